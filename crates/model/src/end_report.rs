@@ -1,0 +1,108 @@
+//! What one end of a path saw.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Counts, Nanos, TcpTotals};
+
+/// Which latency a histogram holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LatencyKind {
+    /// From the intended start to the end: what a user waits. Open loop only.
+    Response,
+    /// From the actual send to the end.
+    Service,
+    /// From `connect` to an established connection.
+    Connect,
+    /// From the intended start to the actual send.
+    Lateness,
+    /// One way: from the intended send at one end to the complete receipt at the other.
+    Delay,
+    /// Between the ends of two messages of one connection.
+    Gap,
+}
+
+impl LatencyKind {
+    /// The field in a record.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Response => "response_ns",
+            Self::Service => "service_ns",
+            Self::Connect => "connect_ns",
+            Self::Lateness => "lateness_ns",
+            Self::Delay => "delay_ns",
+            Self::Gap => "gap_ns",
+        }
+    }
+}
+
+/// What one end saw at one moment.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tick {
+    /// Time since the start of the window, ns; negative during warm-up.
+    pub t_ns: i64,
+    /// Totals since the trial began.
+    pub counts: Counts,
+    /// TCP totals, read at the window's edges only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpTotals>,
+    /// What the meters read, by meter, at the window's edges only.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub readings: BTreeMap<String, Reading>,
+}
+
+/// One reading of one meter: named values whose names carry their unit.
+///
+/// Keys that end in `_total` are running totals (to be subtracted over a window), all others are
+/// values at that moment.
+pub type Reading = BTreeMap<String, f64>;
+
+/// One flow as one end knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FlowReport {
+    /// The flow's number in the run.
+    pub flow: u32,
+    /// This end's address.
+    pub local: String,
+    /// The other end's address as this end sees it: the path's last hop.
+    pub peer: String,
+}
+
+/// Everything one end saw of a trial.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EndReport {
+    /// The state at the start of the window.
+    pub start: Tick,
+    /// The state at the end of the window.
+    pub end: Tick,
+    /// Counts when the last flow was closed.
+    pub drained: Counts,
+    /// TCP totals when the last flow was closed.
+    pub drained_tcp: Option<TcpTotals>,
+    /// States inside the window, one an interval.
+    pub ticks: Vec<Tick>,
+    /// Histograms of the window, HDR V2 base64.
+    pub latency: BTreeMap<LatencyKind, String>,
+    /// Answers by status ("200") inside the window.
+    pub statuses: BTreeMap<String, u64>,
+    /// Failures by reason inside the window.
+    pub errors: BTreeMap<String, u64>,
+    /// Figures of the workload itself, names with units ("jitter_ns").
+    pub extra: BTreeMap<String, f64>,
+    /// What was asked of the system and what it gave, by setting ("send_buffer_bytes": "asked 1, got 2").
+    pub settings: BTreeMap<String, String>,
+    /// The first flows (at most 16), for the proof of path.
+    pub flows: Vec<FlowReport>,
+    /// The monotonic time of the window's start on this end's clock, ns.
+    pub window_start_ns: Nanos,
+    /// Length of the window as it was, ns.
+    pub window_ns: Nanos,
+    /// Whether the window was cut short, and why.
+    pub incomplete: Option<String>,
+    /// Whether another test ran on this agent inside the window.
+    pub shared: bool,
+}

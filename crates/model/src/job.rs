@@ -1,0 +1,262 @@
+//! One trial, as both ends must understand it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Nanos, Problem};
+
+/// What to send, when, how and for how long.
+///
+/// `params` belongs to the workload named by `workload`; all else is common to every workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// The workload's name, as `hopbench list workloads` prints it.
+    pub workload: String,
+    /// The workload's own parameters, one value each.
+    pub params: serde_json::Value,
+    /// When exchanges start.
+    pub schedule: Schedule,
+    /// How bytes are moved.
+    pub engine: EngineKind,
+    /// Connections (or datagram flows) over all threads; at least 1.
+    pub connections: u32,
+    /// Threads of the generator; at least 1. The `threads` engine takes one a connection.
+    pub threads: u32,
+    /// How the gaps of a schedule are spent.
+    pub pacing: Pacing,
+    /// The client's CPUs; `None` leaves placement to the scheduler.
+    pub client_cpus: Option<CpuSet>,
+    /// The server's CPUs.
+    pub server_cpus: Option<CpuSet>,
+    /// Warm-up, window, interval.
+    pub timing: Timing,
+    /// Seed of everything random in the trial.
+    pub seed: u64,
+}
+
+/// How long things take, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// Load runs but is not measured.
+    pub warmup_ns: Nanos,
+    /// The measured window.
+    pub window_ns: Nanos,
+    /// Length of the intervals the window is cut into.
+    pub interval_ns: Nanos,
+    /// An exchange without an answer is given up after this time.
+    pub timeout_ns: Nanos,
+}
+
+/// When exchanges start.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Schedule {
+    /// The next starts when the last is done.
+    Closed,
+    /// Evenly spaced, this many a second over all connections, whatever the answers do.
+    Rate(f64),
+    /// Poisson arrivals, this many a second on average over all connections.
+    Poisson(f64),
+}
+
+impl Schedule {
+    /// Arrivals a second, where the schedule has a rate.
+    pub fn per_s(self) -> Option<f64> {
+        match self {
+            Self::Closed => None,
+            Self::Rate(rate) | Self::Poisson(rate) => Some(rate),
+        }
+    }
+
+    /// The name in records and flags.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Rate(_) => "rate",
+            Self::Poisson(_) => "poisson",
+        }
+    }
+}
+
+/// Defines an enum whose variants are words in flags, messages and records.
+macro_rules! words {
+    ($(#[$doc:meta])* $type:ident { $($(#[$vdoc:meta])* $variant:ident => $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $type { $($(#[$vdoc])* $variant,)* }
+
+        impl $type {
+            /// Every value, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The word for it in flags and records.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                Self::ALL.iter().copied().find(|v| v.name() == text).ok_or_else(|| {
+                    let known: Vec<_> = Self::ALL.iter().map(|v| v.name()).collect();
+                    format!("`{text}` is not one of {}", known.join(", "))
+                })
+            }
+        }
+    };
+}
+
+words! {
+    /// How bytes are moved between the program and the kernel; never part of the workload.
+    EngineKind {
+        /// Non-blocking sockets and edge-triggered epoll.
+        Epoll => "epoll",
+        /// io_uring completions.
+        Uring => "uring",
+        /// Non-blocking sockets, polled without ever sleeping: a CPU per thread.
+        Spin => "spin",
+        /// Blocking sockets, a thread a connection.
+        Threads => "threads",
+    }
+}
+
+words! {
+    /// How a worker waits for the next intended time.
+    Pacing {
+        /// Sleep: cheap, late by a timer and a wake-up.
+        Sleep => "sleep",
+        /// Spin: exact, costs the CPU.
+        Spin => "spin",
+    }
+}
+
+/// A set of CPU numbers, ascending, not empty; written `0`, `0-3` or `0,2,4-5`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CpuSet(pub Vec<usize>);
+
+impl FromStr for CpuSet {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fail = || format!("`{text}` is not a CPU list like 0, 0-3 or 0,2,4-5");
+        let mut cpus = Vec::new();
+        for part in text.split(',') {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            let from: usize = from.trim().parse().map_err(|_| fail())?;
+            let to: usize = to.trim().parse().map_err(|_| fail())?;
+            // 8192 is the most that Linux is built for.
+            if to < from || to >= 8192 {
+                return Err(fail());
+            }
+            cpus.extend(from..=to);
+        }
+        cpus.sort_unstable();
+        cpus.dedup();
+        Ok(Self(cpus))
+    }
+}
+
+impl fmt::Display for CpuSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, cpu) in self.0.iter().enumerate() {
+            write!(f, "{}{cpu}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl Job {
+    /// The most connections one trial may ask for.
+    pub const MOST_CONNECTIONS: u32 = 1_000_000;
+    /// The most threads one trial may ask for.
+    pub const MOST_THREADS: u32 = 1024;
+
+    /// Checks what is common to all workloads.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut out = Vec::new();
+        let mut unless = |ok: bool, at: &str, found: String, expected: &str| {
+            if !ok {
+                out.push(Problem::new(at, found, expected));
+            }
+        };
+        unless(
+            (1..=Self::MOST_CONNECTIONS).contains(&self.connections),
+            "--connections",
+            self.connections.to_string(),
+            "1 to 1 000 000 connections",
+        );
+        unless(
+            (1..=Self::MOST_THREADS).contains(&self.threads),
+            "--threads",
+            self.threads.to_string(),
+            "1 to 1024 threads",
+        );
+        unless(
+            self.threads <= self.connections.max(1),
+            "--threads",
+            self.threads.to_string(),
+            "at most one thread a connection; raise --connections",
+        );
+        if self.engine == EngineKind::Threads {
+            unless(
+                self.connections <= 4096,
+                "--engine",
+                format!("threads with {} connections", self.connections),
+                "at most 4096 connections with one thread each; take --engine epoll",
+            );
+        }
+        if let Some(rate) = self.schedule.per_s() {
+            unless(
+                rate.is_finite() && rate > 0.0 && rate <= 1e8,
+                "--rate",
+                rate.to_string(),
+                "more than 0 and at most 100 000 000 a second",
+            );
+        }
+        let t = &self.timing;
+        unless(t.window_ns >= 1_000_000, "--time", span(t.window_ns), "at least 1ms");
+        unless(t.window_ns <= 24 * 3600 * crate::SECOND, "--time", span(t.window_ns), "at most 24h");
+        unless(t.warmup_ns <= 3600 * crate::SECOND, "--warmup", span(t.warmup_ns), "at most 1h");
+        unless(t.interval_ns >= 1_000_000, "--interval", span(t.interval_ns), "at least 1ms");
+        unless(t.timeout_ns >= 1_000_000, "--timeout", span(t.timeout_ns), "at least 1ms");
+        out
+    }
+}
+
+/// Spells a time for a message.
+fn span(ns: Nanos) -> String {
+    crate::units::Span(ns).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_lists() {
+        assert_eq!("0-2,1,7".parse(), Ok(CpuSet(vec![0, 1, 2, 7])));
+        for bad in ["", "x", "3-1", "0-9999", "-1", "1,"] {
+            assert!(bad.parse::<CpuSet>().is_err(), "{bad} was accepted");
+        }
+    }
+
+    #[test]
+    fn words_name_the_alternatives() {
+        let error = "epol".parse::<EngineKind>().unwrap_err();
+        assert!(error.contains("epoll, uring, spin, threads"), "{error}");
+    }
+}

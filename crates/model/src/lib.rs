@@ -1,0 +1,40 @@
+//! The vocabulary of hopbench: what goes into a measurement and what comes out of it.
+//!
+//! Everything here is data. This crate does no I/O and reads no clock, so that every other crate,
+//! and every test, can use it freely.
+//!
+//! - [`units`]: sizes, bit rates and durations as people write them (`128KiB`, `1Gbit`, `5ms`);
+//! - [`Sweep`]: one parameter that takes several values (`1:256KiB:*64`);
+//! - [`Job`]: one trial as both ends must understand it;
+//! - [`EndReport`]: what one end saw; [`Record`]: the result of a trial;
+//! - [`Problem`]: an input that cannot be used, and what to do about it;
+//! - [`Warning`]: a result that needs a caveat.
+
+mod counter;
+mod end_report;
+mod fault;
+mod job;
+mod problem;
+mod record;
+mod sweep;
+mod tcp;
+pub mod units;
+mod warning;
+
+pub use counter::{Counter, Counts};
+pub use end_report::{EndReport, FlowReport, LatencyKind, Reading, Tick};
+pub use fault::{Fault, FaultKind};
+pub use job::{CpuSet, EngineKind, Job, Pacing, Schedule, Timing};
+pub use problem::Problem;
+pub use record::{
+    Cost, Environment, Interval, Invariant, Latency, NodeCost, Proof, Record, RECORD_SCHEMA,
+};
+pub use sweep::{Scale, Sweep};
+pub use tcp::TcpTotals;
+pub use warning::{Warning, WarningKind};
+
+/// Nanoseconds on the monotonic clock of one machine, or a length of time in nanoseconds.
+pub type Nanos = u64;
+
+/// Nanoseconds in a second.
+pub const SECOND: Nanos = 1_000_000_000;

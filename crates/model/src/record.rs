@@ -1,0 +1,174 @@
+//! The result of one trial.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Warning;
+
+/// The version of [`Record`]; a field is never repurposed, this number grows instead.
+pub const RECORD_SCHEMA: &str = "hopbench.record/1";
+
+/// The result of one trial: one JSON line.
+///
+/// A metric that does not apply is absent. Metric names carry their unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`RECORD_SCHEMA`].
+    pub schema: String,
+    /// The run this trial belongs to.
+    pub run_id: String,
+    /// The path's name; by hand, the target as it was given.
+    pub path: String,
+    /// The workload's name.
+    pub workload: String,
+    /// The settings that vary between cells.
+    pub point: BTreeMap<String, Value>,
+    /// The round, from 1.
+    pub round: u32,
+    /// UTC, RFC 3339.
+    pub started_at: String,
+    /// Length of the measured window, s.
+    pub window_s: f64,
+    /// What limited the trial.
+    pub limited_by: String,
+    /// The numbers behind `limited_by`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub limited_because: String,
+    /// Figures by name.
+    pub metrics: BTreeMap<String, f64>,
+    /// Latencies by kind (`response_ns`, `service_ns`, ...).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub latency: BTreeMap<String, Latency>,
+    /// The window cut into intervals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<Interval>,
+    /// CPU and memory.
+    pub cost: Cost,
+    /// Evidence that the traffic took the path.
+    pub proof: Vec<Proof>,
+    /// What must hold for the figures to make sense.
+    pub invariants: Vec<Invariant>,
+    /// Caveats.
+    pub warnings: Vec<Warning>,
+    /// Answers by status.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub statuses: BTreeMap<String, u64>,
+    /// Failures by reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors: BTreeMap<String, u64>,
+    /// What was asked of the system and what it gave.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+    /// The job as it was resolved: all that is needed to repeat the trial.
+    pub job: Value,
+    /// Where it was measured.
+    pub environment: Environment,
+    /// Why the trial was cut short, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+}
+
+/// One latency distribution, ns.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Latency {
+    /// Samples.
+    pub count: u64,
+    /// Mean, ns.
+    pub mean: f64,
+    /// Population standard deviation, ns.
+    pub stddev: f64,
+    /// Smallest, ns.
+    pub min: u64,
+    /// Median, ns.
+    pub p50: u64,
+    /// 90 % are at or below, ns.
+    pub p90: u64,
+    /// 99 % are at or below, ns.
+    pub p99: u64,
+    /// 99.9 % are at or below, ns.
+    pub p999: u64,
+    /// 99.99 % are at or below, ns.
+    pub p9999: u64,
+    /// Largest, ns.
+    pub max: u64,
+    /// The whole histogram: HDR V2, base64.
+    pub hdr: String,
+}
+
+/// Figures of one interval of the window, by metric name, with `t_s` its end.
+pub type Interval = BTreeMap<String, f64>;
+
+/// CPU and memory of what took part, over the window.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cost {
+    /// The generator's process: `user_s`, `system_s`, `max_rss_bytes`, ...
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub client: BTreeMap<String, f64>,
+    /// The server's process.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub server: BTreeMap<String, f64>,
+    /// The machines.
+    pub nodes: Vec<NodeCost>,
+}
+
+/// What a machine spent over the window.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NodeCost {
+    /// Its name.
+    pub name: String,
+    /// Cores busy on average.
+    pub busy_cores: f64,
+    /// Cores busy in softirq on average; part of `busy_cores`.
+    pub softirq_cores: f64,
+    /// Cores the hypervisor gave to others; part of `busy_cores`.
+    pub steal_cores: f64,
+    /// Share busy of each CPU, 0 to 1.
+    pub per_cpu_busy: Vec<f64>,
+    /// Share in softirq of each CPU, 0 to 1.
+    pub per_cpu_softirq: Vec<f64>,
+    /// Context switches a second.
+    pub context_switches_per_s: f64,
+    /// Figures of all other meters, as totals of the window or values at its end.
+    pub meters: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+/// Evidence that the traffic took the path that the cell names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The hop it is about.
+    pub hop: String,
+    /// What was seen there.
+    pub evidence: String,
+    /// Whether that is what the path says.
+    pub ok: bool,
+}
+
+/// Something that must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invariant {
+    /// Its name.
+    pub name: String,
+    /// Whether it held.
+    pub ok: bool,
+    /// The numbers, where it did not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+/// Where a trial was measured.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Environment {
+    /// `hopbench` and its version.
+    pub version: String,
+    /// The commit this binary was built from.
+    pub commit: String,
+    /// Facts of the client's machine by name.
+    pub client: BTreeMap<String, String>,
+    /// Facts of the server's machine by name.
+    pub server: BTreeMap<String, String>,
+}

@@ -1,0 +1,109 @@
+//! The messages of a control session.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{EndReport, Fault, Job, Nanos, Tick};
+use serde::{Deserialize, Serialize};
+
+/// The version of the protocol; ends with different numbers refuse each other.
+pub const PROTOCOL: u32 = 1;
+
+/// What each end says of itself, first thing after the TLS handshake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// The package version.
+    pub version: String,
+    /// The commit it was built from.
+    pub commit: String,
+    /// Tells whether two ends share a machine and so a monotonic clock.
+    pub boot_id: String,
+    /// Facts of the machine by name, for the record.
+    pub machine: BTreeMap<String, String>,
+}
+
+/// Which end of the path an agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Opens connections.
+    Client,
+    /// Accepts them.
+    Server,
+}
+
+/// Everything an agent must know to take part in a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Prepare {
+    /// The run that flows name in their header.
+    pub run: u32,
+    /// The key of the flows' tokens, hex.
+    pub key: String,
+    /// Which end this agent is.
+    pub role: Role,
+    /// What to do.
+    pub job: Job,
+    /// Where the client connects to: `address:port`. Absent for the server.
+    pub target: Option<String>,
+    /// Whether both ends read the same monotonic clock.
+    pub shared_clock: bool,
+    /// What to add to this end's clock to get the other end's, ns (best estimate).
+    pub peer_clock_offset_ns: i64,
+}
+
+/// From the conductor to an agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToAgent {
+    /// First message.
+    Hello(Hello),
+    /// Asks for the agent's clock.
+    Clock,
+    /// Make ready for a trial; answered by `Ready` or `Failed`.
+    Prepare(Box<Prepare>),
+    /// Start the load now; the window starts at `window_start_ns` on the agent's clock.
+    Start {
+        /// Monotonic time of the window's start, ns, agent's clock.
+        window_start_ns: Nanos,
+    },
+    /// End the window now (the user asked); the report is still wanted.
+    Finish,
+    /// Drop the trial without a report.
+    Abort,
+    /// Keep-alive; answered by `Pong`.
+    Ping,
+    /// The session is over.
+    Bye,
+}
+
+/// From an agent to the conductor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FromAgent {
+    /// Answer to `Hello`.
+    Hello(Hello),
+    /// Answer to `Clock`.
+    Clock {
+        /// Monotonic time, ns.
+        now_ns: Nanos,
+    },
+    /// Every flow is up; waiting for `Start`.
+    Ready {
+        /// Setting by setting, what was changed from the job to keep the agent's limits.
+        limited: Vec<String>,
+    },
+    /// State at the end of an interval.
+    Progress(Tick),
+    /// The trial is over.
+    Done(Box<EndReport>),
+    /// The trial failed; the session goes on. What was measured before, if anything, is in the report.
+    Failed {
+        /// Why.
+        fault: Fault,
+        /// What was measured until then.
+        report: Option<Box<EndReport>>,
+    },
+    /// Answer to `Ping`.
+    Pong,
+}
