@@ -1,1 +1,36 @@
-//! 
+//! Traffic: what is sent, when, and how.
+//!
+//! Three axes that know nothing of each other:
+//!
+//! - a [`Workload`](workload::Workload) says *what* is exchanged, as state machines ([`flow::Flow`]) that do no I/O;
+//! - a schedule ([`schedule::Arrivals`]) says *when* exchanges should start;
+//! - an engine ([`engine::Engine`]) says *how* bytes are moved: epoll, io_uring, busy polling, blocking calls.
+//!
+//! A worker thread runs a deck of flows over one engine (module `deck`); a [`crew::Crew`] is the workers of one
+//! end. There is no lock, no allocation and no logging on the path of an exchange.
+
+pub mod crew;
+mod deck;
+mod dial;
+mod figures;
+pub mod engine;
+pub mod engines;
+pub mod flow;
+mod greeting;
+mod inbox;
+mod readiness;
+mod recorder;
+pub mod schedule;
+mod sockets;
+mod throttle;
+mod window;
+pub mod workload;
+mod workloads;
+
+pub use dial::{Dial, SocketOptions, Transport};
+pub use greeting::{ACCEPTED_LEN, Greeted, Greeter};
+pub use recorder::{Live, Recorder};
+pub use sockets::SocketSet;
+pub use throttle::Throttle;
+pub use window::Window;
+pub use workloads::{WORKLOADS, workload};

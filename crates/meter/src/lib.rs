@@ -1,1 +1,27 @@
-//! 
+//! What is observed beside the traffic: CPU, memory, interfaces, protocol counters.
+//!
+//! - [`Meter`] says what it can read and opens a [`Source`]; [`METERS`] lists all of them;
+//! - [`MeterSet`] opens every meter once and reads them all at the edges of a window;
+//! - [`delta`] turns two readings into the figures of the window between them;
+//! - [`environment`] tells the facts of the machine that belong in every record.
+//!
+//! A source opens its files once and reads them again from the start into a buffer that it keeps,
+//! so that a reading costs the system calls and the parsing, nothing else. A source that is absent
+//! is [`Unavailable`] with a reason, and a read that fails gives no row: missing beats wrong.
+//!
+//! This crate reads no clock and starts no thread.
+
+#![forbid(unsafe_code)]
+
+mod clock_tick;
+pub mod delta;
+pub mod environment;
+mod labelled;
+mod meter;
+mod meters;
+mod procfile;
+mod set;
+
+pub use meter::{Meter, Source, Target, Unavailable, ValueDef, ValueKind};
+pub use meters::METERS;
+pub use set::{MeterSet, ReadCost};

@@ -16,6 +16,8 @@ pub enum LatencyKind {
     Service,
     /// From `connect` to an established connection.
     Connect,
+    /// From the request on a new connection to the end of its answer: the exchange less the connecting.
+    Reply,
     /// From the intended start to the actual send.
     Lateness,
     /// One way: from the intended send at one end to the complete receipt at the other.
@@ -31,6 +33,7 @@ impl LatencyKind {
             Self::Response => "response_ns",
             Self::Service => "service_ns",
             Self::Connect => "connect_ns",
+            Self::Reply => "reply_ns",
             Self::Lateness => "lateness_ns",
             Self::Delay => "delay_ns",
             Self::Gap => "gap_ns",

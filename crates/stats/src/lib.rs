@@ -1,1 +1,49 @@
-//! 
+//! Numbers from measurements: distributions, sequence accounting, jitter, steadiness, summaries.
+//!
+//! Everything here is arithmetic on values that are passed in. This crate does no I/O and reads no
+//! clock, so its results depend on its arguments only and every rule is tested without a network.
+//!
+//! - [`Histogram`]: a latency distribution, ns, 3 significant digits; merged, never averaged;
+//! - [`SequenceTracker`]: loss, reordering and duplicates of one-way datagrams;
+//! - [`Jitter`]: interarrival jitter as RFC 3550 defines it;
+//! - [`drift`]: whether the rate changed systematically inside one window;
+//! - [`summary`]: median, quantiles, mean and spread of a handful of figures.
+//!
+//! ```
+//! use hopbench_stats::{Histogram, drift, summary};
+//!
+//! // Each thread records on its own; what they saw is merged.
+//! let mut total = Histogram::new();
+//! for thread in 0..2 {
+//!     let mut own = Histogram::new();
+//!     for exchange in 1..=500 {
+//!         own.record(1_000 * (500 * thread + exchange));
+//!     }
+//!     total.merge(&own);
+//! }
+//! assert_eq!(total.count(), 1_000);
+//! assert_eq!((total.min(), total.max()), (1_000, 1_000_000));
+//! let p99 = total.percentile(99.0);
+//! assert!((990_000..=990_990).contains(&p99), "within 3 digits of 990 us, got {p99}");
+//!
+//! // The text in a record holds the whole distribution.
+//! let read = Histogram::from_base64(&total.to_base64())?;
+//! assert_eq!(read.percentile(50.0), total.percentile(50.0));
+//!
+//! // Rates of the intervals of one window, bits/s.
+//! let rates = [9.4e9, 9.3e9, 9.5e9, 9.4e9, 9.4e9, 9.3e9];
+//! assert_eq!(summary::median(&rates), Some(9.4e9));
+//! assert!(drift(&rates).is_some_and(|drift| !drift.drifted));
+//! # Ok::<(), hopbench_stats::HistogramError>(())
+//! ```
+
+mod histogram;
+mod jitter;
+mod sequence;
+mod steady;
+pub mod summary;
+
+pub use histogram::{Histogram, HistogramError};
+pub use jitter::Jitter;
+pub use sequence::{Observation, SequenceTracker};
+pub use steady::{Drift, drift};

@@ -1,0 +1,380 @@
+//! The worker threads of one end of a trial.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use hopbench_model::{Counts, EngineKind, Fault, Job, Nanos};
+use hopbench_sys::{Socket, Waker, cpu};
+
+use crate::deck::{Deck, DeckSetup};
+use crate::dial::{Dial, SocketOptions, Transport};
+use crate::engine::{Engine, EngineSetup};
+use crate::engines::with_engine;
+use crate::flow::Flow;
+use crate::greeting::Greeter;
+use crate::inbox::Inbox;
+use crate::readiness::Readiness;
+use crate::recorder::{Live, Recorder};
+use crate::schedule::Arrivals;
+use crate::sockets::SocketSet;
+use crate::throttle::Throttle;
+use crate::window::Window;
+
+/// What a workload needs to know of the trial it serves.
+#[derive(Clone)]
+pub struct Context {
+    /// The trial.
+    pub job: Job,
+    /// When load runs.
+    pub window: Arc<Window>,
+    /// Where sockets are shown.
+    pub sockets: Arc<SocketSet>,
+    /// The agent's ceiling, if it has one.
+    pub throttle: Option<Arc<Throttle>>,
+    /// Woken when the crew is ready, done or broken.
+    pub notify: Arc<Waker>,
+    /// Where a client connects to; not used by a server.
+    pub target: std::net::SocketAddr,
+    /// How flows identify themselves; absent where the server is not an agent.
+    pub greeter: Option<Arc<dyn Greeter>>,
+    /// What to add to this end's clock to get the other end's, ns.
+    pub peer_clock_offset_ns: i64,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("job", &self.job).field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+/// What all workers of a workload have in common.
+#[derive(Debug, Clone)]
+pub struct CrewSetup {
+    /// Largest receive, bytes.
+    pub receive_bytes: usize,
+    /// Largest `SendFill`, bytes.
+    pub fill_bytes: usize,
+    /// Options of each socket.
+    pub options: SocketOptions,
+    /// TCP, UDP or ICMP.
+    pub transport: Transport,
+    /// Whether sockets stay open long enough to be watched.
+    pub watch_sockets: bool,
+    /// How long exchanges under way at the window's end may still take, ns.
+    pub grace: Nanos,
+}
+
+/// Takes a flow whose socket was accepted elsewhere.
+pub type Acceptor = Arc<dyn Fn(Accepted) + Send + Sync>;
+
+/// A flow that was accepted.
+#[derive(Debug)]
+pub struct Accepted {
+    /// Its number in the run.
+    pub flow: u32,
+    /// Whether the server sends (`stream` from the server).
+    pub from_server: bool,
+    /// Its socket.
+    pub socket: Socket,
+}
+
+/// The running worker threads of one end.
+pub struct Crew {
+    shared: Arc<Shared>,
+    readiness: Arc<Readiness>,
+    close: Box<dyn Fn() + Send + Sync>,
+    window: Arc<Window>,
+}
+
+struct Shared {
+    threads: Mutex<Vec<JoinHandle<Option<Recorder>>>>,
+    lives: Mutex<Vec<Arc<Live>>>,
+    wakers: Mutex<Vec<Arc<Waker>>>,
+    running: AtomicUsize,
+    fault: Mutex<Option<Fault>>,
+    notify: Arc<Waker>,
+}
+
+impl std::fmt::Debug for Crew {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Crew").field("running", &self.running()).finish_non_exhaustive()
+    }
+}
+
+impl Crew {
+    /// Whether every flow that a client opens is up.
+    pub fn ready(&self) -> bool {
+        self.readiness.all()
+    }
+
+    /// Worker threads that have not ended.
+    pub fn running(&self) -> usize {
+        self.shared.running.load(Ordering::Acquire)
+    }
+
+    /// The first failure of a worker.
+    pub fn fault(&self) -> Option<Fault> {
+        lock(&self.shared.fault).clone()
+    }
+
+    /// Totals of all workers since the trial began.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for live in lock(&self.shared.lives).iter() {
+            counts.add(&live.counts());
+        }
+        counts
+    }
+
+    /// Makes every worker look at the window.
+    pub fn wake(&self) {
+        for waker in lock(&self.shared.wakers).iter() {
+            waker.wake();
+        }
+    }
+
+    /// A server takes no more flows; its workers end with the last one.
+    pub fn close(&self) {
+        (self.close)();
+        self.wake();
+    }
+
+    /// Waits for every worker to end and merges what they wrote down.
+    pub fn join(self) -> (Recorder, Option<Fault>) {
+        (self.close)();
+        let mut merged = Recorder::new(Arc::clone(&self.window), Arc::default(), true);
+        loop {
+            let Some(thread) = lock(&self.shared.threads).pop() else { break };
+            self.wake();
+            match thread.join() {
+                Ok(Some(recorder)) => merged.merge(&recorder),
+                Ok(None) => {}
+                Err(_) => {
+                    lock(&self.shared.fault).get_or_insert_with(|| Fault::measuring("a worker thread panicked"));
+                }
+            }
+        }
+        (merged, self.fault())
+    }
+}
+
+/// Starts the workers of a client: `make` gives flow `i`.
+///
+/// # Errors
+/// Threads that could not be started.
+pub(crate) fn client<F: Flow + 'static>(
+    context: &Context,
+    setup: &CrewSetup,
+    make: impl Fn(u32) -> F,
+) -> Result<Crew, Fault> {
+    let job = &context.job;
+    let workers = match job.engine {
+        EngineKind::Threads => job.connections,
+        _ => job.threads.min(job.connections),
+    };
+    let readiness = Arc::new(Readiness::new(job.connections, Arc::clone(&context.notify)));
+    let shared = Arc::new(Shared::new(context));
+    for worker in 0..workers {
+        let flows: Vec<_> = (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
+        let (schedule, seed) = (job.schedule, job.seed);
+        let arrivals = schedule.per_s().map(|_| -> Box<dyn FnOnce(Nanos) -> Arrivals + Send> {
+            Box::new(move |start| Arrivals::new(schedule, worker, workers, start, seed).unwrap_or_else(|| unreachable!("it has a rate")))
+        });
+        let deck = DeckSetup {
+            dial: Some(Dial { transport: setup.transport, peer: context.target, options: setup.options.clone() }),
+            arrivals,
+            ..deck_setup(context, setup)
+        };
+        let cpu = pick(job.client_cpus.as_ref().map(|c| &c.0), worker);
+        shared.start(context, setup, cpu, flows, deck, &readiness, None)?;
+    }
+    Ok(Crew { shared, readiness, close: Box::new(|| {}), window: Arc::clone(&context.window) })
+}
+
+/// Starts the workers of a server: `make` gives the flow for an accepted socket. With the engine `threads`
+/// each flow gets a thread when it comes.
+///
+/// # Errors
+/// Threads that could not be started.
+pub(crate) fn server<F: Flow + 'static>(
+    context: &Context,
+    setup: &CrewSetup,
+    make: impl Fn(&Accepted) -> F + Send + Sync + 'static,
+) -> Result<(Crew, Acceptor), Fault> {
+    let job = &context.job;
+    let readiness = Arc::new(Readiness::new(0, Arc::clone(&context.notify)));
+    let shared = Arc::new(Shared::new(context));
+    let cpus = job.server_cpus.clone();
+    let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine == EngineKind::Threads {
+        let (context, setup, shared) = (context.clone(), setup.clone(), Arc::clone(&shared));
+        let readiness = Arc::clone(&readiness);
+        let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
+            apply_options(&context, &setup, &accepted.socket);
+            let waker = match Waker::new() {
+                Ok(waker) => Arc::new(waker),
+                Err(error) => return shared.fail(no_thread(error)),
+            };
+            let inbox = Arc::new(Inbox::new(waker));
+            let flow = make(&accepted);
+            let cpu = pick(cpus.as_ref().map(|c| &c.0), accepted.flow);
+            inbox.put(accepted.flow, accepted.socket, flow);
+            inbox.close();
+            let deck = deck_setup(&context, &setup);
+            if let Err(fault) = shared.start(&context, &setup, cpu, Vec::new(), deck, &readiness, Some(inbox)) {
+                shared.fail(fault);
+            }
+        });
+        (acceptor, Box::new(|| {}))
+    } else {
+        let mut inboxes = Vec::new();
+        for worker in 0..job.threads {
+            let waker = Arc::new(Waker::new().map_err(no_thread)?);
+            let inbox = Arc::new(Inbox::new(waker));
+            let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
+            let deck = deck_setup(context, setup);
+            shared.start(context, setup, cpu, Vec::new(), deck, &readiness, Some(Arc::clone(&inbox)))?;
+            inboxes.push(inbox);
+        }
+        let inboxes: Arc<[Arc<Inbox<F>>]> = inboxes.into();
+        let to_close = Arc::clone(&inboxes);
+        let (context, setup) = (context.clone(), setup.clone());
+        let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
+            apply_options(&context, &setup, &accepted.socket);
+            let flow = make(&accepted);
+            inboxes[accepted.flow as usize % inboxes.len()].put(accepted.flow, accepted.socket, flow);
+        });
+        (acceptor, Box::new(move || to_close.iter().for_each(|inbox| inbox.close())))
+    };
+    Ok((Crew { shared, readiness, close, window: Arc::clone(&context.window) }, acceptor))
+}
+
+fn deck_setup(context: &Context, setup: &CrewSetup) -> DeckSetup {
+    DeckSetup {
+        dial: None,
+        sockets: Arc::clone(&context.sockets),
+        watch_sockets: setup.watch_sockets,
+        arrivals: None,
+        pacing: context.job.pacing,
+        throttle: context.throttle.clone(),
+        grace: setup.grace,
+    }
+}
+
+fn apply_options(context: &Context, setup: &CrewSetup, socket: &Socket) {
+    if let Err(error) = setup.options.apply(socket, setup.transport, &context.sockets) {
+        context.sockets.note_setting("refused", || error.to_string());
+    }
+}
+
+fn pick(cpus: Option<&Vec<usize>>, worker: u32) -> Option<usize> {
+    cpus.filter(|c| !c.is_empty()).map(|c| c[worker as usize % c.len()])
+}
+
+fn no_thread(error: std::io::Error) -> Fault {
+    Fault::environment(format!("cannot start a worker thread: {error}"))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these mutexes guard is right after every single statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn new(context: &Context) -> Self {
+        Self {
+            threads: Mutex::default(),
+            lives: Mutex::default(),
+            wakers: Mutex::default(),
+            running: AtomicUsize::new(0),
+            fault: Mutex::default(),
+            notify: Arc::clone(&context.notify),
+        }
+    }
+
+    fn fail(&self, fault: Fault) {
+        lock(&self.fault).get_or_insert(fault);
+        self.notify.wake();
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn start<F: Flow + 'static>(
+        self: &Arc<Self>,
+        context: &Context,
+        setup: &CrewSetup,
+        cpu: Option<usize>,
+        flows: Vec<(u32, F)>,
+        deck: DeckSetup,
+        readiness: &Arc<Readiness>,
+        inbox: Option<Arc<Inbox<F>>>,
+    ) -> Result<(), Fault> {
+        let live = Arc::new(Live::default());
+        let waker = match &inbox {
+            Some(inbox) => inbox.waker(),
+            None => Arc::new(Waker::new().map_err(no_thread)?),
+        };
+        lock(&self.lives).push(Arc::clone(&live));
+        lock(&self.wakers).push(Arc::clone(&waker));
+        let engine = EngineSetup {
+            waker,
+            receive_bytes: setup.receive_bytes,
+            filler: filler(setup.fill_bytes),
+            slots: flows.len(),
+        };
+        let (this, readiness, kind) = (Arc::clone(self), Arc::clone(readiness), context.job.engine);
+        let open_loop = context.job.schedule.per_s().is_some() && deck.dial.is_some();
+        let (window, sockets) = (Arc::clone(&context.window), Arc::clone(&context.sockets));
+        self.running.fetch_add(1, Ordering::AcqRel);
+        let body = move || {
+            if let Some(cpu) = cpu {
+                let got = cpu::pin_thread(&[cpu]);
+                sockets.note_setting("cpu", || match got {
+                    Ok(got) => format!("asked {cpu}, got {got:?}"),
+                    Err(error) => format!("asked {cpu}, refused: {error}"),
+                });
+            }
+            // Sleeps of a schedule end on time, not up to 50 us later.
+            cpu::set_timer_slack(1);
+            let recorder = Recorder::new(window, live, open_loop);
+            let deck = Deck::new(flows, recorder, readiness, deck);
+            let (recorder, fault) = with_engine!(kind, E => match <E as Engine>::new(&engine) {
+                Ok(mut engine) => {
+                    let (recorder, fault) = deck.run(&mut engine, inbox.as_deref());
+                    (Some(recorder), fault)
+                }
+                Err(error) => (None, Some(Fault::environment(format!("engine {kind} cannot be used here: {error}")))),
+            });
+            if let Some(fault) = fault {
+                lock(&this.fault).get_or_insert(fault);
+            }
+            this.running.fetch_sub(1, Ordering::AcqRel);
+            this.notify.wake();
+            recorder
+        };
+        let thread = std::thread::Builder::new()
+            .name(format!("hb-{kind}"))
+            // Workers recurse nowhere; the default of 2 MiB would make thousands of threads dear.
+            .stack_size(256 * 1024)
+            .spawn(body)
+            .map_err(|error| {
+                self.running.fetch_sub(1, Ordering::AcqRel);
+                no_thread(error)
+            })?;
+        lock(&self.threads).push(thread);
+        Ok(())
+    }
+}
+
+/// Bytes to send when it does not matter which; not all equal, so that no hop can compress them away.
+fn filler(bytes: usize) -> Arc<[u8]> {
+    let mut state = 0x2545_F491_4F6C_DD1Du64;
+    (0..bytes)
+        .map(|_| {
+            // xorshift64
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as u8
+        })
+        .collect()
+}

@@ -1,0 +1,530 @@
+//! One worker's loop: flows, their timers, the pool of resting flows, and an engine.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::net::Shutdown;
+use std::sync::Arc;
+
+use hopbench_model::{Counter, Fault, Nanos, Pacing};
+use hopbench_sys::{Progress, Socket, clock};
+
+use crate::dial::Dial;
+use crate::engine::{Attempt, Engine, IoOp};
+use crate::flow::{Event, Flow, Op};
+use crate::inbox::Inbox;
+use crate::readiness::Readiness;
+use crate::recorder::Recorder;
+use crate::schedule::Arrivals;
+use crate::sockets::SocketSet;
+use crate::throttle::Throttle;
+
+/// Operations that one flow may do in a row before the others get their turn.
+const TURN: u32 = 16;
+/// Connection attempts of one worker under way at once: below every sane backlog.
+const OPENING_AT_ONCE: usize = 256;
+/// The longest sleep: how late a worker may see that it should stop, if a wake-up is lost.
+const LONGEST_WAIT: Nanos = 100_000_000;
+
+/// Everything one worker needs besides its flows.
+pub(crate) struct DeckSetup {
+    pub dial: Option<Dial>,
+    pub sockets: Arc<SocketSet>,
+    /// Whether sockets live long enough to be worth watching.
+    pub watch_sockets: bool,
+    pub arrivals: Option<Box<dyn FnOnce(Nanos) -> Arrivals + Send>>,
+    pub pacing: Pacing,
+    pub throttle: Option<Arc<Throttle>>,
+    /// How long exchanges that are under way at the window's end may still take.
+    pub grace: Nanos,
+}
+
+struct Slot<F> {
+    flow: F,
+    number: u32,
+    socket: Option<Arc<Socket>>,
+    /// What waits for the engine, or for the throttle.
+    pending: Option<Op>,
+    /// The throttle holds `pending`; a timer lets it go.
+    held: bool,
+    state: SlotState,
+    in_deadlines: bool,
+    generation: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SlotState {
+    Unopened,
+    Opening,
+    Active,
+    Resting,
+    Ended,
+}
+
+/// A timer: when, which slot, and the slot's generation, so that a slot that is used again is not woken by
+/// its predecessor's timer.
+type Timer = Reverse<(Nanos, usize, u32)>;
+
+pub(crate) struct Deck<F> {
+    slots: Vec<Slot<F>>,
+    free: Vec<usize>,
+    unopened: VecDeque<usize>,
+    opening: usize,
+    live: usize,
+    readiness: Arc<Readiness>,
+    resting: VecDeque<usize>,
+    backlog: VecDeque<Nanos>,
+    timers: BinaryHeap<Timer>,
+    deadlines: VecDeque<(Nanos, usize, u32)>,
+    turns: Vec<usize>,
+    arrivals: Option<Arrivals>,
+    started: bool,
+    finished: bool,
+    recorder: Recorder,
+    fault: Option<Fault>,
+    setup: DeckSetup,
+}
+
+impl<F: Flow> Deck<F> {
+    pub(crate) fn new(
+        flows: impl IntoIterator<Item = (u32, F)>,
+        recorder: Recorder,
+        readiness: Arc<Readiness>,
+        setup: DeckSetup,
+    ) -> Self {
+        let slots: Vec<_> = flows.into_iter().map(|(number, flow)| Slot::new(number, flow, None)).collect();
+        Self {
+            unopened: (0..slots.len()).collect(),
+            live: slots.len(),
+            slots,
+            free: Vec::new(),
+            opening: 0,
+            readiness,
+            resting: VecDeque::new(),
+            backlog: VecDeque::new(),
+            timers: BinaryHeap::new(),
+            deadlines: VecDeque::new(),
+            turns: Vec::new(),
+            arrivals: None,
+            started: false,
+            finished: false,
+            recorder,
+            fault: None,
+            setup,
+        }
+    }
+
+    /// Runs until every flow has ended (and the inbox is closed), or the window says stop, or a flow aborts.
+    pub(crate) fn run<E: Engine>(mut self, engine: &mut E, inbox: Option<&Inbox<F>>) -> (Recorder, Option<Fault>) {
+        let mut ready = Vec::new();
+        if let Err(error) = self.turn_until_done(engine, inbox, &mut ready) {
+            self.fault.get_or_insert_with(|| Fault::measuring(format!("the engine failed: {error}")));
+        }
+        self.recorder.count(Counter::Unsent, self.backlog.len() as u64);
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].pending.take().is_some() {
+                engine.cancel(slot);
+            }
+            if self.slots[slot].state != SlotState::Ended {
+                self.end(engine, slot);
+            }
+        }
+        (self.recorder, self.fault)
+    }
+
+    fn turn_until_done<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        inbox: Option<&Inbox<F>>,
+        ready: &mut Vec<usize>,
+    ) -> io::Result<()> {
+        loop {
+            let now = clock::now();
+            if self.recorder.window().stopped() || self.fault.is_some() {
+                return Ok(());
+            }
+            if let Some(inbox) = inbox {
+                self.take_in(engine, inbox, now)?;
+            }
+            self.follow_window(engine, now)?;
+            self.open_some(engine, now)?;
+            self.assign_arrivals(engine, now)?;
+            self.fire_timers(engine, now)?;
+            if self.live == 0 && inbox.is_none_or(Inbox::closed) {
+                return Ok(());
+            }
+            let timeout = self.timeout();
+            engine.wait(timeout, ready)?;
+            for slot in ready.drain(..) {
+                self.resume(engine, slot)?;
+            }
+            for slot in std::mem::take(&mut self.turns) {
+                self.resume(engine, slot)?;
+            }
+        }
+    }
+
+    /// How long nothing but the engine can have work.
+    fn timeout(&self) -> Option<Nanos> {
+        if !self.turns.is_empty() || (self.opening < OPENING_AT_ONCE && !self.unopened.is_empty()) {
+            return Some(0);
+        }
+        let window = self.recorder.window();
+        let mut next = Nanos::MAX;
+        if !self.started {
+            next = window.load_start();
+        } else if !self.finished {
+            next = window.end();
+            if let Some(arrivals) = &self.arrivals {
+                next = next.min(arrivals.next());
+            }
+        } else {
+            next = next.min(window.end().saturating_add(self.setup.grace));
+        }
+        if let Some(Reverse((at, _, _))) = self.timers.peek() {
+            next = next.min(*at);
+        }
+        let spins = self.setup.pacing == Pacing::Spin && self.started;
+        let deadline = self.deadlines.front().map_or(Nanos::MAX, |(at, _, _)| *at);
+        let now = clock::now();
+        let left = next.min(deadline).saturating_sub(now).min(LONGEST_WAIT);
+        // Only what keeps a schedule is worth spinning for.
+        if spins && (self.arrivals.is_some() || !self.timers.is_empty()) { Some(0) } else { Some(left) }
+    }
+
+    /// Starts and ends load when the window says so.
+    fn follow_window<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+        if !self.started {
+            let load_start = self.recorder.window().load_start();
+            if now >= load_start {
+                self.started = true;
+                match self.setup.arrivals.take() {
+                    Some(make) => self.arrivals = Some(make(load_start)),
+                    None => self.release_all(engine, now)?,
+                }
+            }
+        }
+        if self.started && !self.finished && now >= self.recorder.window().end() {
+            self.finished = true;
+            // Arrivals up to the end are due even when this worker comes late.
+            self.assign_arrivals(engine, now)?;
+            self.arrivals = None;
+            let resting = std::mem::take(&mut self.resting);
+            for slot in resting {
+                self.slots[slot].state = SlotState::Active;
+                self.tell(engine, slot, Event::Finish, now)?;
+            }
+        }
+        if self.finished && now >= self.recorder.window().end().saturating_add(self.setup.grace) {
+            // What is still under way is not waited for any longer.
+            for slot in 0..self.slots.len() {
+                if self.slots[slot].state != SlotState::Ended {
+                    if self.slots[slot].pending.take().is_some() {
+                        engine.cancel(slot);
+                    }
+                    self.end(engine, slot);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn release_all<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+        for slot in std::mem::take(&mut self.resting) {
+            self.slots[slot].state = SlotState::Active;
+            self.tell(engine, slot, Event::Go { intended: now }, now)?;
+        }
+        Ok(())
+    }
+
+    /// Opens flows, not too many at once.
+    fn open_some<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+        while self.opening < OPENING_AT_ONCE
+            && let Some(slot) = self.unopened.pop_front()
+        {
+            self.opening += 1;
+            self.slots[slot].state = SlotState::Opening;
+            let op = self.slots[slot].flow.start(now);
+            self.advance(engine, slot, op)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in flows whose sockets were accepted elsewhere.
+    fn take_in<E: Engine>(&mut self, engine: &mut E, inbox: &Inbox<F>, now: Nanos) -> io::Result<()> {
+        while let Some((number, socket, flow)) = inbox.take() {
+            let socket = Arc::new(socket);
+            let fresh = Slot::new(number, flow, Some(Arc::clone(&socket)));
+            let slot = match self.free.pop() {
+                Some(slot) => {
+                    let generation = self.slots[slot].generation;
+                    self.slots[slot] = fresh;
+                    self.slots[slot].generation = generation;
+                    slot
+                }
+                None => {
+                    self.slots.push(fresh);
+                    self.slots.len() - 1
+                }
+            };
+            self.live += 1;
+            self.opening += 1;
+            self.slots[slot].state = SlotState::Opening;
+            engine.prepare(&socket)?;
+            engine.adopt(slot, &socket)?;
+            if self.setup.watch_sockets {
+                self.setup.sockets.add(number, &socket);
+            }
+            let op = self.slots[slot].flow.start(now);
+            self.advance(engine, slot, op)?;
+        }
+        Ok(())
+    }
+
+    /// Gives every arrival that is due to a resting flow, or puts it into the backlog.
+    fn assign_arrivals<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+        loop {
+            let end = self.recorder.window().end();
+            let Some(arrivals) = &mut self.arrivals else { return Ok(()) };
+            let intended = arrivals.next();
+            if intended > now || intended >= end {
+                return Ok(());
+            }
+            arrivals.advance();
+            if self.recorder.window().holds(intended) {
+                self.recorder.count(Counter::Intended, 1);
+            }
+            match self.resting.pop_front() {
+                Some(slot) => {
+                    self.slots[slot].state = SlotState::Active;
+                    self.tell(engine, slot, Event::Go { intended }, clock::now())?;
+                }
+                None => {
+                    self.recorder.count(Counter::Queued, 1);
+                    self.backlog.push_back(intended);
+                }
+            }
+        }
+    }
+
+    fn fire_timers<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+        while let Some(Reverse((at, slot, generation))) = self.timers.peek().copied() {
+            if at > now {
+                break;
+            }
+            self.timers.pop();
+            if self.slots[slot].generation != generation {
+                continue;
+            }
+            // A throttled operation waits under a timer too: it is done now, the flow never knew.
+            self.slots[slot].held = false;
+            match self.slots[slot].pending.take() {
+                Some(op) => self.advance(engine, slot, op)?,
+                None => self.tell(engine, slot, Event::Timer, clock::now())?,
+            }
+        }
+        while let Some((at, slot, generation)) = self.deadlines.front().copied() {
+            if at > now {
+                break;
+            }
+            self.deadlines.pop_front();
+            if self.slots[slot].generation != generation {
+                continue;
+            }
+            self.slots[slot].in_deadlines = false;
+            if self.slots[slot].pending.is_none() {
+                continue;
+            }
+            match self.slots[slot].flow.deadline() {
+                Some(deadline) if deadline <= now => {
+                    self.slots[slot].pending = None;
+                    engine.cancel(slot);
+                    self.tell(engine, slot, Event::TimedOut, now)?;
+                }
+                // The exchange that was watched is over, a later one is under way.
+                Some(deadline) => self.watch(slot, deadline),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a slot into the queue of deadlines, once. All flows of a deck have the same patience, so that
+    /// the queue stays in order, or nearly: a deadline is then seen late by no more than their difference.
+    fn watch(&mut self, slot: usize, deadline: Nanos) {
+        let entry = &mut self.slots[slot];
+        if !entry.in_deadlines {
+            entry.in_deadlines = true;
+            self.deadlines.push_back((deadline, slot, entry.generation));
+        }
+    }
+
+    fn resume<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
+        match self.slots.get_mut(slot).filter(|s| !s.held).and_then(|s| s.pending.take()) {
+            Some(op) => self.advance(engine, slot, op),
+            None => Ok(()),
+        }
+    }
+
+    fn tell<E: Engine>(&mut self, engine: &mut E, slot: usize, event: Event<'_>, now: Nanos) -> io::Result<()> {
+        let op = self.slots[slot].flow.on(event, now, &mut self.recorder);
+        self.advance(engine, slot, op)
+    }
+
+    /// Does what a flow wants, and what it wants next, until it has to wait.
+    fn advance<E: Engine>(&mut self, engine: &mut E, slot: usize, mut op: Op) -> io::Result<()> {
+        let mut turn = TURN;
+        loop {
+            let entry = &mut self.slots[slot];
+            // The first try of a connection makes the socket; later ones ask the engine how far it is.
+            if matches!(op, Op::Connect) && entry.socket.is_none() {
+                if let Err(error) = self.connect(engine, slot) {
+                    op = self.slots[slot].flow.on(Event::Failed(error), clock::now(), &mut self.recorder);
+                    continue;
+                }
+            }
+            let entry = &mut self.slots[slot];
+            let Slot { flow, .. } = entry;
+            if let Some(io) = IoOp::of(&op, || flow.outgoing()) {
+                match engine.attempt(slot, &io) {
+                    Attempt::Later => {
+                        entry.pending = Some(op);
+                        if let Some(deadline) = entry.flow.deadline() {
+                            self.watch(slot, deadline);
+                        }
+                        return Ok(());
+                    }
+                    Attempt::Now(event) => {
+                        let moved = match &event {
+                            Event::Sent(n) | Event::Discarded(n) => *n,
+                            Event::Received(bytes) => bytes.len(),
+                            _ => 0,
+                        };
+                        let now = clock::now();
+                        if matches!(event, Event::Connected) && self.setup.watch_sockets
+                            && let Some(socket) = &entry.socket
+                        {
+                            self.setup.sockets.add(entry.number, socket);
+                        }
+                        op = entry.flow.on(event, now, &mut self.recorder);
+                        if let Some(throttle) = &self.setup.throttle
+                            && let Some(until) = throttle.charge(moved, now)
+                            && IoOp::of(&op, || &[]).is_some()
+                        {
+                            entry.pending = Some(op);
+                            entry.held = true;
+                            self.timers.push(Reverse((until, slot, entry.generation)));
+                            return Ok(());
+                        }
+                    }
+                }
+                turn -= 1;
+                if turn == 0 {
+                    if IoOp::of(&op, || &[]).is_some() {
+                        self.slots[slot].pending = Some(op);
+                        self.turns.push(slot);
+                        return Ok(());
+                    }
+                    turn = 1;
+                }
+                continue;
+            }
+            let now = clock::now();
+            let event = match op {
+                Op::FinishSending => {
+                    if let Some(socket) = &self.slots[slot].socket {
+                        socket.shutdown(Shutdown::Write);
+                    }
+                    Event::FinishedSending
+                }
+                Op::Disconnect => {
+                    self.close(engine, slot);
+                    Event::Disconnected
+                }
+                Op::Wait(until) => {
+                    self.timers.push(Reverse((until, slot, self.slots[slot].generation)));
+                    return Ok(());
+                }
+                Op::Rest => match self.next_assignment(slot, now) {
+                    Some(event) => event,
+                    None => return Ok(()),
+                },
+                Op::End => {
+                    self.end(engine, slot);
+                    return Ok(());
+                }
+                Op::Abort(fault) => {
+                    self.fault.get_or_insert(*fault);
+                    return Ok(());
+                }
+                Op::Connect | Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Discard(_) => unreachable!("done above"),
+            };
+            op = self.slots[slot].flow.on(event, now, &mut self.recorder);
+        }
+    }
+
+    /// What a flow that has nothing to do should do; `None`: it rests.
+    fn next_assignment<'a>(&mut self, slot: usize, now: Nanos) -> Option<Event<'a>> {
+        if self.slots[slot].state == SlotState::Opening {
+            self.opening -= 1;
+            self.readiness.one_more();
+        }
+        self.slots[slot].state = SlotState::Active;
+        if self.started {
+            if let Some(intended) = self.backlog.pop_front() {
+                return Some(Event::Go { intended });
+            }
+            if self.finished || now >= self.recorder.window().end() {
+                return Some(Event::Finish);
+            }
+            if self.arrivals.is_none() {
+                return Some(Event::Go { intended: now });
+            }
+        }
+        self.slots[slot].state = SlotState::Resting;
+        self.resting.push_back(slot);
+        None
+    }
+
+    fn connect<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
+        let dial = self.setup.dial.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        let socket = dial.open(&self.setup.sockets)?;
+        engine.prepare(&socket)?;
+        // An unconnected socket must not be watched yet: epoll reports it as writable.
+        let _: Progress = socket.connect(dial.peer)?;
+        let socket = Arc::new(socket);
+        engine.adopt(slot, &socket)?;
+        self.slots[slot].socket = Some(socket);
+        Ok(())
+    }
+
+    fn close<E: Engine>(&mut self, engine: &mut E, slot: usize) {
+        let entry = &mut self.slots[slot];
+        if let Some(socket) = entry.socket.take() {
+            if self.setup.watch_sockets {
+                self.setup.sockets.retire(entry.number, &socket);
+            }
+            engine.forget(slot);
+        }
+    }
+
+    fn end<E: Engine>(&mut self, engine: &mut E, slot: usize) {
+        self.close(engine, slot);
+        let entry = &mut self.slots[slot];
+        entry.flow.closing(&mut self.recorder);
+        if entry.state == SlotState::Opening {
+            self.opening -= 1;
+        }
+        entry.state = SlotState::Ended;
+        entry.generation = entry.generation.wrapping_add(1);
+        entry.in_deadlines = false;
+        self.live -= 1;
+        self.free.push(slot);
+    }
+}
+
+impl<F> Slot<F> {
+    fn new(number: u32, flow: F, socket: Option<Arc<Socket>>) -> Self {
+        Self { flow, number, socket, pending: None, held: false, state: SlotState::Unopened, in_deadlines: false, generation: 0 }
+    }
+}

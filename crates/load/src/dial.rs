@@ -1,0 +1,105 @@
+//! How a flow gets its socket.
+
+use std::io;
+use std::net::SocketAddr;
+
+use hopbench_sys::{Icmp, Socket};
+
+use crate::sockets::SocketSet;
+
+/// What the sockets of a trial are and which options they get.
+#[derive(Debug, Clone)]
+pub struct Dial {
+    /// TCP, UDP or ICMP.
+    pub transport: Transport,
+    /// Where to connect to.
+    pub peer: SocketAddr,
+    /// Options of each socket.
+    pub options: SocketOptions,
+}
+
+/// The protocol of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Transmission Control Protocol.
+    Tcp,
+    /// User Datagram Protocol.
+    Udp,
+    /// ICMP or ICMPv6, as the peer's address says.
+    Icmp,
+}
+
+/// Options that a workload asks for; both ends get the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// `SO_SNDBUF`, bytes.
+    pub send_buffer: Option<usize>,
+    /// `SO_RCVBUF`, bytes.
+    pub receive_buffer: Option<usize>,
+    /// `TCP_CONGESTION`.
+    pub congestion: Option<String>,
+    /// `SO_RCVLOWAT`, bytes.
+    pub receive_low_water: Option<usize>,
+    /// `UDP_SEGMENT`, bytes.
+    pub segment: Option<u16>,
+}
+
+impl Dial {
+    /// Opens a socket, sets its options and notes what was really set.
+    ///
+    /// # Errors
+    /// What the kernel said, with the option's name.
+    pub(crate) fn open(&self, notes: &SocketSet) -> io::Result<Socket> {
+        let socket = match self.transport {
+            Transport::Tcp => Socket::tcp(self.peer)?,
+            Transport::Udp => Socket::udp(self.peer)?,
+            Transport::Icmp => {
+                let (socket, kind) = Socket::icmp(self.peer)?;
+                notes.note_setting("icmp_socket", || match kind {
+                    Icmp::Datagram => "datagram".to_owned(),
+                    Icmp::Raw => "raw".to_owned(),
+                });
+                socket
+            }
+        };
+        self.options.apply(&socket, self.transport, notes)?;
+        Ok(socket)
+    }
+}
+
+impl SocketOptions {
+    /// Sets them on a socket, and notes what was really set.
+    ///
+    /// # Errors
+    /// What the kernel said, with the option's name.
+    pub(crate) fn apply(&self, socket: &Socket, transport: Transport, notes: &SocketSet) -> io::Result<()> {
+        let named = |name: &str, error: &io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+        if transport == Transport::Tcp {
+            socket.set_nodelay()?;
+            if let Some(name) = &self.congestion {
+                let got = socket
+                    .set_congestion(name)
+                    .map_err(|e| named(&format!("congestion control `{name}` (see net.ipv4.tcp_available_congestion_control)"), &e))?;
+                notes.note_setting("congestion", || format!("asked {name}, got {got}"));
+            } else {
+                notes.note_setting("congestion", || socket.congestion().unwrap_or_default());
+            }
+        }
+        if let Some(bytes) = self.send_buffer {
+            let got = socket.set_send_buffer(bytes).map_err(|e| named("send buffer", &e))?;
+            notes.note_setting("send_buffer_bytes", || format!("asked {bytes}, got {got}"));
+        }
+        if let Some(bytes) = self.receive_buffer {
+            let got = socket.set_receive_buffer(bytes).map_err(|e| named("receive buffer", &e))?;
+            notes.note_setting("receive_buffer_bytes", || format!("asked {bytes}, got {got}"));
+        }
+        if let Some(bytes) = self.receive_low_water {
+            socket.set_receive_low_water(bytes).map_err(|e| named("receive low water", &e))?;
+        }
+        if let Some(bytes) = self.segment {
+            socket.set_segment_size(bytes).map_err(|e| named("UDP segmentation offload", &e))?;
+            notes.note_setting("segment_bytes", || bytes.to_string());
+        }
+        Ok(())
+    }
+}

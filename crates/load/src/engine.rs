@@ -1,0 +1,134 @@
+//! What an engine must provide.
+
+use std::io;
+use std::sync::Arc;
+
+use hopbench_model::Nanos;
+use hopbench_sys::{Socket, Waker};
+
+use crate::flow::{Event, Op};
+
+/// Moves bytes for the flows of one worker.
+///
+/// A deck tries each operation once; when the engine answers `Later`, it tries the same operation again after
+/// `wait` named the slot. Slots are small numbers that are used again after `forget`.
+pub trait Engine: Sized {
+    /// A new engine for one worker thread.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    fn new(setup: &EngineSetup) -> io::Result<Self>;
+
+    /// Prepares a new socket before it is connected.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    fn prepare(&mut self, socket: &Socket) -> io::Result<()>;
+
+    /// Takes in the socket of a slot, once its connection attempt has begun or it was accepted.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    fn adopt(&mut self, slot: usize, socket: &Arc<Socket>) -> io::Result<()>;
+
+    /// Forgets a slot's socket; nothing of it may be under way.
+    fn forget(&mut self, slot: usize);
+
+    /// Tries an operation.
+    fn attempt(&mut self, slot: usize, op: &IoOp<'_>) -> Attempt<'_>;
+
+    /// Gives up the operation of a slot that answered `Later`.
+    fn cancel(&mut self, slot: usize);
+
+    /// Waits up to `timeout_ns` (0: only looks; `None`: until something happens) and appends the slots worth
+    /// another try to `ready`.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    fn wait(&mut self, timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()>;
+}
+
+/// What an engine needs to know before it starts.
+#[derive(Debug)]
+pub struct EngineSetup {
+    /// Wakes `wait`.
+    pub waker: Arc<Waker>,
+    /// Largest receive, bytes.
+    pub receive_bytes: usize,
+    /// What `SendFill` sends from; at least as long as any.
+    pub filler: Arc<[u8]>,
+    /// Slots that are expected; more may come.
+    pub slots: usize,
+}
+
+/// An operation on a socket.
+#[derive(Debug)]
+pub enum IoOp<'a> {
+    /// Wait for a connection attempt to end.
+    Connect,
+    /// Send a part of these bytes.
+    Send(&'a [u8]),
+    /// Send up to so many bytes of filler.
+    SendFill(usize),
+    /// Receive up to so many bytes.
+    Recv(usize),
+    /// Drop up to so many received bytes.
+    Discard(usize),
+}
+
+impl<'a> IoOp<'a> {
+    /// The operation of `op`, where it is one.
+    #[inline]
+    pub(crate) fn of(op: &Op, outgoing: impl FnOnce() -> &'a [u8]) -> Option<Self> {
+        Some(match op {
+            Op::Connect => Self::Connect,
+            Op::Send => Self::Send(outgoing()),
+            Op::SendFill(n) => Self::SendFill(*n),
+            Op::Recv(n) => Self::Recv(*n),
+            Op::Discard(n) => Self::Discard(*n),
+            _ => return None,
+        })
+    }
+}
+
+/// How a try ended.
+#[derive(Debug)]
+pub enum Attempt<'a> {
+    /// Done, or failed: this happened.
+    Now(Event<'a>),
+    /// It has to wait.
+    Later,
+}
+
+/// Does `op` on a socket with plain system calls.
+#[inline]
+pub(crate) fn perform<'a>(socket: &Socket, op: &IoOp<'_>, filler: &[u8], buffer: &'a mut [u8]) -> Attempt<'a> {
+    let result = match op {
+        IoOp::Connect => return connected(socket),
+        IoOp::Send(bytes) => socket.send(bytes).map(Event::Sent),
+        IoOp::SendFill(n) => socket.send(&filler[..(*n).min(filler.len())]).map(Event::Sent),
+        IoOp::Recv(n) => {
+            let most = (*n).min(buffer.len());
+            socket.recv(&mut buffer[..most]).map(|got| {
+                // A datagram may be empty; an empty read of a stream is its end. Flows know which they are,
+                // and no datagram flow of ours sends empty ones.
+                if got == 0 { Event::Closed } else { Event::Received(&buffer[..got]) }
+            })
+        }
+        IoOp::Discard(n) => socket.discard(*n).map(|got| if got == 0 { Event::Closed } else { Event::Discarded(got) }),
+    };
+    match result {
+        Ok(event) => Attempt::Now(event),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Attempt::Later,
+        Err(error) => Attempt::Now(Event::Failed(error)),
+    }
+}
+
+fn connected<'a>(socket: &Socket) -> Attempt<'a> {
+    match socket.connected() {
+        // No error and no peer: the answer is still under way.
+        Ok(()) if socket.peer().is_err() => Attempt::Later,
+        Ok(()) => Attempt::Now(Event::Connected),
+        Err(error) => Attempt::Now(Event::Failed(error)),
+    }
+}

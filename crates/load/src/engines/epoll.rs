@@ -1,0 +1,113 @@
+//! Non-blocking sockets and edge-triggered epoll.
+
+use std::io;
+use std::sync::Arc;
+
+use hopbench_model::Nanos;
+use hopbench_sys::{Epoll, Events, Socket, Waker};
+
+use crate::engine::{Attempt, Engine, EngineSetup, IoOp, perform};
+use crate::flow::Event;
+
+/// Tries each operation only when the kernel has said that it may succeed.
+#[derive(Debug)]
+pub struct EpollEngine {
+    epoll: Epoll,
+    events: Events,
+    waker: Arc<Waker>,
+    slots: Vec<Watched>,
+    filler: Arc<[u8]>,
+    buffer: Box<[u8]>,
+}
+
+/// A slot's socket, and what the kernel said of it and has not taken back.
+#[derive(Debug, Default)]
+struct Watched {
+    socket: Option<Arc<Socket>>,
+    readable: bool,
+    writable: bool,
+}
+
+const WAKER: u64 = u64::MAX;
+const EVENTS_A_WAIT: usize = 256;
+
+impl Engine for EpollEngine {
+    fn new(setup: &EngineSetup) -> io::Result<Self> {
+        let epoll = Epoll::new()?;
+        epoll.add(&*setup.waker, WAKER)?;
+        Ok(Self {
+            epoll,
+            events: Events::with_capacity(EVENTS_A_WAIT),
+            waker: Arc::clone(&setup.waker),
+            slots: Vec::with_capacity(setup.slots),
+            filler: Arc::clone(&setup.filler),
+            buffer: vec![0; setup.receive_bytes.max(1)].into_boxed_slice(),
+        })
+    }
+
+    fn prepare(&mut self, _socket: &Socket) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn adopt(&mut self, slot: usize, socket: &Arc<Socket>) -> io::Result<()> {
+        if self.slots.len() <= slot {
+            self.slots.resize_with(slot + 1, Watched::default);
+        }
+        self.epoll.add(&**socket, slot as u64)?;
+        // Nothing is known yet; the first wait reports the state at registration.
+        self.slots[slot] = Watched { socket: Some(Arc::clone(socket)), readable: false, writable: false };
+        Ok(())
+    }
+
+    fn forget(&mut self, slot: usize) {
+        // Closing the descriptor takes it out of the epoll set; the deck drops the last owner.
+        self.slots[slot] = Watched::default();
+    }
+
+    #[inline]
+    fn attempt(&mut self, slot: usize, op: &IoOp<'_>) -> Attempt<'_> {
+        let watched = &mut self.slots[slot];
+        let Some(socket) = &watched.socket else {
+            return Attempt::Now(Event::Failed(io::ErrorKind::NotConnected.into()));
+        };
+        let receives = matches!(op, IoOp::Recv(_) | IoOp::Discard(_));
+        if !(if receives { watched.readable } else { watched.writable }) {
+            return Attempt::Later;
+        }
+        let wanted = match op {
+            IoOp::Recv(n) => (*n).min(self.buffer.len()),
+            IoOp::Discard(n) => *n,
+            _ => 0,
+        };
+        let attempt = perform(socket, op, &self.filler, &mut self.buffer);
+        // Less than was asked for means that the queue is empty (epoll(7)): the next edge will tell, and a
+        // call that would only say EAGAIN is saved.
+        match &attempt {
+            Attempt::Later if receives => watched.readable = false,
+            Attempt::Later => watched.writable = false,
+            Attempt::Now(Event::Received(bytes)) if bytes.len() < wanted => watched.readable = false,
+            Attempt::Now(Event::Discarded(n)) if *n < wanted => watched.readable = false,
+            Attempt::Now(_) => {}
+        }
+        attempt
+    }
+
+    fn cancel(&mut self, _slot: usize) {}
+
+    fn wait(&mut self, timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
+        self.epoll.wait(&mut self.events, timeout_ns)?;
+        for event in self.events.iter() {
+            if event.token == WAKER {
+                self.waker.reset();
+                continue;
+            }
+            let slot = event.token as usize;
+            if let Some(watched) = self.slots.get_mut(slot) {
+                watched.readable |= event.readable;
+                watched.writable |= event.writable;
+                ready.push(slot);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,3 @@
+//! io_uring completions.
+
+pub use crate::engines::epoll::EpollEngine as UringEngine;

@@ -1,0 +1,83 @@
+//! Figures that several workloads share.
+
+use hopbench_model::{Counter, EndReport, SECOND, TcpTotals, Warning, WarningKind};
+
+use crate::workload::{Figures, Trial};
+
+/// A count of the window as a rate, per second.
+pub(crate) fn per_s(end: &EndReport, counter: Counter) -> f64 {
+    in_window(end, counter) as f64 / seconds(end)
+}
+
+/// What was counted between the edges of the window.
+pub(crate) fn in_window(end: &EndReport, counter: Counter) -> u64 {
+    end.end.counts.since(&end.start.counts).of(counter)
+}
+
+/// Length of the window, s; never zero.
+pub(crate) fn seconds(end: &EndReport) -> f64 {
+    end.window_ns.max(1) as f64 / SECOND as f64
+}
+
+/// Rates of sent and received payload of one end, under `prefix`.
+pub(crate) fn bit_rates(figures: &mut Figures, prefix: &str, end: &EndReport) {
+    for (name, counter) in [("sent", Counter::SentBytes), ("received", Counter::ReceivedBytes)] {
+        figures.metric(&format!("{prefix}{name}_bits_per_s"), per_s(end, counter) * 8.0);
+    }
+}
+
+/// What the kernels say of the trial's TCP connections between the edges of the window.
+pub(crate) fn tcp(end: &EndReport) -> Option<TcpTotals> {
+    Some(end.end.tcp?.since(&end.start.tcp.unwrap_or_default()))
+}
+
+/// Requests, failures and what an open loop has to confess.
+pub(crate) fn exchanges(figures: &mut Figures, trial: &Trial<'_>) {
+    let client = trial.client;
+    let window = seconds(client);
+    let drained = |counter| client.drained.of(counter);
+    figures.metric("requests_per_s", drained(Counter::Counted) as f64 / window);
+    figures.metric("requests", drained(Counter::Counted) as f64);
+    let errors = drained(Counter::CountedErrors);
+    figures.metric("errors", errors as f64);
+    let all = drained(Counter::Counted) + errors;
+    if all > 0 {
+        figures.metric("error_ratio", errors as f64 / all as f64);
+    }
+    if errors > 0 {
+        let reasons: Vec<_> = client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        figures.warnings.push(Warning::new(
+            WarningKind::Errors,
+            format!("{errors} of {all} exchanges failed: {}", reasons.join(", ")),
+            "look at the server first; failed exchanges are in no latency",
+        ));
+    }
+    if trial.job.schedule.per_s().is_some() {
+        let intended = drained(Counter::Intended);
+        figures.metric("intended_per_s", intended as f64 / window);
+        figures.metric("queued", drained(Counter::Queued) as f64);
+        let unsent = drained(Counter::Unsent);
+        figures.metric("unsent", unsent as f64);
+        if unsent > 0 {
+            figures.warnings.push(Warning::new(
+                WarningKind::Unsent,
+                format!("{unsent} requests were due and never sent: every connection was busy"),
+                "raise --connections or lower --rate; the latencies shown leave these requests out",
+            ));
+        }
+        let done = drained(Counter::Counted) + errors;
+        let under_way = intended.saturating_sub(done);
+        figures.invariant("intended_are_accounted_for", done <= intended && under_way <= unsent + u64::from(trial.job.connections), || {
+            format!("{intended} intended, {done} done, {unsent} unsent")
+        });
+    }
+    let counted = drained(Counter::Counted);
+    let in_histogram = client
+        .latency
+        .get(&hopbench_model::LatencyKind::Service)
+        .and_then(|text| hopbench_stats::Histogram::from_base64(text).ok())
+        .map_or(0, |histogram| histogram.count());
+    figures.invariant("histogram_holds_every_request", counted == in_histogram, || {
+        format!("{counted} requests, {in_histogram} in the histogram")
+    });
+}

@@ -1,0 +1,97 @@
+//! The contract between a workload and an engine.
+//!
+//! A [`Flow`] is one connection's (or datagram flow's) state machine. It does no I/O and reads no clock: it
+//! is told what happened and when, and answers with the one thing it wants done next. An engine does that
+//! thing with epoll, io_uring, busy polling or blocking calls; the flow cannot tell which.
+//!
+//! ```text
+//!            start                         Rest ──► (the pool) ──► Go{intended}
+//!              │                            ▲                          │
+//!              ▼                            │                          ▼
+//!   Op ──► engine ──► Event ──► on ──► Op ──┴─► ...  ... ──► Op ──► End
+//! ```
+
+use hopbench_model::{Fault, Nanos};
+
+use crate::recorder::Recorder;
+
+/// One thing that a flow wants done; each is answered by one event.
+#[derive(Debug)]
+pub enum Op {
+    /// Open a socket as the deck's dial says and connect it: `Connected` or `Failed`.
+    Connect,
+    /// Send what [`Flow::outgoing`] gives, or a part of it: `Sent`.
+    Send,
+    /// Send up to this many bytes of filler: `Sent`.
+    SendFill(usize),
+    /// Receive up to this many bytes: `Received` or `Closed`.
+    Recv(usize),
+    /// Receive up to this many bytes of a stream and drop them in the kernel: `Discarded` or `Closed`.
+    Discard(usize),
+    /// Send no more: `FinishedSending`.
+    FinishSending,
+    /// Close the socket: `Disconnected`.
+    Disconnect,
+    /// Nothing until this time: `Timer`.
+    Wait(Nanos),
+    /// The exchange is over; nothing until the schedule says so: `Go`, or `Finish` when load has ended.
+    Rest,
+    /// This flow is over.
+    End,
+    /// The trial cannot go on.
+    Abort(Box<Fault>),
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The connection stands.
+    Connected,
+    /// So many bytes were taken; at least 1.
+    Sent(usize),
+    /// These bytes came; at least 1 (a datagram may be empty).
+    Received(&'a [u8]),
+    /// So many bytes came and were dropped; at least 1.
+    Discarded(usize),
+    /// The peer closed.
+    Closed,
+    /// Answer to [`Op::FinishSending`].
+    FinishedSending,
+    /// Answer to [`Op::Disconnect`].
+    Disconnected,
+    /// The time that was waited for has come.
+    Timer,
+    /// The flow's deadline passed while something was under way; that was cancelled.
+    TimedOut,
+    /// Start an exchange that was due at `intended`; in a closed loop that is now.
+    Go {
+        /// When it should have started.
+        intended: Nanos,
+    },
+    /// Load has ended; nothing new may be started.
+    Finish,
+    /// What was asked for failed with this error.
+    Failed(std::io::Error),
+}
+
+/// One flow's state machine; see the [module](self).
+pub trait Flow: Send {
+    /// The first thing to do. A client's flow has no socket yet, a server's has.
+    fn start(&mut self, now: Nanos) -> Op;
+
+    /// `event` happened at `now`: what next?
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op;
+
+    /// The bytes of [`Op::Send`].
+    fn outgoing(&self) -> &[u8] {
+        &[]
+    }
+
+    /// The flow is over, whether it ended by itself or was cut: last figures.
+    fn closing(&mut self, _out: &mut Recorder) {}
+
+    /// Until when what is under way must be done; asked for after each operation that has to wait.
+    fn deadline(&self) -> Option<Nanos> {
+        None
+    }
+}

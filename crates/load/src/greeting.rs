@@ -1,0 +1,188 @@
+//! How a flow says who it is, before any load.
+//!
+//! What the bytes are is the protocol's business; this module only knows when to send them.
+
+use hopbench_model::{Fault, Nanos};
+
+use crate::flow::{Event, Flow, Op};
+use crate::recorder::Recorder;
+
+/// The bytes by which flows of a run identify themselves.
+pub trait Greeter: Send + Sync {
+    /// The header that opens TCP flow `flow`.
+    fn tcp(&self, flow: u32) -> [u8; 32];
+    /// The datagram that registers UDP flow `flow`, with the cookie once there is one.
+    fn udp(&self, flow: u32, cookie: Option<[u8; 16]>) -> [u8; 64];
+    /// What an answer to flow `flow` means.
+    fn read(&self, flow: u32, answer: &[u8]) -> Greeted;
+}
+
+/// What the server answered to a greeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Greeted {
+    /// The flow is welcome.
+    Accepted,
+    /// The registration must be repeated with this cookie.
+    Challenge([u8; 16]),
+    /// Not an answer to this flow's greeting, or not all of it.
+    Unknown,
+}
+
+/// Length of the server's word that a TCP flow is welcome, bytes.
+pub const ACCEPTED_LEN: usize = 8;
+
+/// How often a UDP registration is sent before the server counts as unreachable, and how long each waits.
+const UDP_TRIES: u32 = 20;
+const UDP_PATIENCE: Nanos = 100_000_000;
+
+/// A flow that first connects and greets, then goes on as `F`.
+pub(crate) struct Greeting<F> {
+    greeter: std::sync::Arc<dyn Greeter>,
+    state: State,
+    flow: u32,
+    bytes: Vec<u8>,
+    sent: usize,
+    answer: Vec<u8>,
+    deadline: Nanos,
+    tries: u32,
+    timeout: Nanos,
+    udp: bool,
+    inner: F,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Greeting,
+    Answer,
+    Through,
+}
+
+impl<F> std::fmt::Debug for Greeting<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Greeting").field("flow", &self.flow).finish_non_exhaustive()
+    }
+}
+
+impl<F> Greeting<F> {
+    /// Flow number `flow`, which becomes `inner` once the server accepted it; over TCP within `timeout` ns.
+    pub(crate) fn new(greeter: std::sync::Arc<dyn Greeter>, flow: u32, udp: bool, timeout: Nanos, inner: F) -> Self {
+        let bytes = if udp { greeter.udp(flow, None).to_vec() } else { greeter.tcp(flow).to_vec() };
+        Self {
+            greeter,
+            state: State::Greeting,
+            flow,
+            bytes,
+            sent: 0,
+            answer: Vec::with_capacity(64),
+            deadline: 0,
+            tries: 0,
+            timeout,
+            udp,
+            inner,
+        }
+    }
+
+    fn greet(&mut self, now: Nanos) -> Op {
+        self.state = State::Greeting;
+        self.sent = 0;
+        self.tries += 1;
+        self.deadline = now + if self.udp { UDP_PATIENCE } else { self.timeout };
+        Op::Send
+    }
+
+    fn listen(&mut self) -> Op {
+        self.state = State::Answer;
+        Op::Recv(if self.udp { 64 } else { ACCEPTED_LEN - self.answer.len() })
+    }
+}
+
+fn refused(what: &str) -> Op {
+    Op::Abort(Box::new(Fault::environment(format!("the server did not accept a flow: {what}"))))
+}
+
+impl<F: Flow> Flow for Greeting<F> {
+    fn start(&mut self, now: Nanos) -> Op {
+        self.deadline = now + self.timeout;
+        Op::Connect
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        if self.state == State::Through {
+            return self.inner.on(event, now, out);
+        }
+        match (self.state, event) {
+            (State::Greeting, Event::Connected) => self.greet(now),
+            (State::Greeting, Event::Sent(n)) => {
+                self.sent += n;
+                if self.sent < self.bytes.len() { Op::Send } else { self.listen() }
+            }
+            (State::Answer, Event::Received(bytes)) => {
+                if self.udp {
+                    self.answer.clear();
+                }
+                self.answer.extend_from_slice(bytes);
+                match self.greeter.read(self.flow, &self.answer) {
+                    Greeted::Accepted => {
+                        self.state = State::Through;
+                        self.bytes = Vec::new();
+                        self.answer = Vec::new();
+                        self.inner.start(now)
+                    }
+                    Greeted::Challenge(cookie) => {
+                        self.bytes = self.greeter.udp(self.flow, Some(cookie)).to_vec();
+                        self.greet(now)
+                    }
+                    Greeted::Unknown if self.udp || self.answer.len() < ACCEPTED_LEN => self.listen(),
+                    Greeted::Unknown => refused("its answer is not hopbench's"),
+                }
+            }
+            (_, Event::TimedOut) if self.udp && self.tries < UDP_TRIES => self.greet(now),
+            (_, Event::Failed(error)) if self.udp && self.tries < UDP_TRIES && error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                // An ICMP error for an earlier datagram: nobody listens there (yet); the next try tells.
+                self.listen()
+            }
+            (_, Event::TimedOut) => refused(if self.udp {
+                "no answer to its UDP registration (is the port open for UDP too?)"
+            } else {
+                "no answer in time"
+            }),
+            (_, Event::Closed) => refused(
+                "it closed the connection (several servers behind one address, or its limit of flows is reached)",
+            ),
+            (_, Event::Failed(error)) => refused(&explain(&error)),
+            (_, Event::Finish) => Op::End,
+            (_, other) => refused(&format!("unexpected {other:?}")),
+        }
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        if self.state == State::Through { self.inner.outgoing() } else { &self.bytes[self.sent..] }
+    }
+
+    fn closing(&mut self, out: &mut Recorder) {
+        self.inner.closing(out);
+    }
+
+    #[inline]
+    fn deadline(&self) -> Option<Nanos> {
+        if self.state == State::Through { self.inner.deadline() } else { Some(self.deadline) }
+    }
+}
+
+/// An error of a socket in words that say what to do.
+pub(crate) fn explain(error: &std::io::Error) -> String {
+    use std::io::ErrorKind as K;
+    match error.kind() {
+        K::AddrNotAvailable => {
+            "no local port is free: see net.ipv4.ip_local_port_range, or use fewer new connections".to_owned()
+        }
+        K::ConnectionRefused => "connection refused: nothing listens there".to_owned(),
+        K::TimedOut => "connection timed out: a firewall or NetworkPolicy may drop it".to_owned(),
+        _ if matches!(error.raw_os_error(), Some(23 | 24)) => {
+            "too many open files: raise the limit with `ulimit -n`".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}

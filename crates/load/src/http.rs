@@ -1,0 +1,42 @@
+//! HTTP/1.1 as bytes: what a client sends and reads, and what our own target answers.
+//!
+//! Nothing here does I/O, reads a clock or allocates for every request: bytes go in, decisions come
+//! out.
+//!
+//! - client: [`Url`] → [`RequestTemplate`] (the bytes of one request) and [`ResponseParser`];
+//! - server: [`RequestParser`] → [`Responder`], the HTTP target of `serve --http`.
+//!
+//! Both parsers take input in pieces of any size and refuse messages whose end is ambiguous
+//! (RFC 9112, section 6.3): a measurement that guesses where an answer ends is worth nothing.
+
+mod chunked;
+mod framing;
+mod head;
+#[cfg(test)]
+mod mutation;
+mod request;
+mod response;
+mod target;
+mod url;
+
+pub use chunked::ChunkError;
+pub use framing::FramingError;
+pub use request::{RequestSpec, RequestTemplate};
+pub use response::{ResponseEnd, ResponseError, ResponseParser, Step, StepState};
+pub use target::{
+    Answer, Body, CONTINUE, Method, Request, RequestError, RequestParser, RequestState,
+    RequestStep, Responder, refuse,
+};
+pub use url::{Url, UrlError};
+
+/// The start of a text or of bytes as it may be shown in a message: at most 60 characters, controls
+/// escaped.
+fn excerpt(bytes: &[u8]) -> String {
+    let start = &bytes[..bytes.len().min(240)];
+    let text = String::from_utf8_lossy(start);
+    let mut shown: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    if text.chars().nth(60).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}

@@ -1,0 +1,301 @@
+//! The bytes of one request, made once and sent many times.
+
+use hopbench_model::Problem;
+
+use super::Url;
+
+/// What a request is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestSpec<'a> {
+    /// The method, case-sensitive: `GET`.
+    pub method: &'a str,
+    /// Where it goes.
+    pub url: &'a Url,
+    /// Fields as the user writes them, `Name: value` each.
+    pub headers: &'a [String],
+    /// The body; may be empty.
+    pub body: &'a [u8],
+    /// Whether the connection is used again afterwards.
+    pub keep_alive: bool,
+}
+
+/// One HTTP/1.1 request, ready to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestTemplate {
+    bytes: Vec<u8>,
+    is_head: bool,
+}
+
+impl RequestTemplate {
+    /// Makes the request.
+    ///
+    /// `Host`, `User-Agent` and everything else the user gives is sent as given; without them
+    /// `Host` comes from the URL and `User-Agent` is `hopbench/VERSION`.
+    ///
+    /// # Errors
+    /// Every problem of `--method` and `--header`: names and values that HTTP forbids (line breaks
+    /// among them), and the fields that belong to the framing, which is set here.
+    pub fn new(spec: &RequestSpec<'_>) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        check_method(spec.method, &mut problems);
+        let mut fields: Vec<(&str, &str)> = Vec::with_capacity(spec.headers.len());
+        for header in spec.headers {
+            match split_header(header) {
+                Ok((name, _)) if name.eq_ignore_ascii_case("host") && has(&fields, "host") => {
+                    problems.push(Problem::new(
+                        "--header",
+                        header.escape_debug(),
+                        "one Host only",
+                    ));
+                }
+                Ok(field) => fields.push(field),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Self {
+            bytes: write(spec, &fields),
+            is_head: spec.method == "HEAD",
+        })
+    }
+
+    /// Everything to write, head and body.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether the answer may carry a body: not to `HEAD`, whatever its length field says.
+    pub fn expects_body(&self) -> bool {
+        !self.is_head
+    }
+}
+
+fn check_method(method: &str, problems: &mut Vec<Problem>) {
+    if !is_token(method) {
+        problems.push(Problem::new(
+            "--method",
+            method.escape_debug(),
+            "a method like GET, HEAD, POST or PUT",
+        ));
+    } else if method == "CONNECT" {
+        problems.push(Problem::new(
+            "--method",
+            method,
+            "a method that asks for a resource: tunnels are not opened",
+        ));
+    }
+}
+
+/// Fields that say where the request ends or whether the connection stays: a second opinion would
+/// break both.
+const OURS: [(&str, &str); 3] = [
+    (
+        "content-length",
+        "no Content-Length: it is set from the body",
+    ),
+    (
+        "transfer-encoding",
+        "no Transfer-Encoding: the body is sent with its length",
+    ),
+    (
+        "connection",
+        "no Connection: it is set from the keep-alive option",
+    ),
+];
+
+fn split_header(header: &str) -> Result<(&str, &str), Problem> {
+    let problem = |expected: &str| Problem::new("--header", header.escape_debug(), expected);
+    let (name, value) = header
+        .split_once(':')
+        .ok_or_else(|| problem("`Name: value`"))?;
+    if !is_token(name) {
+        return Err(problem(
+            "`Name: value` with a name of letters, digits and !#$%&'*+-.^_`|~",
+        ));
+    }
+    let value = value.trim_matches([' ', '\t']);
+    if value.bytes().any(|b| b.is_ascii_control() && b != b'\t') {
+        return Err(problem(
+            "a value without line breaks and other control characters",
+        ));
+    }
+    match OURS
+        .iter()
+        .find(|(ours, _)| name.eq_ignore_ascii_case(ours))
+    {
+        Some((_, expected)) => Err(problem(expected)),
+        None => Ok((name, value)),
+    }
+}
+
+fn write(spec: &RequestSpec<'_>, fields: &[(&str, &str)]) -> Vec<u8> {
+    let mut head = format!("{} {} HTTP/1.1\r\n", spec.method, spec.url.target());
+    let mut field = |name: &str, value: &str| {
+        for part in [name, ": ", value, "\r\n"] {
+            head.push_str(part);
+        }
+    };
+    if !has(fields, "host") {
+        field("Host", spec.url.authority());
+    }
+    if !has(fields, "user-agent") {
+        field(
+            "User-Agent",
+            concat!("hopbench/", env!("CARGO_PKG_VERSION")),
+        );
+    }
+    for (name, value) in fields {
+        field(name, value);
+    }
+    // RFC 9110, 8.6: a method that usually has a body says so even when it is empty.
+    if !spec.body.is_empty() || matches!(spec.method, "POST" | "PUT" | "PATCH") {
+        field("Content-Length", &spec.body.len().to_string());
+    }
+    if !spec.keep_alive {
+        field("Connection", "close");
+    }
+    head.push_str("\r\n");
+    let mut bytes = head.into_bytes();
+    bytes.extend_from_slice(spec.body);
+    bytes
+}
+
+fn has(fields: &[(&str, &str)], name: &str) -> bool {
+    fields.iter().any(|(n, _)| n.eq_ignore_ascii_case(name))
+}
+
+/// RFC 9110, 5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn build(
+        method: &str,
+        headers: &[&str],
+        body: &[u8],
+        keep_alive: bool,
+    ) -> Result<RequestTemplate, Vec<Problem>> {
+        let url = Url::parse("http://h:81/p?q=1").unwrap();
+        let headers: Vec<String> = headers.iter().map(ToString::to_string).collect();
+        RequestTemplate::new(&RequestSpec {
+            method,
+            url: &url,
+            headers: &headers,
+            body,
+            keep_alive,
+        })
+    }
+
+    #[test]
+    fn the_bytes_are_what_was_asked_for() {
+        let version = env!("CARGO_PKG_VERSION");
+        for (method, headers, body, keep_alive, expected) in [
+            (
+                "GET",
+                &[][..],
+                "",
+                true,
+                format!("GET /p?q=1 HTTP/1.1\r\nHost: h:81\r\nUser-Agent: hopbench/{version}\r\n\r\n"),
+            ),
+            (
+                "POST",
+                &["X-A:  b ", "user-agent: me"],
+                "body",
+                false,
+                "POST /p?q=1 HTTP/1.1\r\nHost: h:81\r\nX-A: b\r\nuser-agent: me\r\nContent-Length: 4\r\n\
+                 Connection: close\r\n\r\nbody"
+                    .to_owned(),
+            ),
+            (
+                "PUT",
+                &["HOST: other", "User-Agent:"],
+                "",
+                true,
+                "PUT /p?q=1 HTTP/1.1\r\nHOST: other\r\nUser-Agent: \r\nContent-Length: 0\r\n\r\n".to_owned(),
+            ),
+        ] {
+            let template = build(method, headers, body.as_bytes(), keep_alive).unwrap();
+            assert_eq!(String::from_utf8_lossy(template.bytes()), expected);
+            assert!(template.expects_body());
+        }
+        assert!(!build("HEAD", &[], b"", true).unwrap().expects_body());
+    }
+
+    #[test]
+    fn every_problem_is_reported() {
+        let problems = build(
+            "G T",
+            &[
+                "no colon",
+                "A B: c",
+                ": x",
+                "A: b\r\nC: d",
+                "content-length: 3",
+            ],
+            b"",
+            true,
+        );
+        let texts: Vec<String> = problems
+            .unwrap_err()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(texts.len(), 6, "{texts:#?}");
+        for (text, part) in texts.iter().zip([
+            "`G T`",
+            "no colon",
+            "A B: c",
+            ": x",
+            "A: b\\r\\nC: d",
+            "from the body",
+        ]) {
+            assert!(text.contains(part) && text.contains("expected"), "{text}");
+        }
+        for bad in [
+            &["Host: a", "host: b"][..],
+            &["Transfer-Encoding: chunked"],
+            &["Connection: close"],
+            &["A: \0"],
+        ] {
+            assert_eq!(
+                build("GET", bad, b"", true).unwrap_err().len(),
+                1,
+                "{bad:?}"
+            );
+        }
+        for bad in ["", "GET\r\n", "CONNECT", "GÉT"] {
+            assert_eq!(
+                build(bad, &[], b"", true).unwrap_err()[0].at,
+                "--method",
+                "{bad:?}"
+            );
+        }
+    }
+
+    proptest! {
+        /// Whatever is accepted is one request with exactly the fields that were given.
+        #[test]
+        fn accepted_headers_cannot_break_the_head(name in ".{0,8}", value in ".{0,16}") {
+            let header = format!("{name}:{value}");
+            if let Ok(template) = build("GET", &[&header], b"", true) {
+                let mut fields = [httparse::EMPTY_HEADER; 8];
+                let mut request = httparse::Request::new(&mut fields);
+                let parsed = request.parse(template.bytes()).expect("a valid head");
+                prop_assert_eq!(parsed, httparse::Status::Complete(template.bytes().len()));
+                let overridden = ["host", "user-agent"].iter().any(|n| name.eq_ignore_ascii_case(n));
+                prop_assert_eq!(request.headers.len(), if overridden { 2 } else { 3 });
+            }
+        }
+    }
+}

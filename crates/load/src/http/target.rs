@@ -1,0 +1,23 @@
+//! Our HTTP target: what `serve --http` answers.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /?size=1KiB` | a body of that many bytes (at most 1 GiB) |
+//! | `POST /`, `PUT /` | the body that came, with its content type; with `size`, that many bytes instead |
+//! | `?delay=5ms` | the same, this much later (at most 60 s) |
+//! | `?stall=100ms&every=1s` | the same, but what comes in the first 100 ms of every second waits for their end |
+//! | `?status=503` | the same with this status |
+//! | `GET /healthz` | `ok` |
+
+mod answer;
+mod error;
+mod page;
+mod parser;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use answer::{Answer, Body, Responder, refuse};
+pub use error::RequestError;
+pub use parser::{CONTINUE, RequestParser, RequestState, RequestStep};
+pub use request::{Method, Request};

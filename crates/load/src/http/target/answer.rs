@@ -1,0 +1,225 @@
+//! What the target answers.
+
+use hopbench_model::Nanos;
+
+use super::page::{Load, Page, Refusal};
+use super::{Method, Request, RequestError};
+
+/// What to do about a request; the head, and a short body, have been appended to the caller's
+/// buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// How long to wait before the first byte is written, ns.
+    pub delay_ns: Nanos,
+    /// What to write after the buffer.
+    pub body: Body,
+    /// Whether to close the connection afterwards.
+    pub close: bool,
+}
+
+/// The part of an answer that is not in the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// Nothing.
+    None,
+    /// This many bytes of anything, at most 1 GiB: to be written from a shared buffer.
+    Filler(u64),
+    /// The request's body.
+    Echo,
+}
+
+/// Answers requests; one serves any number of connections of a thread.
+///
+/// It remembers what the last target asked for: a load generator sends the same one again and
+/// again.
+#[derive(Debug)]
+pub struct Responder {
+    target: String,
+    page: Result<Page, Refusal>,
+}
+
+impl Default for Responder {
+    fn default() -> Self {
+        Self {
+            target: String::new(),
+            page: Page::of(""),
+        }
+    }
+}
+
+impl Responder {
+    /// Answers `request`, which came at `now_ns` on the clock that stalls go by, and appends to
+    /// `out` what is to be written first.
+    pub fn respond(&mut self, request: &Request, now_ns: Nanos, out: &mut Vec<u8>) -> Answer {
+        if self.target != request.target {
+            self.page = Page::of(&request.target);
+            self.target.clear();
+            self.target.push_str(&request.target);
+        }
+        let (delay_ns, body) = match &self.page {
+            _ if request.method == Method::Other => {
+                let text = "method: found another one, expected GET, HEAD, POST or PUT\n";
+                (0, text_answer(request, 405, text, out))
+            }
+            Ok(Page::Load(load)) => (load.wait_ns(now_ns), load_answer(request, load, out)),
+            Ok(Page::Health) => (0, text_answer(request, 200, "ok", out)),
+            Err(refusal) => (0, text_answer(request, refusal.status, &refusal.text, out)),
+        };
+        Answer {
+            delay_ns,
+            body,
+            close: !request.keep_alive,
+        }
+    }
+}
+
+/// Appends the answer to a request that cannot be read; the connection has to be closed after it.
+pub fn refuse(error: &RequestError, out: &mut Vec<u8>) {
+    let text = format!("{error}\n");
+    write_head(
+        out,
+        error.status(),
+        b"text/plain",
+        Some(text.len() as u64),
+        "Connection: close\r\n",
+    );
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn text_answer(request: &Request, status: u16, text: &str, out: &mut Vec<u8>) -> Body {
+    write_head(
+        out,
+        status,
+        b"text/plain",
+        Some(text.len() as u64),
+        connection(request),
+    );
+    if request.method != Method::Head {
+        out.extend_from_slice(text.as_bytes());
+    }
+    Body::None
+}
+
+fn load_answer(request: &Request, load: &Load, out: &mut Vec<u8>) -> Body {
+    if matches!(load.status, 204 | 304) {
+        write_head(out, load.status, b"", None, connection(request));
+        return Body::None;
+    }
+    let echo = load.size.is_none() && matches!(request.method, Method::Post | Method::Put);
+    let length = if echo {
+        request.body.len() as u64
+    } else {
+        load.size.unwrap_or(0)
+    };
+    let content_type: &[u8] = match &request.content_type[..] {
+        given @ [_, ..] if echo => given,
+        _ => b"application/octet-stream",
+    };
+    write_head(
+        out,
+        load.status,
+        content_type,
+        Some(length),
+        connection(request),
+    );
+    match length {
+        0 => Body::None,
+        _ if request.method == Method::Head => Body::None,
+        _ if echo => Body::Echo,
+        length => Body::Filler(length),
+    }
+}
+
+/// The field that says what the version's default does not.
+fn connection(request: &Request) -> &'static str {
+    match (request.keep_alive, request.http_1_0) {
+        (true, false) => "",
+        (true, true) => "Connection: keep-alive\r\n",
+        (false, _) => "Connection: close\r\n",
+    }
+}
+
+/// No `Date`: the field needs a calendar clock, which nothing else here does (RFC 9110, 6.6.1
+/// allows it).
+fn write_head(
+    out: &mut Vec<u8>,
+    status: u16,
+    content_type: &[u8],
+    length: Option<u64>,
+    connection: &str,
+) {
+    out.extend_from_slice(b"HTTP/1.1 ");
+    push_decimal(out, u64::from(status));
+    out.push(b' ');
+    out.extend_from_slice(reason(status).as_bytes());
+    if let Some(length) = length {
+        out.extend_from_slice(b"\r\nContent-Type: ");
+        out.extend_from_slice(content_type);
+        out.extend_from_slice(b"\r\nContent-Length: ");
+        push_decimal(out, length);
+    }
+    out.extend_from_slice(b"\r\n");
+    if status == 405 {
+        out.extend_from_slice(b"Allow: GET, HEAD, POST, PUT\r\n");
+    }
+    out.extend_from_slice(connection.as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+fn push_decimal(out: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        // Less than 10, so the cast keeps it.
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// The usual words for the usual statuses; HTTP allows none.
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        201 => "Created",
+        202 => "Accepted",
+        204 => "No Content",
+        301 => "Moved Permanently",
+        302 => "Found",
+        304 => "Not Modified",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        413 => "Content Too Large",
+        417 => "Expectation Failed",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals() {
+        for value in [0, 9, 10, 1024, u64::MAX] {
+            let mut out = Vec::new();
+            push_decimal(&mut out, value);
+            assert_eq!(out, value.to_string().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! When exchanges should start: the intended times of an open loop.
+
+use hopbench_model::{Nanos, SECOND, Schedule};
+use rand::rngs::StdRng;
+use rand::SeedableRng;
+use rand_distr::{Distribution, Exp1};
+
+/// The intended start times of one worker, in order. Times do not depend on what the answers do, nor on
+/// how late a worker is: that is what makes the loop open.
+#[derive(Debug)]
+pub struct Arrivals {
+    gaps: Gaps,
+    next: Nanos,
+}
+
+#[derive(Debug)]
+enum Gaps {
+    /// Arrival `i` is at `start + offset + i * step`, from `i`, so that rounding does not add up.
+    Even { origin: f64, step: f64, index: u64 },
+    /// Independent exponential gaps of this mean: the superposition over workers is Poisson too.
+    Exponential { mean: f64, at: f64, rng: Box<StdRng> },
+}
+
+impl Arrivals {
+    /// The share of worker `worker` of `workers` in `schedule`, from `start` on; `None` for a closed loop.
+    /// Evenly spaced arrivals are dealt out in turn, so that all workers together are evenly spaced.
+    pub fn new(schedule: Schedule, worker: u32, workers: u32, start: Nanos, seed: u64) -> Option<Self> {
+        let rate = schedule.per_s()?;
+        let gap = SECOND as f64 / rate;
+        let step = gap * f64::from(workers);
+        let gaps = match schedule {
+            Schedule::Poisson(_) => Gaps::Exponential {
+                mean: step,
+                at: start as f64,
+                rng: Box::new(StdRng::seed_from_u64(seed ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15))),
+            },
+            _ => Gaps::Even { origin: start as f64 + gap * f64::from(worker), step, index: 0 },
+        };
+        let mut arrivals = Self { gaps, next: 0 };
+        arrivals.advance();
+        Some(arrivals)
+    }
+
+    /// The next intended time.
+    #[inline]
+    pub fn next(&self) -> Nanos {
+        self.next
+    }
+
+    /// Goes on to the one after.
+    #[inline]
+    pub fn advance(&mut self) {
+        self.next = match &mut self.gaps {
+            Gaps::Even { origin, step, index } => {
+                let at = *origin + *step * *index as f64;
+                *index += 1;
+                at as Nanos
+            }
+            Gaps::Exponential { mean, at, rng } => {
+                let gap: f64 = Exp1.sample(rng);
+                *at += gap * *mean;
+                *at as Nanos
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn times(schedule: Schedule, worker: u32, workers: u32, until: Nanos, seed: u64) -> Vec<Nanos> {
+        let mut arrivals = Arrivals::new(schedule, worker, workers, SECOND, seed).unwrap();
+        let mut out = Vec::new();
+        while arrivals.next() < SECOND + until {
+            out.push(arrivals.next());
+            arrivals.advance();
+        }
+        out
+    }
+
+    #[test]
+    fn even_workers_interleave_without_drift() {
+        let mut all: Vec<_> = (0..3).flat_map(|w| times(Schedule::Rate(7000.0), w, 3, 10 * SECOND, 1)).collect();
+        all.sort_unstable();
+        assert_eq!(all.len(), 70_000);
+        for pair in all.windows(2) {
+            assert!((142_856..=142_858).contains(&(pair[1] - pair[0])), "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn poisson_has_its_mean_and_variance() {
+        let at = times(Schedule::Poisson(10_000.0), 0, 1, 20 * SECOND, 7);
+        // Standard deviation of the count is sqrt(200 000) = 447; six of them.
+        assert!((at.len() as i64 - 200_000).abs() < 2_700, "{}", at.len());
+        let gaps: Vec<f64> = at.windows(2).map(|p| (p[1] - p[0]) as f64).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let var = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!((var.sqrt() / mean - 1.0).abs() < 0.03, "an exponential's deviation equals its mean");
+    }
+
+    proptest! {
+        #[test]
+        fn intended_times_never_go_back(rate in 0.1f64..1e7, seed: u64, workers in 1u32..8, poisson: bool) {
+            let schedule = if poisson { Schedule::Poisson(rate) } else { Schedule::Rate(rate) };
+            let mut arrivals = Arrivals::new(schedule, workers - 1, workers, 5, seed).unwrap();
+            let mut last = 0;
+            for _ in 0..1000 {
+                prop_assert!(arrivals.next() >= last);
+                last = arrivals.next();
+                arrivals.advance();
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! An agent's own ceiling on traffic.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hopbench_model::{Nanos, SECOND};
+
+/// A ceiling on bytes a second over everything that shares it.
+///
+/// Virtual-time form of the token bucket (the generic cell rate algorithm, ITU-T I.371): each byte books a
+/// slice of time; whoever runs ahead of the clock by more than the allowance has to wait.
+#[derive(Debug)]
+pub struct Throttle {
+    bits_per_s: u64,
+    booked_until: AtomicU64,
+}
+
+/// How far traffic may run ahead: long enough to be paid by a sleep, short enough not to show in an interval.
+const ALLOWANCE: Nanos = 2_000_000;
+
+impl Throttle {
+    /// A ceiling of `bits_per_s`.
+    pub fn new(bits_per_s: u64) -> Self {
+        Self { bits_per_s: bits_per_s.max(1), booked_until: AtomicU64::new(0) }
+    }
+
+    /// The ceiling in bits a second.
+    pub fn bits_per_s(&self) -> u64 {
+        self.bits_per_s
+    }
+
+    /// Books `bytes` that were moved at `now`; returns until when nothing more may be moved, if that is later.
+    pub fn charge(&self, bytes: usize, now: Nanos) -> Option<Nanos> {
+        let slice = (bytes as u128 * 8 * u128::from(SECOND) / u128::from(self.bits_per_s)) as u64;
+        let mut booked = self.booked_until.load(Ordering::Relaxed);
+        loop {
+            let until = booked.max(now) + slice;
+            match self.booked_until.compare_exchange_weak(booked, until, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return (until > now + ALLOWANCE).then_some(until - ALLOWANCE),
+                Err(current) => booked = current,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ceiling_holds_over_time() {
+        let throttle = Throttle::new(8_000_000); // 1 MB/s
+        let mut now = SECOND;
+        let mut moved = 0u64;
+        while now < 11 * SECOND {
+            moved += 1500;
+            now = throttle.charge(1500, now).unwrap_or(now + 10);
+        }
+        assert!((9_990_000..=10_020_000).contains(&moved), "{moved}");
+    }
+}

@@ -1,0 +1,152 @@
+//! What a workload must provide.
+
+use clap::{ArgMatches, Command};
+use hopbench_model::{EndReport, Fault, Invariant, Job, Problem, Schedule, Warning};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+use crate::crew::{Acceptor, Context, Crew};
+
+/// One sort of traffic. Everything about it stands in one file: parameters, both ends, figures.
+pub trait Workload: Sync {
+    /// Its name in commands, scenarios and records; also the file's name.
+    fn name(&self) -> &'static str;
+
+    /// One line for `hopbench list workloads` and `--help`.
+    fn summary(&self) -> &'static str;
+
+    /// What it expects of the other end and of the job.
+    fn nature(&self) -> Nature;
+
+    /// Adds the workload's own flags to a command.
+    fn arguments(&self, command: Command) -> Command;
+
+    /// The parameters that were given as flags; parameters that are swept are arrays.
+    ///
+    /// # Errors
+    /// Flags that do not fit together.
+    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error>;
+
+    /// Fills in what follows from the parameters: connections, schedule, times.
+    fn settle(&self, _job: &mut Job) {}
+
+    /// Everything that is wrong with a job of this workload, besides what [`Job::problems`] finds.
+    fn problems(&self, job: &Job) -> Vec<Problem>;
+
+    /// Whether the server sends on this flow.
+    fn from_server(&self, _job: &Job, _flow: u32) -> bool {
+        false
+    }
+
+    /// Starts the client's workers; they connect and then wait for the window.
+    ///
+    /// # Errors
+    /// What keeps it from starting.
+    fn client(&self, context: &Context) -> Result<Crew, Fault>;
+
+    /// Starts the server's workers and says where accepted flows go.
+    ///
+    /// # Errors
+    /// What keeps it from starting.
+    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault>;
+
+    /// The figures of a trial from what both ends saw.
+    fn figures(&self, trial: &Trial<'_>) -> Figures;
+}
+
+/// What a workload expects.
+#[derive(Debug, Clone, Copy)]
+pub struct Nature {
+    /// The other end must be an agent.
+    pub needs_agent: bool,
+    /// `--schedule` and `--rate` (a second) apply.
+    pub scheduled: bool,
+    /// Flows are datagrams: the agent registers them over UDP.
+    pub datagrams: bool,
+    /// Connections when none are asked for.
+    pub connections: u32,
+    /// Schedule when none is asked for.
+    pub schedule: Schedule,
+    /// How the target is written: `HOST[:PORT]`, `URL`, `HOST`.
+    pub target: &'static str,
+    /// Code in the flow header; 0 where the other end is not an agent.
+    pub code: u8,
+}
+
+/// What both ends saw of a trial.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// What the client saw.
+    pub client: &'a EndReport,
+    /// What the server saw, where it is an agent.
+    pub server: Option<&'a EndReport>,
+    /// Whether both ends read one clock.
+    pub shared_clock: bool,
+}
+
+/// The figures of a trial.
+#[derive(Debug, Clone, Default)]
+pub struct Figures {
+    /// By name, with the unit in the name.
+    pub metrics: BTreeMap<String, f64>,
+    /// What must hold.
+    pub invariants: Vec<Invariant>,
+    /// Caveats.
+    pub warnings: Vec<Warning>,
+    /// What follows from the figures, in sentences for a person: the difference explained, and the like.
+    pub notes: Vec<String>,
+}
+
+impl Figures {
+    /// Sets a metric.
+    pub fn metric(&mut self, name: &str, value: f64) {
+        self.metrics.insert(name.to_owned(), value);
+    }
+
+    /// States something that must hold; `detail` says the numbers where it does not.
+    pub fn invariant(&mut self, name: &str, ok: bool, detail: impl FnOnce() -> String) {
+        let detail = if ok { String::new() } else { detail() };
+        self.invariants.push(Invariant { name: name.to_owned(), ok, detail });
+    }
+}
+
+/// Reads a workload's parameters; the flags and the scenario reader have checked them, so that a failure
+/// means that another version wrote the job.
+pub(crate) fn read_params<P: serde::de::DeserializeOwned>(job: &Job) -> Result<P, Fault> {
+    serde_json::from_value(job.params.clone())
+        .map_err(|error| Fault::input(format!("parameters of `{}`: {error}", job.workload)))
+}
+
+/// The jobs of a sweep: one for each combination of the values of swept parameters, the last one varying
+/// fastest; with the values that make the difference.
+pub fn points(job: &Job) -> Vec<(BTreeMap<String, Value>, Job)> {
+    let mut out = vec![(BTreeMap::new(), job.clone())];
+    let Some(params) = job.params.as_object() else { return out };
+    for (name, value) in params {
+        // An array in the parameters is a sweep, except for lists that belong together.
+        let Value::Array(values) = value else { continue };
+        if NOT_SWEPT.contains(&name.as_str()) {
+            continue;
+        }
+        let swept = values.len() > 1;
+        out = out
+            .into_iter()
+            .flat_map(|(point, job)| {
+                values.iter().map(move |value| {
+                    let (mut point, mut job) = (point.clone(), job.clone());
+                    job.params[name] = value.clone();
+                    if swept {
+                        point.insert(name.clone(), value.clone());
+                    }
+                    (point, job)
+                })
+            })
+            .collect();
+    }
+    out
+}
+
+/// Parameters that are lists by nature.
+const NOT_SWEPT: &[&str] = &["headers"];

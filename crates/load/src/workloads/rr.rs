@@ -1,0 +1,407 @@
+//! `rr`: a request, an answer, and again on the same connection; over TCP or UDP.
+//!
+//! Latency is a full round trip. Over UDP a datagram that does not come back is counted as lost after the
+//! timeout and never stalls the test.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use hopbench_model::units::Bytes;
+use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Schedule, Sweep};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
+use crate::dial::{SocketOptions, Transport};
+use crate::figures;
+use crate::flow::{Event, Flow, Op};
+use crate::greeting::{Greeting, explain};
+use crate::recorder::Recorder;
+use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+
+/// The workload; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Rr;
+
+/// Its parameters.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// Bytes of a request; a sweep like 1:256KiB:*64 measures each
+    #[arg(long, value_name = "SIZE", default_value = "1")]
+    size: Sweep<Bytes>,
+    /// Bytes of an answer [default: as the request]
+    #[arg(long, value_name = "SIZE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    response: Option<Bytes>,
+    /// Exchange UDP datagrams instead of TCP segments
+    #[arg(long)]
+    #[serde(default)]
+    udp: bool,
+}
+
+/// The largest UDP payload over IPv4, bytes.
+const MOST_UDP: u64 = 65_507;
+/// The largest message, bytes.
+const MOST_TCP: u64 = 1 << 30;
+
+impl Params {
+    fn request(&self) -> usize {
+        self.size.first().0 as usize
+    }
+
+    fn response(&self) -> usize {
+        self.response.map_or_else(|| self.request(), |r| r.0 as usize)
+    }
+
+    fn setup(&self, job: &Job) -> CrewSetup {
+        let largest = self.request().max(self.response());
+        CrewSetup {
+            receive_bytes: if self.udp { MOST_UDP as usize } else { largest.min(256 * 1024) },
+            fill_bytes: largest.min(256 * 1024),
+            options: SocketOptions::default(),
+            transport: if self.udp { Transport::Udp } else { Transport::Tcp },
+            watch_sockets: true,
+            grace: job.timing.timeout_ns,
+        }
+    }
+}
+
+impl Workload for Rr {
+    fn name(&self) -> &'static str {
+        "rr"
+    }
+
+    fn summary(&self) -> &'static str {
+        "request and response over one connection: round-trip latency"
+    }
+
+    fn nature(&self) -> Nature {
+        Nature {
+            needs_agent: true,
+            scheduled: true,
+            datagrams: false,
+            connections: 1,
+            schedule: Schedule::Closed,
+            target: "HOST[:PORT]",
+            code: 3,
+        }
+    }
+
+    fn arguments(&self, command: Command) -> Command {
+        Params::augment_args(command)
+    }
+
+    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
+        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
+    }
+
+    fn problems(&self, job: &Job) -> Vec<Problem> {
+        let params = match read_params::<Params>(job) {
+            Ok(params) => params,
+            Err(fault) => return vec![Problem::new("rr", "its parameters", fault.text)],
+        };
+        let mut out = Vec::new();
+        let (most, why) = if params.udp { (MOST_UDP, "1B to 65507B in a datagram") } else { (MOST_TCP, "1B to 1GiB") };
+        let sizes = params.size.values().iter().map(|s| ("--size", *s));
+        for (flag, size) in sizes.chain(params.response.map(|r| ("--response", r))) {
+            if size.0 == 0 || size.0 > most {
+                out.push(Problem::new(flag, size, why));
+            }
+        }
+        // An agent never answers over UDP with more than it was sent.
+        if params.udp && params.size.values().iter().any(|s| params.response.is_some_and(|r| r > *s)) {
+            out.push(Problem::new("--response", params.response.unwrap_or_default(), "at most --size with --udp"));
+        }
+        out
+    }
+
+    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+        let params = read_params::<Params>(&context.job)?;
+        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
+        let timeout = context.job.timing.timeout_ns;
+        let (request, response, udp) = (params.request(), params.response(), params.udp);
+        crew::client(context, &params.setup(&context.job), move |flow| {
+            let inner = if udp {
+                RrClient::Datagram(DatagramClient::new(request, response, timeout))
+            } else {
+                RrClient::Stream(StreamClient::new(request, response, timeout))
+            };
+            Greeting::new(greeter.clone(), flow, udp, timeout, inner)
+        })
+    }
+
+    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+        let params = read_params::<Params>(&context.job)?;
+        let (request, response, udp) = (params.request(), params.response(), params.udp);
+        crew::server(context, &params.setup(&context.job), move |_| {
+            if udp {
+                RrServer::Datagram(DatagramServer { answer: vec![0; response] })
+            } else {
+                RrServer::Stream(StreamServer { request, response, left: request })
+            }
+        })
+    }
+
+    fn figures(&self, trial: &Trial<'_>) -> Figures {
+        let mut out = Figures::default();
+        figures::exchanges(&mut out, trial);
+        if let Some(tcp) = figures::tcp(trial.client) {
+            out.metric("retransmitted_segments", tcp.retransmitted_segments as f64);
+        }
+        let lost = trial.client.drained.of(Counter::Timeouts);
+        if read_params::<Params>(trial.job).is_ok_and(|p| p.udp) {
+            out.metric("lost", lost as f64);
+        }
+        if let Some(server) = trial.server {
+            let (asked, served) = (trial.client.drained.of(Counter::Sent), server.drained.of(Counter::Completed));
+            out.invariant("served_le_sent", served <= asked, || format!("{asked} sent, {served} served"));
+        }
+        out
+    }
+}
+
+/// The client's end of either transport.
+enum RrClient {
+    Stream(StreamClient),
+    Datagram(DatagramClient),
+}
+
+impl Flow for RrClient {
+    fn start(&mut self, _now: Nanos) -> Op {
+        Op::Rest
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        match self {
+            Self::Stream(client) => client.on(event, now, out),
+            Self::Datagram(client) => client.on(event, now, out),
+        }
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        match self {
+            Self::Stream(_) => &[],
+            Self::Datagram(client) => &client.request,
+        }
+    }
+
+    #[inline]
+    fn deadline(&self) -> Option<Nanos> {
+        Some(match self {
+            Self::Stream(client) => client.sent_at + client.timeout,
+            Self::Datagram(client) => client.sent_at + client.timeout,
+        })
+    }
+}
+
+struct StreamClient {
+    request: usize,
+    response: usize,
+    timeout: Nanos,
+    left: usize,
+    intended: Nanos,
+    sent_at: Nanos,
+}
+
+impl StreamClient {
+    fn new(request: usize, response: usize, timeout: Nanos) -> Self {
+        Self { request, response, timeout, left: 0, intended: 0, sent_at: 0 }
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        match event {
+            Event::Go { intended } => {
+                (self.intended, self.sent_at, self.left) = (intended, now, self.request);
+                out.sending(intended, now);
+                Op::SendFill(self.left)
+            }
+            Event::Sent(n) => {
+                out.count(Counter::SentBytes, n as u64);
+                self.left -= n;
+                if self.left > 0 {
+                    return Op::SendFill(self.left);
+                }
+                self.left = self.response;
+                Op::Recv(self.left)
+            }
+            Event::Received(bytes) => {
+                out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                self.left -= bytes.len();
+                if self.left > 0 {
+                    return Op::Recv(self.left);
+                }
+                out.completed(self.intended, self.sent_at, now);
+                Op::Rest
+            }
+            Event::Finish => Op::End,
+            other => lost(&other),
+        }
+    }
+}
+
+/// The first bytes of a datagram carry its number, as many as fit, so that a late answer is told from the
+/// one that is waited for.
+struct DatagramClient {
+    request: Vec<u8>,
+    response: usize,
+    timeout: Nanos,
+    number: u64,
+    intended: Nanos,
+    sent_at: Nanos,
+}
+
+impl DatagramClient {
+    fn new(request: usize, response: usize, timeout: Nanos) -> Self {
+        Self { request: vec![0; request], response, timeout, number: 0, intended: 0, sent_at: 0 }
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        match event {
+            Event::Go { intended } => {
+                self.number += 1;
+                copy_number(&self.number.to_le_bytes(), &mut self.request);
+                (self.intended, self.sent_at) = (intended, now);
+                out.sending(intended, now);
+                Op::Send
+            }
+            Event::Sent(n) => {
+                out.count(Counter::SentBytes, n as u64);
+                Op::Recv(MOST_UDP as usize)
+            }
+            Event::Received(bytes) => {
+                out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                let known = bytes.len().min(8);
+                if bytes.len() != self.response || bytes[..known] != self.number.to_le_bytes()[..known] {
+                    out.count(Counter::Stale, 1);
+                    return Op::Recv(MOST_UDP as usize);
+                }
+                out.completed(self.intended, self.sent_at, now);
+                Op::Rest
+            }
+            Event::TimedOut => {
+                out.count(Counter::Timeouts, 1);
+                out.failed("lost", self.intended, now);
+                Op::Rest
+            }
+            // An ICMP error that belongs to an earlier datagram: this one's fate is still open.
+            Event::Failed(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                Op::Recv(MOST_UDP as usize)
+            }
+            Event::Finish => Op::End,
+            other => lost(&other),
+        }
+    }
+}
+
+fn copy_number(number: &[u8; 8], into: &mut [u8]) {
+    let known = into.len().min(8);
+    into[..known].copy_from_slice(&number[..known]);
+}
+
+fn lost(event: &Event<'_>) -> Op {
+    let why = match event {
+        Event::Closed => "the server closed it".to_owned(),
+        Event::TimedOut => "no answer within --timeout".to_owned(),
+        Event::Failed(error) => explain(error),
+        other => format!("unexpected {other:?}"),
+    };
+    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
+}
+
+/// The server's end of either transport.
+enum RrServer {
+    Stream(StreamServer),
+    Datagram(DatagramServer),
+}
+
+impl Flow for RrServer {
+    fn start(&mut self, _now: Nanos) -> Op {
+        match self {
+            Self::Stream(server) => Op::Recv(server.request),
+            Self::Datagram(_) => Op::Recv(MOST_UDP as usize),
+        }
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, _now: Nanos, out: &mut Recorder) -> Op {
+        match self {
+            Self::Stream(server) => server.on(&event, out),
+            Self::Datagram(server) => server.on(&event, out),
+        }
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        match self {
+            Self::Stream(_) => &[],
+            Self::Datagram(server) => &server.answer,
+        }
+    }
+}
+
+struct StreamServer {
+    request: usize,
+    response: usize,
+    left: usize,
+}
+
+impl StreamServer {
+    #[inline]
+    fn on(&mut self, event: &Event<'_>, out: &Recorder) -> Op {
+        match event {
+            Event::Received(bytes) => {
+                out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                self.left -= bytes.len();
+                if self.left > 0 {
+                    return Op::Recv(self.left);
+                }
+                self.left = self.response;
+                Op::SendFill(self.left)
+            }
+            Event::Sent(n) => {
+                out.count(Counter::SentBytes, *n as u64);
+                self.left -= n;
+                if self.left > 0 {
+                    return Op::SendFill(self.left);
+                }
+                out.count(Counter::Completed, 1);
+                self.left = self.request;
+                Op::Recv(self.left)
+            }
+            // The client's side of the story is the one that is told.
+            _ => Op::End,
+        }
+    }
+}
+
+struct DatagramServer {
+    answer: Vec<u8>,
+}
+
+impl DatagramServer {
+    #[inline]
+    fn on(&mut self, event: &Event<'_>, out: &Recorder) -> Op {
+        match event {
+            Event::Received(bytes) => {
+                out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                // Never more bytes than came; a registration that was repeated late is no request either.
+                if bytes.len() < self.answer.len() {
+                    return Op::Recv(MOST_UDP as usize);
+                }
+                let known = self.answer.len().min(8);
+                self.answer[..known].copy_from_slice(&bytes[..known]);
+                Op::Send
+            }
+            Event::Sent(n) => {
+                out.count(Counter::SentBytes, *n as u64);
+                out.count(Counter::Completed, 1);
+                Op::Recv(MOST_UDP as usize)
+            }
+            Event::Failed(_) => Op::Recv(MOST_UDP as usize),
+            _ => Op::End,
+        }
+    }
+}

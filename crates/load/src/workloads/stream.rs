@@ -1,0 +1,379 @@
+//! `stream`: bytes in bulk over TCP, in either direction or both.
+//!
+//! What the figures mean: *written* is what the sender's kernel took, *acknowledged* what the receiver's kernel
+//! confirmed, *received* what the receiving program read. At the window's end they differ by what is still in
+//! queues, and the record says how much is in which (RFC 4898 names the counters; `TCP_INFO` carries them).
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use hopbench_model::units::{BitRate, Bytes};
+use hopbench_model::{Counter, Counts, EndReport, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep, TcpTotals};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::crew::{self, Accepted, Acceptor, Context, Crew, CrewSetup};
+use crate::dial::{SocketOptions, Transport};
+use crate::figures;
+use crate::flow::{Event, Flow, Op};
+use crate::greeting::{Greeting, explain};
+use crate::recorder::Recorder;
+use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+
+/// The workload; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Stream;
+
+/// Its parameters.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// Bytes of a read or write; a sweep like 1:256KiB:*64 measures each
+    #[arg(long, value_name = "SIZE", default_value = "128KiB")]
+    size: Sweep<Bytes>,
+    /// Who sends; `both` opens --connections in each direction
+    #[arg(long, value_enum, default_value = "to-server")]
+    direction: Direction,
+    /// At most this much over all connections of a direction, like 1Gbit
+    #[arg(long, value_name = "RATE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rate: Option<BitRate>,
+    /// Copy received bytes to the program, or discard them in the kernel (the path without the copy)
+    #[arg(long, value_enum, default_value = "copy")]
+    receive: Receive,
+    /// Congestion control of both ends, like bbr [default: the system's]
+    #[arg(long, value_name = "NAME")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    congestion: Option<String>,
+    /// Socket send buffer of both ends [default: the kernel adapts it]
+    #[arg(long, value_name = "SIZE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_buffer: Option<Bytes>,
+    /// Socket receive buffer of both ends [default: the kernel adapts it]
+    #[arg(long, value_name = "SIZE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    receive_buffer: Option<Bytes>,
+}
+
+/// Who sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Direction {
+    ToServer,
+    FromServer,
+    Both,
+}
+
+/// What a receiver does with the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Receive {
+    Copy,
+    Discard,
+}
+
+const MOST_SIZE: u64 = 64 << 20;
+
+impl Params {
+    fn setup(&self) -> CrewSetup {
+        let size = self.size.first().0 as usize;
+        CrewSetup {
+            // A discarding receiver reads only the end of the stream.
+            receive_bytes: if self.receive == Receive::Discard { 64 } else { size },
+            fill_bytes: size,
+            options: SocketOptions {
+                send_buffer: self.send_buffer.map(|b| b.0 as usize),
+                receive_buffer: self.receive_buffer.map(|b| b.0 as usize),
+                congestion: self.congestion.clone(),
+                ..SocketOptions::default()
+            },
+            transport: Transport::Tcp,
+            watch_sockets: true,
+            grace: 5 * SECOND,
+        }
+    }
+
+    fn flow(&self, job: &Job, sends: bool, waits: bool) -> StreamFlow {
+        if sends {
+            let flows = if self.direction == Direction::Both { job.connections / 2 } else { job.connections };
+            StreamFlow::Sender(Sender {
+                size: self.size.first().0 as usize,
+                bits_per_s: self.rate.map(|r| r.0 as f64 / f64::from(flows.max(1))),
+                left: 0,
+                sent: 0,
+                began: 0,
+            })
+        } else {
+            StreamFlow::Receiver(Receiver {
+                size: self.size.first().0 as usize,
+                discard: self.receive == Receive::Discard,
+                waits,
+            })
+        }
+    }
+}
+
+impl Workload for Stream {
+    fn name(&self) -> &'static str {
+        "stream"
+    }
+
+    fn summary(&self) -> &'static str {
+        "bytes in bulk over TCP: throughput, and where every byte went"
+    }
+
+    fn nature(&self) -> Nature {
+        Nature {
+            needs_agent: true,
+            scheduled: false,
+            datagrams: false,
+            connections: 1,
+            schedule: Schedule::Closed,
+            target: "HOST[:PORT]",
+            code: 1,
+        }
+    }
+
+    fn arguments(&self, command: Command) -> Command {
+        Params::augment_args(command)
+    }
+
+    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
+        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
+    }
+
+    fn settle(&self, job: &mut Job) {
+        if read_params::<Params>(job).is_ok_and(|p| p.direction == Direction::Both) {
+            job.connections = job.connections.saturating_mul(2);
+        }
+    }
+
+    fn problems(&self, job: &Job) -> Vec<Problem> {
+        let params = match read_params::<Params>(job) {
+            Ok(params) => params,
+            Err(fault) => return vec![Problem::new("stream", "its parameters", fault.text)],
+        };
+        let mut out = Vec::new();
+        for size in params.size.values() {
+            if size.0 == 0 || size.0 > MOST_SIZE {
+                out.push(Problem::new("--size", size, "1B to 64MiB"));
+            }
+        }
+        if params.rate.is_some_and(|r| r.0 == 0) {
+            out.push(Problem::new("--rate", "0", "more than 0, like 1Gbit; leave it out for no limit"));
+        }
+        for (flag, value) in [("--send-buffer", params.send_buffer), ("--receive-buffer", params.receive_buffer)] {
+            if let Some(bytes) = value.filter(|b| b.0 == 0 || b.0 > 1 << 30) {
+                out.push(Problem::new(flag, bytes, "1B to 1GiB"));
+            }
+        }
+        out
+    }
+
+    fn from_server(&self, job: &Job, flow: u32) -> bool {
+        match read_params::<Params>(job).map(|p| p.direction) {
+            Ok(Direction::FromServer) => true,
+            Ok(Direction::Both) => flow % 2 == 1,
+            _ => false,
+        }
+    }
+
+    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+        let params = read_params::<Params>(&context.job)?;
+        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
+        let job = context.job.clone();
+        crew::client(context, &params.setup(), move |flow| {
+            let inner = params.flow(&job, !Self.from_server(&job, flow), true);
+            Greeting::new(greeter.clone(), flow, false, job.timing.timeout_ns, inner)
+        })
+    }
+
+    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+        let params = read_params::<Params>(&context.job)?;
+        let job = context.job.clone();
+        crew::server(context, &params.setup(), move |accepted: &Accepted| params.flow(&job, accepted.from_server, false))
+    }
+
+    fn figures(&self, trial: &Trial<'_>) -> Figures {
+        let mut out = Figures::default();
+        let Ok(params) = read_params::<Params>(trial.job) else { return out };
+        let Some(server) = trial.server else { return out };
+        let client = trial.client;
+        let directions: &[(&str, &EndReport, &EndReport)] = match params.direction {
+            Direction::ToServer => &[("", client, server)],
+            Direction::FromServer => &[("", server, client)],
+            Direction::Both => &[("to_server_", client, server), ("from_server_", server, client)],
+        };
+        for (prefix, sender, receiver) in directions {
+            account(&mut out, prefix, sender, receiver);
+        }
+        if params.direction == Direction::Both {
+            for name in ["sent_bits_per_s", "received_bits_per_s"] {
+                let sum = ["to_server_", "from_server_"].iter().filter_map(|p| out.metrics.get(&format!("{p}{name}"))).sum();
+                out.metric(name, sum);
+            }
+        }
+        out
+    }
+}
+
+/// Where the bytes of one direction went.
+fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndReport) {
+    let metric = |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
+    let window = figures::seconds(sender);
+    metric(out, "sent_bits_per_s", figures::per_s(sender, Counter::SentBytes) * 8.0);
+    metric(out, "received_bits_per_s", figures::per_s(receiver, Counter::ReceivedBytes) * 8.0);
+    let total = |counts: &Counts, counter| counts.of(counter);
+    if let Some(tcp) = figures::tcp(sender) {
+        metric(out, "acknowledged_bits_per_s", tcp.acked_bytes as f64 * 8.0 / window);
+        metric(out, "retransmitted_bytes", tcp.retransmitted_bytes as f64);
+        metric(out, "retransmitted_segments", tcp.retransmitted_segments as f64);
+        metric(out, "smoothed_rtt_ns", tcp.smoothed_rtt_ns as f64);
+        let busy = tcp.busy_ns.max(1) as f64;
+        metric(out, "receive_window_limited_ratio", tcp.receive_window_limited_ns as f64 / busy);
+        metric(out, "send_buffer_limited_ratio", tcp.send_buffer_limited_ns as f64 / busy);
+    }
+    // Totals of the connections' whole life up to the window's end: queues are what a difference of totals is made of.
+    let written = total(&sender.end.counts, Counter::SentBytes);
+    let received = total(&receiver.end.counts, Counter::ReceivedBytes);
+    let queues = |end: &EndReport| end.end.tcp.unwrap_or_default();
+    let (tx, rx): (TcpTotals, TcpTotals) = (queues(sender), queues(receiver));
+    let in_flight = tx.send_queue_bytes.saturating_sub(tx.not_sent_bytes);
+    metric(out, "queued_bytes", tx.send_queue_bytes as f64);
+    metric(out, "receive_queue_bytes", rx.receive_queue_bytes as f64);
+    let difference = written as i128 - i128::from(received);
+    metric(out, "written_minus_received_bytes", difference as f64);
+    out.notes.push(format!(
+        "{}at the end of the window {difference} bytes were written and not yet received: {} not sent, {in_flight} \
+         sent and not acknowledged, {} received and not read; {} bytes were sent again, which no figure above counts twice",
+        if prefix.is_empty() { String::new() } else { format!("{}: ", prefix.trim_end_matches('_').replace('_', " ")) },
+        tx.not_sent_bytes,
+        rx.receive_queue_bytes,
+        figures::tcp(sender).map_or(0, |t| t.retransmitted_bytes),
+    ));
+    let (all_sent, all_received) =
+        (total(&sender.drained, Counter::SentBytes), total(&receiver.drained, Counter::ReceivedBytes));
+    let cut = sender.incomplete.is_some() || receiver.incomplete.is_some();
+    out.invariant(&format!("{prefix}received_le_sent"), all_received <= all_sent, || {
+        format!("{all_sent} bytes sent, {all_received} received")
+    });
+    if !cut {
+        out.invariant(&format!("{prefix}received_eq_sent_at_close"), all_received == all_sent, || {
+            format!("{all_sent} bytes sent, {all_received} received")
+        });
+    }
+}
+
+/// One connection, whichever end sends.
+enum StreamFlow {
+    Sender(Sender),
+    Receiver(Receiver),
+}
+
+impl Flow for StreamFlow {
+    fn start(&mut self, _now: Nanos) -> Op {
+        match self {
+            Self::Receiver(receiver) if !receiver.waits => receiver.next(),
+            _ => Op::Rest,
+        }
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        match self {
+            Self::Sender(sender) => sender.on(&event, now, out),
+            Self::Receiver(receiver) => receiver.on(&event, out),
+        }
+    }
+}
+
+struct Sender {
+    size: usize,
+    bits_per_s: Option<f64>,
+    /// Of the write under way, bytes.
+    left: usize,
+    sent: u64,
+    began: Nanos,
+}
+
+impl Sender {
+    #[inline]
+    fn on(&mut self, event: &Event<'_>, now: Nanos, out: &Recorder) -> Op {
+        match event {
+            Event::Go { intended } => {
+                self.began = *intended;
+                self.write(now, out)
+            }
+            Event::Timer => self.write(now, out),
+            Event::Sent(n) => {
+                out.count(Counter::SentBytes, *n as u64);
+                self.sent += *n as u64;
+                self.left -= n;
+                if self.left > 0 {
+                    return Op::SendFill(self.left);
+                }
+                out.count(Counter::Completed, 1);
+                self.write(now, out)
+            }
+            Event::Finish => Op::FinishSending,
+            // The receiver closes when it has read everything.
+            Event::FinishedSending => Op::Recv(1),
+            Event::Closed if now >= out.window().end() => Op::End,
+            other => lost(other),
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, now: Nanos, out: &Recorder) -> Op {
+        if now >= out.window().end() {
+            return Op::FinishSending;
+        }
+        if let Some(bits_per_s) = self.bits_per_s {
+            let due = self.began + (self.sent as f64 * 8.0 * SECOND as f64 / bits_per_s) as Nanos;
+            if due > now {
+                return Op::Wait(due.min(out.window().end()));
+            }
+        }
+        self.left = self.size;
+        Op::SendFill(self.left)
+    }
+}
+
+struct Receiver {
+    size: usize,
+    discard: bool,
+    /// Whether it waits for the window before it reads: a client does, so that it counts as ready.
+    waits: bool,
+}
+
+impl Receiver {
+    #[inline]
+    fn next(&self) -> Op {
+        if self.discard { Op::Discard(self.size) } else { Op::Recv(self.size) }
+    }
+
+    #[inline]
+    fn on(&mut self, event: &Event<'_>, out: &Recorder) -> Op {
+        match event {
+            Event::Received(bytes) => {
+                out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                self.next()
+            }
+            Event::Discarded(n) => {
+                out.count(Counter::ReceivedBytes, *n as u64);
+                self.next()
+            }
+            Event::Go { .. } => self.next(),
+            // All of the stream was read.
+            Event::Closed | Event::Finish => Op::End,
+            other => lost(other),
+        }
+    }
+}
+
+fn lost(event: &Event<'_>) -> Op {
+    let why = match event {
+        Event::Closed => "the other end closed it".to_owned(),
+        Event::Failed(error) => explain(error),
+        other => format!("unexpected {other:?}"),
+    };
+    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
+}

@@ -1,0 +1,238 @@
+//! From two readings to the figures of the window between them.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{NodeCost, Reading};
+
+/// The meter whose values have fields of their own in a [`NodeCost`].
+const CPU_METER: &str = "cpu";
+
+/// The largest CPU number that Linux can be built for; readings come from other machines.
+const MAX_CPUS: usize = 8192;
+
+/// What a meter saw between two readings: totals are subtracted and lose their `_total`, levels are
+/// those of the end.
+///
+/// A total that is missing at the start, or smaller at the end (an interface that was made again),
+/// has no known difference and is left out.
+pub fn window(start: &Reading, end: &Reading) -> Reading {
+    let mut window = Reading::new();
+    for (key, &value) in end {
+        let Some(name) = key.strip_suffix("_total") else {
+            window.insert(key.clone(), value);
+            continue;
+        };
+        if let Some(&before) = start.get(key).filter(|&&before| before <= value) {
+            window.insert(name.to_owned(), value - before);
+        }
+    }
+    window
+}
+
+/// What a machine spent over a window of `window_s` seconds, from the readings of all its meters at
+/// both edges.
+///
+/// Shares of one CPU are kept within 0 and 1: clock ticks are coarser than the window's edges. The
+/// n-th share is CPU n's, 0 for one that was offline. Without readings of the CPU meter at both
+/// edges, or with a window that is not positive, the fields of the CPU stay 0 and empty.
+pub fn node_cost(
+    name: &str,
+    start: &BTreeMap<String, Reading>,
+    end: &BTreeMap<String, Reading>,
+    window_s: f64,
+) -> NodeCost {
+    let nothing = Reading::new();
+    let mut cost = NodeCost {
+        name: name.to_owned(),
+        ..NodeCost::default()
+    };
+    for (meter, reading) in end {
+        let mut figures = window(start.get(meter).unwrap_or(&nothing), reading);
+        if meter == CPU_METER {
+            take_cpu(&mut cost, &mut figures, window_s);
+        }
+        if !figures.is_empty() {
+            cost.meters.insert(meter.clone(), figures);
+        }
+    }
+    cost
+}
+
+/// Moves the figures that have a field into it; what has none stays.
+fn take_cpu(cost: &mut NodeCost, figures: &mut Reading, window_s: f64) {
+    let usable = window_s > 0.0 && window_s.is_finite();
+    figures.retain(|key, &mut value| {
+        let rate = if usable { value / window_s } else { 0.0 };
+        match key.as_str() {
+            "busy_s" => cost.busy_cores = rate,
+            "softirq_s" => cost.softirq_cores = rate,
+            "steal_s" => cost.steal_cores = rate,
+            "context_switches" => cost.context_switches_per_s = rate,
+            _ => match per_cpu(key) {
+                Some((cpu, "busy_s")) if usable => set_share(&mut cost.per_cpu_busy, cpu, rate),
+                Some((cpu, "softirq_s")) if usable => {
+                    set_share(&mut cost.per_cpu_softirq, cpu, rate);
+                }
+                // Stolen time of one CPU has no field and stays among the figures.
+                _ => return true,
+            },
+        }
+        false
+    });
+}
+
+/// `cpu12_busy_s` is CPU 12's `busy_s`.
+fn per_cpu(key: &str) -> Option<(usize, &str)> {
+    let (number, value) = key.strip_prefix("cpu")?.split_once('_')?;
+    let cpu = number.parse().ok().filter(|cpu| *cpu < MAX_CPUS)?;
+    Some((cpu, value))
+}
+
+fn set_share(shares: &mut Vec<f64>, cpu: usize, share: f64) {
+    if shares.len() <= cpu {
+        shares.resize(cpu + 1, 0.0);
+    }
+    shares[cpu] = share.clamp(0.0, 1.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(values: &[(&str, f64)]) -> Reading {
+        values
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), *value))
+            .collect()
+    }
+
+    #[test]
+    fn totals_are_subtracted_and_levels_kept() {
+        let start = reading(&[
+            ("rx_bytes_total", 100.0),
+            ("still_total", 7.0),
+            ("reset_total", 50.0),
+            ("gone_total", 1.0),
+            ("entries", 3.0),
+        ]);
+        let end = reading(&[
+            ("rx_bytes_total", 250.0),
+            ("still_total", 7.0),
+            ("reset_total", 2.0),
+            ("new_total", 9.0),
+            ("entries", 5.0),
+            ("new_level", 1.0),
+        ]);
+        let expected = reading(&[
+            ("rx_bytes", 150.0),
+            ("still", 0.0),
+            ("entries", 5.0),
+            ("new_level", 1.0),
+        ]);
+        assert_eq!(window(&start, &end), expected);
+    }
+
+    #[test]
+    fn cpu_time_becomes_cores_and_shares() {
+        let start = BTreeMap::from([
+            (
+                "cpu".to_owned(),
+                reading(&[
+                    ("busy_s_total", 10.0),
+                    ("softirq_s_total", 1.0),
+                    ("steal_s_total", 0.5),
+                    ("cpu0_busy_s_total", 4.0),
+                    ("cpu0_softirq_s_total", 0.0),
+                    ("cpu10_busy_s_total", 6.0),
+                    ("cpu10_softirq_s_total", 1.0),
+                    ("cpu10_steal_s_total", 1.0),
+                    ("context_switches_total", 1000.0),
+                    ("processes_running", 1.0),
+                ]),
+            ),
+            ("netdev".to_owned(), reading(&[("lo_rx_bytes_total", 10.0)])),
+        ]);
+        let end = BTreeMap::from([
+            (
+                "cpu".to_owned(),
+                reading(&[
+                    ("busy_s_total", 12.51),
+                    ("softirq_s_total", 1.5),
+                    ("steal_s_total", 0.6),
+                    ("cpu0_busy_s_total", 4.5),
+                    ("cpu0_softirq_s_total", 0.1),
+                    ("cpu10_busy_s_total", 8.01),
+                    ("cpu10_softirq_s_total", 1.4),
+                    ("cpu10_steal_s_total", 1.25),
+                    ("context_switches_total", 5000.0),
+                    ("processes_running", 3.0),
+                ]),
+            ),
+            ("netdev".to_owned(), reading(&[("lo_rx_bytes_total", 30.0)])),
+            ("memory".to_owned(), reading(&[("total_bytes", 1.0)])),
+        ]);
+        let cost = node_cost("a", &start, &end, 2.0);
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+        assert_eq!(cost.name, "a");
+        near(cost.busy_cores, 1.255);
+        near(cost.softirq_cores, 0.25);
+        near(cost.steal_cores, 0.05);
+        near(cost.context_switches_per_s, 2000.0);
+        assert_eq!(cost.per_cpu_busy.len(), 11);
+        near(cost.per_cpu_busy[0], 0.25);
+        near(cost.per_cpu_busy[5], 0.0);
+        assert_eq!(
+            cost.per_cpu_busy[10], 1.0,
+            "a tick too many is not more than the whole CPU"
+        );
+        near(cost.per_cpu_softirq[0], 0.05);
+        near(cost.per_cpu_softirq[10], 0.2);
+        let others = BTreeMap::from([
+            (
+                "cpu".to_owned(),
+                reading(&[("cpu10_steal_s", 0.25), ("processes_running", 3.0)]),
+            ),
+            ("memory".to_owned(), reading(&[("total_bytes", 1.0)])),
+            ("netdev".to_owned(), reading(&[("lo_rx_bytes", 20.0)])),
+        ]);
+        assert_eq!(cost.meters, others);
+    }
+
+    #[test]
+    fn what_cannot_be_computed_stays_empty() {
+        let end = BTreeMap::from([(
+            "cpu".to_owned(),
+            reading(&[("busy_s_total", 3.0), ("cpu0_busy_s_total", 3.0)]),
+        )]);
+        let empty = NodeCost {
+            name: "a".to_owned(),
+            ..NodeCost::default()
+        };
+        assert_eq!(
+            node_cost("a", &BTreeMap::new(), &end, 1.0),
+            empty,
+            "no reading at the start"
+        );
+        for window_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let cost = node_cost("a", &end, &end, window_s);
+            assert_eq!(
+                (cost.busy_cores, cost.per_cpu_busy),
+                (0.0, vec![]),
+                "{window_s} s"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cpu_number_beyond_reason_takes_no_memory() {
+        let start = BTreeMap::from([(
+            "cpu".to_owned(),
+            reading(&[("cpu4000000000_busy_s_total", 0.0)]),
+        )]);
+        let end = BTreeMap::from([(
+            "cpu".to_owned(),
+            reading(&[("cpu4000000000_busy_s_total", 1.0)]),
+        )]);
+        assert!(node_cost("a", &start, &end, 1.0).per_cpu_busy.is_empty());
+    }
+}

@@ -1,0 +1,144 @@
+//! The facts of a machine that belong in every record.
+
+mod cgroup;
+mod cpu;
+mod nic;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::labelled;
+
+type Facts = BTreeMap<String, String>;
+
+/// Facts that are the content of one file. Sysctls of the network are those of the calling
+/// thread's namespace; some exist only in the machine's own.
+const FILES: &[(&str, &str)] = &[
+    ("kernel", "proc/sys/kernel/osrelease"),
+    ("hostname", "proc/sys/kernel/hostname"),
+    (
+        "cpu_governor",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+    ),
+    ("cpu_smt_active", "sys/devices/system/cpu/smt/active"),
+    (
+        "clocksource",
+        "sys/devices/system/clocksource/clocksource0/current_clocksource",
+    ),
+    (
+        "tcp_congestion_control",
+        "proc/sys/net/ipv4/tcp_congestion_control",
+    ),
+    ("tcp_rmem_bytes", "proc/sys/net/ipv4/tcp_rmem"),
+    ("tcp_wmem_bytes", "proc/sys/net/ipv4/tcp_wmem"),
+    ("rmem_max_bytes", "proc/sys/net/core/rmem_max"),
+    ("wmem_max_bytes", "proc/sys/net/core/wmem_max"),
+    ("somaxconn", "proc/sys/net/core/somaxconn"),
+    (
+        "ip_local_port_range",
+        "proc/sys/net/ipv4/ip_local_port_range",
+    ),
+    ("netdev_max_backlog", "proc/sys/net/core/netdev_max_backlog"),
+    ("busy_poll_us", "proc/sys/net/core/busy_poll"),
+    ("busy_read_us", "proc/sys/net/core/busy_read"),
+    ("default_qdisc", "proc/sys/net/core/default_qdisc"),
+];
+
+/// Facts of this machine by name, as text. What cannot be read is absent.
+///
+/// Names carry their unit. `cpu_governor` is CPU 0's. About 40 small files are read.
+pub fn machine() -> BTreeMap<String, String> {
+    machine_at(Path::new("/"))
+}
+
+fn machine_at(root: &Path) -> Facts {
+    let mut facts = Facts::new();
+    for (name, path) in FILES {
+        put(&mut facts, name, read(root, path));
+    }
+    let meminfo = read_raw(root, "proc/meminfo");
+    let memory = meminfo
+        .as_deref()
+        .and_then(|text| labelled::bytes(text, "MemTotal"));
+    put(
+        &mut facts,
+        "memory_bytes",
+        memory.map(|bytes| bytes.to_string()),
+    );
+    cpu::add(root, &mut facts);
+    nic::add(root, &mut facts);
+    let limit = cgroup::cpu_limit_cores(root);
+    put(
+        &mut facts,
+        "cgroup_cpu_limit_cores",
+        limit.map(|cores| cores.to_string()),
+    );
+    facts
+}
+
+fn put(facts: &mut Facts, name: &str, value: Option<String>) {
+    if let Some(value) = value.filter(|value| !value.is_empty()) {
+        facts.insert(name.to_owned(), value);
+    }
+}
+
+/// The text of a small file with every run of white space made one blank.
+fn read(root: &Path, path: &str) -> Option<String> {
+    let text = read_raw(root, path)?;
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn read_raw(root: &Path, path: &str) -> Option<String> {
+    fs::read_to_string(root.join(path)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lays the files under a new folder.
+    pub(super) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn files_become_facts() {
+        let root = tree(&[
+            ("proc/sys/kernel/osrelease", "6.18.0\n"),
+            ("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
+            ("proc/sys/net/core/busy_poll", "0\n"),
+            (
+                "proc/meminfo",
+                "MemTotal:       24689300 kB\nMemFree: 1 kB\n",
+            ),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "\n"),
+        ]);
+        let expected = [
+            ("busy_poll_us", "0"),
+            ("kernel", "6.18.0"),
+            ("memory_bytes", "25281843200"),
+            ("tcp_rmem_bytes", "4096 131072 6291456"),
+        ];
+        let expected: Facts = expected
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+        assert_eq!(
+            machine_at(root.path()),
+            expected,
+            "an empty file is no fact"
+        );
+    }
+
+    #[test]
+    fn nothing_to_read_is_nothing_known() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(machine_at(root.path()), Facts::new());
+    }
+}

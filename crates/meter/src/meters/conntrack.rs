@@ -1,0 +1,84 @@
+//! How full the connection tracking table is.
+
+use std::io;
+
+use hopbench_model::Reading;
+
+use crate::procfile::{ProcFile, unexpected};
+use crate::{Meter, Source, Target, Unavailable, ValueDef};
+
+const COUNT_PATH: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
+const MAX_PATH: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
+
+const VALUES: &[ValueDef] = &[
+    ValueDef::level(
+        "entries",
+        "connections",
+        "connections tracked in the network namespace",
+    ),
+    ValueDef::level(
+        "max_entries",
+        "connections",
+        "most that would be tracked; beyond it packets are dropped",
+    ),
+];
+
+/// The connection tracking table of the opener's network namespace. It exists once the kernel's
+/// module is loaded, which a NAT rule does.
+pub(crate) struct Conntrack;
+
+impl Meter for Conntrack {
+    fn name(&self) -> &'static str {
+        "conntrack"
+    }
+
+    fn summary(&self) -> &'static str {
+        "entries of the connection tracking table and its limit"
+    }
+
+    fn values(&self) -> &'static [ValueDef] {
+        VALUES
+    }
+
+    fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+        Ok(Box::new(Table {
+            count: ProcFile::open(COUNT_PATH)?,
+            max: ProcFile::open(MAX_PATH)?,
+        }))
+    }
+}
+
+struct Table {
+    count: ProcFile,
+    max: ProcFile,
+}
+
+impl Source for Table {
+    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
+        for (key, path, file) in [
+            ("entries", COUNT_PATH, &mut self.count),
+            ("max_entries", MAX_PATH, &mut self.max),
+        ] {
+            let number = parse(&file.text()?).ok_or_else(|| unexpected(path, "number"))?;
+            into.insert(key.to_owned(), number);
+        }
+        Ok(())
+    }
+}
+
+fn parse(text: &str) -> Option<f64> {
+    Some(f64::from(text.trim().parse::<u32>().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_and_nothing_else() {
+        assert_eq!(parse("262144\n"), Some(262_144.0));
+        for bad in ["", "\n", "x\n", "-1\n"] {
+            assert_eq!(parse(bad), None, "{bad:?} was accepted");
+        }
+    }
+}

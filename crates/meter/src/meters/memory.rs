@@ -1,0 +1,81 @@
+//! Memory of the whole machine.
+
+use std::io;
+
+use hopbench_model::Reading;
+
+use crate::procfile::{ProcFile, unexpected};
+use crate::{Meter, Source, Target, Unavailable, ValueDef, labelled};
+
+const PATH: &str = "/proc/meminfo";
+
+const VALUES: &[ValueDef] = &[
+    ValueDef::level(
+        "total_bytes",
+        "bytes",
+        "memory that the kernel manages (MemTotal)",
+    ),
+    ValueDef::level(
+        "available_bytes",
+        "bytes",
+        "memory that could be used without swapping, as the kernel estimates (MemAvailable)",
+    ),
+];
+
+/// Memory of the whole machine, from `/proc/meminfo`.
+pub(crate) struct Memory;
+
+impl Meter for Memory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn summary(&self) -> &'static str {
+        "memory of the machine and how much of it is available"
+    }
+
+    fn values(&self) -> &'static [ValueDef] {
+        VALUES
+    }
+
+    fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+        Ok(Box::new(Meminfo(ProcFile::open(PATH)?)))
+    }
+}
+
+struct Meminfo(ProcFile);
+
+impl Source for Meminfo {
+    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
+        parse(&self.0.text()?, into).ok_or_else(|| unexpected(PATH, "MemTotal"))
+    }
+}
+
+fn parse(text: &str, into: &mut Reading) -> Option<()> {
+    into.insert("total_bytes".to_owned(), labelled::bytes(text, "MemTotal")?);
+    if let Some(available) = labelled::bytes(text, "MemAvailable") {
+        into.insert("available_bytes".to_owned(), available);
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_of_a_known_text() {
+        let mut reading = Reading::new();
+        let text = "MemTotal:       24689300 kB\nMemFree:        23025124 kB\nMemAvailable:   23867216 kB\nBuffers: 1 kB\n";
+        parse(text, &mut reading).unwrap();
+        let expected = [
+            ("available_bytes", 24_440_029_184.0),
+            ("total_bytes", 25_281_843_200.0),
+        ];
+        assert_eq!(
+            reading,
+            expected.map(|(key, value)| (key.to_owned(), value)).into()
+        );
+        assert!(parse("MemFree: 1 kB\n", &mut reading).is_none());
+    }
+}

@@ -1,0 +1,169 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn header(length: u32, digits: u32, highest: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for word in [COOKIE, length, 0, digits] {
+        bytes.extend(word.to_be_bytes());
+    }
+    bytes.extend(LOWEST_NS.to_be_bytes());
+    bytes.extend(highest.to_be_bytes());
+    bytes.extend(1f64.to_be_bytes());
+    bytes
+}
+
+fn with_counts(counts: &[u8]) -> Vec<u8> {
+    let mut bytes = header(counts.len() as u32, 3, HIGHEST_NS);
+    bytes.extend(counts);
+    bytes
+}
+
+fn read(bytes: &[u8]) -> Result<Counts, HistogramError> {
+    decode(&STANDARD.encode(bytes))
+}
+
+#[test]
+fn the_size_of_the_array_is_the_librarys() {
+    assert_eq!(empty().distinct_values() as u64, SLOTS);
+}
+
+#[test]
+fn the_fullest_histogram_fits_the_limit() {
+    let mut counts = empty();
+    for value in counts.clone().iter_all().map(|v| v.value_iterated_to()) {
+        counts.record_n(value, MAX_SAMPLES / SLOTS).unwrap();
+    }
+    let text = encode(&counts);
+    assert!(text.len() <= MAX_TEXT, "{} characters", text.len());
+    assert_eq!(decode(&text), Ok(counts));
+}
+
+#[test]
+fn a_header_that_asks_for_memory_is_refused() {
+    let range = |digits, highest| {
+        Err(HistogramError::Range {
+            digits,
+            lowest: LOWEST_NS,
+            highest,
+        })
+    };
+    assert_eq!(read(&header(0, 5, u64::MAX)), range(5, u64::MAX));
+    assert_eq!(
+        read(&header(0, 3, HIGHEST_NS + 1)),
+        range(3, HIGHEST_NS + 1)
+    );
+    assert_eq!(
+        read(&header(u32::MAX, 3, HIGHEST_NS)),
+        Err(HistogramError::Length {
+            expected: u32::MAX,
+            found: 0
+        })
+    );
+    assert_eq!(
+        decode(&"A".repeat(MAX_TEXT + 4)),
+        Err(HistogramError::TooLong {
+            characters: MAX_TEXT + 4
+        })
+    );
+}
+
+#[test]
+fn counts_that_make_no_sense_are_refused() {
+    // A run of i64::MIN zeros: its negation overflows.
+    let run = read(&with_counts(&[0xff; 9]));
+    assert_eq!(run, Err(HistogramError::Counts("they go beyond 1 hour")));
+    // Two counts of nearly 2^63.
+    let mut huge = [0xff; 18];
+    (huge[0], huge[9]) = (0xfe, 0xfe);
+    let huge = read(&with_counts(&huge));
+    assert_eq!(
+        huge,
+        Err(HistogramError::Counts("their sum is beyond 2^48"))
+    );
+    // 2^62 + 1: only the ninth byte's highest bit tells it from a count of 1.
+    let ninth = read(&with_counts(&[
+        0x82, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+    ]));
+    assert_eq!(
+        ninth,
+        Err(HistogramError::Counts("their sum is beyond 2^48"))
+    );
+    let cut = read(&with_counts(&[2, 0x80]));
+    assert_eq!(
+        cut,
+        Err(HistogramError::Counts("the last number is cut off"))
+    );
+    let long = read(&with_counts(&vec![2; SLOTS as usize + 1]));
+    assert_eq!(long, Err(HistogramError::Counts("they go beyond 1 hour")));
+    assert_eq!(
+        read(&with_counts(&vec![2; SLOTS as usize])).unwrap().len(),
+        SLOTS
+    );
+}
+
+#[test]
+fn other_texts_are_refused_by_name() {
+    assert!(matches!(
+        decode("not base64!"),
+        Err(HistogramError::Base64(_))
+    ));
+    assert_eq!(decode(""), Err(HistogramError::NotV2));
+    let mut bytes = with_counts(&[2]);
+    bytes[11] = 1;
+    assert_eq!(read(&bytes), Err(HistogramError::Scaled));
+    bytes[3] = 0x14;
+    assert_eq!(read(&bytes), Err(HistogramError::NotV2));
+    let shortened = with_counts(&[2, 2, 2]);
+    assert_eq!(
+        read(&shortened[..shortened.len() - 1]),
+        Err(HistogramError::Length {
+            expected: 3,
+            found: 2
+        })
+    );
+}
+
+#[test]
+fn errors_say_what_was_expected() {
+    let error = read(&header(0, 5, 7)).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "histogram has 5 digits from 1 to 7, expected 3 digits from 1 to 3600000000000"
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in ".{0,200}") {
+        prop_assert!(decode(&text).is_err());
+    }
+
+    #[test]
+    fn no_counts_panic(counts in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Ok(histogram) = read(&with_counts(&counts)) {
+            prop_assert!(histogram.len() <= MAX_SAMPLES);
+            prop_assert!(histogram.value_at_quantile(1.0) <= histogram.max());
+            prop_assert_eq!(decode(&encode(&histogram)), Ok(histogram));
+        }
+    }
+
+    #[test]
+    fn no_damage_panics(
+        values in prop::collection::vec(0..=HIGHEST_NS, 0..20),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut counts = empty();
+        values.iter().for_each(|v| counts.saturating_record(*v));
+        let mut bytes = STANDARD.decode(encode(&counts)).unwrap();
+        let whole = bytes.len();
+        prop_assert!(read(&bytes[..cut.index(whole)]).is_err());
+        for (at, byte) in damage {
+            bytes[at.index(whole)] = byte;
+        }
+        if let Ok(histogram) = read(&bytes) {
+            prop_assert!(histogram.len() <= MAX_SAMPLES);
+        }
+    }
+}

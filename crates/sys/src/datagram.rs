@@ -1,0 +1,185 @@
+//! A UDP port that many peers write to, and that tells which local address each wrote to.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use socket2::{Domain, Protocol, SockAddr, Type};
+
+use crate::{Socket, check, check_len};
+
+/// A bound, non-blocking UDP socket.
+#[derive(Debug)]
+pub struct DatagramPort(Socket);
+
+/// One datagram that arrived.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    /// Bytes written to the buffer; a longer datagram was cut.
+    pub len: usize,
+    /// Who sent it.
+    pub peer: SocketAddr,
+    /// The local address it was sent to, with the port.
+    pub local: SocketAddr,
+}
+
+impl DatagramPort {
+    /// Binds `local`; an IPv6 wildcard takes IPv4 too. The address stays shareable, so that flows can get
+    /// connected sockets of their own.
+    ///
+    /// # Errors
+    /// `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES`.
+    pub fn bind(local: SocketAddr) -> io::Result<Self> {
+        let raw = socket2::Socket::new(
+            Domain::for_address(local),
+            Type::DGRAM.nonblocking().cloexec(),
+            Some(Protocol::UDP),
+        )?;
+        let on: libc::c_int = 1;
+        let set = |level, name| {
+            // SAFETY: `on` is readable for the length that is passed.
+            check(unsafe {
+                libc::setsockopt(
+                    raw.as_raw_fd(),
+                    level,
+                    name,
+                    (&raw const on).cast(),
+                    size_of::<libc::c_int>() as libc::socklen_t,
+                )
+            })
+        };
+        if local.is_ipv6() {
+            raw.set_only_v6(!local.ip().is_unspecified())?;
+            set(libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO)?;
+        }
+        // A dual-stack socket reports IPv4 arrivals through the IPv6 message, mapped.
+        if local.is_ipv4() {
+            set(libc::IPPROTO_IP, libc::IP_PKTINFO)?;
+        }
+        let socket = Socket(raw);
+        socket.set_shared_address()?;
+        socket.bind(local)?;
+        Ok(Self(socket))
+    }
+
+    /// Takes one datagram.
+    ///
+    /// # Errors
+    /// `EAGAIN` when none is there.
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Arrival> {
+        let port = self.0.local()?.port();
+        let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+        // Aligned for cmsghdr; room for one in6_pktinfo and to spare.
+        let mut control = [0u64; 16];
+        // SAFETY: an all-zero msghdr is valid (every pointer null, every length 0).
+        let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control) as _;
+        // SAFETY: `try_init` passes storage for an address; the kernel writes at most its length.
+        let (len, peer) = unsafe {
+            SockAddr::try_init(|storage, length| {
+                message.msg_name = storage.cast();
+                message.msg_namelen = *length;
+                let len = check_len(libc::recvmsg(self.0.as_raw_fd(), &raw mut message, 0))?;
+                *length = message.msg_namelen;
+                Ok(len)
+            })?
+        };
+        let peer = peer.as_socket().ok_or_else(|| io::Error::other("not an IP address"))?;
+        // SAFETY: `message` and its control buffer are still alive and were filled by the kernel.
+        let local = unsafe { destination(&message) }.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        Ok(Arrival {
+            len,
+            peer: SocketAddr::new(peer.ip().to_canonical(), peer.port()),
+            local: SocketAddr::new(local.to_canonical(), port),
+        })
+    }
+
+    /// Sends one datagram to `peer`.
+    ///
+    /// # Errors
+    /// `EAGAIN` when the queue is full.
+    pub fn send_to(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<usize> {
+        let peer = match (self.0.0.domain()?, peer) {
+            (Domain::IPV6, SocketAddr::V4(v4)) => SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port()),
+            _ => peer,
+        };
+        self.0.0.send_to(bytes, &peer.into())
+    }
+
+    /// A socket of its own for the flow between `local` (as an [`Arrival`] gave it) and `peer`: the kernel
+    /// prefers it to this port for that pair of addresses.
+    ///
+    /// # Errors
+    /// `EMFILE`, `EADDRNOTAVAIL`.
+    pub fn connected(local: SocketAddr, peer: SocketAddr) -> io::Result<Socket> {
+        let socket = Socket::udp(peer)?;
+        socket.set_shared_address()?;
+        socket.bind(local)?;
+        socket.connect(peer)?;
+        Ok(socket)
+    }
+}
+
+/// The destination address in a received message's control data.
+///
+/// # Safety
+/// `message` must have been filled by `recvmsg` and its control buffer must be alive.
+unsafe fn destination(message: &libc::msghdr) -> Option<IpAddr> {
+    // SAFETY: the caller vouches for the message; the macros walk only the received control data, and the
+    // data of a header of these types is the struct that is read (unaligned, so alignment does not matter).
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while !header.is_null() {
+            match ((*header).cmsg_level, (*header).cmsg_type) {
+                (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+                    let info = libc::CMSG_DATA(header).cast::<libc::in_pktinfo>().read_unaligned();
+                    return Some(Ipv4Addr::from(u32::from_be(info.ipi_addr.s_addr)).into());
+                }
+                (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+                    let info = libc::CMSG_DATA(header).cast::<libc::in6_pktinfo>().read_unaligned();
+                    return Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into());
+                }
+                _ => header = libc::CMSG_NXTHDR(message, header),
+            }
+        }
+    }
+    None
+}
+
+impl AsFd for DatagramPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_name_both_addresses_and_flows_get_their_own_socket() {
+        for any in ["0.0.0.0:0", "[::]:0"] {
+            let port = DatagramPort::bind(any.parse().unwrap()).unwrap();
+            let number = port.0.local().unwrap().port();
+            let server = SocketAddr::new(Ipv4Addr::new(127, 0, 0, 2).into(), number);
+            let client = Socket::udp(server).unwrap();
+            client.connect(server).unwrap();
+            client.send(b"hello").unwrap();
+            let mut buffer = [0; 16];
+            let arrival = port.receive(&mut buffer).unwrap();
+            assert_eq!((&buffer[..arrival.len], arrival.local), (&b"hello"[..], server));
+            assert_eq!(arrival.peer, client.local().unwrap());
+
+            let flow = DatagramPort::connected(arrival.local, arrival.peer).unwrap();
+            client.send(b"again").unwrap();
+            assert_eq!(flow.recv(&mut buffer).unwrap(), 5);
+            assert!(port.receive(&mut buffer).is_err(), "the flow's socket must get its datagrams");
+            port.send_to(b"x", arrival.peer).unwrap();
+            flow.send(b"y").unwrap();
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Readiness: edge-triggered epoll, and a way to wake a thread that waits.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::check;
+
+/// An epoll instance. Everything is registered once, edge-triggered, for reading and writing: no call
+/// to change the interest is ever made while traffic runs.
+#[derive(Debug)]
+pub struct Epoll {
+    fd: OwnedFd,
+    /// Whether the kernel has `epoll_pwait2` (5.11), whose timeout is in ns.
+    precise: AtomicBool,
+}
+
+/// One file's readiness.
+#[derive(Debug, Clone, Copy)]
+pub struct Ready {
+    /// The number that was given at registration.
+    pub token: u64,
+    /// Something can be read, or the other end closed, or an error waits.
+    pub readable: bool,
+    /// Something can be written, or an error waits.
+    pub writable: bool,
+}
+
+/// A buffer for the events of one wait.
+pub struct Events {
+    raw: Vec<libc::epoll_event>,
+    len: usize,
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Events").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+impl Events {
+    /// Room for `capacity` events a wait; at least one.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { raw: vec![libc::epoll_event { events: 0, u64: 0 }; capacity.max(1)], len: 0 }
+    }
+
+    /// What the last wait found.
+    pub fn iter(&self) -> impl Iterator<Item = Ready> {
+        const READ: u32 = (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        const WRITE: u32 = (libc::EPOLLOUT | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        self.raw[..self.len].iter().map(|event| {
+            let (events, token) = (event.events, event.u64);
+            Ready { token, readable: events & READ != 0, writable: events & WRITE != 0 }
+        })
+    }
+}
+
+impl Epoll {
+    /// A new, empty instance.
+    ///
+    /// # Errors
+    /// `EMFILE` and the like.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: no memory is passed; a non-negative result is a descriptor that nobody else owns.
+        let fd = unsafe { OwnedFd::from_raw_fd(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?) };
+        Ok(Self { fd, precise: AtomicBool::new(true) })
+    }
+
+    /// Watches `file` for reading and writing, edge-triggered, under the number `token`.
+    ///
+    /// # Errors
+    /// `EPERM` for files that cannot be polled, `EEXIST` when it is watched already.
+    pub fn add(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
+        let flags = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        let mut event = libc::epoll_event { events: flags as u32, u64: token };
+        let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
+        // SAFETY: both descriptors are open for the length of the call and `event` is valid.
+        check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, file, &raw mut event) })?;
+        Ok(())
+    }
+
+    /// Waits until something is ready or `timeout_ns` has passed; 0 only looks, `None` waits for ever.
+    /// A signal ends the wait early with no events.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn wait(&self, events: &mut Events, timeout_ns: Option<u64>) -> io::Result<()> {
+        events.len = 0;
+        let (fd, buffer, room) = (self.fd.as_raw_fd(), events.raw.as_mut_ptr(), events.raw.len() as libc::c_int);
+        let got = match timeout_ns {
+            Some(ns) if ns > 0 && self.precise.load(Ordering::Relaxed) => {
+                let time = libc::timespec {
+                    tv_sec: (ns / 1_000_000_000) as libc::time_t,
+                    tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+                };
+                // SAFETY: `buffer` has room for `room` events, `time` is valid, no signal mask is passed.
+                check(unsafe {
+                    libc::syscall(libc::SYS_epoll_pwait2, fd, buffer, room, &raw const time, std::ptr::null::<u8>(), 8usize)
+                } as libc::c_int)
+            }
+            other => {
+                // Rounded up: waking early would spin until the time has really come.
+                let ms = other.map_or(-1, |ns| ns.div_ceil(1_000_000).min(60_000) as libc::c_int);
+                // SAFETY: `buffer` has room for `room` events.
+                check(unsafe { libc::epoll_wait(fd, buffer, room, ms) })
+            }
+        };
+        match got {
+            Ok(n) => events.len = n as usize,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+                self.precise.store(false, Ordering::Relaxed);
+                return self.wait(events, timeout_ns);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Epoll {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Wakes a thread that waits in an [`Epoll`]: an eventfd.
+#[derive(Debug)]
+pub struct Waker(OwnedFd);
+
+impl Waker {
+    /// A new waker; register it like any file.
+    ///
+    /// # Errors
+    /// `EMFILE` and the like.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: no memory is passed; a non-negative result is a descriptor that nobody else owns.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?) }))
+    }
+
+    /// Makes the waker readable. A waker that is readable already stays so.
+    pub fn wake(&self) {
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: eight readable bytes. The only failure, a full counter, means that it is readable.
+        unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+    }
+
+    /// Makes it unreadable again.
+    pub fn reset(&self) {
+        let mut count = [0u8; 8];
+        // SAFETY: eight writable bytes. The only failure, an empty counter, is the wanted state.
+        unsafe { libc::read(self.0.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
+    }
+}
+
+impl AsFd for Waker {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
