@@ -1,7 +1,25 @@
 //! One end of a path: the process that takes orders from a conductor and carries flows.
 //!
-//! - [`secret`]: the token that both ends share, and the keys made from it;
-//! - [`tls`]: control sessions that only who has the token can open.
+//! An agent has one thread for its port (module `port`), one for each control session (`session`), and the
+//! workers of the trials it takes part in (crate `load`). The control threads sleep while a trial runs,
+//! except at the ends of intervals.
+//!
+//! - [`Server`]: an agent behind a port, as `hopbench serve` runs it;
+//! - [`local`]: an agent inside this process, for the client's end of the commands by hand;
+//! - [`Limits`]: what an agent lets anybody ask of it.
 
-pub mod secret;
-pub mod tls;
+mod greeter;
+mod hello;
+mod limits;
+mod observer;
+mod pending;
+mod port;
+mod runs;
+mod server;
+mod session;
+mod trial;
+
+pub use hello::hello;
+pub use limits::Limits;
+pub use server::{Options, Server};
+pub use session::local;

@@ -70,13 +70,39 @@ impl fmt::Display for Reach {
 
 impl Goal {
     /// A goal for the ratio of ours to the peer's.
-    pub(crate) const fn ratio(figure: &'static str, label: &'static str, unit: &'static str, scale: f64, reach: Reach) -> Self {
-        Self { figure, label, unit, scale, judged: Judged::Ratio, reach }
+    pub(crate) const fn ratio(
+        figure: &'static str,
+        label: &'static str,
+        unit: &'static str,
+        scale: f64,
+        reach: Reach,
+    ) -> Self {
+        Self {
+            figure,
+            label,
+            unit,
+            scale,
+            judged: Judged::Ratio,
+            reach,
+        }
     }
 
     /// A goal for our value alone, given in the unit shown.
-    pub(crate) const fn value(figure: &'static str, label: &'static str, unit: &'static str, scale: f64, reach: Reach) -> Self {
-        Self { figure, label, unit, scale, judged: Judged::Value, reach }
+    pub(crate) const fn value(
+        figure: &'static str,
+        label: &'static str,
+        unit: &'static str,
+        scale: f64,
+        reach: Reach,
+    ) -> Self {
+        Self {
+            figure,
+            label,
+            unit,
+            scale,
+            judged: Judged::Value,
+            reach,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use rootless::{NoPrivilege, enter as become_root_somewhere};
+pub(crate) use rootless::enter as become_root_somewhere;
 
 /// The client's address in the lab.
 pub(crate) const CLIENT_ADDRESS: &str = "10.71.0.1";
@@ -64,9 +64,20 @@ impl Lab {
         ip(&["-n", &fabric, "link", "set", "br0", "up"])?;
         for (end, address) in [(End::Client, CLIENT_ADDRESS), (End::Server, SERVER_ADDRESS)] {
             let (port, name) = (format!("port-{}", end.letter()), lab.name(end));
-            ip(&["-n", &fabric, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &name])?;
+            ip(&[
+                "-n", &fabric, "link", "add", &port, "type", "veth", "peer", "name", "eth0",
+                "netns", &name,
+            ])?;
             ip(&["-n", &fabric, "link", "set", &port, "master", "br0", "up"])?;
-            ip(&["-n", &name, "addr", "add", &format!("{address}/24"), "dev", "eth0"])?;
+            ip(&[
+                "-n",
+                &name,
+                "addr",
+                "add",
+                &format!("{address}/24"),
+                "dev",
+                "eth0",
+            ])?;
             ip(&["-n", &name, "link", "set", "eth0", "up"])?;
         }
         Ok(lab)
@@ -92,9 +103,16 @@ impl Drop for Lab {
 }
 
 fn ip(args: &[&str]) -> Result<()> {
-    let output = Command::new("ip").args(args).output().context("`ip` (package iproute2) cannot be started")?;
+    let output = Command::new("ip")
+        .args(args)
+        .output()
+        .context("`ip` (package iproute2) cannot be started")?;
     if !output.status.success() {
-        bail!("`ip {}`: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "`ip {}`: {}",
+            args.join(" "),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
     }
     Ok(())
 }

@@ -26,8 +26,16 @@ pub(crate) struct Task {
 
 impl Task {
     /// A program with its arguments; `prompt` names the end in the printed command.
-    pub(crate) fn new(prompt: &str, namespace: Option<&str>, cpu: Option<usize>, files: Option<u64>, words: &[String]) -> Self {
-        let mut all: Vec<String> = ["setpriv", "--pdeathsig", "KILL"].map(str::to_owned).to_vec();
+    pub(crate) fn new(
+        prompt: &str,
+        namespace: Option<&str>,
+        cpu: Option<usize>,
+        files: Option<u64>,
+        words: &[String],
+    ) -> Self {
+        let mut all: Vec<String> = ["setpriv", "--pdeathsig", "KILL"]
+            .map(str::to_owned)
+            .to_vec();
         if let Some(file) = namespace {
             all.extend(["nsenter".to_owned(), format!("--net={file}")]);
         }
@@ -54,8 +62,10 @@ impl Task {
     /// # Errors
     /// When it cannot be started.
     pub(crate) fn start(&self, scratch: &Path) -> Result<Running> {
-        let out = tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
-        let err = tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
+        let out =
+            tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
+        let err =
+            tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
         let writer = |file: &tempfile::NamedTempFile| -> Result<File> { Ok(file.reopen()?) };
         let child = Command::new(&self.words[0])
             .args(&self.words[1..])
@@ -64,7 +74,9 @@ impl Task {
             .stdout(writer(&out)?)
             .stderr(writer(&err)?)
             .spawn()
-            .with_context(|| format!("`{}` (package util-linux) cannot be started", self.words[0]))?;
+            .with_context(|| {
+                format!("`{}` (package util-linux) cannot be started", self.words[0])
+            })?;
         Ok(Running::new(self.shown.clone(), child, out, err))
     }
 
@@ -77,17 +89,21 @@ impl Task {
     }
 }
 
-/// The words as a shell takes them, with programs and files by their last name.
+/// The words as a shell takes them, with programs and files deep in the tree by their last name.
 fn shown(words: &[String]) -> String {
     let quoted: Vec<String> = words
         .iter()
         .map(|word| {
             let short = match word.rsplit_once('/') {
-                Some((_, last)) if word.starts_with('/') => last,
+                Some((directory, last)) if word.starts_with('/') && !directory.is_empty() => last,
                 _ => word,
             };
             let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%+".contains(c);
-            if !short.is_empty() && short.chars().all(plain) { short.to_owned() } else { format!("'{short}'") }
+            if !short.is_empty() && short.chars().all(plain) {
+                short.to_owned()
+            } else {
+                format!("'{short}'")
+            }
         })
         .collect();
     quoted.join(" ")
@@ -103,14 +119,27 @@ mod tests {
 
     #[test]
     fn the_shown_command_hides_the_plumbing() {
-        let task = Task::new("client", Some("/run/netns/x"), Some(0), None, &words(&["/usr/bin/wrk", "-t1", "http://10.71.0.2/"]));
-        assert_eq!(task.shown(), "client$ taskset -c 0 wrk -t1 http://10.71.0.2/");
+        let task = Task::new(
+            "client",
+            Some("/run/netns/x"),
+            Some(0),
+            None,
+            &words(&["/usr/bin/wrk", "-t1", "http://10.71.0.2/"]),
+        );
+        assert_eq!(
+            task.shown(),
+            "client$ taskset -c 0 wrk -t1 http://10.71.0.2/"
+        );
         assert!(task.words.contains(&"--net=/run/netns/x".to_owned()));
     }
 
     #[test]
     fn a_word_the_shell_would_change_is_quoted() {
         assert_eq!(shown(&words(&["a", "b c", ""])), "a 'b c' ''");
+        assert_eq!(
+            shown(&words(&["/tmp/x/prog", "/requests"])),
+            "prog /requests"
+        );
     }
 
     #[test]
@@ -123,8 +152,17 @@ mod tests {
         assert_eq!(finished.stdout.trim(), "done");
         assert!(finished.usage.total_s() > 0.001, "{:?}", finished.usage);
 
-        let task = Task::new("client", None, None, None, &words(&["sh", "-c", "echo broken >&2; exit 3"]));
-        let error = task.run(scratch.path(), Duration::from_secs(60)).unwrap_err().to_string();
+        let task = Task::new(
+            "client",
+            None,
+            None,
+            None,
+            &words(&["sh", "-c", "echo broken >&2; exit 3"]),
+        );
+        let error = task
+            .run(scratch.path(), Duration::from_secs(60))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("broken"), "{error}");
     }
 
@@ -132,7 +170,10 @@ mod tests {
     fn a_program_that_does_not_end_is_ended() {
         let scratch = tempfile::tempdir().unwrap();
         let task = Task::new("client", None, None, None, &words(&["sleep", "600"]));
-        let error = task.run(scratch.path(), Duration::from_millis(100)).unwrap_err().to_string();
+        let error = task
+            .run(scratch.path(), Duration::from_millis(100))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("still ran"), "{error}");
     }
 }

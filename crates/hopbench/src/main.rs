@@ -1,1 +1,8 @@
-fn main() {}
+//! `hopbench`: measures what each hop of a network path costs.
+
+mod cmd;
+mod exit;
+
+fn main() -> std::process::ExitCode {
+    exit::code(cmd::run())
+}

@@ -14,6 +14,7 @@ use crate::engines::with_engine;
 use crate::flow::Flow;
 use crate::greeting::Greeter;
 use crate::inbox::Inbox;
+use crate::pool::Pool;
 use crate::readiness::Readiness;
 use crate::recorder::{Live, Recorder};
 use crate::schedule::Arrivals;
@@ -40,6 +41,8 @@ pub struct Context {
     pub greeter: Option<Arc<dyn Greeter>>,
     /// What to add to this end's clock to get the other end's, ns.
     pub peer_clock_offset_ns: i64,
+    /// Whether that is exact: both ends read one clock.
+    pub shared_clock: bool,
 }
 
 impl std::fmt::Debug for Context {
@@ -120,11 +123,13 @@ impl Crew {
 
     /// Totals of all workers since the trial began.
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for live in lock(&self.shared.lives).iter() {
-            counts.add(&live.counts());
-        }
-        counts
+        self.shared.counts()
+    }
+
+    /// Reads the totals also after [`Crew::join`], when they no longer change.
+    pub fn counts_handle(&self) -> impl Fn() -> Counts + use<> {
+        let shared = Arc::clone(&self.shared);
+        move || shared.counts()
     }
 
     /// Makes every worker look at the window.
@@ -193,7 +198,7 @@ pub(crate) fn client<F: Flow + 'static>(
 }
 
 /// Starts the workers of a server: `make` gives the flow for an accepted socket. With the engine `threads`
-/// each flow gets a thread when it comes.
+/// each flow gets a thread of its own when it comes.
 ///
 /// # Errors
 /// Threads that could not be started.
@@ -207,25 +212,23 @@ pub(crate) fn server<F: Flow + 'static>(
     let shared = Arc::new(Shared::new(context));
     let cpus = job.server_cpus.clone();
     let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine == EngineKind::Threads {
+        let pool = Arc::new(Pool::new());
+        let to_close = Arc::clone(&pool);
         let (context, setup, shared) = (context.clone(), setup.clone(), Arc::clone(&shared));
         let readiness = Arc::clone(&readiness);
         let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
             apply_options(&context, &setup, &accepted.socket);
-            let waker = match Waker::new() {
-                Ok(waker) => Arc::new(waker),
-                Err(error) => return shared.fail(no_thread(error)),
-            };
-            let inbox = Arc::new(Inbox::new(waker));
             let flow = make(&accepted);
-            let cpu = pick(cpus.as_ref().map(|c| &c.0), accepted.flow);
-            inbox.put(accepted.flow, accepted.socket, flow);
-            inbox.close();
-            let deck = deck_setup(&context, &setup);
-            if let Err(fault) = shared.start(&context, &setup, cpu, Vec::new(), deck, &readiness, Some(inbox)) {
+            let seated = pool.put(accepted.flow, accepted.socket, flow, |seat, inbox| {
+                let cpu = pick(cpus.as_ref().map(|c| &c.0), seat as u32);
+                let deck = deck_setup(&context, &setup);
+                shared.start(&context, &setup, cpu, Vec::new(), deck, &readiness, Some(inbox))
+            });
+            if let Err(fault) = seated {
                 shared.fail(fault);
             }
         });
-        (acceptor, Box::new(|| {}))
+        (acceptor, Box::new(move || to_close.close()))
     } else {
         let mut inboxes = Vec::new();
         for worker in 0..job.threads {
@@ -292,6 +295,14 @@ impl Shared {
         }
     }
 
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for live in lock(&self.lives).iter() {
+            counts.add(&live.counts());
+        }
+        counts
+    }
+
     fn fail(&self, fault: Fault) {
         lock(&self.fault).get_or_insert(fault);
         self.notify.wake();
@@ -320,12 +331,16 @@ impl Shared {
             receive_bytes: setup.receive_bytes,
             filler: filler(setup.fill_bytes),
             slots: flows.len(),
+            datagrams: setup.transport != Transport::Tcp,
         };
         let (this, readiness, kind) = (Arc::clone(self), Arc::clone(readiness), context.job.engine);
         let open_loop = context.job.schedule.per_s().is_some() && deck.dial.is_some();
         let (window, sockets) = (Arc::clone(&context.window), Arc::clone(&context.sockets));
         self.running.fetch_add(1, Ordering::AcqRel);
+        let running = Running(Arc::clone(self));
         let body = move || {
+            // Dropped last, however the thread ends.
+            let running = running;
             if let Some(cpu) = cpu {
                 let got = cpu::pin_thread(&[cpu]);
                 sockets.note_setting("cpu", || match got {
@@ -347,8 +362,7 @@ impl Shared {
             if let Some(fault) = fault {
                 lock(&this.fault).get_or_insert(fault);
             }
-            this.running.fetch_sub(1, Ordering::AcqRel);
-            this.notify.wake();
+            drop(running);
             recorder
         };
         let thread = std::thread::Builder::new()
@@ -356,17 +370,27 @@ impl Shared {
             // Workers recurse nowhere; the default of 2 MiB would make thousands of threads dear.
             .stack_size(256 * 1024)
             .spawn(body)
-            .map_err(|error| {
-                self.running.fetch_sub(1, Ordering::AcqRel);
-                no_thread(error)
-            })?;
+            .map_err(no_thread)?;
         lock(&self.threads).push(thread);
         Ok(())
     }
 }
 
+/// A thread that has not ended; a panic ends it too, and must not be waited for in vain.
+struct Running(Arc<Shared>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(&self.0.fault).get_or_insert_with(|| Fault::measuring("a worker thread panicked"));
+        }
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
+        self.0.notify.wake();
+    }
+}
+
 /// Bytes to send when it does not matter which; not all equal, so that no hop can compress them away.
-fn filler(bytes: usize) -> Arc<[u8]> {
+pub(crate) fn filler(bytes: usize) -> Arc<[u8]> {
     let mut state = 0x2545_F491_4F6C_DD1Du64;
     (0..bytes)
         .map(|_| {

@@ -1,5 +1,10 @@
 //! One worker's loop: flows, their timers, the pool of resting flows, and an engine.
 
+mod slot;
+#[cfg(test)]
+mod tests;
+mod timers;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
@@ -7,7 +12,7 @@ use std::net::Shutdown;
 use std::sync::Arc;
 
 use hopbench_model::{Counter, Fault, Nanos, Pacing};
-use hopbench_sys::{Progress, Socket, clock};
+use hopbench_sys::{Progress, clock};
 
 use crate::dial::Dial;
 use crate::engine::{Attempt, Engine, IoOp};
@@ -18,6 +23,8 @@ use crate::recorder::Recorder;
 use crate::schedule::Arrivals;
 use crate::sockets::SocketSet;
 use crate::throttle::Throttle;
+use slot::{Slot, SlotState};
+use timers::{NEVER, Timer};
 
 /// Operations that one flow may do in a row before the others get their turn.
 const TURN: u32 = 16;
@@ -39,32 +46,6 @@ pub(crate) struct DeckSetup {
     pub grace: Nanos,
 }
 
-struct Slot<F> {
-    flow: F,
-    number: u32,
-    socket: Option<Arc<Socket>>,
-    /// What waits for the engine, or for the throttle.
-    pending: Option<Op>,
-    /// The throttle holds `pending`; a timer lets it go.
-    held: bool,
-    state: SlotState,
-    in_deadlines: bool,
-    generation: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SlotState {
-    Unopened,
-    Opening,
-    Active,
-    Resting,
-    Ended,
-}
-
-/// A timer: when, which slot, and the slot's generation, so that a slot that is used again is not woken by
-/// its predecessor's timer.
-type Timer = Reverse<(Nanos, usize, u32)>;
-
 pub(crate) struct Deck<F> {
     slots: Vec<Slot<F>>,
     free: Vec<usize>,
@@ -75,7 +56,9 @@ pub(crate) struct Deck<F> {
     resting: VecDeque<usize>,
     backlog: VecDeque<Nanos>,
     timers: BinaryHeap<Timer>,
-    deadlines: VecDeque<(Nanos, usize, u32)>,
+    /// At most one that counts per slot: the one that the slot knows of.
+    deadlines: BinaryHeap<Timer>,
+    /// Slots that had their turn and could go on at once.
     turns: Vec<usize>,
     arrivals: Option<Arrivals>,
     started: bool,
@@ -103,7 +86,7 @@ impl<F: Flow> Deck<F> {
             resting: VecDeque::new(),
             backlog: VecDeque::new(),
             timers: BinaryHeap::new(),
-            deadlines: VecDeque::new(),
+            deadlines: BinaryHeap::new(),
             turns: Vec::new(),
             arrivals: None,
             started: false,
@@ -116,19 +99,11 @@ impl<F: Flow> Deck<F> {
 
     /// Runs until every flow has ended (and the inbox is closed), or the window says stop, or a flow aborts.
     pub(crate) fn run<E: Engine>(mut self, engine: &mut E, inbox: Option<&Inbox<F>>) -> (Recorder, Option<Fault>) {
-        let mut ready = Vec::new();
-        if let Err(error) = self.turn_until_done(engine, inbox, &mut ready) {
+        if let Err(error) = self.turn_until_done(engine, inbox) {
             self.fault.get_or_insert_with(|| Fault::measuring(format!("the engine failed: {error}")));
         }
         self.recorder.count(Counter::Unsent, self.backlog.len() as u64);
-        for slot in 0..self.slots.len() {
-            if self.slots[slot].pending.take().is_some() {
-                engine.cancel(slot);
-            }
-            if self.slots[slot].state != SlotState::Ended {
-                self.end(engine, slot);
-            }
-        }
+        self.cut(engine);
         (self.recorder, self.fault)
     }
 
@@ -136,8 +111,8 @@ impl<F: Flow> Deck<F> {
         &mut self,
         engine: &mut E,
         inbox: Option<&Inbox<F>>,
-        ready: &mut Vec<usize>,
     ) -> io::Result<()> {
+        let (mut ready, mut turns) = (Vec::new(), Vec::new());
         loop {
             let now = clock::now();
             if self.recorder.window().stopped() || self.fault.is_some() {
@@ -154,42 +129,19 @@ impl<F: Flow> Deck<F> {
                 return Ok(());
             }
             let timeout = self.timeout();
-            engine.wait(timeout, ready)?;
+            engine.wait(timeout, &mut ready)?;
+            std::mem::swap(&mut self.turns, &mut turns);
             for slot in ready.drain(..) {
+                // One turn each: a slot that was named while it is queued gets it below.
+                if !self.slots.get(slot).is_none_or(|s| s.queued) {
+                    self.resume(engine, slot)?;
+                }
+            }
+            for slot in turns.drain(..) {
+                self.slots[slot].queued = false;
                 self.resume(engine, slot)?;
             }
-            for slot in std::mem::take(&mut self.turns) {
-                self.resume(engine, slot)?;
-            }
         }
-    }
-
-    /// How long nothing but the engine can have work.
-    fn timeout(&self) -> Option<Nanos> {
-        if !self.turns.is_empty() || (self.opening < OPENING_AT_ONCE && !self.unopened.is_empty()) {
-            return Some(0);
-        }
-        let window = self.recorder.window();
-        let mut next = Nanos::MAX;
-        if !self.started {
-            next = window.load_start();
-        } else if !self.finished {
-            next = window.end();
-            if let Some(arrivals) = &self.arrivals {
-                next = next.min(arrivals.next());
-            }
-        } else {
-            next = next.min(window.end().saturating_add(self.setup.grace));
-        }
-        if let Some(Reverse((at, _, _))) = self.timers.peek() {
-            next = next.min(*at);
-        }
-        let spins = self.setup.pacing == Pacing::Spin && self.started;
-        let deadline = self.deadlines.front().map_or(Nanos::MAX, |(at, _, _)| *at);
-        let now = clock::now();
-        let left = next.min(deadline).saturating_sub(now).min(LONGEST_WAIT);
-        // Only what keeps a schedule is worth spinning for.
-        if spins && (self.arrivals.is_some() || !self.timers.is_empty()) { Some(0) } else { Some(left) }
     }
 
     /// Starts and ends load when the window says so.
@@ -215,18 +167,34 @@ impl<F: Flow> Deck<F> {
                 self.tell(engine, slot, Event::Finish, now)?;
             }
         }
-        if self.finished && now >= self.recorder.window().end().saturating_add(self.setup.grace) {
-            // What is still under way is not waited for any longer.
-            for slot in 0..self.slots.len() {
-                if self.slots[slot].state != SlotState::Ended {
-                    if self.slots[slot].pending.take().is_some() {
-                        engine.cancel(slot);
-                    }
-                    self.end(engine, slot);
-                }
-            }
+        if self.finished && self.live > 0 && now >= self.cut_at() {
+            self.cut(engine);
         }
         Ok(())
+    }
+
+    /// When what is still under way is not waited for any longer.
+    fn cut_at(&self) -> Nanos {
+        self.recorder.window().end().saturating_add(self.setup.grace)
+    }
+
+    /// Ends every flow where it stands.
+    fn cut<E: Engine>(&mut self, engine: &mut E) {
+        self.unopened.clear();
+        for slot in 0..self.slots.len() {
+            let Slot { pending, flow, state, .. } = &mut self.slots[slot];
+            if let Some(op) = pending.take()
+                && !engine.cancel(slot)
+                && let Some(io) = IoOp::of(&op, || flow.outgoing())
+                && let Attempt::Now(event) = engine.attempt(slot, &io)
+            {
+                // It was done and only not looked at: its bytes count.
+                flow.on(event, clock::now(), &mut self.recorder);
+            }
+            if *state != SlotState::Ended {
+                self.end(engine, slot);
+            }
+        }
     }
 
     fn release_all<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
@@ -258,8 +226,8 @@ impl<F: Flow> Deck<F> {
             let slot = match self.free.pop() {
                 Some(slot) => {
                     let generation = self.slots[slot].generation;
-                    self.slots[slot] = fresh;
-                    self.slots[slot].generation = generation;
+                    let queued = self.slots[slot].queued;
+                    self.slots[slot] = Slot { generation, queued, ..fresh };
                     slot
                 }
                 None => {
@@ -307,58 +275,6 @@ impl<F: Flow> Deck<F> {
         }
     }
 
-    fn fire_timers<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
-        while let Some(Reverse((at, slot, generation))) = self.timers.peek().copied() {
-            if at > now {
-                break;
-            }
-            self.timers.pop();
-            if self.slots[slot].generation != generation {
-                continue;
-            }
-            // A throttled operation waits under a timer too: it is done now, the flow never knew.
-            self.slots[slot].held = false;
-            match self.slots[slot].pending.take() {
-                Some(op) => self.advance(engine, slot, op)?,
-                None => self.tell(engine, slot, Event::Timer, clock::now())?,
-            }
-        }
-        while let Some((at, slot, generation)) = self.deadlines.front().copied() {
-            if at > now {
-                break;
-            }
-            self.deadlines.pop_front();
-            if self.slots[slot].generation != generation {
-                continue;
-            }
-            self.slots[slot].in_deadlines = false;
-            if self.slots[slot].pending.is_none() {
-                continue;
-            }
-            match self.slots[slot].flow.deadline() {
-                Some(deadline) if deadline <= now => {
-                    self.slots[slot].pending = None;
-                    engine.cancel(slot);
-                    self.tell(engine, slot, Event::TimedOut, now)?;
-                }
-                // The exchange that was watched is over, a later one is under way.
-                Some(deadline) => self.watch(slot, deadline),
-                None => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts a slot into the queue of deadlines, once. All flows of a deck have the same patience, so that
-    /// the queue stays in order, or nearly: a deadline is then seen late by no more than their difference.
-    fn watch(&mut self, slot: usize, deadline: Nanos) {
-        let entry = &mut self.slots[slot];
-        if !entry.in_deadlines {
-            entry.in_deadlines = true;
-            self.deadlines.push_back((deadline, slot, entry.generation));
-        }
-    }
-
     fn resume<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
         match self.slots.get_mut(slot).filter(|s| !s.held).and_then(|s| s.pending.take()) {
             Some(op) => self.advance(engine, slot, op),
@@ -375,6 +291,16 @@ impl<F: Flow> Deck<F> {
     fn advance<E: Engine>(&mut self, engine: &mut E, slot: usize, mut op: Op) -> io::Result<()> {
         let mut turn = TURN;
         loop {
+            // Counted here and not at the end: an attempt that fails at once is one too.
+            if turn == 0 && IoOp::of(&op, || &[]).is_some() {
+                let entry = &mut self.slots[slot];
+                entry.pending = Some(op);
+                if !std::mem::replace(&mut entry.queued, true) {
+                    self.turns.push(slot);
+                }
+                return Ok(());
+            }
+            turn = turn.saturating_sub(1);
             let entry = &mut self.slots[slot];
             // The first try of a connection makes the socket; later ones ask the engine how far it is.
             if matches!(op, Op::Connect) && entry.socket.is_none() {
@@ -418,15 +344,6 @@ impl<F: Flow> Deck<F> {
                         }
                     }
                 }
-                turn -= 1;
-                if turn == 0 {
-                    if IoOp::of(&op, || &[]).is_some() {
-                        self.slots[slot].pending = Some(op);
-                        self.turns.push(slot);
-                        return Ok(());
-                    }
-                    turn = 1;
-                }
                 continue;
             }
             let now = clock::now();
@@ -467,6 +384,7 @@ impl<F: Flow> Deck<F> {
     fn next_assignment<'a>(&mut self, slot: usize, now: Nanos) -> Option<Event<'a>> {
         if self.slots[slot].state == SlotState::Opening {
             self.opening -= 1;
+            self.accepted(slot);
             self.readiness.one_more();
         }
         self.slots[slot].state = SlotState::Active;
@@ -486,9 +404,17 @@ impl<F: Flow> Deck<F> {
         None
     }
 
+    /// A flow came to rest for the first time: its greeting is over.
+    fn accepted(&mut self, slot: usize) {
+        let (Some(dial), Some(socket)) = (&self.setup.dial, &self.slots[slot].socket) else { return };
+        if let Err(error) = dial.options.apply_segment(socket, &self.setup.sockets) {
+            self.fault.get_or_insert_with(|| Fault::environment(format!("UDP segmentation offload: {error}")));
+        }
+    }
+
     fn connect<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
         let dial = self.setup.dial.as_ref().ok_or(io::ErrorKind::Unsupported)?;
-        let socket = dial.open(&self.setup.sockets)?;
+        let socket = dial.open(self.slots[slot].number, &self.setup.sockets)?;
         engine.prepare(&socket)?;
         // An unconnected socket must not be watched yet: epoll reports it as writable.
         let _: Progress = socket.connect(dial.peer)?;
@@ -517,14 +443,8 @@ impl<F: Flow> Deck<F> {
         }
         entry.state = SlotState::Ended;
         entry.generation = entry.generation.wrapping_add(1);
-        entry.in_deadlines = false;
+        entry.watched = NEVER;
         self.live -= 1;
         self.free.push(slot);
-    }
-}
-
-impl<F> Slot<F> {
-    fn new(number: u32, flow: F, socket: Option<Arc<Socket>>) -> Self {
-        Self { flow, number, socket, pending: None, held: false, state: SlotState::Unopened, in_deadlines: false, generation: 0 }
     }
 }

@@ -40,21 +40,21 @@ pub struct SocketOptions {
     pub congestion: Option<String>,
     /// `SO_RCVLOWAT`, bytes.
     pub receive_low_water: Option<usize>,
-    /// `UDP_SEGMENT`, bytes.
+    /// `UDP_SEGMENT` of the client's sockets, bytes; set when the server has accepted the flow.
     pub segment: Option<u16>,
 }
 
 impl Dial {
-    /// Opens a socket, sets its options and notes what was really set.
+    /// Opens the socket of flow `flow`, sets its options and notes what was really set.
     ///
     /// # Errors
     /// What the kernel said, with the option's name.
-    pub(crate) fn open(&self, notes: &SocketSet) -> io::Result<Socket> {
+    pub(crate) fn open(&self, flow: u32, notes: &SocketSet) -> io::Result<Socket> {
         let socket = match self.transport {
             Transport::Tcp => Socket::tcp(self.peer)?,
             Transport::Udp => Socket::udp(self.peer)?,
             Transport::Icmp => {
-                let (socket, kind) = Socket::icmp(self.peer)?;
+                let (socket, kind) = Socket::icmp(self.peer, echo_identifier(flow))?;
                 notes.note_setting("icmp_socket", || match kind {
                     Icmp::Datagram => "datagram".to_owned(),
                     Icmp::Raw => "raw".to_owned(),
@@ -65,6 +65,12 @@ impl Dial {
         self.options.apply(&socket, self.transport, notes)?;
         Ok(socket)
     }
+}
+
+/// The identifier of flow `flow`'s echo requests where the kernel does not choose it (raw sockets): tells the
+/// flows of this process apart, and from other processes for all that is likely.
+pub(crate) fn echo_identifier(flow: u32) -> u16 {
+    (std::process::id() as u16).wrapping_add(flow as u16)
 }
 
 impl SocketOptions {
@@ -96,8 +102,16 @@ impl SocketOptions {
         if let Some(bytes) = self.receive_low_water {
             socket.set_receive_low_water(bytes).map_err(|e| named("receive low water", &e))?;
         }
+        Ok(())
+    }
+
+    /// Sets what may hold only once the flow has been accepted: a registration must leave in one piece.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub(crate) fn apply_segment(&self, socket: &Socket, notes: &SocketSet) -> io::Result<()> {
         if let Some(bytes) = self.segment {
-            socket.set_segment_size(bytes).map_err(|e| named("UDP segmentation offload", &e))?;
+            socket.set_segment_size(bytes)?;
             notes.note_setting("segment_bytes", || bytes.to_string());
         }
         Ok(())

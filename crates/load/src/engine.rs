@@ -37,8 +37,9 @@ pub trait Engine: Sized {
     /// Tries an operation.
     fn attempt(&mut self, slot: usize, op: &IoOp<'_>) -> Attempt<'_>;
 
-    /// Gives up the operation of a slot that answered `Later`.
-    fn cancel(&mut self, slot: usize);
+    /// Gives up the operation of a slot that answered `Later`. `false`: it was done already, and trying it
+    /// once more tells how.
+    fn cancel(&mut self, slot: usize) -> bool;
 
     /// Waits up to `timeout_ns` (0: only looks; `None`: until something happens) and appends the slots worth
     /// another try to `ready`.
@@ -59,6 +60,9 @@ pub struct EngineSetup {
     pub filler: Arc<[u8]>,
     /// Slots that are expected; more may come.
     pub slots: usize,
+    /// Whether sockets carry datagrams: then a short read says nothing of what else waits, and an empty one
+    /// is not the end.
+    pub datagrams: bool,
 }
 
 /// An operation on a socket.
@@ -100,31 +104,69 @@ pub enum Attempt<'a> {
     Later,
 }
 
-/// Does `op` on a socket with plain system calls.
-#[inline]
-pub(crate) fn perform<'a>(socket: &Socket, op: &IoOp<'_>, filler: &[u8], buffer: &'a mut [u8]) -> Attempt<'a> {
-    let result = match op {
-        IoOp::Connect => return connected(socket),
-        IoOp::Send(bytes) => socket.send(bytes).map(Event::Sent),
-        IoOp::SendFill(n) => socket.send(&filler[..(*n).min(filler.len())]).map(Event::Sent),
-        IoOp::Recv(n) => {
-            let most = (*n).min(buffer.len());
-            socket.recv(&mut buffer[..most]).map(|got| {
-                // A datagram may be empty; an empty read of a stream is its end. Flows know which they are,
-                // and no datagram flow of ours sends empty ones.
-                if got == 0 { Event::Closed } else { Event::Received(&buffer[..got]) }
-            })
+/// What the plain system calls of an engine work with.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    filler: Arc<[u8]>,
+    buffer: Box<[u8]>,
+    datagrams: bool,
+}
+
+impl Calls {
+    pub(crate) fn new(setup: &EngineSetup) -> Self {
+        Self {
+            filler: Arc::clone(&setup.filler),
+            buffer: vec![0; setup.receive_bytes.max(1)].into_boxed_slice(),
+            datagrams: setup.datagrams,
         }
-        IoOp::Discard(n) => socket.discard(*n).map(|got| if got == 0 { Event::Closed } else { Event::Discarded(got) }),
-    };
-    match result {
-        Ok(event) => Attempt::Now(event),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Attempt::Later,
-        Err(error) => Attempt::Now(Event::Failed(error)),
+    }
+
+    /// The most that one receive can bring, bytes.
+    #[inline]
+    pub(crate) fn most(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Whether sockets carry datagrams.
+    #[inline]
+    pub(crate) fn datagrams(&self) -> bool {
+        self.datagrams
+    }
+
+    /// Does `op` on a socket.
+    #[inline]
+    pub(crate) fn perform(&mut self, socket: &Socket, op: &IoOp<'_>) -> Attempt<'_> {
+        let result = match op {
+            IoOp::Connect => return connected(socket),
+            IoOp::Send(bytes) => socket.send(bytes).map(Event::Sent),
+            IoOp::SendFill(n) => socket.send(&self.filler[..(*n).min(self.filler.len())]).map(Event::Sent),
+            IoOp::Recv(n) => {
+                let most = (*n).min(self.buffer.len());
+                socket.recv(&mut self.buffer[..most]).map(|got| received(&self.buffer[..got], self.datagrams))
+            }
+            IoOp::Discard(n) => socket.discard(*n).map(discarded),
+        };
+        match result {
+            Ok(event) => Attempt::Now(event),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Attempt::Later,
+            Err(error) => Attempt::Now(Event::Failed(error)),
+        }
     }
 }
 
-fn connected<'a>(socket: &Socket) -> Attempt<'a> {
+/// An empty read of a stream is its end; a datagram may be empty.
+#[inline]
+pub(crate) fn received(bytes: &[u8], datagrams: bool) -> Event<'_> {
+    if bytes.is_empty() && !datagrams { Event::Closed } else { Event::Received(bytes) }
+}
+
+#[inline]
+pub(crate) fn discarded<'a>(bytes: usize) -> Event<'a> {
+    if bytes == 0 { Event::Closed } else { Event::Discarded(bytes) }
+}
+
+/// How far a connection attempt is.
+pub(crate) fn connected<'a>(socket: &Socket) -> Attempt<'a> {
     match socket.connected() {
         // No error and no peer: the answer is still under way.
         Ok(()) if socket.peer().is_err() => Attempt::Later,

@@ -71,7 +71,12 @@ pub(crate) fn exchanges(figures: &mut Figures, trial: &Trial<'_>) {
             format!("{intended} intended, {done} done, {unsent} unsent")
         });
     }
-    let counted = drained(Counter::Counted);
+    histogram_holds_all(figures, client);
+}
+
+/// States that the histogram of service times holds every exchange that was counted.
+pub(crate) fn histogram_holds_all(figures: &mut Figures, client: &EndReport) {
+    let counted = client.drained.of(Counter::Counted);
     let in_histogram = client
         .latency
         .get(&hopbench_model::LatencyKind::Service)

@@ -102,7 +102,7 @@ fn refused(what: &str) -> Op {
 
 impl<F: Flow> Flow for Greeting<F> {
     fn start(&mut self, now: Nanos) -> Op {
-        self.deadline = now + self.timeout;
+        self.deadline = now + if self.udp { UDP_PATIENCE } else { self.timeout };
         Op::Connect
     }
 

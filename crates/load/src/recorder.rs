@@ -44,6 +44,8 @@ pub struct Recorder {
     statuses: BTreeMap<u16, u64>,
     errors: BTreeMap<&'static str, u64>,
     extra: BTreeMap<&'static str, f64>,
+    /// How figures of `extra` come together that are not sums.
+    folds: BTreeMap<&'static str, fn(f64, f64) -> f64>,
 }
 
 impl Recorder {
@@ -61,6 +63,7 @@ impl Recorder {
             statuses: BTreeMap::new(),
             errors: BTreeMap::new(),
             extra: BTreeMap::new(),
+            folds: BTreeMap::new(),
         }
     }
 
@@ -128,15 +131,31 @@ impl Recorder {
         }
     }
 
+    /// A latency of another kind, of an exchange that [`completed`](Self::completed) said belongs to the window.
+    #[inline]
+    pub fn latency_of_counted(&mut self, kind: LatencyKind, ns: Nanos) {
+        self.histograms.entry(kind).or_default().record(ns);
+    }
+
     /// Adds to a figure of the workload's own.
     pub fn add_extra(&mut self, name: &'static str, value: f64) {
         *self.extra.entry(name).or_default() += value;
     }
 
+    /// Keeps the smaller value of a figure of the workload's own.
+    pub fn min_extra(&mut self, name: &'static str, value: f64) {
+        self.fold_extra(name, value, f64::min);
+    }
+
     /// Keeps the larger value of a figure of the workload's own.
     pub fn max_extra(&mut self, name: &'static str, value: f64) {
+        self.fold_extra(name, value, f64::max);
+    }
+
+    fn fold_extra(&mut self, name: &'static str, value: f64, fold: fn(f64, f64) -> f64) {
+        self.folds.insert(name, fold);
         let kept = self.extra.entry(name).or_insert(value);
-        *kept = kept.max(value);
+        *kept = fold(*kept, value);
     }
 
     fn belongs(&self, intended: Nanos, done: Nanos) -> bool {
@@ -161,7 +180,10 @@ impl Recorder {
             *self.errors.entry(reason).or_default() += n;
         }
         for (name, value) in &other.extra {
-            *self.extra.entry(name).or_default() += value;
+            match other.folds.get(name) {
+                Some(fold) => self.fold_extra(name, *value, *fold),
+                None => self.add_extra(name, *value),
+            }
         }
     }
 

@@ -2,11 +2,14 @@
 
 use crate::workload::Workload;
 
+mod http;
+mod crr;
+mod ping;
 mod rr;
 mod stream;
 
 /// Every workload, in the order in which `hopbench list workloads` prints them.
-pub const WORKLOADS: &[&dyn Workload] = &[&stream::Stream, &rr::Rr];
+pub const WORKLOADS: &[&dyn Workload] = &[&stream::Stream, &rr::Rr, &crr::Crr, &ping::Ping, &http::Http];
 
 /// The workload of this name.
 pub fn workload(name: &str) -> Option<&'static dyn Workload> {

@@ -47,7 +47,8 @@ const FILES: &[(&str, &str)] = &[
 
 /// Facts of this machine by name, as text. What cannot be read is absent.
 ///
-/// Names carry their unit. `cpu_governor` is CPU 0's. About 40 small files are read.
+/// Names carry their unit. `cpu_governor` is CPU 0's. However large the machine, less than a hundred
+/// small files are read.
 pub fn machine() -> BTreeMap<String, String> {
     machine_at(Path::new("/"))
 }

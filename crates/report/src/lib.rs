@@ -1,1 +1,26 @@
-//! 
+//! Records as text, for people and for programs. Nothing here measures, reads a clock or does I/O.
+//!
+//! - [`FORMATS`]: every format that records can be printed in; [`Format`] says what one must provide;
+//! - [`sweep_table`] and [`wakeup_cost`]: what several records of one command say together;
+//! - [`live_line`] and [`interval_line`]: the current rate while a trial runs;
+//! - [`number`]: figures scaled for people.
+//!
+//! To add a format: one file in `formats/` and one line in [`FORMATS`].
+
+mod format;
+mod formats;
+mod interval;
+mod job;
+pub mod number;
+mod sweep;
+mod wakeup;
+mod wrap;
+
+pub use format::{ADDRESS_SETTING, Context, Format};
+pub use formats::{FORMATS, format};
+pub use interval::{Step, interval_head, interval_line, live_line};
+pub use sweep::sweep_table;
+pub use wakeup::{wakeup_cost, wakeup_costs};
+
+/// The widest line of any output for people, columns.
+pub const WIDTH: usize = 80;

@@ -98,16 +98,55 @@ impl DatagramPort {
         })
     }
 
-    /// Sends one datagram to `peer`.
+    /// Sends one datagram to `peer` from the local address `source`, the one that `peer` wrote to: on a
+    /// machine with several addresses another one would not be recognised.
     ///
     /// # Errors
     /// `EAGAIN` when the queue is full.
-    pub fn send_to(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<usize> {
-        let peer = match (self.0.0.domain()?, peer) {
-            (Domain::IPV6, SocketAddr::V4(v4)) => SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port()),
+    pub fn send_from(&self, bytes: &[u8], source: IpAddr, peer: SocketAddr) -> io::Result<usize> {
+        let v6 = self.0.0.domain()? == Domain::IPV6;
+        let peer = match peer {
+            SocketAddr::V4(v4) if v6 => SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port()),
             _ => peer,
         };
-        self.0.0.send_to(bytes, &peer.into())
+        let peer = SockAddr::from(peer);
+        let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        // Aligned for cmsghdr; room for one in6_pktinfo and to spare.
+        let mut control = [0u64; 16];
+        // SAFETY: an all-zero msghdr is valid (every pointer null, every length 0).
+        let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+        message.msg_name = peer.as_ptr().cast_mut().cast();
+        message.msg_namelen = peer.len();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control) as _;
+        // SAFETY: `control` has room for either header with its data, is aligned for it and outlives the call;
+        // the kernel only reads what the message points to.
+        unsafe {
+            let header = libc::CMSG_FIRSTHDR(&raw const message);
+            let len = if let (IpAddr::V4(v4), false) = (source, v6) {
+                (*header).cmsg_level = libc::IPPROTO_IP;
+                (*header).cmsg_type = libc::IP_PKTINFO;
+                let from = libc::in_addr { s_addr: u32::from(v4).to_be() };
+                let info = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: from, ipi_addr: from };
+                libc::CMSG_DATA(header).cast::<libc::in_pktinfo>().write_unaligned(info);
+                size_of::<libc::in_pktinfo>()
+            } else {
+                let address = match source {
+                    IpAddr::V4(v4) => v4.to_ipv6_mapped(),
+                    IpAddr::V6(v6) => v6,
+                };
+                (*header).cmsg_level = libc::IPPROTO_IPV6;
+                (*header).cmsg_type = libc::IPV6_PKTINFO;
+                let info = libc::in6_pktinfo { ipi6_addr: libc::in6_addr { s6_addr: address.octets() }, ipi6_ifindex: 0 };
+                libc::CMSG_DATA(header).cast::<libc::in6_pktinfo>().write_unaligned(info);
+                size_of::<libc::in6_pktinfo>()
+            };
+            (*header).cmsg_len = libc::CMSG_LEN(len as u32) as _;
+            message.msg_controllen = libc::CMSG_SPACE(len as u32) as _;
+            check_len(libc::sendmsg(self.0.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL))
+        }
     }
 
     /// A socket of its own for the flow between `local` (as an [`Arrival`] gave it) and `peer`: the kernel
@@ -178,8 +217,11 @@ mod tests {
             client.send(b"again").unwrap();
             assert_eq!(flow.recv(&mut buffer).unwrap(), 5);
             assert!(port.receive(&mut buffer).is_err(), "the flow's socket must get its datagrams");
-            port.send_to(b"x", arrival.peer).unwrap();
+            // The client is connected to one address and would not take an answer from another.
+            port.send_from(b"x", arrival.local.ip(), arrival.peer).unwrap();
+            assert_eq!((client.recv(&mut buffer).unwrap(), buffer[0]), (1, b'x'));
             flow.send(b"y").unwrap();
+            assert_eq!((client.recv(&mut buffer).unwrap(), buffer[0]), (1, b'y'));
         }
     }
 }

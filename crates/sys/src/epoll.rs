@@ -24,6 +24,9 @@ pub struct Ready {
     pub readable: bool,
     /// Something can be written, or an error waits.
     pub writable: bool,
+    /// The other end sends no more, or an error waits: a read that empties the queue is not the last one, and
+    /// no other edge will say so.
+    pub closed: bool,
 }
 
 /// A buffer for the events of one wait.
@@ -48,9 +51,15 @@ impl Events {
     pub fn iter(&self) -> impl Iterator<Item = Ready> {
         const READ: u32 = (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
         const WRITE: u32 = (libc::EPOLLOUT | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        const CLOSED: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
         self.raw[..self.len].iter().map(|event| {
             let (events, token) = (event.events, event.u64);
-            Ready { token, readable: events & READ != 0, writable: events & WRITE != 0 }
+            Ready {
+                token,
+                readable: events & READ != 0,
+                writable: events & WRITE != 0,
+                closed: events & CLOSED != 0,
+            }
         })
     }
 }

@@ -15,6 +15,7 @@ pub mod clock;
 pub mod cpu;
 mod datagram;
 mod epoll;
+mod icmp;
 pub mod limits;
 mod socket;
 mod sockopt;
@@ -24,7 +25,8 @@ pub mod usage;
 
 pub use datagram::{Arrival, DatagramPort};
 pub use epoll::{Epoll, Events, Ready, Waker};
-pub use socket::{Icmp, Listener, Progress, Socket};
+pub use icmp::Icmp;
+pub use socket::{Listener, Progress, Socket};
 pub use tcp_info::TcpInfo;
 
 /// Turns a C return value into a result: negative means `errno` says why.

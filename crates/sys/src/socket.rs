@@ -3,10 +3,11 @@
 use std::io;
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::time::Duration;
 
 use socket2::{Domain, Protocol, Type};
 
-use crate::{check_len};
+use crate::check_len;
 
 /// One socket. Closed when dropped.
 #[derive(Debug)]
@@ -19,15 +20,6 @@ pub enum Progress {
     Done,
     /// The answer is under way; the socket becomes writable when it is decided.
     Pending,
-}
-
-/// Which sort of ICMP socket was to be had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Icmp {
-    /// A datagram socket: needs no right, the kernel sets the identifier.
-    Datagram,
-    /// A raw socket: needs `CAP_NET_RAW`, sees every ICMP packet, IPv4 packets with their IP header.
-    Raw,
 }
 
 impl Socket {
@@ -47,25 +39,7 @@ impl Socket {
         Self::open(Domain::for_address(peer), Type::DGRAM, Protocol::UDP)
     }
 
-    /// A non-blocking ICMP (or ICMPv6) socket connected to `peer`, whose port is ignored: a datagram
-    /// socket where `net.ipv4.ping_group_range` allows it, a raw one otherwise.
-    ///
-    /// # Errors
-    /// `EACCES` or `EPERM` when neither is allowed.
-    pub fn icmp(peer: SocketAddr) -> io::Result<(Self, Icmp)> {
-        let domain = Domain::for_address(peer);
-        let protocol = if peer.is_ipv4() { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
-        let (socket, kind) = match Self::open(domain, Type::DGRAM, protocol) {
-            Ok(socket) => (socket, Icmp::Datagram),
-            Err(_) => (Self::open(domain, Type::RAW, protocol)?, Icmp::Raw),
-        };
-        let mut peer = peer;
-        peer.set_port(0);
-        socket.connect(peer)?;
-        Ok((socket, kind))
-    }
-
-    fn open(domain: Domain, kind: Type, protocol: Protocol) -> io::Result<Self> {
+    pub(crate) fn open(domain: Domain, kind: Type, protocol: Protocol) -> io::Result<Self> {
         socket2::Socket::new(domain, kind.nonblocking().cloexec(), Some(protocol)).map(Self)
     }
 
@@ -90,6 +64,14 @@ impl Socket {
             Some(error) => Err(error),
             None => Ok(()),
         }
+    }
+
+    /// Waits up to `timeout` for a pending connection attempt to be decided; a signal may end the wait early.
+    pub fn wait_connected(&self, timeout: Duration) {
+        let mut watched = libc::pollfd { fd: self.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+        let ms = timeout.as_millis().min(60_000) as libc::c_int;
+        // SAFETY: one writable pollfd, as the count says. Whatever ended the wait, `connected` tells the rest.
+        unsafe { libc::poll(&raw mut watched, 1, ms) };
     }
 
     /// Binds to a local address.

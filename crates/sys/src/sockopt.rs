@@ -97,7 +97,7 @@ impl Socket {
         self.0.set_reuse_port(true)
     }
 
-    fn set_int(&self, level: libc::c_int, name: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    pub(crate) fn set_int(&self, level: libc::c_int, name: libc::c_int, value: libc::c_int) -> io::Result<()> {
         // SAFETY: `value` is readable for the length that is passed.
         check(unsafe {
             libc::setsockopt(

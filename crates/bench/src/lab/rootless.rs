@@ -19,7 +19,7 @@ const SET_UP: &str = r#"mount -t tmpfs tmpfs /run && ip link set lo up && exec "
      run it with sudo, or allow user namespaces: `sysctl user.max_user_namespaces`, \
      `kernel.unprivileged_userns_clone=1` (Debian), `kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu)"
 )]
-pub(crate) struct NoPrivilege {
+struct NoPrivilege {
     why: String,
 }
 

@@ -12,7 +12,9 @@ use super::{PREFIX, ip};
 /// When `ip` refuses to delete one.
 pub(super) fn stale() -> Result<()> {
     // No directory: no namespace was ever named here.
-    let Ok(entries) = std::fs::read_dir("/run/netns") else { return Ok(()) };
+    let Ok(entries) = std::fs::read_dir("/run/netns") else {
+        return Ok(());
+    };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if owner(&name).is_some_and(|pid| !runs(pid)) {
@@ -39,7 +41,12 @@ mod tests {
     #[test]
     fn only_names_of_ours_have_an_owner() {
         assert_eq!(owner("hopbench-bench-1234-c"), Some(1234));
-        for other in ["hopbench-bench-1234-x", "hopbench-bench--c", "hopbench-1234-c", "production"] {
+        for other in [
+            "hopbench-bench-1234-x",
+            "hopbench-bench--c",
+            "hopbench-1234-c",
+            "production",
+        ] {
             assert_eq!(owner(other), None, "{other}");
         }
     }

@@ -9,16 +9,21 @@ use crate::listening;
 use crate::process::Running;
 
 /// How nginx is found.
-pub(crate) const PEER: Peer =
-    Peer { name: "nginx", version_args: &["-v"], version: |printed| word_after(printed, "nginx/") };
+pub(crate) const PEER: Peer = Peer {
+    name: "nginx",
+    version_args: &["-v"],
+    version: |printed| word_after(printed, "nginx/"),
+};
 
 const PORT: u16 = 80;
 /// Enough for the 10 000 connections of the memory row.
 const CONNECTIONS: u64 = 10_500;
 
 /// One process without a master, so that ending it ends all of it. The answer comes from the configuration:
-/// the less the server does, the more the client decides.
-const CONFIGURATION: &str = r#"daemon off;
+/// the less the server does, the more the client decides. In a user namespace no user but root exists, and
+/// nginx gives its directories to its user.
+const CONFIGURATION: &str = r#"user root;
+daemon off;
 master_process off;
 pid nginx.pid;
 error_log stderr crit;
@@ -56,7 +61,12 @@ impl<'a> Nginx<'a> {
         std::fs::create_dir_all(&directory).context("directory for nginx")?;
         std::fs::write(directory.join("nginx.conf"), CONFIGURATION).context("nginx.conf")?;
         let prefix = directory.display().to_string();
-        let task = bench.peer_with_files(&PEER, End::Server, CONNECTIONS, &["-p", &prefix, "-e", "stderr", "-c", "nginx.conf"])?;
+        let task = bench.peer_with_files(
+            &PEER,
+            End::Server,
+            CONNECTIONS,
+            &["-p", &prefix, "-e", "stderr", "-c", "nginx.conf"],
+        )?;
         let mut running = task.start(bench.scratch())?;
         listening::wait(&mut running, PORT)?;
         Ok(Self { bench, running })
@@ -72,10 +82,25 @@ impl<'a> Nginx<'a> {
     /// # Errors
     /// When it does not answer.
     pub(crate) fn served(&self) -> Result<f64> {
-        let asked = self.bench.own(End::Client, &["get", &format!("{SERVER_ADDRESS}:{PORT}"), "/requests"])?;
-        let answer = asked.run(self.bench.scratch(), self.bench.limit())?.stdout;
         // The question counts itself.
-        requests(&answer).map(|all| all - 1.0).context("nginx did not say how many requests it served")
+        Ok(self.counts()?.requests - 1.0)
+    }
+
+    /// Connections it has accepted since it started.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub(crate) fn accepted(&self) -> Result<f64> {
+        Ok(self.counts()?.connections - 1.0)
+    }
+
+    fn counts(&self) -> Result<Counts> {
+        let target = format!("{SERVER_ADDRESS}:{PORT}");
+        let asked = self
+            .bench
+            .own(End::Client, &["get", &target, "/requests"])?;
+        let answer = asked.run(self.bench.scratch(), self.bench.limit())?.stdout;
+        counts(&answer).context("nginx did not say what it served")
     }
 
     /// Ends it.
@@ -87,10 +112,23 @@ impl<'a> Nginx<'a> {
     }
 }
 
-/// The third number below the heading of the status page.
-fn requests(page: &str) -> Option<f64> {
+/// Totals of nginx, the connection and the request of the question included.
+#[derive(Debug, PartialEq)]
+struct Counts {
+    connections: f64,
+    requests: f64,
+}
+
+/// The first and third numbers below the heading of the status page.
+fn counts(page: &str) -> Option<Counts> {
     let (_, rest) = page.split_once("server accepts handled requests")?;
-    rest.split_whitespace().nth(2)?.parse().ok()
+    let mut numbers = rest.split_whitespace().map(str::parse::<f64>);
+    let connections = numbers.next()?.ok()?;
+    let requests = numbers.nth(1)?.ok()?;
+    Some(Counts {
+        connections,
+        requests,
+    })
 }
 
 /// The configuration, for who wants to repeat a run.
@@ -104,9 +142,15 @@ mod tests {
 
     #[test]
     fn the_status_page_counts_requests() {
-        let page = "Active connections: 1 \nserver accepts handled requests\n 12 12 56981 \nReading: 0 Writing: 1 Waiting: 0 \n";
-        assert_eq!(requests(page), Some(56_981.0));
-        assert_eq!(requests("404"), None);
+        let page = "Active connections: 1 \nserver accepts handled requests\n 12 13 56981 \nReading: 0 Writing: 1 Waiting: 0 \n";
+        assert_eq!(
+            counts(page),
+            Some(Counts {
+                connections: 12.0,
+                requests: 56_981.0
+            })
+        );
+        assert_eq!(counts("404"), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hopbench_model::Nanos;
 use hopbench_sys::{Epoll, Events, Socket, Waker};
 
-use crate::engine::{Attempt, Engine, EngineSetup, IoOp, perform};
+use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
 
 /// Tries each operation only when the kernel has said that it may succeed.
@@ -16,8 +16,7 @@ pub struct EpollEngine {
     events: Events,
     waker: Arc<Waker>,
     slots: Vec<Watched>,
-    filler: Arc<[u8]>,
-    buffer: Box<[u8]>,
+    calls: Calls,
 }
 
 /// A slot's socket, and what the kernel said of it and has not taken back.
@@ -26,6 +25,8 @@ struct Watched {
     socket: Option<Arc<Socket>>,
     readable: bool,
     writable: bool,
+    /// The other end sends no more: there is always something to read, the end if nothing else.
+    closed: bool,
 }
 
 const WAKER: u64 = u64::MAX;
@@ -40,8 +41,7 @@ impl Engine for EpollEngine {
             events: Events::with_capacity(EVENTS_A_WAIT),
             waker: Arc::clone(&setup.waker),
             slots: Vec::with_capacity(setup.slots),
-            filler: Arc::clone(&setup.filler),
-            buffer: vec![0; setup.receive_bytes.max(1)].into_boxed_slice(),
+            calls: Calls::new(setup),
         })
     }
 
@@ -55,7 +55,7 @@ impl Engine for EpollEngine {
         }
         self.epoll.add(&**socket, slot as u64)?;
         // Nothing is known yet; the first wait reports the state at registration.
-        self.slots[slot] = Watched { socket: Some(Arc::clone(socket)), readable: false, writable: false };
+        self.slots[slot] = Watched { socket: Some(Arc::clone(socket)), ..Watched::default() };
         Ok(())
     }
 
@@ -74,25 +74,28 @@ impl Engine for EpollEngine {
         if !(if receives { watched.readable } else { watched.writable }) {
             return Attempt::Later;
         }
-        let wanted = match op {
-            IoOp::Recv(n) => (*n).min(self.buffer.len()),
-            IoOp::Discard(n) => *n,
+        // Of a stream, less than was asked for means that the queue is empty (epoll(7)): the next edge will
+        // tell, and a call that would only say EAGAIN is saved. A stream that ended has no next edge, and a
+        // datagram is always less.
+        let short = match op {
+            IoOp::Recv(n) if !watched.closed && !self.calls.datagrams() => (*n).min(self.calls.most()),
+            IoOp::Discard(n) if !watched.closed => *n,
             _ => 0,
         };
-        let attempt = perform(socket, op, &self.filler, &mut self.buffer);
-        // Less than was asked for means that the queue is empty (epoll(7)): the next edge will tell, and a
-        // call that would only say EAGAIN is saved.
+        let attempt = self.calls.perform(socket, op);
         match &attempt {
             Attempt::Later if receives => watched.readable = false,
             Attempt::Later => watched.writable = false,
-            Attempt::Now(Event::Received(bytes)) if bytes.len() < wanted => watched.readable = false,
-            Attempt::Now(Event::Discarded(n)) if *n < wanted => watched.readable = false,
+            Attempt::Now(Event::Received(bytes)) if bytes.len() < short => watched.readable = false,
+            Attempt::Now(Event::Discarded(n)) if *n < short => watched.readable = false,
             Attempt::Now(_) => {}
         }
         attempt
     }
 
-    fn cancel(&mut self, _slot: usize) {}
+    fn cancel(&mut self, _slot: usize) -> bool {
+        true
+    }
 
     fn wait(&mut self, timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
         self.epoll.wait(&mut self.events, timeout_ns)?;
@@ -105,6 +108,7 @@ impl Engine for EpollEngine {
             if let Some(watched) = self.slots.get_mut(slot) {
                 watched.readable |= event.readable;
                 watched.writable |= event.writable;
+                watched.closed |= event.closed;
                 ready.push(slot);
             }
         }

@@ -6,23 +6,21 @@ use std::sync::Arc;
 use hopbench_model::Nanos;
 use hopbench_sys::{Socket, cpu};
 
-use crate::engine::{Attempt, Engine, EngineSetup, IoOp, perform};
+use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
 
 /// Tries every waiting operation again and again: no wake-up is ever paid, at the price of a CPU.
 #[derive(Debug)]
 pub struct SpinEngine {
     slots: Vec<Option<Arc<Socket>>>,
-    filler: Arc<[u8]>,
-    buffer: Box<[u8]>,
+    calls: Calls,
 }
 
 impl Engine for SpinEngine {
     fn new(setup: &EngineSetup) -> io::Result<Self> {
         Ok(Self {
             slots: Vec::with_capacity(setup.slots),
-            filler: Arc::clone(&setup.filler),
-            buffer: vec![0; setup.receive_bytes.max(1)].into_boxed_slice(),
+            calls: Calls::new(setup),
         })
     }
 
@@ -45,12 +43,14 @@ impl Engine for SpinEngine {
     #[inline]
     fn attempt(&mut self, slot: usize, op: &IoOp<'_>) -> Attempt<'_> {
         match &self.slots[slot] {
-            Some(socket) => perform(socket, op, &self.filler, &mut self.buffer),
+            Some(socket) => self.calls.perform(socket, op),
             None => Attempt::Now(Event::Failed(io::ErrorKind::NotConnected.into())),
         }
     }
 
-    fn cancel(&mut self, _slot: usize) {}
+    fn cancel(&mut self, _slot: usize) -> bool {
+        true
+    }
 
     fn wait(&mut self, _timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
         cpu::relax();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hopbench_model::Nanos;
-use hopbench_sys::{Epoll, Events, Socket, Waker, clock};
+use hopbench_sys::{Epoll, Events, Socket, Waker};
 
-use crate::engine::{Attempt, Engine, EngineSetup, IoOp, perform};
+use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
 
 /// Blocks in the operation itself. A call that waits longer than [`PATIENCE`] returns, so that the thread can
@@ -15,13 +15,21 @@ use crate::flow::Event;
 #[derive(Debug)]
 pub struct ThreadsEngine {
     socket: Option<Arc<Socket>>,
-    /// An operation gave up waiting; it is tried again at once.
-    again: bool,
+    /// What gave up waiting and is tried again at once.
+    again: Option<Again>,
     idle: Epoll,
     events: Events,
     waker: Arc<Waker>,
-    filler: Arc<[u8]>,
-    buffer: Box<[u8]>,
+    calls: Calls,
+}
+
+/// What a thread goes on with.
+#[derive(Debug, Clone, Copy)]
+enum Again {
+    /// A call that blocks by itself.
+    Call,
+    /// A connection attempt, whose socket does not block.
+    Connect,
 }
 
 /// The longest that a blocking call waits.
@@ -33,12 +41,11 @@ impl Engine for ThreadsEngine {
         idle.add(&*setup.waker, 0)?;
         Ok(Self {
             socket: None,
-            again: false,
+            again: None,
             idle,
             events: Events::with_capacity(1),
             waker: Arc::clone(&setup.waker),
-            filler: Arc::clone(&setup.filler),
-            buffer: vec![0; setup.receive_bytes.max(1)].into_boxed_slice(),
+            calls: Calls::new(setup),
         })
     }
 
@@ -58,7 +65,7 @@ impl Engine for ThreadsEngine {
 
     fn forget(&mut self, _slot: usize) {
         self.socket = None;
-        self.again = false;
+        self.again = None;
     }
 
     #[inline]
@@ -66,27 +73,38 @@ impl Engine for ThreadsEngine {
         let Some(socket) = &self.socket else {
             return Attempt::Now(Event::Failed(io::ErrorKind::NotConnected.into()));
         };
-        let attempt = perform(socket, op, &self.filler, &mut self.buffer);
+        let attempt = self.calls.perform(socket, op);
         match (op, &attempt) {
             (IoOp::Connect, Attempt::Now(Event::Connected)) => {
                 if let Err(error) = socket.set_nonblocking(false) {
                     return Attempt::Now(Event::Failed(error));
                 }
             }
-            (IoOp::Connect, Attempt::Later) => clock::sleep_until(clock::now() + 50_000),
             _ => {}
         }
-        self.again = matches!(attempt, Attempt::Later);
+        self.again = match (op, &attempt) {
+            (IoOp::Connect, Attempt::Later) => Some(Again::Connect),
+            (_, Attempt::Later) => Some(Again::Call),
+            _ => None,
+        };
         attempt
     }
 
-    fn cancel(&mut self, _slot: usize) {
-        self.again = false;
+    fn cancel(&mut self, _slot: usize) -> bool {
+        self.again = None;
+        true
     }
 
     fn wait(&mut self, timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
-        if self.again {
+        if let Some(again) = self.again {
+            if let (Again::Connect, Some(socket)) = (again, &self.socket) {
+                socket.wait_connected(timeout_ns.map_or(PATIENCE, |ns| PATIENCE.min(Duration::from_nanos(ns))));
+            }
             ready.push(0);
+            return Ok(());
+        }
+        if timeout_ns == Some(0) {
+            // A wake-up only ends a sleep; whatever it was for is looked at in each turn.
             return Ok(());
         }
         self.idle.wait(&mut self.events, timeout_ns)?;

@@ -194,6 +194,7 @@ mod tests {
             let mut at = 0;
             let meaning = loop {
                 let part = &text[at..text.len().min(at + piece)];
+                assert!(!part.is_empty(), "no head was found by {piece}");
                 match heads.take(part, parse).unwrap() {
                     Some((meaning, taken)) => {
                         at += taken;

@@ -2,7 +2,7 @@
 
 use super::ResponseEnd;
 
-/// A response: whether it answers `HEAD`, its bytes, what it has to come to (body bytes, close).
+/// A response: whether it answers `HEAD`, its bytes, what it has to come to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Case {
     pub(super) head: bool,
@@ -152,6 +152,14 @@ pub(super) const CASES: &[Case] = &[
         2,
         false,
     ),
+    // HTTP/1.0 has no chunked coding: what claims both is read, and not believed any further
+    case(
+        false,
+        "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        200,
+        1,
+        true,
+    ),
     // bare line feeds, as some CGI programs have them
     case(
         false,
@@ -176,6 +184,13 @@ pub(super) const UNTIL_CLOSE: &[Case] = &[
         "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
         200,
         0,
+        true,
+    ),
+    case(
+        false,
+        "HTTP/1.1 200 OK\r\nServer: x\r\n\r\nthe rest",
+        200,
+        8,
         true,
     ),
 ];

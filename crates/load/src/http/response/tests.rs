@@ -225,6 +225,39 @@ fn heads_over_64_kib_are_refused() {
 }
 
 #[test]
+fn a_reset_drops_what_was_under_way() {
+    let whole = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
+    for length in 0..whole.len() {
+        let mut parser = ResponseParser::new(false);
+        parser.feed(&whole.as_bytes()[..length]).unwrap();
+        parser.reset(false);
+        let step = parser.feed(whole.as_bytes()).unwrap();
+        let StepState::Complete(end) = step.state else {
+            panic!("{step:?} at {length}")
+        };
+        assert_eq!((end.header_bytes, end.body_bytes), (38, 3), "at {length}");
+    }
+}
+
+#[test]
+fn memory_for_a_long_head_is_given_back() {
+    let text = format!(
+        "HTTP/1.1 204 No Content\r\nX: {}\r\n\r\n",
+        "y".repeat(60_000)
+    );
+    let mut parser = ResponseParser::new(false);
+    for part in text.as_bytes().chunks(4096) {
+        parser.feed(part).unwrap();
+    }
+    assert!(!parser.is_inside());
+    assert!(
+        parser.heads.held_bytes() < 16 * 1024,
+        "{}",
+        parser.heads.held_bytes()
+    );
+}
+
+#[test]
 fn a_repeated_head_is_understood_in_its_own_place() {
     let text = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
     let mut parser = ResponseParser::new(false);

@@ -141,10 +141,10 @@ fn play(bytes: &[u8], cuts: &[usize]) -> Outcome {
             };
             match step.state {
                 RequestState::NeedMore => {
-                    assert_eq!(step.consumed, piece.len(), "waits and leaves bytes")
+                    assert_eq!(step.consumed, piece.len(), "waits and leaves bytes");
                 }
                 RequestState::Continue => {
-                    assert!(parser.is_inside() && step.consumed == piece.len())
+                    assert!(parser.is_inside() && step.consumed == piece.len());
                 }
                 RequestState::Complete => {
                     let r = parser.request();
@@ -407,6 +407,34 @@ fn a_body_comes_back_and_the_last_target_is_not_confused() {
         respond("/?size=x", 0).0.starts_with("HTTP/1.1 400 "),
         "also when it is remembered"
     );
+}
+
+#[test]
+fn nothing_of_a_request_is_left_for_the_next() {
+    let mut parser = RequestParser::new();
+    for round in 0..20 {
+        let typed =
+            b"\r\nPOST / HTTP/1.1\r\nHost: h\r\nContent-Type: a/b\r\nContent-Length: 1\r\n\r\nx";
+        assert_eq!(
+            parser.feed(typed).unwrap().consumed,
+            typed.len(),
+            "round {round}"
+        );
+        assert_eq!(
+            (parser.request().content_type(), parser.request().body()),
+            (&b"a/b"[..], &b"x"[..])
+        );
+        let plain = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n";
+        assert_eq!(
+            parser.feed(plain).unwrap().consumed,
+            plain.len(),
+            "round {round}"
+        );
+        assert_eq!(
+            (parser.request().content_type(), parser.request().body()),
+            (&b""[..], &b""[..])
+        );
+    }
 }
 
 fn some_cases()

@@ -1,0 +1,38 @@
+# Everything a person or CI runs. `make demo` and `make test` install what they need.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+BIN := target/$(HOST)/release/hopbench
+export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+
+.PHONY: help build demo test check bench clean
+
+help: ## Shows this list
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## Builds the static release binary
+	@scripts/toolchain.sh
+	@cargo build --release --locked -p hopbench
+	@echo "built $(BIN)"
+
+demo: build ## Measures over loopback: throughput, latency and its wake-up, HTTP
+	@scripts/demo.sh $(BIN)
+
+test: ## Everything that CI checks; installs what the tests need
+	@scripts/toolchain.sh
+	@scripts/install-test-tools.sh
+	@scripts/test.sh
+
+check: ## Format, lints and the arrows between crates, without running tests
+	@cargo fmt --all --check
+	@cargo clippy --workspace --all-targets --locked -- -D warnings
+
+bench: build ## Compares with iperf3, qperf, sockperf, wrk and fortio (about 15 minutes, nothing else may run)
+	@scripts/install-peers.sh
+	@cargo build --release --locked -p hopbench-bench
+	@target/$(HOST)/release/hopbench-bench --hopbench $(BIN) $(BENCH_ARGS)
+
+clean: ## Removes what was built
+	@cargo clean

@@ -1,0 +1,71 @@
+//! What an agent lets anybody ask of it.
+
+use hopbench_load::Throttle;
+use hopbench_model::units::{BitRate, Span};
+use hopbench_model::{Fault, Job, Nanos};
+use hopbench_sys::limits;
+
+/// An agent's limits: its own, whatever a conductor asks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    /// Flows open at once, over all trials.
+    pub flows: Option<u32>,
+    /// Payload bits a second that all trials together may move here, in both directions.
+    pub bits_per_s: Option<u64>,
+    /// Longest trial, warm-up included, ns.
+    pub duration_ns: Option<Nanos>,
+}
+
+impl Limits {
+    /// Refuses a job that asks for more than the agent allows, given the flows that are open already.
+    pub(crate) fn refuse(&self, job: &Job, open: u32) -> Result<(), Fault> {
+        if let Some(most) = self.flows
+            && job.connections.saturating_add(open) > most
+        {
+            return Err(Fault::environment(format!(
+                "the agent allows {most} flows at once, {open} are open and {} were asked for; ask for fewer or raise its --max-flows",
+                job.connections
+            )));
+        }
+        let length = job.timing.warmup_ns.saturating_add(job.timing.window_ns);
+        if let Some(most) = self.duration_ns
+            && length > most
+        {
+            return Err(Fault::environment(format!(
+                "the agent allows trials of {}, {} was asked for (warm-up included); ask for less or raise its --max-duration",
+                Span(most),
+                Span(length)
+            )));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn throttle(&self) -> Option<Throttle> {
+        self.bits_per_s.map(Throttle::new)
+    }
+
+    /// What a trial gets less of than it asked for, in words.
+    pub(crate) fn cuts(&self) -> Vec<String> {
+        self.bits_per_s
+            .map(|rate| format!("the agent moves at most {}/s over all trials (--max-rate)", BitRate(rate)))
+            .into_iter()
+            .collect()
+    }
+}
+
+/// Makes room for the sockets of a trial.
+pub(crate) fn make_room(job: &Job) -> Result<(), Fault> {
+    // Besides the sockets: an epoll and an eventfd a worker, and what the process has open anyway.
+    let wanted = u64::from(job.connections) * if job.engine == hopbench_model::EngineKind::Threads { 3 } else { 1 }
+        + 2 * u64::from(job.threads)
+        + 128;
+    let got = limits::raise_open_files(wanted)
+        .map_err(|e| Fault::environment(format!("cannot read the limit of open files: {e}")))?;
+    if got < wanted {
+        return Err(Fault::environment(format!(
+            "{} connections need {wanted} open files, the limit here is {got}; raise it with `ulimit -n {wanted}`",
+            job.connections
+        )));
+    }
+    Ok(())
+}

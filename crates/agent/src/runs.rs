@@ -1,0 +1,117 @@
+//! The runs whose flows an agent serves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hopbench_load::crew::{Accepted, Acceptor};
+use hopbench_load::workload::Workload;
+use hopbench_model::Job;
+use hopbench_sys::{DatagramPort, Socket};
+use hopbench_wire::udp::{CookieJar, Verdict};
+use hopbench_wire::{FLOW_ACCEPTED, FLOW_HEADER_BYTES, FlowHeader, FlowKey, FlowKind, FlowLedger, WorkloadCode, udp};
+
+use crate::greeter::direction;
+
+/// Runs by number; the port looks flows up here, control sessions enter and remove their run.
+#[derive(Default)]
+pub(crate) struct Runs {
+    open: Mutex<BTreeMap<u32, Run>>,
+}
+
+/// One run that expects flows.
+pub(crate) struct Run {
+    pub(crate) key: FlowKey,
+    pub(crate) code: WorkloadCode,
+    pub(crate) workload: &'static dyn Workload,
+    pub(crate) job: Job,
+    pub(crate) acceptor: Acceptor,
+    pub(crate) ledger: FlowLedger,
+    pub(crate) registered: BTreeSet<(SocketAddr, u32)>,
+}
+
+impl Runs {
+    /// Enters a run; refused when another has its number.
+    pub(crate) fn enter(&self, number: u32, run: Run) -> bool {
+        let mut open = self.lock();
+        if open.contains_key(&number) {
+            return false;
+        }
+        open.insert(number, run);
+        true
+    }
+
+    /// Forgets a run: from here on nobody can open a flow of it.
+    pub(crate) fn remove(&self, number: u32) {
+        self.lock().remove(&number);
+    }
+
+    /// Flows that the runs were prepared for.
+    pub(crate) fn flows(&self) -> u32 {
+        self.lock().values().fold(0, |sum, run| sum.saturating_add(run.job.connections))
+    }
+
+    /// Takes in a TCP flow that sent this header; a flow that is not welcome is dropped without a word.
+    pub(crate) fn tcp_flow(&self, bytes: &[u8; FLOW_HEADER_BYTES], socket: Socket) {
+        let Ok((header, token)) = FlowHeader::parse(bytes) else { return };
+        let mut open = self.lock();
+        let Some(run) = open.get_mut(&header.run) else { return };
+        if header.kind != FlowKind::Tcp || !run.welcomes(&header) || !run.key.verify(&header, &token) {
+            return;
+        }
+        // Only a flow whose token is right can use up a number.
+        if !run.ledger.claim(header.flow) {
+            return;
+        }
+        // The word fits into the empty send queue of a new connection, or the connection is dead.
+        let one_exchange = run.code == WorkloadCode::Crr;
+        if !one_exchange && socket.send(&FLOW_ACCEPTED).is_err() {
+            return;
+        }
+        let from_server = run.workload.from_server(&run.job, header.flow);
+        let acceptor = Arc::clone(&run.acceptor);
+        drop(open);
+        acceptor(Accepted { flow: header.flow, from_server, socket });
+    }
+
+    /// Judges a datagram that belongs to no flow yet, and answers it if it deserves an answer.
+    pub(crate) fn datagram(&self, port: &DatagramPort, jar: &CookieJar, bytes: &[u8], peer: SocketAddr, local: SocketAddr) {
+        let mut open = self.lock();
+        let verdict = udp::answer(bytes, peer, local.ip(), |run| open.get(&run).map(|r| &r.key), jar);
+        match verdict {
+            Verdict::Ignore => {}
+            // A lost answer is the client's to ask for again.
+            Verdict::Challenge(answer) => drop(port.send_from(&answer, local.ip(), peer)),
+            Verdict::Accept(header, answer) => {
+                let Some(run) = open.get_mut(&header.run) else { return };
+                if !run.welcomes(&header) {
+                    return;
+                }
+                if !run.registered.contains(&(peer, header.flow)) {
+                    // One address a flow: a flow number is claimed like a TCP flow's.
+                    if !run.ledger.claim(header.flow) {
+                        return;
+                    }
+                    let Ok(socket) = DatagramPort::connected(local, peer) else { return };
+                    run.registered.insert((peer, header.flow));
+                    (run.acceptor)(Accepted { flow: header.flow, from_server: false, socket });
+                }
+                drop(port.send_from(&answer, local.ip(), peer));
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Run>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Run {
+    /// Whether a flow with this header can belong to the run. Flow numbers of workloads that connect anew for
+    /// every exchange are not bounded by the number of connections.
+    fn welcomes(&self, header: &FlowHeader) -> bool {
+        header.workload == self.code
+            && header.direction == direction(self.workload, &self.job, header.flow)
+            && (self.code == WorkloadCode::Crr || header.flow < self.job.connections)
+    }
+}

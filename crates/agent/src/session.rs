@@ -1,0 +1,141 @@
+//! One control session: a conductor's orders, one trial at a time.
+
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use hopbench_control::{Channel, ChannelError};
+use hopbench_model::{Fault, Nanos};
+use hopbench_sys::{Waker, clock};
+use hopbench_wire::{
+    AgentSession, Build, FromAgent, HANDSHAKE_LIMIT, Heed, SILENCE_LIMIT, SessionError, ToAgent,
+};
+
+use crate::hello::hello;
+use crate::limits::Limits;
+use crate::runs::Runs;
+use crate::trial::{News, Shared, Trial};
+
+/// Why a session ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Ended {
+    #[error("{0}")]
+    Channel(#[from] ChannelError),
+    #[error("{0}")]
+    Protocol(#[from] SessionError),
+    #[error("the conductor was silent for 5 s")]
+    Silence,
+    #[error("no hello within 5 s")]
+    NoHello,
+    #[error("cannot watch workers: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// Starts an agent inside this process and returns the conductor's end of its session. It has no limits and
+/// serves no flows: it is the client's end of a trial.
+///
+/// # Errors
+/// A thread or a socket pair that could not be had.
+pub fn local() -> std::io::Result<UnixStream> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let shared = Arc::new(Shared {
+        runs: Arc::new(Runs::default()),
+        limits: Limits::default(),
+        throttle: None,
+        trials: AtomicUsize::new(0),
+    });
+    std::thread::Builder::new().name("hb-local".to_owned()).spawn(move || {
+        // The conductor notices a session that ends; there is nobody else to tell.
+        if let Ok(channel) = Channel::pair(theirs) {
+            let _ = serve(channel, &shared);
+        }
+    })?;
+    Ok(ours)
+}
+
+/// Serves one session to its end. Whatever ends it ends its load too.
+pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>) -> Result<(), Ended> {
+    let notify = Arc::new(Waker::new()?);
+    channel.watch(&*notify)?;
+    let ours = hello();
+    let mut state = AgentSession::new(Build::of(&ours));
+    greet(&mut channel, &mut state, ours)?;
+    let mut trial: Option<Trial> = None;
+    let mut heard = clock::now();
+    loop {
+        while let Some(message) = channel.receive::<ToAgent>()? {
+            heard = clock::now();
+            if state.receive(&message)? == Heed::Ignore {
+                continue;
+            }
+            let answer = match message {
+                ToAgent::Bye => return Ok(()),
+                ToAgent::Hello(_) => None,
+                ToAgent::Ping => Some(FromAgent::Pong),
+                ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
+                ToAgent::Prepare(order) => match Trial::prepare(&order, shared, &notify) {
+                    Ok(prepared) => {
+                        trial = Some(prepared);
+                        None
+                    }
+                    Err(fault) => Some(FromAgent::Failed { fault, report: None }),
+                },
+                ToAgent::Start { window_start_ns } => {
+                    if let Some(trial) = &mut trial {
+                        trial.start(window_start_ns);
+                    }
+                    None
+                }
+                ToAgent::Finish => {
+                    if let Some(trial) = &mut trial {
+                        trial.finish(clock::now());
+                    }
+                    None
+                }
+                ToAgent::Abort => {
+                    if let Some(trial) = trial.take() {
+                        trial.abort();
+                    }
+                    Some(FromAgent::Failed { fault: Fault::measuring("aborted by the conductor"), report: None })
+                }
+            };
+            if let Some(answer) = answer {
+                state.send(&answer)?;
+                channel.send(&answer)?;
+            }
+        }
+        let now = clock::now();
+        if now.saturating_sub(heard) >= SILENCE_LIMIT {
+            return Err(Ended::Silence);
+        }
+        while let Some(news) = trial.as_mut().and_then(|t| t.look(clock::now())) {
+            let message = match news {
+                News::Ready(limited) => FromAgent::Ready { limited },
+                News::Tick(tick) => FromAgent::Progress(tick),
+                News::Done(report) => FromAgent::Done(report),
+                News::Failed(fault, report) => FromAgent::Failed { fault, report },
+            };
+            if matches!(message, FromAgent::Done(_) | FromAgent::Failed { .. }) {
+                trial = None;
+            }
+            state.send(&message)?;
+            channel.send(&message)?;
+        }
+        let next = trial.as_ref().map_or(Nanos::MAX, Trial::next_look);
+        channel.wait(next.min(heard + SILENCE_LIMIT), Some(&notify))?;
+    }
+}
+
+fn greet(channel: &mut Channel, state: &mut AgentSession, ours: hopbench_wire::Hello) -> Result<(), Ended> {
+    let until = clock::now() + HANDSHAKE_LIMIT;
+    let Some(message) = channel.receive_until::<ToAgent>(until)? else { return Err(Ended::NoHello) };
+    let heard = state.receive(&message);
+    // Also to a conductor of another protocol, so that it can say which.
+    let answer = FromAgent::Hello(ours);
+    if heard.is_ok() || matches!(message, ToAgent::Hello(_)) {
+        state.send(&answer)?;
+        channel.send(&answer)?;
+    }
+    heard?;
+    Ok(())
+}

@@ -1,0 +1,404 @@
+//! One end of one trial, from `Prepare` to the report.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hopbench_load::crew::{Context, Crew};
+use hopbench_load::workload::Workload;
+use hopbench_load::{Greeter, SocketSet, Throttle, Window, workload};
+use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, Tick};
+use hopbench_sys::{Waker, clock, cpu};
+use hopbench_wire::{FlowKey, FlowLedger, Prepare, Role, WorkloadCode};
+
+use crate::greeter::RunGreeter;
+use crate::limits::{Limits, make_room};
+use crate::observer::Observer;
+use crate::runs::{Run, Runs};
+
+/// What all trials of an agent share.
+pub(crate) struct Shared {
+    pub(crate) runs: Arc<Runs>,
+    pub(crate) limits: Limits,
+    pub(crate) throttle: Option<Arc<Throttle>>,
+    /// Trials under way.
+    pub(crate) trials: AtomicUsize,
+}
+
+/// One end of a trial under way.
+pub(crate) struct Trial {
+    shared: Arc<Shared>,
+    job: Job,
+    role: Role,
+    run: u32,
+    window: Arc<Window>,
+    sockets: Arc<SocketSet>,
+    crew: Option<Crew>,
+    observer: Observer,
+    phase: Phase,
+    report: EndReport,
+    next_tick: Nanos,
+    /// The other end is done; a server's flows need not be waited for beyond this.
+    closing_until: Option<Nanos>,
+    ready_by: Nanos,
+    datagrams: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Flows are being opened.
+    Opening,
+    /// Waiting for `Start`.
+    Ready,
+    /// Load runs, the window has not begun.
+    WarmUp,
+    /// The window.
+    Measuring,
+    /// The window is over, the last exchanges and bytes are under way.
+    Draining,
+}
+
+/// What came of looking at a trial.
+pub(crate) enum News {
+    Ready(Vec<String>),
+    Tick(Tick),
+    Done(Box<EndReport>),
+    Failed(Fault, Option<Box<EndReport>>),
+}
+
+/// How long a server waits for its flows' ends once the client is done.
+const CLOSING: Nanos = 2 * SECOND;
+/// How long datagrams may still be on their way.
+const DATAGRAMS_CLOSING: Nanos = 100_000_000;
+
+impl Trial {
+    /// Makes ready for a trial; workers of a client connect from here on.
+    pub(crate) fn prepare(prepare: &Prepare, shared: &Arc<Shared>, notify: &Arc<Waker>) -> Result<Self, Fault> {
+        let job = prepare.job.clone();
+        let workload = workload(&job.workload)
+            .ok_or_else(|| Fault::input(format!("workload `{}` is not known to this agent", job.workload)))?;
+        let mut problems = job.problems();
+        if problems.is_empty() {
+            problems = workload.problems(&job);
+        }
+        if !problems.is_empty() {
+            return Err(Fault::from_problems(&problems));
+        }
+        check_cpus(&job, prepare.role)?;
+        if prepare.role == Role::Server {
+            shared.limits.refuse(&job, shared.runs.flows())?;
+        }
+        make_room(&job)?;
+        let key = FlowKey::from_hex(&prepare.key).map_err(|e| Fault::input(format!("flow key: {e}")))?;
+        let nature = workload.nature();
+        let code = WorkloadCode::from_code(nature.code);
+        let window = Arc::new(Window::default());
+        let sockets = Arc::new(SocketSet::default());
+        let target = match (&prepare.target, prepare.role) {
+            (Some(text), _) => text
+                .parse::<SocketAddr>()
+                .map_err(|_| Fault::input(format!("target `{text}` is not an address with a port")))?,
+            (None, Role::Server) => SocketAddr::from(([0, 0, 0, 0], 0)),
+            (None, Role::Client) => return Err(Fault::input("a client needs a target")),
+        };
+        let greeter = code.filter(|_| nature.needs_agent).map(|code| -> Arc<dyn Greeter> {
+            Arc::new(RunGreeter {
+                run: prepare.run,
+                key: FlowKey::clone(&key),
+                code,
+                workload,
+                job: job.clone(),
+            })
+        });
+        let context = Context {
+            job: job.clone(),
+            window: Arc::clone(&window),
+            sockets: Arc::clone(&sockets),
+            throttle: shared.throttle.clone(),
+            notify: Arc::clone(notify),
+            target,
+            greeter,
+            peer_clock_offset_ns: prepare.peer_clock_offset_ns,
+            shared_clock: prepare.shared_clock,
+        };
+        let crew = match prepare.role {
+            Role::Client => workload.client(&context)?,
+            Role::Server => {
+                let (crew, acceptor) = workload.server(&context)?;
+                let code = code.ok_or_else(|| Fault::input(format!("`{}` has no server of ours", workload.name())))?;
+                let run = Run {
+                    key,
+                    code,
+                    workload,
+                    job: job.clone(),
+                    acceptor,
+                    ledger: FlowLedger::new(),
+                    registered: std::collections::BTreeSet::new(),
+                };
+                if !shared.runs.enter(prepare.run, run) {
+                    window.stop();
+                    drop(crew.join());
+                    return Err(Fault::environment("another run has this number; try again"));
+                }
+                crew
+            }
+        };
+        shared.trials.fetch_add(1, Ordering::AcqRel);
+        let ready_by = clock::now() + job.timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);
+        Ok(Self {
+            shared: Arc::clone(shared),
+            datagrams: workload_is_datagram(workload, &job),
+            role: prepare.role,
+            run: prepare.run,
+            window,
+            sockets,
+            crew: Some(crew),
+            observer: Observer::new(),
+            phase: Phase::Opening,
+            report: EndReport::default(),
+            next_tick: Nanos::MAX,
+            closing_until: None,
+            ready_by,
+            job,
+        })
+    }
+
+    /// Fixes the window; load starts a warm-up earlier.
+    pub(crate) fn start(&mut self, window_start: Nanos) {
+        let timing = self.job.timing;
+        let end = window_start.saturating_add(timing.window_ns);
+        self.window.open(window_start.saturating_sub(timing.warmup_ns), window_start, end);
+        self.report.window_start_ns = window_start;
+        self.phase = Phase::WarmUp;
+        self.next_tick = window_start.saturating_sub(timing.warmup_ns).saturating_add(timing.interval_ns).min(window_start);
+        if let Some(crew) = &self.crew {
+            crew.wake();
+        }
+    }
+
+    /// Ends the window now, if it is not over, and lets the flows end.
+    pub(crate) fn finish(&mut self, now: Nanos) {
+        match self.phase {
+            Phase::Opening | Phase::Ready | Phase::WarmUp => self.window.stop(),
+            Phase::Measuring => {
+                self.window.finish(now);
+                self.report.incomplete = Some("interrupted".to_owned());
+            }
+            Phase::Draining => {}
+        }
+        if self.role == Role::Server {
+            self.shared.runs.remove(self.run);
+            let patience = if self.datagrams { DATAGRAMS_CLOSING } else { CLOSING };
+            self.closing_until = Some(now + patience);
+            if let Some(crew) = &self.crew {
+                crew.close();
+            }
+        } else if let Some(crew) = &self.crew {
+            crew.wake();
+        }
+    }
+
+    /// When to look again if nothing happens before.
+    pub(crate) fn next_look(&self) -> Nanos {
+        let end = self.window.end();
+        match self.phase {
+            Phase::Opening => self.ready_by,
+            Phase::Ready => Nanos::MAX,
+            Phase::WarmUp => self.next_tick.min(self.window.start()),
+            Phase::Measuring => self.next_tick.min(end),
+            // A server waits for the word that the client is done; a client's flows have their own grace.
+            Phase::Draining => self.closing_until.unwrap_or(end + self.job.timing.timeout_ns + 10 * SECOND),
+        }
+    }
+
+    /// Looks at the clock and at the crew.
+    pub(crate) fn look(&mut self, now: Nanos) -> Option<News> {
+        let crew = self.crew.as_ref()?;
+        let running = crew.running();
+        if crew.fault().is_some() {
+            return Some(self.conclude());
+        }
+        if self.shared.trials.load(Ordering::Relaxed) > 1 {
+            self.report.shared = true;
+        }
+        match self.phase {
+            Phase::Opening if self.role == Role::Server || crew.ready() => {
+                self.phase = Phase::Ready;
+                Some(News::Ready(if self.role == Role::Server { self.shared.limits.cuts() } else { Vec::new() }))
+            }
+            Phase::Opening if now >= self.ready_by => {
+                self.window.stop();
+                Some(self.fail(Fault::environment("not every flow could be opened in time; see the server's limits and backlog")))
+            }
+            Phase::WarmUp if now >= self.window.start() => {
+                self.report.start = self.edge(now);
+                self.phase = Phase::Measuring;
+                self.next_tick = self.window.start() + self.job.timing.interval_ns;
+                None
+            }
+            Phase::Measuring if now >= self.window.end() => {
+                self.report.end = self.edge(now);
+                self.phase = Phase::Draining;
+                let last = Tick { readings: BTreeMap::new(), tcp: None, ..self.report.end.clone() };
+                // The last interval may be a shorter one; a sliver says nothing.
+                if last.t_ns - self.report.ticks.last().map_or(0, |t| t.t_ns) > self.job.timing.interval_ns as i64 / 2 {
+                    self.report.ticks.push(last.clone());
+                    return Some(News::Tick(last));
+                }
+                None
+            }
+            Phase::WarmUp | Phase::Measuring if now >= self.next_tick => {
+                let tick = self.tick(now);
+                while self.next_tick <= now {
+                    self.next_tick += self.job.timing.interval_ns;
+                }
+                if self.phase == Phase::Measuring {
+                    self.report.ticks.push(tick.clone());
+                } else {
+                    self.next_tick = self.next_tick.min(self.window.start());
+                }
+                Some(News::Tick(tick))
+            }
+            Phase::WarmUp | Phase::Measuring if self.closing_until.is_some_and(|until| now >= until) => {
+                self.window.stop();
+                Some(self.conclude())
+            }
+            _ if running == 0 && self.role == Role::Client => Some(self.conclude()),
+            Phase::Draining if self.closing_until.is_some() && running == 0 => Some(self.conclude()),
+            Phase::Draining if now >= self.next_look() => {
+                self.window.stop();
+                Some(self.conclude())
+            }
+            _ => None,
+        }
+    }
+
+    /// Ends everything without a report.
+    pub(crate) fn abort(mut self) {
+        self.window.stop();
+        self.leave();
+    }
+
+    fn tick(&self, now: Nanos) -> Tick {
+        Tick {
+            t_ns: now as i64 - self.window.start() as i64,
+            counts: self.crew.as_ref().map(Crew::counts).unwrap_or_default(),
+            tcp: None,
+            readings: BTreeMap::new(),
+        }
+    }
+
+    /// The state at an edge of the window, sockets and meters included. What moves fastest is read first.
+    fn edge(&mut self, now: Nanos) -> Tick {
+        let mut tick = self.tick(now);
+        tick.tcp = Some(self.sockets.tcp_totals()).filter(|t| t.connections > 0);
+        tick.readings = self.observer.read();
+        tick
+    }
+
+    fn conclude(&mut self) -> News {
+        let now = clock::now();
+        if self.crew.as_ref().is_some_and(|c| c.fault().is_some()) {
+            self.window.stop();
+        }
+        match self.phase {
+            Phase::Opening | Phase::Ready => {}
+            Phase::WarmUp => {
+                self.report.start = self.edge(now);
+                self.report.end = self.report.start.clone();
+                self.report.incomplete.get_or_insert_with(|| "ended before the window began".to_owned());
+            }
+            Phase::Measuring => {
+                self.report.end = self.edge(now);
+                self.window.finish(now);
+                self.report.incomplete.get_or_insert_with(|| "ended inside the window".to_owned());
+            }
+            Phase::Draining => {}
+        }
+        let (recorder, fault) = match self.leave() {
+            Some(outcome) => outcome,
+            None => return News::Failed(Fault::measuring("the trial has no workers"), None),
+        };
+        let report = &mut self.report;
+        report.window_ns = self.window.end().min(now).saturating_sub(report.window_start_ns);
+        for (kind, histogram) in recorder.histograms() {
+            report.latency.insert(kind, histogram.to_base64());
+        }
+        let (statuses, errors, extra) = recorder.tallies();
+        report.statuses = statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect();
+        report.errors = errors.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect();
+        report.extra = extra.iter().filter(|(_, v)| v.is_finite()).map(|(name, v)| ((*name).to_owned(), *v)).collect();
+        report.settings = self.sockets.settings();
+        for (name, why) in self.observer.unavailable() {
+            report.settings.insert(format!("meter_{name}"), format!("unavailable: {why}"));
+        }
+        report.flows = self.sockets.flows();
+        let opened = self.phase != Phase::Opening && self.phase != Phase::Ready;
+        match fault {
+            None => News::Done(Box::new(std::mem::take(report))),
+            Some(fault) if opened => {
+                report.incomplete = Some(fault.text.clone());
+                News::Failed(fault, Some(Box::new(std::mem::take(report))))
+            }
+            Some(fault) => News::Failed(fault, None),
+        }
+    }
+
+    fn fail(&mut self, fault: Fault) -> News {
+        self.leave();
+        News::Failed(fault, None)
+    }
+
+    /// Ends the workers and forgets the run; what they wrote down, once.
+    fn leave(&mut self) -> Option<(hopbench_load::Recorder, Option<Fault>)> {
+        let crew = self.crew.take()?;
+        self.shared.runs.remove(self.run);
+        self.shared.trials.fetch_sub(1, Ordering::AcqRel);
+        if self.window.stopped() {
+            self.sockets.shut_all();
+        }
+        crew.close();
+        let counts = crew.counts_handle();
+        let outcome = crew.join();
+        self.report.drained = counts();
+        self.report.drained_tcp = Some(self.sockets.tcp_totals()).filter(|t| t.connections > 0);
+        Some(outcome)
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        // A session that ends in the middle takes its load with it.
+        self.window.stop();
+        self.leave();
+    }
+}
+
+fn workload_is_datagram(workload: &dyn Workload, job: &Job) -> bool {
+    workload.nature().datagrams || job.params.get("udp").and_then(serde_json::Value::as_bool).unwrap_or(false)
+}
+
+fn check_cpus(job: &Job, role: Role) -> Result<(), Fault> {
+    let asked = match role {
+        Role::Client => &job.client_cpus,
+        Role::Server => &job.server_cpus,
+    };
+    let Some(asked) = asked else { return Ok(()) };
+    let allowed = cpu::allowed().map_err(|e| Fault::environment(format!("cannot read the CPU affinity: {e}")))?;
+    let missing: Vec<_> = asked.0.iter().filter(|cpu| !allowed.contains(cpu)).map(ToString::to_string).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let allowed: Vec<_> = allowed.iter().map(ToString::to_string).collect();
+    let end = match role {
+        Role::Client => "client",
+        Role::Server => "server",
+    };
+    Err(Fault::input(format!(
+        "--cpu: the {end} has no CPU {}; it may use {}",
+        missing.join(", "),
+        allowed.join(", ")
+    )))
+}
+

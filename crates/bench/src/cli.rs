@@ -1,0 +1,148 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// Measures hopbench against the tools it replaces, in a veth-bridge-veth pair of network namespaces.
+///
+/// Ours and the peer run in turn; what is printed are ratios of figures of the same pair. Needs root, or a
+/// kernel that lets this user make user namespaces. Exit codes: 0 measured (a goal that was missed is not a
+/// failure), 2 the input is wrong, 3 the environment cannot do it, 4 something failed while measuring.
+#[derive(Debug, Parser)]
+#[command(
+    name = "hopbench-bench",
+    version,
+    args_conflicts_with_subcommands = true
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) part: Option<Part>,
+
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// What is measured, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The binary of hopbench [default: the workspace's release build]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) hopbench: Option<PathBuf>,
+
+    /// The binary of a peer, as NAME=PATH; may be given several times
+    #[arg(long, value_name = "NAME=PATH", value_parser = named_path)]
+    pub(crate) peer: Vec<(String, PathBuf)>,
+
+    /// Only the rows whose name is or starts with NAME; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+
+    /// Pairs of runs in each row
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) pairs: u32,
+
+    /// Length of each run in whole seconds
+    #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub(crate) time: u32,
+
+    /// Also writes the table as markdown to FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+
+    /// Also writes every figure of every pair as JSON to FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Prints the rows and which of them can run here, and measures nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+/// Helpers that this program starts in the lab.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Part {
+    /// The sending half of the plain epoll loop
+    #[command(hide = true)]
+    PlainSend {
+        /// Where to
+        target: SocketAddr,
+        /// Connections
+        connections: usize,
+        /// Bytes of a write
+        size: usize,
+    },
+    /// The receiving half of the plain epoll loop
+    #[command(hide = true)]
+    PlainReceive {
+        /// TCP port
+        port: u16,
+        /// Connections to wait for
+        connections: usize,
+        /// Bytes of a read
+        size: usize,
+        /// Warm-up, ms
+        warmup_ms: u64,
+        /// Window, ms
+        window_ms: u64,
+    },
+    /// Prints the answer to one HTTP request
+    #[command(hide = true)]
+    Get {
+        /// Where to
+        target: SocketAddr,
+        /// The path that is asked for
+        path: String,
+    },
+}
+
+fn named_path(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, path) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`{text}` is not NAME=PATH"))?;
+    Ok((name.to_owned(), PathBuf::from(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+        let cli = Cli::try_parse_from([
+            "hopbench-bench",
+            "--only",
+            "udp",
+            "--peer",
+            "wrk=/x/wrk",
+            "--time",
+            "1",
+        ])
+        .unwrap();
+        assert_eq!(cli.options.only, ["udp"]);
+        assert_eq!(
+            cli.options.peer,
+            [("wrk".to_owned(), PathBuf::from("/x/wrk"))]
+        );
+        assert_eq!((cli.options.pairs, cli.options.time), (5, 1));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for bad in [
+            ["--pairs", "0"],
+            ["--time", "0"],
+            ["--time", "0.5"],
+            ["--peer", "wrk"],
+        ] {
+            assert!(
+                Cli::try_parse_from(["hopbench-bench", bad[0], bad[1]]).is_err(),
+                "{bad:?}"
+            );
+        }
+    }
+}

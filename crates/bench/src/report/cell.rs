@@ -1,0 +1,82 @@
+//! Cells of the table, the same in every format.
+
+use crate::figures::Spread;
+use crate::goal::Judged;
+use crate::pairs::Judgement;
+
+/// Headings of the cells below.
+pub(super) const HEADINGS: [&str; 6] = ["figure", "ours", "peer", "ratio (min - max)", "goal", ""];
+
+/// One line of the table, without the row's name.
+pub(super) fn line(judgement: &Judgement) -> [String; 6] {
+    let with_unit = |spread: Option<Spread>| match (spread, judgement.unit) {
+        (None, _) => "-".to_owned(),
+        (Some(spread), "") => share(spread.median),
+        (Some(spread), unit) => format!("{} {unit}", number(spread.median)),
+    };
+    let ours = match judgement.ours {
+        // Where the value itself is judged there is no ratio that shows the spread.
+        Some(spread) if judgement.judged == Judged::Value && !judgement.unit.is_empty() => {
+            format!(
+                "{} ({} - {})",
+                with_unit(Some(spread)),
+                number(spread.min),
+                number(spread.max)
+            )
+        }
+        spread => with_unit(spread),
+    };
+    let ratio = judgement.ratio.map_or_else(
+        || "-".to_owned(),
+        |r| format!("{:.3} ({:.3} - {:.3})", r.median, r.min, r.max),
+    );
+    let verdict = match judgement.met {
+        Some(true) => "pass",
+        Some(false) => "SHORT",
+        None => "",
+    };
+    [
+        judgement.label.to_owned(),
+        ours,
+        with_unit(judgement.peer),
+        ratio,
+        goal(judgement),
+        verdict.to_owned(),
+    ]
+}
+
+fn goal(judgement: &Judgement) -> String {
+    match judgement.judged {
+        Judged::Value if !judgement.unit.is_empty() => {
+            format!("{} {}", judgement.reach, judgement.unit)
+        }
+        Judged::Value | Judged::Ratio => judgement.reach.to_string(),
+    }
+}
+
+/// A share needs the digits that tell exactly from nearly.
+fn share(value: f64) -> String {
+    format!("{value:.5}")
+}
+
+/// Three digits that mean something, more where the number is large.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_meaning() {
+        assert_eq!(number(186_479.4), "186479");
+        assert_eq!(number(53.66), "53.7");
+        assert_eq!(number(0.0213), "0.02");
+        assert_eq!(share(0.999_95), "0.99995");
+    }
+}

@@ -1,0 +1,92 @@
+//! The table for the README.
+
+use std::fmt::Write;
+
+use super::{Outcome, Report, cell};
+use crate::peer::nginx;
+
+/// A section that stands on its own: machine, table, versions, commands.
+pub(crate) fn markdown(report: &Report) -> String {
+    let mut text = String::new();
+    let versions: Vec<String> = report
+        .versions
+        .iter()
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    let (met, judged) = report.score();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "Measured on {}. {} pairs of {} s runs, ours and the peer in turn; a ratio is ours divided by the peer's, median \
+         (min - max) of the pairs. {met} of {judged} goals reached. Versions: {}.\n",
+        report.machine,
+        report.pairs,
+        report.run_s,
+        versions.join(", "),
+    );
+    let _ = writeln!(text, "| row | {} |", cell::HEADINGS.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(cell::HEADINGS.len()));
+    for row in report.rows.iter().filter(|row| !row.runs.is_empty()) {
+        let against = if row.against.is_empty() {
+            String::new()
+        } else {
+            format!(" / {}", row.against)
+        };
+        for (index, judgement) in row.judgements.iter().enumerate() {
+            let title = if index == 0 {
+                format!("{}{against}", row.what)
+            } else {
+                String::new()
+            };
+            let _ = writeln!(text, "| {title} | {} |", cell::line(judgement).join(" | "));
+        }
+    }
+    let _ = writeln!(text);
+    for row in &report.rows {
+        let _ = match &row.outcome {
+            Outcome::Measured => Ok(()),
+            Outcome::Skipped(why) => writeln!(text, "- `{}` was not run: {why}", row.name),
+            Outcome::Failed(why) => {
+                writeln!(text, "- `{}` failed: {}", row.name, why.replace('\n', " "))
+            }
+        };
+    }
+    let _ = writeln!(text, "\n<details><summary>Commands</summary>\n");
+    for row in report.rows.iter().filter(|row| !row.commands.is_empty()) {
+        let _ = writeln!(
+            text,
+            "`{}`: {}\n\n```\n{}\n```\n{}\n",
+            row.name,
+            row.what,
+            row.commands.join("\n"),
+            row.note
+        );
+    }
+    let _ = writeln!(
+        text,
+        "nginx.conf:\n\n```\n{}```\n</details>",
+        nginx::configuration()
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn every_line_of_the_table_has_the_same_columns() {
+        let text = markdown(&sample());
+        let columns: Vec<usize> = text
+            .lines()
+            .filter(|l| l.starts_with('|'))
+            .map(|l| l.matches('|').count())
+            .collect();
+        assert_eq!(columns, [8, 8, 8], "{text}");
+        assert!(
+            text.contains("Test CPU") && text.contains("`rr-qperf` was not run"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! The table for a terminal.
+
+use std::fmt::Write;
+
+use comfy_table::{Table, presets};
+
+use super::{Outcome, Report, cell};
+
+/// The table, then what did not run, and what it was measured with.
+pub(crate) fn terminal(report: &Report) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["row"].into_iter().chain(cell::HEADINGS));
+    let mut text = String::new();
+    for row in report.rows.iter().filter(|row| !row.runs.is_empty()) {
+        let against = if row.against.is_empty() {
+            String::new()
+        } else {
+            format!(" / {}", row.against)
+        };
+        for (index, judgement) in row.judgements.iter().enumerate() {
+            let title = if index == 0 {
+                format!("{}{against}", row.name)
+            } else {
+                String::new()
+            };
+            table.add_row([title].into_iter().chain(cell::line(judgement)));
+        }
+    }
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "{table}\n");
+    for row in &report.rows {
+        let _ = match &row.outcome {
+            Outcome::Measured => Ok(()),
+            Outcome::Skipped(why) => writeln!(text, "{}: not run: {why}", row.name),
+            Outcome::Failed(why) => writeln!(text, "{}: failed: {why}", row.name),
+        };
+    }
+    if !report.missing.is_empty() {
+        let _ = writeln!(
+            text,
+            "not found: {} (scripts/install-peers.sh installs them)",
+            report.missing.join(", ")
+        );
+    }
+    let (met, judged) = report.score();
+    let versions: Vec<String> = report
+        .versions
+        .iter()
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    let _ = writeln!(
+        text,
+        "{met} of {judged} goals reached; {} pairs of {} s runs",
+        report.pairs, report.run_s
+    );
+    let _ = writeln!(text, "{}\n{}", report.machine, versions.join(", "));
+    for row in report.rows.iter().filter(|row| !row.commands.is_empty()) {
+        let _ = writeln!(text, "\n{}: {}", row.name, row.what);
+        for command in &row.commands {
+            let _ = writeln!(text, "  {command}");
+        }
+        let _ = writeln!(text, "  {}", row.note);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn everything_the_reader_needs_is_there() {
+        let text = terminal(&sample());
+        for part in [
+            "udp / iperf3 -u -b 0",
+            "1.100 (1.050 - 1.100)",
+            ">= 1.03",
+            "pass",
+            "rr-qperf: not run: qperf was not found",
+            "not found: qperf",
+            "1 of 1 goals reached",
+            "iperf3 3.12",
+            "client$ taskset -c 0 iperf3 -u",
+        ] {
+            assert!(text.contains(part), "no `{part}` in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Whether a constant rate is the rate that was asked, and on time.
+
+use anyhow::Result;
+use hopbench_model::Pacing;
+
+use crate::bench::Bench;
+use crate::figures::Figures;
+use crate::goal::{Goal, Reach};
+use crate::lab::End;
+use crate::ours;
+use crate::peer::fortio::{self, Load};
+use crate::peer::nginx::Nginx;
+use crate::peer::{Peer, nginx};
+use crate::row::Row;
+
+/// 20 000 requests a second, evenly spaced over 16 connections.
+#[derive(Debug)]
+pub(super) struct HttpRateExact {
+    pub(super) pacing: Pacing,
+}
+
+const PER_S: u64 = 20_000;
+
+/// Six requests in the 60 000 of a 3 s window: what may lie across its edges.
+const ACHIEVED: Goal = Goal::value(
+    "achieved_share",
+    "achieved / asked",
+    "",
+    1.0,
+    Reach::Near(1.0, 1e-4),
+);
+const UNSENT: Goal = Goal::value("unsent", "unsent", "requests", 1.0, Reach::AtMost(0.0));
+
+const SLEEP_GOALS: &[Goal] = &[
+    ACHIEVED,
+    UNSENT,
+    Goal::value(
+        "lateness_p99_ns",
+        "send lateness p99",
+        "us",
+        1e-3,
+        Reach::AtMost(250.0),
+    ),
+];
+const SPIN_GOALS: &[Goal] = &[
+    ACHIEVED,
+    UNSENT,
+    Goal::value(
+        "lateness_p99_ns",
+        "send lateness p99",
+        "us",
+        1e-3,
+        Reach::AtMost(20.0),
+    ),
+];
+
+impl Row for HttpRateExact {
+    fn name(&self) -> String {
+        format!("http-rate-exact-{}", self.pacing)
+    }
+
+    fn what(&self) -> String {
+        format!(
+            "http 20 000/s, evenly spaced, 16 connections, pacing {}",
+            self.pacing
+        )
+    }
+
+    fn against(&self) -> &'static str {
+        match self.pacing {
+            Pacing::Sleep => "fortio -uniform -nocatchup",
+            Pacing::Spin => "",
+        }
+    }
+
+    fn needs(&self) -> &'static [&'static Peer] {
+        match self.pacing {
+            Pacing::Sleep => &[&fortio::PEER, &nginx::PEER],
+            Pacing::Spin => &[&nginx::PEER],
+        }
+    }
+
+    fn goals(&self) -> &'static [Goal] {
+        match self.pacing {
+            Pacing::Sleep => SLEEP_GOALS,
+            Pacing::Spin => SPIN_GOALS,
+        }
+    }
+
+    fn note(&self) -> &'static str {
+        "Judged on ours alone; fortio's share of the asked rate is shown beside it. The generator's thread is placed by \
+         `--cpu`, so that only its own thread is on that CPU; nginx has the other."
+    }
+
+    fn ours(&self, bench: &Bench) -> Result<Figures> {
+        let nginx = Nginx::start(bench)?;
+        let (rate, cpu) = (PER_S.to_string(), bench.cpu(End::Client).to_string());
+        let extra = [
+            "-c",
+            "16",
+            "--threads",
+            "1",
+            "--schedule",
+            "rate",
+            "--rate",
+            &rate,
+            "--pacing",
+            self.pacing.name(),
+            "--cpu",
+            &cpu,
+        ];
+        let words = ours::http_words(&nginx.url(), &format!("{}s", bench.seconds()), &extra);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let client = bench
+            .ours_unpinned(End::Client, None, &words)
+            .run(bench.scratch(), bench.limit())?;
+        nginx.stop()?;
+        let record = ours::parse(&client.stdout)?;
+        Ok(Figures::from([
+            (
+                "achieved_share",
+                ours::metric(&record, "requests_per_s")? / PER_S as f64,
+            ),
+            // A metric that does not apply is absent.
+            (
+                "unsent",
+                record.metrics.get("unsent").copied().unwrap_or(0.0),
+            ),
+            (
+                "lateness_p99_ns",
+                ours::latency(&record, "lateness_ns")?.p99 as f64,
+            ),
+        ]))
+    }
+
+    fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {
+        if self.pacing == Pacing::Spin {
+            return Ok(None);
+        }
+        let load = Load {
+            connections: 16,
+            per_s: PER_S,
+            no_catch_up: true,
+            seconds: bench.seconds(),
+        };
+        let figures = fortio::alone(bench, load)?;
+        Ok(Some(Figures::from([(
+            "achieved_share",
+            figures["requests_per_s"] / PER_S as f64,
+        )])))
+    }
+}

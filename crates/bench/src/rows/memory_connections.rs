@@ -1,0 +1,107 @@
+//! Memory of many connections in one thread.
+
+use anyhow::{Context, Result, bail};
+
+use crate::bench::Bench;
+use crate::clock;
+use crate::figures::Figures;
+use crate::goal::{Goal, Reach};
+use crate::interrupt;
+use crate::lab::End;
+use crate::peer::nginx::Nginx;
+use crate::peer::{Peer, nginx};
+use crate::row::Row;
+use crate::{memory, ours};
+
+/// 10 000 connections that all have a request under way.
+#[derive(Debug)]
+pub(super) struct MemoryConnections;
+
+const FEW: u32 = 10;
+const MANY: u32 = 10_000;
+/// Sockets, and a few files beside them.
+const FILES: u64 = 10_500;
+
+impl Row for MemoryConnections {
+    fn name(&self) -> String {
+        "memory-connections".to_owned()
+    }
+
+    fn what(&self) -> String {
+        "http, 10 000 connections, one thread".to_owned()
+    }
+
+    fn against(&self) -> &'static str {
+        ""
+    }
+
+    fn needs(&self) -> &'static [&'static Peer] {
+        &[&nginx::PEER]
+    }
+
+    fn goals(&self) -> &'static [Goal] {
+        const {
+            &[Goal::value(
+                "bytes_per_connection",
+                "memory a connection",
+                "KiB",
+                1.0 / 1024.0,
+                Reach::AtMost(8.0),
+            )]
+        }
+    }
+
+    fn note(&self) -> &'static str {
+        "Peak resident memory (VmHWM) with 10 000 connections less that with 10, divided by 9990; user memory only. Needs \
+         10 500 open files (`ulimit -Hn`)."
+    }
+
+    fn ours(&self, bench: &Bench) -> Result<Figures> {
+        let (few, many) = (peak(bench, FEW)?, peak(bench, MANY)?);
+        Ok(Figures::from([(
+            "bytes_per_connection",
+            (many - few) / f64::from(MANY - FEW),
+        )]))
+    }
+
+    fn theirs(&self, _: &Bench) -> Result<Option<Figures>> {
+        Ok(None)
+    }
+}
+
+fn peak(bench: &Bench, connections: u32) -> Result<f64> {
+    let nginx = Nginx::start(bench)?;
+    let (c, cpu) = (connections.to_string(), bench.cpu(End::Client).to_string());
+    let extra = [
+        "-c",
+        &c,
+        "--threads",
+        "1",
+        "--schedule",
+        "closed",
+        "--cpu",
+        &cpu,
+    ];
+    let words = ours::http_words(&nginx.url(), &format!("{}s", bench.seconds()), &extra);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut client = bench
+        .ours_unpinned(End::Client, Some(FILES), &words)
+        .start(bench.scratch())?;
+    let mut peak = None;
+    while !client.ended()? {
+        // The mark only grows; the last reading before the end is the answer.
+        if let Ok(bytes) = memory::bytes(&client, memory::Kind::Peak) {
+            peak = Some(bytes);
+        }
+        interrupt::check()?;
+        clock::sleep(interrupt::SLICE);
+    }
+    let finished = client.finish(bench.limit())?;
+    let accepted = nginx.accepted()?;
+    nginx.stop()?;
+    if accepted < f64::from(connections) {
+        bail!("nginx accepted {accepted} connections of {connections}");
+    }
+    ours::parse(&finished.stdout)?;
+    peak.context("the memory of hopbench was never seen")
+}

@@ -1,0 +1,187 @@
+//! A whole `make bench`: which rows, in order, and where the results go.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::bench::Bench;
+use crate::cli::Options;
+use crate::interrupt;
+use crate::machine::Machine;
+use crate::pairs;
+use crate::report::{self, Outcome, Report, RowReport};
+use crate::row::Row;
+use crate::rows::ROWS;
+use crate::tools::Tools;
+
+/// The rows that were asked for, all of them where none was.
+///
+/// # Errors
+/// When a name fits no row.
+pub(crate) fn chosen(only: &[String]) -> Result<Vec<&'static dyn Row>> {
+    for name in only {
+        if !ROWS.iter().any(|row| row.name().starts_with(name.as_str())) {
+            let known: Vec<String> = ROWS.iter().map(|row| row.name()).collect();
+            bail!("--only `{name}` fits no row; rows are {}", known.join(", "));
+        }
+    }
+    let wanted = |row: &&dyn Row| {
+        only.is_empty()
+            || only
+                .iter()
+                .any(|name| row.name().starts_with(name.as_str()))
+    };
+    Ok(ROWS.iter().copied().filter(wanted).collect())
+}
+
+/// Why a row cannot run here, if it cannot.
+pub(crate) fn obstacle(row: &dyn Row, tools: &Tools) -> Option<String> {
+    let errors: Vec<String> = row
+        .needs()
+        .iter()
+        .filter_map(|peer| tools.peer(peer).err())
+        .map(|e| e.to_string())
+        .collect();
+    (!errors.is_empty()).then(|| errors.join("; "))
+}
+
+/// Finds out before the measuring that a result file cannot be written, not after.
+///
+/// # Errors
+/// When one cannot.
+pub(crate) fn try_files(options: &Options) -> Result<()> {
+    for (flag, file) in [("--markdown", &options.markdown), ("--json", &options.json)] {
+        if let Some(file) = file {
+            let opened = File::options().create(true).append(true).open(file);
+            opened.with_context(|| format!("{flag} {}", file.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Measures the rows; files are written after each, so that what is measured is kept.
+///
+/// # Errors
+/// When a file cannot be written. A row that fails is in the report; a signal ends the session early.
+pub(crate) fn measure(
+    bench: &Bench,
+    rows: &[&dyn Row],
+    options: &Options,
+    mut progress: impl FnMut(&str),
+) -> Result<Report> {
+    let mut report = Report {
+        machine: Machine::this(),
+        versions: versions(bench.tools()),
+        missing: bench.tools().missing(),
+        run_s: options.time,
+        pairs: options.pairs,
+        rows: Vec::new(),
+    };
+    for row in rows {
+        if interrupt::asked() {
+            break;
+        }
+        bench.take_commands();
+        let mut runs = Vec::new();
+        let outcome = match obstacle(*row, bench.tools()) {
+            Some(why) => Outcome::Skipped(why),
+            None => match pairs::run(bench, *row, options.pairs, &mut runs, &mut progress) {
+                Ok(()) => Outcome::Measured,
+                Err(error) => Outcome::Failed(format!("{error:#}")),
+            },
+        };
+        report
+            .rows
+            .push(RowReport::new(*row, outcome, runs, bench.take_commands()));
+        save(&report, options)?;
+    }
+    Ok(report)
+}
+
+fn save(report: &Report, options: &Options) -> Result<()> {
+    let write = |file: &Path, text: String| {
+        std::fs::write(file, text).with_context(|| file.display().to_string())
+    };
+    if let Some(file) = &options.markdown {
+        write(file, report::markdown(report))?;
+    }
+    if let Some(file) = &options.json {
+        write(file, report::json(report)?)?;
+    }
+    Ok(())
+}
+
+fn versions(tools: &Tools) -> BTreeMap<String, String> {
+    let mut versions = tools.versions();
+    let printed = Command::new(tools.hopbench())
+        .arg("--version")
+        .output()
+        .ok();
+    let text = printed
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .unwrap_or_default();
+    let ours = text
+        .lines()
+        .next()
+        .map(|line| line.trim_start_matches("hopbench ").trim())
+        .filter(|line| !line.is_empty());
+    versions.insert("hopbench".to_owned(), ours.unwrap_or("unknown").to_owned());
+    versions
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn names(only: &[&str]) -> Vec<String> {
+        let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+        chosen(&only)
+            .unwrap()
+            .iter()
+            .map(|row| row.name())
+            .collect()
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_found_out_early() {
+        let options = |file: &str| {
+            Cli::try_parse_from(["hopbench-bench", "--json", file])
+                .unwrap()
+                .options
+        };
+        let error = try_files(&options("/nonexistent/x.json"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("--json /nonexistent/x.json"), "{error}");
+        let directory = tempfile::tempdir().unwrap();
+        assert!(
+            try_files(&options(
+                &directory.path().join("x.json").display().to_string()
+            ))
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn rows_are_chosen_by_the_start_of_their_name() {
+        assert_eq!(names(&[]).len(), ROWS.len());
+        assert_eq!(names(&["udp"]), ["udp"]);
+        assert_eq!(
+            names(&["http-wrk", "udp"]),
+            ["udp", "http-wrk-32", "http-wrk-256"],
+            "the order is the table's"
+        );
+        assert!(
+            chosen(&["netperf".to_owned()])
+                .unwrap_err()
+                .to_string()
+                .contains("stream-1")
+        );
+    }
+}

@@ -1,0 +1,283 @@
+//! Framed messages over a byte stream.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use hopbench_model::{Nanos, SECOND};
+use hopbench_sys::{Epoll, Events, Waker, clock};
+use hopbench_wire::{FrameError, FrameReader, encode};
+use rustls::{ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::tls;
+
+/// One control session's messages. Used by one thread.
+#[derive(Debug)]
+pub struct Channel {
+    stream: Stream,
+    tls: Option<Connection>,
+    frames: FrameReader,
+    epoll: Epoll,
+    events: Events,
+    ended: bool,
+}
+
+/// Why a session cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ChannelError {
+    /// The other end closed it.
+    #[error("the other end closed the control session")]
+    Closed,
+    /// Nothing moved for too long.
+    #[error("the other end of the control session does not read")]
+    Stuck,
+    /// The connection broke.
+    #[error("control session: {0}")]
+    Io(#[from] io::Error),
+    /// The TLS layer refused the other end, or was refused.
+    #[error("control session: {0}")]
+    Tls(#[from] rustls::Error),
+    /// What came is no message.
+    #[error("control session: {0}")]
+    Frame(#[from] FrameError),
+}
+
+#[derive(Debug)]
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// How long a send may make no progress.
+const PATIENCE: Nanos = 5 * SECOND;
+const STREAM: u64 = 0;
+const WAKER: u64 = 1;
+
+impl Channel {
+    /// The agent's end of a session over an accepted connection.
+    ///
+    /// # Errors
+    /// What the kernel or the TLS library refuses; nothing is exchanged yet.
+    pub fn accept(stream: TcpStream, config: Arc<ServerConfig>) -> Result<Self, ChannelError> {
+        stream.set_nodelay(true)?;
+        Self::new(Stream::Tcp(stream), Some(ServerConnection::new(config)?.into()))
+    }
+
+    /// The conductor's end of a session over an established connection.
+    ///
+    /// # Errors
+    /// What the kernel or the TLS library refuses; nothing is exchanged yet.
+    pub fn open(stream: TcpStream, config: Arc<ClientConfig>) -> Result<Self, ChannelError> {
+        stream.set_nodelay(true)?;
+        Self::new(Stream::Tcp(stream), Some(ClientConnection::new(config, tls::server_name())?.into()))
+    }
+
+    /// Either end of a session over a socket pair, which is private to the two ends.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn pair(stream: UnixStream) -> Result<Self, ChannelError> {
+        Self::new(Stream::Unix(stream), None)
+    }
+
+    fn new(stream: Stream, tls: Option<Connection>) -> Result<Self, ChannelError> {
+        let epoll = Epoll::new()?;
+        match &stream {
+            Stream::Tcp(tcp) => {
+                tcp.set_nonblocking(true)?;
+                epoll.add(tcp, STREAM)?;
+            }
+            Stream::Unix(unix) => {
+                unix.set_nonblocking(true)?;
+                epoll.add(unix, STREAM)?;
+            }
+        }
+        Ok(Self { stream, tls, frames: FrameReader::new(), epoll, events: Events::with_capacity(4), ended: false })
+    }
+
+    /// Makes [`Channel::wait`] return when `waker` is woken, too.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn watch(&self, waker: &impl AsFd) -> Result<(), ChannelError> {
+        Ok(self.epoll.add(waker, WAKER)?)
+    }
+
+    /// A file that becomes readable when something may have come: for waiting on several channels at once.
+    pub fn readiness(&self) -> &impl AsFd {
+        &self.epoll
+    }
+
+    /// Waits until something may have come, `waker` was woken, or `until` (monotonic ns) has passed.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn wait(&mut self, until: Nanos, waker: Option<&Waker>) -> Result<(), ChannelError> {
+        let left = until.saturating_sub(clock::now());
+        self.epoll.wait(&mut self.events, Some(left))?;
+        if let Some(waker) = waker
+            && self.events.iter().any(|e| e.token == WAKER)
+        {
+            waker.reset();
+        }
+        Ok(())
+    }
+
+    /// Sends one message; returns when the kernel has all of it.
+    ///
+    /// # Errors
+    /// A broken session; [`ChannelError::Stuck`] when the other end reads nothing for 5 s.
+    pub fn send<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
+        let bytes = encode(message)?;
+        let mut rest = &bytes[..];
+        let mut until = clock::now() + PATIENCE;
+        loop {
+            let moved = match &mut self.tls {
+                Some(tls) => {
+                    // The library buffers a bounded amount; what it does not take waits for the next turn.
+                    let taken = if rest.is_empty() { 0 } else { tls.writer().write(rest)? };
+                    rest = &rest[taken..];
+                    let written = flush(tls, &mut self.stream)?;
+                    if rest.is_empty() && !tls.wants_write() && !tls.is_handshaking() {
+                        return Ok(());
+                    }
+                    // A handshake, or a key update, needs the other direction to go on.
+                    let read = if tls.is_handshaking() { self.pull()? } else { 0 };
+                    taken + written + read
+                }
+                None if rest.is_empty() => return Ok(()),
+                None => match self.stream.write(rest) {
+                    Ok(n) => {
+                        rest = &rest[n..];
+                        n
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+                    Err(error) => return Err(error.into()),
+                },
+            };
+            if moved > 0 {
+                until = clock::now() + PATIENCE;
+            } else if self.ended {
+                return Err(ChannelError::Closed);
+            } else if clock::now() >= until {
+                return Err(ChannelError::Stuck);
+            } else {
+                self.epoll.wait(&mut self.events, Some(100_000_000))?;
+            }
+        }
+    }
+
+    /// The next message, if a whole one has come.
+    ///
+    /// # Errors
+    /// A broken session; [`ChannelError::Closed`] once everything that came was taken.
+    pub fn receive<T: DeserializeOwned>(&mut self) -> Result<Option<T>, ChannelError> {
+        loop {
+            if let Some(message) = self.frames.next()? {
+                return Ok(Some(message));
+            }
+            if self.ended {
+                return Err(ChannelError::Closed);
+            }
+            if self.pull()? == 0 && !self.ended {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Waits for the next message until `until` (monotonic ns).
+    ///
+    /// # Errors
+    /// As [`Channel::receive`].
+    pub fn receive_until<T: DeserializeOwned>(&mut self, until: Nanos) -> Result<Option<T>, ChannelError> {
+        loop {
+            if let Some(message) = self.receive()? {
+                return Ok(Some(message));
+            }
+            if clock::now() >= until {
+                return Ok(None);
+            }
+            self.wait(until, None)?;
+        }
+    }
+
+    /// Takes what has come; returns the number of bytes taken from the stream.
+    fn pull(&mut self) -> Result<usize, ChannelError> {
+        let mut buffer = [0; 16 * 1024];
+        let mut moved = 0;
+        loop {
+            let got = match &mut self.tls {
+                Some(tls) => tls.read_tls(&mut self.stream),
+                None => self.stream.read(&mut buffer),
+            };
+            match got {
+                Ok(0) => {
+                    self.ended = true;
+                    return Ok(moved);
+                }
+                Ok(n) => {
+                    moved += n;
+                    match &mut self.tls {
+                        Some(tls) => {
+                            let state = match tls.process_new_packets() {
+                                Ok(state) => state,
+                                Err(error) => {
+                                    // The alert tells the other end why; it may be gone already.
+                                    let _ = flush(tls, &mut self.stream);
+                                    return Err(error.into());
+                                }
+                            };
+                            let mut plain = vec![0; state.plaintext_bytes_to_read()];
+                            tls.reader().read_exact(&mut plain)?;
+                            self.frames.push(&plain);
+                            flush(tls, &mut self.stream)?;
+                            self.ended |= state.peer_has_closed();
+                        }
+                        None => self.frames.push(&buffer[..n]),
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(moved),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+fn flush(tls: &mut Connection, stream: &mut Stream) -> io::Result<usize> {
+    let mut moved = 0;
+    while tls.wants_write() {
+        match tls.write_tls(stream) {
+            Ok(n) => moved += n,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(moved)
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(tcp) => tcp.read(buffer),
+            Self::Unix(unix) => unix.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(tcp) => tcp.write(buffer),
+            Self::Unix(unix) => unix.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

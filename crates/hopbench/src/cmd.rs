@@ -1,0 +1,67 @@
+//! The commands: one file each.
+#![allow(clippy::print_stdout)]
+
+mod arguments;
+mod completions;
+mod interrupt;
+mod list;
+mod live;
+mod measure;
+mod serve;
+mod token;
+
+use clap::{ArgMatches, Command};
+use hopbench_load::WORKLOADS;
+use hopbench_model::Fault;
+
+/// A subcommand.
+pub(crate) trait Subcommand: Sync {
+    /// Its name, flags and help.
+    fn command(&self) -> Command;
+
+    /// Does it.
+    fn run(&self, matches: &ArgMatches) -> Result<(), Fault>;
+}
+
+/// Every command that is not a workload, in the order of the help.
+const COMMANDS: &[&dyn Subcommand] = &[&serve::Serve, &list::List, &completions::Completions];
+
+/// Parses the command line and does what it says.
+pub(crate) fn run() -> Result<(), Fault> {
+    let matches = command().get_matches();
+    let Some((name, matches)) = matches.subcommand() else {
+        return Err(Fault::input("a command is needed; see `hopbench --help`"));
+    };
+    if let Some(workload) = hopbench_load::workload(name) {
+        return measure::run(workload, matches);
+    }
+    match COMMANDS.iter().find(|c| c.command().get_name() == name) {
+        Some(command) => command.run(matches),
+        None => Err(Fault::input(format!("no command `{name}`"))),
+    }
+}
+
+/// The whole command line.
+pub(crate) fn command() -> Command {
+    Command::new("hopbench")
+        .version(concat!(env!("CARGO_PKG_VERSION")))
+        .about("Measures what each hop of a network path costs")
+        .after_help(
+            "Start `hopbench serve` at the other end, then measure with one of the workloads.\n\
+             Exit codes: 0 measured, 1 a comparison or limit failed, 2 the input is wrong,\n\
+             3 the environment cannot do it, 4 something failed while measuring.",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .max_term_width(100)
+        .subcommands(WORKLOADS.iter().map(|w| measure::command(*w)))
+        .subcommands(COMMANDS.iter().map(|c| c.command()))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_sound() {
+        super::command().debug_assert();
+    }
+}

@@ -1,0 +1,24 @@
+//! `hopbench completions`.
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use clap_complete::Shell;
+use hopbench_model::Fault;
+
+use super::Subcommand;
+
+pub(super) struct Completions;
+
+impl Subcommand for Completions {
+    fn command(&self) -> Command {
+        Command::new("completions")
+            .about("Prints a completion script for a shell")
+            .arg(Arg::new("shell").required(true).value_parser(value_parser!(Shell)))
+    }
+
+    fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
+        if let Some(shell) = matches.get_one::<Shell>("shell") {
+            clap_complete::generate(*shell, &mut super::command(), "hopbench", &mut std::io::stdout());
+        }
+        Ok(())
+    }
+}

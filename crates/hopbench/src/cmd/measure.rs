@@ -1,0 +1,166 @@
+//! The workloads by hand: one trial, or one a point of a sweep, against one target.
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use hopbench_agent::{hello, local};
+use hopbench_load::http::Url;
+use hopbench_load::workload::{Workload, points};
+use hopbench_model::{EngineKind, Fault, Job, Record};
+use hopbench_run::{Ends, Link, Setting, Target, conduct, record, resolve};
+use hopbench_wire::DEFAULT_PORT;
+use serde_json::Value;
+
+use super::arguments::{Common, Scheduled};
+use super::interrupt::Interrupt;
+use super::live::Live;
+
+/// The command of a workload.
+pub(super) fn command(workload: &'static dyn Workload) -> Command {
+    let nature = workload.nature();
+    let target = Arg::new("target").value_name(nature.target).required(true).help(match nature.target {
+        "URL" => "What to request, like http://host:80/path",
+        "HOST" => "Name or address",
+        _ => "Name or address of an agent (`hopbench serve`), with a port if it is not 7474",
+    });
+    let mut command = Command::new(workload.name()).about(workload.summary()).arg(target);
+    command = workload.arguments(command);
+    if nature.scheduled {
+        command = Scheduled::augment_args(command);
+    }
+    Common::augment_args(command)
+}
+
+/// Measures.
+pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Result<(), Fault> {
+    let common = Common::from_arg_matches(matches).map_err(Fault::input)?;
+    let nature = workload.nature();
+    let scheduled = if nature.scheduled {
+        Some(Scheduled::from_arg_matches(matches).map_err(Fault::input)?)
+    } else {
+        None
+    };
+    let text = matches.get_one::<String>("target").map_or("", String::as_str);
+    let mut params = workload.params(matches).map_err(|e| Fault::input(e.to_string().trim_start_matches("error: ").trim_end()))?;
+    if nature.target == "URL"
+        && let Value::Object(map) = &mut params
+    {
+        map.insert("url".to_owned(), Value::String(text.to_owned()));
+    }
+    let (job, problems) = common.job(workload, params, scheduled.as_ref(), matches);
+    if !problems.is_empty() {
+        return Err(Fault::from_problems(&problems));
+    }
+    let target = match nature.target {
+        "URL" => {
+            let url = Url::parse(text).map_err(|e| Fault::input(format!("URL: {e}")))?;
+            let mut target = resolve_host(url.host(), url.port(), common.family())?;
+            target.name = text.to_owned();
+            target
+        }
+        "HOST" => resolve_host(text, 0, common.family())?,
+        _ => resolve(text, DEFAULT_PORT, common.family())?,
+    };
+    let interrupt = Interrupt::watch()?;
+    let ours = hello();
+    let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
+    let server = if nature.needs_agent {
+        Some(Link::open(target.address, &common.token.secret()?, &ours, timeout)?)
+    } else {
+        None
+    };
+    let client = local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
+    let ends = Ends { client: Link::over(client, &ours)?, server };
+    Session { workload, target, ends, interrupt, json: common.json, run_id: format!("{:016x}", rand::random::<u64>()) }
+        .measure(&job, &common.engine)
+}
+
+/// Accepts what [`resolve`] does for a host alone; ports come from elsewhere.
+fn resolve_host(host: &str, port: u16, family: Option<u8>) -> Result<Target, Fault> {
+    // The port is not part of the text, so that a bare IPv6 address is no riddle.
+    let mut target = resolve(host, port.max(1), family)?;
+    target.address = SocketAddr::new(target.address.ip(), port);
+    for other in &mut target.others {
+        other.set_port(port);
+    }
+    Ok(target)
+}
+
+struct Session {
+    workload: &'static dyn Workload,
+    target: Target,
+    ends: Ends,
+    interrupt: Interrupt,
+    json: bool,
+    run_id: String,
+}
+
+impl Session {
+    fn measure(mut self, job: &Job, engines: &[EngineKind]) -> Result<(), Fault> {
+        let mut records: Vec<Record> = Vec::new();
+        let mut failed = None;
+        'all: for engine in engines {
+            let job = Job { engine: *engine, ..job.clone() };
+            for (mut point, job) in points(&job) {
+                if engines.len() > 1 {
+                    point.insert("engine".to_owned(), Value::String(engine.name().to_owned()));
+                }
+                let mut live = Live::new(&job, self.interrupt.clone());
+                let outcome = conduct(&mut self.ends, &job, self.target.address, &mut live);
+                live.clear();
+                let outcome = outcome?;
+                let setting = Setting {
+                    run_id: &self.run_id,
+                    workload: self.workload,
+                    job: &job,
+                    point,
+                    round: 1,
+                    target: &self.target,
+                    client: &self.ends.client.hello,
+                    server: self.ends.server.as_ref().map(|s| &s.hello),
+                };
+                let (record, notes) = record(&setting, &outcome);
+                self.print(&record, &notes);
+                let broken: Vec<_> = record.invariants.iter().filter(|i| !i.ok).map(|i| format!("{}: {}", i.name, i.detail)).collect();
+                if let Some(fault) = outcome.fault {
+                    failed = Some(fault);
+                } else if !broken.is_empty() {
+                    failed = Some(Fault::measuring(format!("the figures contradict each other: {}", broken.join("; "))));
+                }
+                records.push(record);
+                if failed.is_some() || self.interrupt.wanted() {
+                    break 'all;
+                }
+            }
+        }
+        self.print_together(&records);
+        self.ends.client.close();
+        if let Some(server) = self.ends.server {
+            server.close();
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn print(&self, record: &Record, notes: &[String]) {
+        let name = if self.json { "json" } else { "text" };
+        let Some(format) = hopbench_report::format(name) else { return };
+        let notes = [notes.to_vec()];
+        let context = hopbench_report::Context { notes: &notes, terminal: std::io::stdout().is_terminal() };
+        print!("{}", format.render(std::slice::from_ref(record), &context));
+    }
+
+    /// What only several records together say.
+    fn print_together(&self, records: &[Record]) {
+        if self.json {
+            return;
+        }
+        if let Some(table) = hopbench_report::sweep_table(records) {
+            println!("\n{table}");
+        }
+        for cost in hopbench_report::wakeup_costs(records) {
+            println!("{cost}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `hopbench serve`: the other end of every measurement by hand.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use hopbench_agent::{Limits, Options, Server};
+use hopbench_control::secret::Secret;
+use hopbench_model::Fault;
+use hopbench_model::units::{BitRate, Span};
+use hopbench_wire::DEFAULT_PORT;
+
+use super::{Subcommand, token};
+
+pub(super) struct Serve;
+
+/// Its flags.
+#[derive(Debug, Args)]
+struct Flags {
+    /// Address to listen on [default: all, IPv4 and IPv6]
+    #[arg(long, value_name = "ADDRESS")]
+    bind: Option<IpAddr>,
+    /// Port number, TCP and UDP; 0 takes a free one
+    #[arg(short, long, default_value_t = DEFAULT_PORT)]
+    port: u16,
+    /// Answer HTTP requests on the same port: /?size=N, /?delay=5ms, echo, /healthz
+    #[arg(long)]
+    http: bool,
+    /// A file that holds the token clients must have [default: a new one is made and printed]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Let anybody in who can reach the port, as iperf3 does
+    #[arg(long, conflicts_with = "token_file")]
+    insecure: bool,
+    /// Flows at once, over all tests [default: no limit]
+    #[arg(long, value_name = "N")]
+    max_flows: Option<u32>,
+    /// Payload rate over all tests, like 1Gbit [default: no limit]
+    #[arg(long, value_name = "RATE")]
+    max_rate: Option<BitRate>,
+    /// Length of a test with its warm-up, like 60s [default: no limit]
+    #[arg(long, value_name = "TIME")]
+    max_duration: Option<Span>,
+}
+
+impl Subcommand for Serve {
+    fn command(&self) -> Command {
+        Flags::augment_args(Command::new("serve").about("Runs an agent: the other end of a measurement"))
+    }
+
+    fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
+        let flags = Flags::from_arg_matches(matches).map_err(Fault::input)?;
+        if flags.max_rate.is_some_and(|r| r.0 == 0) || flags.max_flows == Some(0) || flags.max_duration.is_some_and(|d| d.0 == 0) {
+            return Err(Fault::input("--max-rate, --max-flows, --max-duration: found 0, expected more than 0 (leave it out for no limit)"));
+        }
+        let (secret, made) = match &flags.token_file {
+            _ if flags.insecure => (Secret::insecure(), false),
+            Some(file) => (token::from_file(file)?, false),
+            None => (Secret::random().map_err(Fault::environment)?, true),
+        };
+        let text = secret.to_text();
+        let options = |bind: IpAddr| Options {
+            listen: SocketAddr::new(bind, flags.port),
+            secret: secret.clone(),
+            limits: Limits {
+                flows: flags.max_flows,
+                bits_per_s: flags.max_rate.map(|r| r.0),
+                duration_ns: flags.max_duration.map(|d| d.0),
+            },
+            http: flags.http,
+        };
+        let server = match flags.bind {
+            Some(bind) => Server::start(options(bind))?,
+            // A machine without IPv6 has no dual-stack wildcard.
+            None => Server::start(options(Ipv6Addr::UNSPECIFIED.into())).or_else(|fault| {
+                if std::path::Path::new("/proc/net/if_inet6").exists() {
+                    return Err(fault);
+                }
+                Server::start(options(std::net::Ipv4Addr::UNSPECIFIED.into()))
+            })?,
+        };
+        println!("hopbench agent on {}, TCP and UDP{}", server.address(), if flags.http { ", HTTP too" } else { "" });
+        let port = if server.address().port() == DEFAULT_PORT { String::new() } else { format!(":{}", server.address().port()) };
+        if flags.insecure {
+            println!("anybody who can reach it may use it; a client runs, for example:");
+            println!("  hopbench stream HOST{port} --insecure");
+        } else if made {
+            println!("a client runs, for example:");
+            println!("  hopbench stream HOST{port} --token {text}");
+        } else {
+            println!("a client runs, for example:");
+            println!("  hopbench stream HOST{port} --token-file FILE");
+        }
+        server.wait()
+    }
+}

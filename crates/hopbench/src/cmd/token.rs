@@ -1,0 +1,37 @@
+//! Where the token of both ends comes from.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hopbench_control::secret::Secret;
+use hopbench_model::Fault;
+
+/// The client's side of the token.
+#[derive(Debug, Args)]
+pub(super) struct TokenArgs {
+    /// The token that `hopbench serve` printed
+    #[arg(long, value_name = "TOKEN", env = "HOPBENCH_TOKEN", hide_env_values = true, help_heading = "Connection")]
+    token: Option<String>,
+    /// A file that holds the token
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["token"], help_heading = "Connection")]
+    token_file: Option<PathBuf>,
+    /// No token: for an agent that was started with --insecure
+    #[arg(long, conflicts_with_all = ["token_file"], help_heading = "Connection")]
+    insecure: bool,
+}
+
+impl TokenArgs {
+    /// The secret that they name; without any of them the well-known one.
+    pub(super) fn secret(&self) -> Result<Secret, Fault> {
+        match (&self.token, &self.token_file) {
+            _ if self.insecure => Ok(Secret::insecure()),
+            (Some(text), _) => text.trim().parse().map_err(|e| Fault::input(format!("--token: {e}"))),
+            (None, Some(file)) => from_file(file),
+            (None, None) => Ok(Secret::insecure()),
+        }
+    }
+}
+
+pub(super) fn from_file(file: &std::path::Path) -> Result<Secret, Fault> {
+    Secret::from_file(file).map_err(|e| Fault::input(format!("--token-file: {e}")))
+}

@@ -1,0 +1,20 @@
+//! Exit codes: 0 measured, 1 a comparison or limit failed, 2 the input is wrong, 3 the environment cannot do
+//! it, 4 something failed while measuring.
+#![allow(clippy::print_stderr)]
+
+use std::process::ExitCode;
+
+use hopbench_model::{Fault, FaultKind};
+
+/// Says what went wrong, and turns it into the exit code.
+pub(crate) fn code(result: Result<(), Fault>) -> ExitCode {
+    let Err(fault) = result else { return ExitCode::SUCCESS };
+    for line in fault.text.lines() {
+        eprintln!("hopbench: {line}");
+    }
+    ExitCode::from(match fault.kind {
+        FaultKind::Input => 2,
+        FaultKind::Environment => 3,
+        FaultKind::Measuring => 4,
+    })
+}

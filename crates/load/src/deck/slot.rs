@@ -1,0 +1,52 @@
+//! A flow in a deck.
+
+use std::sync::Arc;
+
+use hopbench_model::Nanos;
+use hopbench_sys::Socket;
+
+use super::timers::NEVER;
+use crate::flow::Op;
+
+/// A flow, its socket, and what it waits for.
+pub(super) struct Slot<F> {
+    pub(super) flow: F,
+    pub(super) number: u32,
+    pub(super) socket: Option<Arc<Socket>>,
+    /// What waits for the engine, or for the throttle.
+    pub(super) pending: Option<Op>,
+    /// The throttle holds `pending`; a timer lets it go.
+    pub(super) held: bool,
+    /// It is in `turns` and gets its turn from there.
+    pub(super) queued: bool,
+    pub(super) state: SlotState,
+    /// The deadline under which it is in `deadlines`; `NEVER` when it is not.
+    pub(super) watched: Nanos,
+    pub(super) generation: u32,
+}
+
+/// How far a flow is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum SlotState {
+    Unopened,
+    Opening,
+    Active,
+    Resting,
+    Ended,
+}
+
+impl<F> Slot<F> {
+    pub(super) fn new(number: u32, flow: F, socket: Option<Arc<Socket>>) -> Self {
+        Self {
+            flow,
+            number,
+            socket,
+            pending: None,
+            held: false,
+            queued: false,
+            state: SlotState::Unopened,
+            watched: NEVER,
+            generation: 0,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The threads of a server that serves each connection by a thread: one whose connection has ended takes
+//! the next, so that there are never more than connections were open at once.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hopbench_model::{Fault, Nanos};
+use hopbench_sys::{Socket, Waker};
+
+use crate::flow::{Event, Flow, Op};
+use crate::inbox::Inbox;
+use crate::recorder::Recorder;
+
+/// The threads' inboxes, by seat.
+#[derive(Debug)]
+pub(crate) struct Pool<F> {
+    seats: Mutex<Seats<F>>,
+    idle: Arc<Idle>,
+}
+
+#[derive(Debug)]
+struct Seats<F> {
+    inboxes: Vec<Arc<Inbox<Seated<F>>>>,
+    closed: bool,
+}
+
+/// The seats whose threads have nothing to do.
+#[derive(Debug, Default)]
+struct Idle(Mutex<Vec<usize>>);
+
+/// A flow that gives its seat back when it is over.
+#[derive(Debug)]
+pub(crate) struct Seated<F> {
+    flow: F,
+    seat: usize,
+    idle: Arc<Idle>,
+}
+
+impl<F> Pool<F> {
+    pub(crate) fn new() -> Self {
+        Self { seats: Mutex::new(Seats { inboxes: Vec::new(), closed: false }), idle: Arc::default() }
+    }
+
+    /// Gives a flow to a thread that is idle, or to a new one, which `start` starts for a seat and an inbox.
+    /// After [`Pool::close`] the flow's socket is closed instead.
+    ///
+    /// # Errors
+    /// Why there is no new thread.
+    pub(crate) fn put(
+        &self,
+        number: u32,
+        socket: Socket,
+        flow: F,
+        start: impl FnOnce(usize, Arc<Inbox<Seated<F>>>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut seats = lock(&self.seats);
+        if seats.closed {
+            return Ok(());
+        }
+        let idle = lock(&self.idle.0).pop();
+        let seat = match idle {
+            Some(seat) => seat,
+            None => {
+                let waker = Waker::new()
+                    .map_err(|error| Fault::environment(format!("cannot start a worker thread: {error}")))?;
+                let inbox = Arc::new(Inbox::new(Arc::new(waker)));
+                let seat = seats.inboxes.len();
+                start(seat, Arc::clone(&inbox))?;
+                seats.inboxes.push(inbox);
+                seat
+            }
+        };
+        seats.inboxes[seat].put(number, socket, Seated { flow, seat, idle: Arc::clone(&self.idle) });
+        Ok(())
+    }
+
+    /// No more flows will come: threads end with the flow they serve.
+    pub(crate) fn close(&self) {
+        let mut seats = lock(&self.seats);
+        seats.closed = true;
+        for inbox in &seats.inboxes {
+            inbox.close();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these mutexes guard is right after every single statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<F: Flow> Flow for Seated<F> {
+    fn start(&mut self, now: Nanos) -> Op {
+        self.flow.start(now)
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        self.flow.on(event, now, out)
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        self.flow.outgoing()
+    }
+
+    fn closing(&mut self, out: &mut Recorder) {
+        self.flow.closing(out);
+        lock(&self.idle.0).push(self.seat);
+    }
+
+    #[inline]
+    fn deadline(&self) -> Option<Nanos> {
+        self.flow.deadline()
+    }
+}

@@ -1,0 +1,255 @@
+//! One connection of the HTTP target.
+//!
+//! ```text
+//!   Reading ──► (Waiting) ──► Head ──► (Filling | Echoing) ──► Reading, or the end
+//!      │▲                       ▲
+//!      ▼│ 100 Continue          │ a request that cannot be read: its refusal, then
+//!   Leave                       └──► Draining: what still comes is dropped, so that the refusal arrives
+//! ```
+
+use std::sync::Arc;
+
+use hopbench_model::{Counter, Nanos, SECOND};
+
+use crate::flow::{Event, Flow, Op};
+use crate::http::{Body, CONTINUE, RequestError, RequestParser, RequestState, Responder, refuse};
+use crate::recorder::Recorder;
+
+/// Most bytes of one receive: the most of pipelined requests that is held.
+pub(super) const RECEIVE_BYTES: usize = 16 * 1024;
+/// Most bytes of one send of filler.
+pub(super) const FILL_BYTES: usize = 256 * 1024;
+/// Bodies up to this length leave together with their head; of longer ones this much does.
+pub(super) const INLINE_BYTES: usize = 4 * 1024;
+
+/// How long a connection may rest, a request may take to arrive, and a client may read nothing.
+const PATIENCE_NS: Nanos = 60 * SECOND;
+/// How long what follows a refused request is dropped.
+const DRAIN_NS: Nanos = 2 * SECOND;
+
+/// The state machine of one connection.
+pub(super) struct TargetFlow {
+    parser: RequestParser,
+    responder: Responder,
+    inline: Arc<[u8]>,
+    /// Received bytes behind the request that is being answered.
+    surplus: Vec<u8>,
+    /// How many of them were taken.
+    taken: usize,
+    head: Vec<u8>,
+    /// Bytes of `head`, or of the body that is echoed, that were sent.
+    sent: usize,
+    rest: Rest,
+    end: End,
+    state: State,
+    deadline: Nanos,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Reading,
+    Leave,
+    Waiting,
+    Head,
+    Filling,
+    Echoing,
+    Draining,
+}
+
+/// What follows the head.
+#[derive(Clone, Copy)]
+enum Rest {
+    Nothing,
+    Filler(u64),
+    Echo,
+}
+
+/// What follows the answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Next,
+    Close,
+    Refused,
+}
+
+impl TargetFlow {
+    pub(super) fn new(inline: Arc<[u8]>) -> Self {
+        Self {
+            parser: RequestParser::new(),
+            responder: Responder::default(),
+            inline,
+            surplus: Vec::new(),
+            taken: 0,
+            head: Vec::new(),
+            sent: 0,
+            rest: Rest::Nothing,
+            end: End::Next,
+            state: State::Reading,
+            deadline: 0,
+        }
+    }
+
+    fn receive(&mut self) -> Op {
+        self.state = State::Reading;
+        Op::Recv(RECEIVE_BYTES)
+    }
+
+    #[inline]
+    fn received(&mut self, bytes: &[u8], now: Nanos, out: &Recorder) -> Op {
+        if !self.parser.is_inside() {
+            self.deadline = now + PATIENCE_NS;
+        }
+        let step = self.parser.feed(bytes).map(|step| {
+            self.surplus.extend_from_slice(&bytes[step.consumed..]);
+            step.state
+        });
+        self.act(step, now, out)
+    }
+
+    /// Goes on with what was received already.
+    fn next(&mut self, now: Nanos, out: &Recorder) -> Op {
+        if self.surplus.is_empty() {
+            return self.receive();
+        }
+        let step = self.parser.feed(&self.surplus[self.taken..]).map(|step| {
+            self.taken += step.consumed;
+            if self.taken == self.surplus.len() {
+                self.surplus.clear();
+                self.taken = 0;
+            }
+            step.state
+        });
+        self.act(step, now, out)
+    }
+
+    fn act(&mut self, step: Result<RequestState, RequestError>, now: Nanos, out: &Recorder) -> Op {
+        self.head.clear();
+        match step {
+            Ok(RequestState::NeedMore) => self.receive(),
+            Ok(RequestState::Continue) => {
+                self.head.extend_from_slice(CONTINUE);
+                self.write(State::Leave, now)
+            }
+            Ok(RequestState::Complete) => self.answer(now),
+            Err(error) => {
+                out.count(Counter::Errors, 1);
+                refuse(&error, &mut self.head);
+                (self.rest, self.end) = (Rest::Nothing, End::Refused);
+                self.write(State::Head, now)
+            }
+        }
+    }
+
+    fn answer(&mut self, now: Nanos) -> Op {
+        let request = self.parser.request();
+        let answer = self.responder.respond(request, now, &mut self.head);
+        self.end = if answer.close { End::Close } else { End::Next };
+        self.rest = match answer.body {
+            Body::None => Rest::Nothing,
+            Body::Filler(length) => {
+                let inline = length.min(self.inline.len() as u64);
+                self.head.extend_from_slice(&self.inline[..inline as usize]);
+                if length > inline { Rest::Filler(length - inline) } else { Rest::Nothing }
+            }
+            Body::Echo if request.body().len() <= INLINE_BYTES => {
+                self.head.extend_from_slice(request.body());
+                Rest::Nothing
+            }
+            Body::Echo => Rest::Echo,
+        };
+        if answer.delay_ns > 0 {
+            self.state = State::Waiting;
+            return Op::Wait(now + answer.delay_ns);
+        }
+        self.write(State::Head, now)
+    }
+
+    fn write(&mut self, state: State, now: Nanos) -> Op {
+        self.state = state;
+        self.sent = 0;
+        self.deadline = now + PATIENCE_NS;
+        Op::Send
+    }
+
+    #[inline]
+    fn wrote(&mut self, n: usize, now: Nanos, out: &Recorder) -> Op {
+        out.count(Counter::SentBytes, n as u64);
+        self.deadline = now + PATIENCE_NS;
+        if let (State::Filling, Rest::Filler(left)) = (self.state, &mut self.rest) {
+            *left -= n as u64;
+            return if *left > 0 { fill(*left) } else { self.answered(now, out) };
+        }
+        self.sent += n;
+        if !self.outgoing().is_empty() {
+            return Op::Send;
+        }
+        match (self.state, self.rest) {
+            (State::Leave, _) => self.receive(),
+            (State::Head, Rest::Filler(left)) => {
+                self.state = State::Filling;
+                fill(left)
+            }
+            (State::Head, Rest::Echo) => self.write(State::Echoing, now),
+            _ => self.answered(now, out),
+        }
+    }
+
+    fn answered(&mut self, now: Nanos, out: &Recorder) -> Op {
+        if self.end != End::Refused {
+            out.count(Counter::Completed, 1);
+        }
+        match self.end {
+            End::Next => self.next(now, out),
+            End::Close if self.surplus.is_empty() => Op::End,
+            // Closing with unread input resets the connection, and a reset may overtake the answer.
+            End::Close | End::Refused => {
+                self.state = State::Draining;
+                self.deadline = now + DRAIN_NS;
+                Op::FinishSending
+            }
+        }
+    }
+}
+
+fn fill(left: u64) -> Op {
+    Op::SendFill(left.min(FILL_BYTES as u64) as usize)
+}
+
+impl Flow for TargetFlow {
+    fn start(&mut self, now: Nanos) -> Op {
+        self.deadline = now + PATIENCE_NS;
+        self.receive()
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        match (self.state, event) {
+            (State::Reading, Event::Received(bytes)) => {
+                out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                self.received(bytes, now, out)
+            }
+            (State::Leave | State::Head | State::Filling | State::Echoing, Event::Sent(n)) => self.wrote(n, now, out),
+            (State::Waiting, Event::Timer) => self.write(State::Head, now),
+            (State::Draining, Event::FinishedSending) => Op::Recv(RECEIVE_BYTES),
+            // Whoever never stops sending is not waited for: a deadline is only looked at when nothing comes.
+            (State::Draining, Event::Received(bytes)) if now < self.deadline => {
+                out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                Op::Recv(RECEIVE_BYTES)
+            }
+            // Closed, failed, too slow or over: there is nobody to tell.
+            _ => Op::End,
+        }
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        match self.state {
+            State::Echoing => &self.parser.request().body()[self.sent..],
+            _ => &self.head[self.sent..],
+        }
+    }
+
+    fn deadline(&self) -> Option<Nanos> {
+        Some(self.deadline)
+    }
+}

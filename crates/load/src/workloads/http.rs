@@ -1,0 +1,189 @@
+//! `http`: HTTP/1.1 requests against any URL, in a closed or an open loop.
+//!
+//! What the figures mean:
+//!
+//! - *service time* runs from where the exchange really began to the last byte of its answer. It began with the
+//!   sending where a connection stood, and with the connecting where one had to be made first: for every
+//!   exchange with `--no-keep-alive`, and after an answer or an error that ended the connection;
+//! - *response time* runs from the intended start (open loops);
+//! - an answer with a status of 400 or more is an error: counted by its status and by a reason, in no latency.
+//!   A proxy that refuses quickly must not look like a fast server;
+//! - a server may close a connection that rests. That shows only when the connection is used again, so the
+//!   request is then sent once more on a new connection, which `reconnects` counts; the times go on from the
+//!   first attempt.
+
+mod client;
+mod params;
+mod reason;
+
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use hopbench_model::{
+    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Warning,
+    WarningKind,
+};
+use hopbench_stats::Histogram;
+use serde_json::Value;
+
+use self::client::{Client, Plan};
+use self::params::Params;
+use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
+use crate::dial::{SocketOptions, Transport};
+use crate::figures;
+use crate::greeting::explain;
+use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+
+/// The workload; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Http;
+
+/// The longest that the connection that is tried beforehand may take.
+const MOST_PREFLIGHT_NS: Nanos = 5 * SECOND;
+/// What exchanges may take beyond their timeout at the end, so that the last ones still see it.
+const GRACE_NS: Nanos = SECOND / 10;
+
+impl Workload for Http {
+    fn name(&self) -> &'static str {
+        "http"
+    }
+
+    fn summary(&self) -> &'static str {
+        "HTTP/1.1 requests against any URL: rate, latency, statuses, errors"
+    }
+
+    fn nature(&self) -> Nature {
+        Nature {
+            needs_agent: false,
+            scheduled: true,
+            datagrams: false,
+            connections: 1,
+            schedule: Schedule::Closed,
+            target: "URL",
+            code: 0,
+        }
+    }
+
+    fn arguments(&self, command: Command) -> Command {
+        Params::augment_args(command)
+    }
+
+    /// Everything but `url`: that is the command's TARGET, and whoever reads the command line puts it into
+    /// the parameters before `settle` and `problems` are called.
+    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
+        let params = Params::from_arg_matches(matches)?.with_body_file()?;
+        Ok(serde_json::json!(params))
+    }
+
+    fn problems(&self, job: &Job) -> Vec<Problem> {
+        match read_params::<Params>(job) {
+            Ok(params) => params.problems(),
+            Err(fault) => vec![Problem::new("http", "its parameters", fault.text)],
+        }
+    }
+
+    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+        let job = &context.job;
+        let params = read_params::<Params>(job)?;
+        let request = params.template().map_err(|problems| Fault::from_problems(&problems))?;
+        preflight(context.target, job.timing.timeout_ns)?;
+        let plan = Arc::new(Plan {
+            request: request.bytes().into(),
+            is_head: !request.expects_body(),
+            keep_alive: params.keep_alive(),
+            open_loop: job.schedule.per_s().is_some(),
+            timeout_ns: job.timing.timeout_ns,
+            expected_body_bytes: params.expected_body_bytes(),
+        });
+        let setup = CrewSetup {
+            receive_bytes: client::RECEIVE_BYTES,
+            fill_bytes: 0,
+            options: SocketOptions::default(),
+            transport: Transport::Tcp,
+            watch_sockets: params.keep_alive(),
+            grace: job.timing.timeout_ns.saturating_add(GRACE_NS),
+        };
+        crew::client(context, &setup, move |_| Client::new(Arc::clone(&plan)))
+    }
+
+    fn server(&self, _context: &Context) -> Result<(Crew, Acceptor), Fault> {
+        Err(Fault::input("http has no server of its own: it measures any URL, `hopbench serve --http` among them"))
+    }
+
+    fn figures(&self, trial: &Trial<'_>) -> Figures {
+        let mut out = Figures::default();
+        figures::exchanges(&mut out, trial);
+        figures::bit_rates(&mut out, "", trial.client);
+        let connects = figures::in_window(trial.client, Counter::Connects);
+        out.metric("connects", connects as f64);
+        answers(&mut out, trial.client);
+        if trial.job.schedule == Schedule::Closed {
+            littles_law(&mut out, trial);
+        }
+        if let Some(n) = trial.client.errors.get(reason::NO_LOCAL_PORT) {
+            out.warnings.push(Warning::new(
+                WarningKind::PortExhaustion,
+                format!("{n} connections found no free local port"),
+                "keep connections alive, widen net.ipv4.ip_local_port_range, or lower the rate",
+            ));
+        }
+        if read_params::<Params>(trial.job).is_ok_and(|p| !p.keep_alive()) {
+            out.notes.push("every request has a connection of its own: the service time begins with connecting".to_owned());
+        }
+        out
+    }
+}
+
+/// Makes one connection and drops it, so that a server that is not there is told before load starts.
+fn preflight(target: SocketAddr, timeout_ns: Nanos) -> Result<(), Fault> {
+    // A timeout of zero would be refused as such.
+    let patience = Duration::from_nanos(timeout_ns.clamp(1, MOST_PREFLIGHT_NS));
+    match TcpStream::connect_timeout(&target, patience) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Fault::environment(format!("cannot connect to {target}: {}", explain(&error)))),
+    }
+}
+
+/// What the flows summed up over the answers that were counted.
+fn answers(out: &mut Figures, client: &EndReport) {
+    let sum = |name: &str| client.extra.get(name).copied().unwrap_or(0.0);
+    out.metric("reconnects", sum(client::RECONNECTS));
+    let counted = client.drained.of(Counter::Counted);
+    if counted > 0 {
+        out.metric("response_body_bytes", sum(client::BODY_BYTES) / counted as f64);
+        out.metric("response_header_bytes", sum(client::HEADER_BYTES) / counted as f64);
+    }
+    let unexpected = sum(client::UNEXPECTED_SIZES);
+    if unexpected > 0.0 {
+        out.metric("unexpected_sizes", unexpected);
+        out.warnings.push(Warning::new(
+            WarningKind::ReadBack,
+            format!("{unexpected} of {counted} bodies were not as long as --expect-size says"),
+            "compare `response_body_bytes` with what the server should send",
+        ));
+    }
+    let surplus = sum(client::SURPLUS);
+    if surplus > 0.0 {
+        out.warnings.push(Warning::new(
+            WarningKind::Errors,
+            format!("{surplus} answers were followed by bytes that nobody asked for; their connections were closed"),
+            "look at the server's Content-Length, and at bodies in answers that must not have one",
+        ));
+    }
+}
+
+/// Exchanges under way at one time, on average, are rate times service time; in a closed loop there is at most
+/// one a connection. The first exchange of each connection may have begun before the window, and not more than
+/// the longest exchange before it.
+fn littles_law(out: &mut Figures, trial: &Trial<'_>) {
+    let text = trial.client.latency.get(&LatencyKind::Service);
+    let Some(service) = text.and_then(|text| Histogram::from_base64(text).ok()) else { return };
+    let spent_ns = service.mean() * service.count() as f64;
+    let had_ns = f64::from(trial.job.connections) * (trial.client.window_ns + service.max()) as f64;
+    // The mean of a histogram is right to 0.05 %, its maximum to 0.1 %.
+    out.invariant("littles_law", spent_ns <= had_ns * 1.01, || {
+        format!("{spent_ns} ns of service on {} connections that had {had_ns} ns", trial.job.connections)
+    });
+}

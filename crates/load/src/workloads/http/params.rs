@@ -1,0 +1,240 @@
+//! The parameters of `http`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::error::ErrorKind;
+use hopbench_model::Problem;
+use hopbench_model::units::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::crew::filler;
+use crate::http::{RequestSpec, RequestTemplate, Url};
+
+/// What to ask for, and what to expect.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// The command's TARGET; the command line has no flag for it
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Method of the requests
+    #[arg(long, value_name = "METHOD", default_value = "GET")]
+    #[serde(default = "get")]
+    method: String,
+    /// A field of the requests; may be given several times
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    headers: Vec<String>,
+    /// Body of the requests
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["body_file", "body_size"])]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    /// Take the body of the requests from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "body_size")]
+    #[serde(skip)]
+    body_file: Option<PathBuf>,
+    /// A body that is not text, from a file; two digits a byte
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    body_hex: Option<String>,
+    /// Send a body of this many bytes of anything
+    #[arg(long, value_name = "SIZE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    body_size: Option<Bytes>,
+    /// A new connection for every request
+    #[arg(long)]
+    #[serde(default)]
+    no_keep_alive: bool,
+    /// Warn when a body that is received is not of this size
+    #[arg(long, value_name = "SIZE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expect_size: Option<Bytes>,
+}
+
+/// Most bytes of a request's body: every byte of it is held in memory, and a copy in the record of a file.
+const MOST_BODY_BYTES: u64 = 16 << 20;
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+impl Params {
+    /// Reads the file that `--body-file` names.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is too long.
+    pub(super) fn with_body_file(mut self) -> Result<Self, clap::Error> {
+        let Some(path) = self.body_file.take() else { return Ok(self) };
+        let refuse = |kind, expected: String| {
+            let found = path.display();
+            clap::Error::raw(kind, format!("--body-file: found `{found}`, expected {expected}\n"))
+        };
+        let bytes = std::fs::read(&path)
+            .map_err(|error| refuse(ErrorKind::Io, format!("a file that can be read: {error}")))?;
+        if bytes.len() as u64 > MOST_BODY_BYTES {
+            let expected = format!("a file of at most {}", Bytes(MOST_BODY_BYTES));
+            return Err(refuse(ErrorKind::ValueValidation, expected));
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => self.body = Some(text),
+            // JSON, which parameters travel in, has text only.
+            Err(error) => self.body_hex = Some(to_hex(error.as_bytes())),
+        }
+        Ok(self)
+    }
+
+    /// Whether connections serve more than one request.
+    pub(super) fn keep_alive(&self) -> bool {
+        !self.no_keep_alive
+    }
+
+    /// How long bodies of answers should be, bytes.
+    pub(super) fn expected_body_bytes(&self) -> Option<u64> {
+        self.expect_size.map(|size| size.0)
+    }
+
+    /// Everything that is wrong.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        match self.template() {
+            Ok(request) => match self.expect_size {
+                Some(size) if size.0 > 0 && !request.expects_body() => {
+                    vec![Problem::new("--expect-size", size, "none with --method HEAD: its answers have no body")]
+                }
+                _ => Vec::new(),
+            },
+            Err(problems) => problems,
+        }
+    }
+
+    /// The request.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the URL, the method, the fields and the body.
+    pub(super) fn template(&self) -> Result<RequestTemplate, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let url = Url::parse(self.url.as_deref().unwrap_or_default());
+        if let Err(error) = &url {
+            problems.push(Problem::new("URL", &error.found, error.expected));
+        }
+        let body = self.request_body().unwrap_or_else(|problem| {
+            problems.push(problem);
+            Vec::new()
+        });
+        // With a stand-in for a URL that is wrong, the problems of the other parameters are found too.
+        if let Ok(url) = &url.or_else(|_| Url::parse("localhost")) {
+            let spec = RequestSpec {
+                method: &self.method,
+                url,
+                headers: &self.headers,
+                body: &body,
+                keep_alive: self.keep_alive(),
+            };
+            match RequestTemplate::new(&spec) {
+                Ok(request) if problems.is_empty() => return Ok(request),
+                Ok(_) => {}
+                Err(more) => problems.extend(more),
+            }
+        }
+        Err(problems)
+    }
+
+    fn request_body(&self) -> Result<Vec<u8>, Problem> {
+        match (&self.body, &self.body_hex, self.body_size) {
+            (None, None, None) => Ok(Vec::new()),
+            (Some(text), None, None) => Ok(text.clone().into_bytes()),
+            (None, Some(digits), None) => from_hex(digits)
+                .ok_or_else(|| Problem::new("body_hex", digits.escape_debug(), "two hexadecimal digits a byte")),
+            (None, None, Some(size)) if size.0 <= MOST_BODY_BYTES => Ok(filler(size.0 as usize).to_vec()),
+            (None, None, Some(size)) => Err(Problem::new("--body-size", size, format!("at most {}", Bytes(MOST_BODY_BYTES)))),
+            _ => Err(Problem::new("--body", "more than one body", "one of --body, --body-file and --body-size")),
+        }
+    }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let nibbles: Vec<u8> = digits.chars().map(|c| c.to_digit(16).map(|n| n as u8)).collect::<Option<_>>()?;
+    nibbles.len().is_multiple_of(2).then(|| nibbles.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, FromArgMatches};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Params, clap::Error> {
+        let command = Params::augment_args(Command::new("http"));
+        let matches = command.try_get_matches_from([&["http"], arguments].concat())?;
+        Params::from_arg_matches(&matches)?.with_body_file()
+    }
+
+    fn sent(arguments: &[&str]) -> Vec<u8> {
+        let mut value = json!(parse(arguments).unwrap());
+        value["url"] = json!("http://h/p");
+        let params: Params = serde_json::from_value(value).unwrap();
+        params.template().unwrap().bytes().to_vec()
+    }
+
+    fn problems(params: Value) -> Vec<String> {
+        let params: Params = serde_json::from_value(params).unwrap();
+        params.problems().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn flags_become_the_request() {
+        let text = |arguments: &[&str]| String::from_utf8(sent(arguments)).unwrap();
+        assert!(text(&[]).starts_with("GET /p HTTP/1.1\r\nHost: h\r\n"));
+        let post = text(&["--method", "POST", "-H", "A: 1", "--header", "B: 2", "--body", "hello"]);
+        assert!(post.starts_with("POST /p ") && post.contains("\r\nA: 1\r\nB: 2\r\n"), "{post}");
+        assert!(post.ends_with("Content-Length: 5\r\n\r\nhello"), "{post}");
+        assert!(text(&["--no-keep-alive"]).contains("Connection: close\r\n"));
+        let filled = sent(&["--method", "PUT", "--body-size", "1KiB"]);
+        assert!(String::from_utf8_lossy(&filled).contains("Content-Length: 1024\r\n"));
+    }
+
+    #[test]
+    fn a_body_file_is_sent_as_it_is() {
+        let path = std::env::temp_dir().join(format!("hopbench-body-{}", std::process::id()));
+        for content in [&b"plain text"[..], &[0xff, 0, 0xc3, 13]] {
+            std::fs::write(&path, content).unwrap();
+            let request = sent(&["--method", "POST", "--body-file", path.to_str().unwrap()]);
+            assert!(request.ends_with(&[b"\r\n\r\n", content].concat()), "{content:?}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        let error = parse(&["--body-file", path.to_str().unwrap()]).unwrap_err();
+        assert!(error.to_string().contains("--body-file: found `"), "{error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn one_body_only() {
+        for pair in [["--body", "--body-size"], ["--body", "--body-file"], ["--body-file", "--body-size"]] {
+            let error = parse(&[pair[0], "1", pair[1], "1"]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ArgumentConflict, "{pair:?}");
+        }
+        let both = problems(json!({"url": "h", "body": "a", "body_size": "1"}));
+        assert!(both[0].contains("one of --body"), "{both:?}");
+    }
+
+    #[test]
+    fn every_problem_is_found_at_once() {
+        let all = problems(json!({
+            "url": "https://h/", "method": "G T", "headers": ["no colon", "Connection: close"], "body_size": "17MiB",
+        }));
+        let places: Vec<_> = all.iter().map(|p| p.split(':').next().unwrap()).collect();
+        assert_eq!(places, ["URL", "--body-size", "--method", "--header", "--header"], "{all:#?}");
+        assert_eq!(problems(json!({}))[0].split(':').next(), Some("URL"));
+        assert!(problems(json!({"url": "h", "body_hex": "abc"}))[0].contains("two hexadecimal digits"));
+        let head = problems(json!({"url": "h", "method": "HEAD", "expect_size": "1kB"}));
+        assert!(head[0].starts_with("--expect-size: found `1kB`"), "{head:?}");
+        assert!(problems(json!({"url": "h", "expect_size": "1kB"})).is_empty());
+    }
+}

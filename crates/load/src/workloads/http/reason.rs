@@ -1,0 +1,54 @@
+//! Failures by reason: the words under which a record counts them.
+
+use std::io::{Error, ErrorKind};
+
+/// The connection attempt had no answer in time.
+pub(super) const CONNECT_TIMEOUT: &str = "connect_timeout";
+/// The answer was not complete in time.
+pub(super) const TIMEOUT: &str = "timeout";
+/// The peer closed the connection before the first byte of an answer.
+pub(super) const CLOSED_EARLY: &str = "closed_early";
+/// The trial ended before the answer came.
+pub(super) const UNFINISHED: &str = "unfinished";
+/// No local port was free.
+pub(super) const NO_LOCAL_PORT: &str = "no_local_port";
+
+/// Why a connection could not be made.
+pub(super) fn of_connect(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => "connect_refused",
+        ErrorKind::TimedOut => CONNECT_TIMEOUT,
+        ErrorKind::AddrNotAvailable => NO_LOCAL_PORT,
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => "reset",
+        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "unreachable",
+        _ if too_many_files(error) => "too_many_open_files",
+        _ => "connect_failed",
+    }
+}
+
+/// Why a connection broke.
+pub(super) fn of_transfer(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => "reset",
+        // The kernel gave up sending again.
+        ErrorKind::TimedOut => TIMEOUT,
+        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "unreachable",
+        _ => "connection_failed",
+    }
+}
+
+/// Why an answer is an error; `None`: it is not.
+#[inline]
+pub(super) fn of_status(status: u16) -> Option<&'static str> {
+    match status {
+        0..400 => None,
+        400..500 => Some("status_4xx"),
+        500..600 => Some("status_5xx"),
+        600.. => Some("status_other"),
+    }
+}
+
+/// Whether no more sockets can be had (`ENFILE`, `EMFILE`).
+pub(super) fn too_many_files(error: &Error) -> bool {
+    matches!(error.raw_os_error(), Some(23 | 24))
+}

@@ -1,0 +1,110 @@
+//! Connections that end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hopbench_model::{Counter, Schedule};
+use serde_json::json;
+
+use crate::peers::{Peer, SMALL};
+use crate::rig::{MS, engines, job, run};
+
+#[test]
+fn a_connection_closed_at_rest_costs_no_request() {
+    for job in engines(&job(json!({}))) {
+        let answered = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&answered);
+        // Closes after every 100 requests and does not say so.
+        let peer = Peer::start(move |mut connection| {
+            for _ in 0..100 {
+                if !connection.request() {
+                    return;
+                }
+                count.fetch_add(1, Ordering::AcqRel);
+                connection.write(SMALL);
+            }
+        });
+        let mut job = job;
+        job.params["url"] = json!(peer.url());
+        // Long enough for some hundred requests on each connection, on a slow machine too.
+        job.timing.window_ns = 300 * MS;
+        let seen = run(&job, peer.address);
+        assert_eq!(seen.errors(), json!({}), "{}", job.engine);
+        assert_eq!(seen.count(Counter::Completed), answered.load(Ordering::Acquire), "{}", job.engine);
+        let reconnects = seen.figures().metrics["reconnects"];
+        assert!(reconnects >= 1.0, "{reconnects} with {} answers", seen.count(Counter::Completed));
+        // Every connection but the first four replaced one; the last ones may have been replaced behind the window.
+        let replaced = seen.count(Counter::Connects) - 4;
+        assert!(replaced as f64 >= reconnects && replaced as f64 <= reconnects + 4.0, "{replaced}, {reconnects}");
+        // And one that was only tried beforehand.
+        assert_eq!(peer.connections(), seen.count(Counter::Connects) + 1);
+    }
+}
+
+#[test]
+fn the_second_try_is_the_last() {
+    // Answers the first request of the first connection, and none after that.
+    let first = AtomicU64::new(0);
+    let peer = Peer::start(move |mut connection| {
+        if connection.request() && first.fetch_add(1, Ordering::AcqRel) == 0 {
+            connection.write(SMALL);
+        }
+    });
+    let mut job = job(json!({"url": peer.url()}));
+    job.connections = 1;
+    job.schedule = Schedule::Rate(40.0);
+    let seen = run(&job, peer.address);
+    assert_eq!(seen.count(Counter::Counted), 1);
+    assert_eq!(seen.figures().metrics["reconnects"], 1.0);
+    let lost = seen.count(Counter::Intended) - 1;
+    assert!(lost >= 4, "{lost}");
+    assert_eq!(seen.errors(), json!({"closed_early": lost}));
+}
+
+#[test]
+fn an_answer_that_closes_its_connection_is_obeyed() {
+    for head in ["Connection: close\r\nContent-Length: 2\r\n", "Connection: close\r\n"] {
+        // Without a length the body ends with the connection.
+        let answer = format!("HTTP/1.1 200 OK\r\n{head}\r\nok");
+        let peer = Peer::start(move |mut connection| {
+            if connection.request() {
+                connection.write(answer.as_bytes());
+            }
+        });
+        for job in engines(&job(json!({"url": peer.url(), "expect_size": "2B"}))) {
+            let seen = run(&job, peer.address);
+            assert_eq!(seen.errors(), json!({}), "{head} {}", job.engine);
+            let (connects, completed) = (seen.count(Counter::Connects), seen.count(Counter::Completed));
+            // The first connections stood before load began; the last exchange of each leaves none behind.
+            assert!((completed..=completed + 4).contains(&connects), "{connects} for {completed}");
+            let figures = seen.figures();
+            assert_eq!(figures.metrics["reconnects"], 0.0);
+            assert!(figures.warnings.is_empty(), "{:?}", figures.warnings);
+        }
+    }
+}
+
+#[test]
+fn a_chunked_answer_has_its_size_and_a_surplus_is_told() {
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3\r\nyou\r\n0\r\n\r\n";
+    let peer = Peer::start(move |mut connection| {
+        while connection.request() {
+            connection.write(chunked);
+        }
+    });
+    let seen = run(&job(json!({"url": peer.url(), "expect_size": "9B"})), peer.address);
+    let figures = seen.figures();
+    assert_eq!(figures.metrics["response_body_bytes"], 8.0);
+    assert_eq!(figures.metrics["unexpected_sizes"], seen.count(Counter::Counted) as f64);
+    assert!(figures.warnings[0].detail.contains("--expect-size"), "{:?}", figures.warnings);
+
+    let peer = Peer::start(move |mut connection| {
+        while connection.request() {
+            connection.write(&[SMALL, b"more"].concat());
+        }
+    });
+    let seen = run(&job(json!({"url": peer.url()})), peer.address);
+    assert_eq!(seen.errors(), json!({}));
+    assert!(seen.count(Counter::Counted) > 0);
+    assert!(seen.figures().warnings[0].detail.contains("nobody asked for"), "{:?}", seen.figures().warnings);
+}

@@ -1,0 +1,14 @@
+//! The `http` workload and our HTTP target, over 127.0.0.1.
+//!
+//! Times are only asserted where arithmetic gives them and with room for a machine that does other things too;
+//! counts are asserted exactly.
+
+mod counts;
+mod errors;
+mod lifetimes;
+mod ours;
+mod peers;
+mod refusals;
+mod rig;
+mod target;
+mod timing;

@@ -1,0 +1,66 @@
+//! Our target behind a listener, as an agent would have it.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use hopbench_load::crew::{Accepted, Crew};
+use hopbench_load::{TargetContext, Window, target};
+use hopbench_model::{Counts, SECOND};
+use hopbench_sys::{Socket, Waker, clock};
+
+/// A running target.
+pub(crate) struct Ours {
+    pub(crate) address: SocketAddr,
+    crew: Crew,
+    window: Arc<Window>,
+    over: Arc<AtomicBool>,
+    accepting: JoinHandle<()>,
+}
+
+impl Ours {
+    pub(crate) fn start() -> Self {
+        let context = TargetContext::new(Arc::new(Waker::new().unwrap()));
+        let window = Arc::clone(&context.window);
+        let (crew, acceptor) = target(&context).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&over);
+        let accepting = std::thread::spawn(move || {
+            for flow in 0.. {
+                let (stream, _) = listener.accept().unwrap();
+                if seen.load(Ordering::Acquire) {
+                    break;
+                }
+                stream.set_nonblocking(true).unwrap();
+                acceptor(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)) });
+            }
+        });
+        Self { address, crew, window, over, accepting }
+    }
+
+    pub(crate) fn url(&self, target: &str) -> String {
+        format!("http://{}{target}", self.address)
+    }
+
+    /// Waits until every connection was closed by its client, and gives the totals.
+    pub(crate) fn stop(self) -> Counts {
+        self.over.store(true, Ordering::Release);
+        drop(TcpStream::connect(self.address).unwrap());
+        self.accepting.join().unwrap();
+        self.crew.close();
+        let patience = clock::now() + 5 * SECOND;
+        while self.crew.running() > 0 && clock::now() < patience {
+            clock::sleep_until(clock::now() + 1_000_000);
+        }
+        assert_eq!(self.crew.running(), 0, "the target ends with its last connection");
+        self.window.stop();
+        let counts = self.crew.counts();
+        let (_, fault) = self.crew.join();
+        assert_eq!(fault, None);
+        counts
+    }
+}

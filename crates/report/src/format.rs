@@ -1,0 +1,37 @@
+//! What a format must provide.
+
+use hopbench_model::Record;
+
+/// The setting of a record that says which address was used, where the target is a name.
+pub const ADDRESS_SETTING: &str = "address";
+
+/// One way to print records.
+pub trait Format: Sync {
+    /// Its name in flags; also the file's name.
+    fn name(&self) -> &'static str;
+
+    /// One line for `hopbench list formats`.
+    fn summary(&self) -> &'static str;
+
+    /// The records as text, in the order given; ends with a line feed, empty without records.
+    ///
+    /// Metrics of any value are accepted: what is not a finite number is printed as unknown, or left out.
+    fn render(&self, records: &[Record], context: &Context<'_>) -> String;
+}
+
+/// What a format may use besides the records; formats for programs ignore it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Context<'a> {
+    /// Sentences that explain the figures, a list a record in the order of the records. May be shorter
+    /// than the records.
+    pub notes: &'a [Vec<String>],
+    /// Whether the text goes to a terminal, which can show bold and dim.
+    pub terminal: bool,
+}
+
+impl<'a> Context<'a> {
+    /// The sentences of the record at this index.
+    pub fn notes_of(&self, index: usize) -> &'a [String] {
+        self.notes.get(index).map_or(&[], Vec::as_slice)
+    }
+}

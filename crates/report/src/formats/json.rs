@@ -1,0 +1,46 @@
+//! One record a line, as it is kept in `records.jsonl`.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::Record;
+
+use crate::{Context, Format};
+
+/// The format; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Json;
+
+impl Format for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn summary(&self) -> &'static str {
+        "one record a line, with everything that is known of the trial"
+    }
+
+    fn render(&self, records: &[Record], _context: &Context<'_>) -> String {
+        let mut out = String::new();
+        for record in records {
+            // Every key of a record is a string, so that there is nothing that cannot be written.
+            out.push_str(&serde_json::to_string(&finite(record)).unwrap_or_default());
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// The record without figures that JSON has no number for: they would come back as `null`, which is no
+/// metric, and a metric that is unknown is absent.
+fn finite(record: &Record) -> Record {
+    let mut record = record.clone();
+    let keep = |figures: &mut BTreeMap<String, f64>| figures.retain(|_, value| value.is_finite());
+    keep(&mut record.metrics);
+    record.intervals.iter_mut().for_each(keep);
+    keep(&mut record.cost.client);
+    keep(&mut record.cost.server);
+    for node in &mut record.cost.nodes {
+        node.meters.values_mut().for_each(keep);
+    }
+    record
+}

@@ -1,0 +1,76 @@
+//! What a person reads after a trial, in 80 columns.
+//!
+//! From the top: what was measured, what makes the figures useless (if anything does), the figures, what
+//! they cost, what limited them, the evidence, and the caveats with what to do about them. A metric that no
+//! section knows is listed, never dropped.
+
+mod bulk;
+mod caveats;
+mod cost;
+mod datagrams;
+mod evidence;
+mod exchanges;
+mod figures;
+mod header;
+mod latency;
+mod messages;
+mod page;
+mod pings;
+
+use hopbench_model::Record;
+
+use self::figures::Figures;
+use self::page::Page;
+use crate::{Context, Format, sweep, wakeup};
+
+/// The format; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Text;
+
+impl Format for Text {
+    fn name(&self) -> &'static str {
+        "text"
+    }
+
+    fn summary(&self) -> &'static str {
+        "for people: one page a trial, and a table when there are several"
+    }
+
+    fn render(&self, records: &[Record], context: &Context<'_>) -> String {
+        let mut parts: Vec<String> = records
+            .iter()
+            .enumerate()
+            .map(|(index, record)| trial(record, context.notes_of(index), context.terminal))
+            .collect();
+        parts.extend(sweep::sweep_table(records));
+        let costs = wakeup::wakeup_costs(records);
+        if !costs.is_empty() {
+            let mut page = Page::new(context.terminal);
+            costs.iter().for_each(|cost| page.line(cost));
+            parts.push(page.finish());
+        }
+        parts.join("\n")
+    }
+}
+
+fn trial(record: &Record, notes: &[String], terminal: bool) -> String {
+    let mut page = Page::new(terminal);
+    let mut figures = Figures::new(record);
+    caveats::alarms(&mut page, record);
+    header::write(&mut page, record);
+    page.blank();
+    match record.workload.as_str() {
+        "stream" => bulk::write(&mut page, &mut figures, notes),
+        "push" => messages::write(&mut page, &mut figures, notes),
+        "udp" => datagrams::write(&mut page, &mut figures, notes),
+        "ping" => pings::write(&mut page, &mut figures, notes),
+        _ => exchanges::write(&mut page, &mut figures, notes),
+    }
+    figures.over_time(&mut page);
+    figures.rest(&mut page);
+    latency::write(&mut page, record);
+    cost::write(&mut page, record);
+    evidence::write(&mut page, record);
+    caveats::warnings(&mut page, record);
+    page.finish()
+}

@@ -1,0 +1,166 @@
+//! What the traffic cost: processes, machines, and CPU for one unit of work.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{NodeCost, Record};
+
+use super::page::Page;
+use crate::number::{by_name, bytes, cores, per_s, share, time_ns};
+
+/// CPUs that are worth a word, at most so many of them.
+const BUSY: f64 = 0.05;
+const MOST_CPUS: usize = 6;
+/// Figures of other meters that mean trouble when they are not zero, by a part of their name.
+const TROUBLE: &[&str] = &["drop", "squeeze", "error", "overflow", "throttled"];
+const MOST_TROUBLES: usize = 8;
+
+pub(super) fn write(page: &mut Page, record: &Record) {
+    let cost = &record.cost;
+    if cost.client.is_empty() && cost.server.is_empty() && cost.nodes.is_empty() {
+        return;
+    }
+    page.heading("cost");
+    let work = work(record);
+    for (label, process) in [("client", &cost.client), ("server", &cost.server)] {
+        page.field(label, &process_text(process, record.window_s, work));
+    }
+    for node in &cost.nodes {
+        machine(page, node, record.window_s, work);
+    }
+}
+
+/// Units of work of the window, how many, and what one is called.
+fn work(record: &Record) -> Option<(f64, &'static str)> {
+    let metric = |name: &str| record.metrics.get(name).copied();
+    let over_window = |name: &str| metric(name).map(|rate| rate * record.window_s);
+    let (units, name) = match record.workload.as_str() {
+        "stream" => (
+            over_window("received_bits_per_s")? / 8.0 / f64::from(1 << 30),
+            "GiB",
+        ),
+        "push" => (
+            metric("messages").or_else(|| over_window("messages_per_s"))?,
+            "message",
+        ),
+        "udp" => (over_window("received_packets_per_s")?, "packet received"),
+        _ => (over_window("requests_per_s")?, "request"),
+    };
+    (units.is_finite() && units > 0.0).then_some((units, name))
+}
+
+fn process_text(
+    process: &BTreeMap<String, f64>,
+    window_s: f64,
+    work: Option<(f64, &str)>,
+) -> String {
+    let mut parts = Vec::new();
+    let (user, system) = (
+        process.get("user_s").copied(),
+        process.get("system_s").copied(),
+    );
+    if let (Some(user), Some(system)) = (user, system) {
+        parts.push(format!(
+            "{} cores ({} user + {} system)",
+            cores((user + system) / window_s),
+            cores(user / window_s),
+            cores(system / window_s)
+        ));
+        parts.extend(each(user + system, work));
+    }
+    for (name, value) in process {
+        match name.as_str() {
+            "user_s" | "system_s" if parts.is_empty() => {
+                parts.push(format!("{name} {}", by_name(name, *value)));
+            }
+            "user_s" | "system_s" => {}
+            "max_rss_bytes" => parts.push(format!("{} resident at most", bytes(*value))),
+            "rss_bytes" if process.contains_key("max_rss_bytes") => {}
+            name => parts.push(format!(
+                "{} {}",
+                name.replace('_', " "),
+                by_name(name, *value)
+            )),
+        }
+    }
+    parts.join(", ")
+}
+
+/// CPU time for one unit of work.
+fn each(cpu_s: f64, work: Option<(f64, &str)>) -> Option<String> {
+    let (units, name) = work?;
+    Some(format!("{} CPU per {name}", time_ns(cpu_s * 1e9 / units)))
+}
+
+fn machine(page: &mut Page, node: &NodeCost, window_s: f64, work: Option<(f64, &str)>) {
+    let mut parts = Vec::new();
+    let of = match node.per_cpu_busy.len() {
+        0 => String::new(),
+        n => format!(" of {n}"),
+    };
+    let name = if node.name.is_empty() {
+        String::new()
+    } else {
+        format!("{}: ", node.name)
+    };
+    parts.push(format!("{name}{}{of} cores busy", cores(node.busy_cores)));
+    parts.push(format!("{} in softirq", cores(node.softirq_cores)));
+    if node.steal_cores > 0.005 {
+        parts.push(format!(
+            "{} stolen",
+            cores(node.steal_cores)
+        ));
+    }
+    parts.extend(each(node.busy_cores * window_s, work));
+    parts.push(format!(
+        "{} context switches/s",
+        per_s(node.context_switches_per_s)
+    ));
+    page.field("machine", &parts.join(", "));
+    page.field("busiest CPUs", &cpus(node));
+    page.field("trouble", &troubles(node));
+}
+
+/// The CPUs that did most, as one that is full limits a path whose machine is idle.
+fn cpus(node: &NodeCost) -> String {
+    let mut busy: Vec<(usize, f64)> = node
+        .per_cpu_busy
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|(_, share)| *share >= BUSY)
+        .collect();
+    busy.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let more = busy.len().saturating_sub(MOST_CPUS);
+    let mut texts: Vec<_> = busy
+        .iter()
+        .take(MOST_CPUS)
+        .map(|(cpu, busy)| {
+            let softirq = node.per_cpu_softirq.get(*cpu).copied().unwrap_or(0.0);
+            format!("{cpu}: {} (softirq {})", share(*busy), share(softirq))
+        })
+        .collect();
+    if more > 0 {
+        texts.push(format!("{more} more above {}", share(BUSY)));
+    }
+    texts.join(", ")
+}
+
+fn troubles(node: &NodeCost) -> String {
+    let mut found: Vec<_> = node
+        .meters
+        .iter()
+        .flat_map(|(meter, figures)| {
+            figures
+                .iter()
+                .map(move |(name, value)| (meter, name, *value))
+        })
+        .filter(|(_, name, value)| *value != 0.0 && TROUBLE.iter().any(|part| name.contains(part)))
+        .map(|(meter, name, value)| format!("{meter} {name} {}", by_name(name, value)))
+        .collect();
+    let more = found.len().saturating_sub(MOST_TROUBLES);
+    found.truncate(MOST_TROUBLES);
+    if more > 0 {
+        found.push(format!("{more} more in the record"));
+    }
+    found.join(", ")
+}

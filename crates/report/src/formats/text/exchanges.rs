@@ -1,0 +1,116 @@
+//! `rr`, `crr`, `http` and whatever is not known here: requests and answers.
+
+use super::figures::Figures;
+use super::page::Page;
+use crate::job::Job;
+use crate::number::{counted, percent, plain};
+
+pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
+    let total = figures
+        .take("requests")
+        .map(|n| format!("{} in the window", plain(n)));
+    Figures::join(page, "requests", [figures.text("requests_per_s"), total]);
+    schedule(page, figures);
+    Figures::join(
+        page,
+        "connections",
+        [
+            figures.phrase("connections_per_s", "opened"),
+            figures
+                .text("connects_per_s")
+                .map(|text| format!("{text} opened")),
+            figures.phrase("connects", "in the window"),
+        ],
+    );
+    Figures::join(
+        page,
+        "received",
+        [
+            figures.text("received_bits_per_s"),
+            figures.text("received_bytes_per_s"),
+        ],
+    );
+    Figures::join(
+        page,
+        "sent",
+        [
+            figures.text("sent_bits_per_s"),
+            figures.text("sent_bytes_per_s"),
+        ],
+    );
+    Figures::join(
+        page,
+        "lost",
+        [
+            figures.phrase("lost", "datagrams"),
+            figures.text("loss_ratio"),
+            figures.phrase("stale", "answers came after the timeout"),
+        ],
+    );
+    Figures::join(
+        page,
+        "retransmitted",
+        [figures.phrase("retransmitted_segments", "segments")],
+    );
+    statuses(page, figures);
+    failures(page, figures, "errors");
+    page.fields("note", notes);
+}
+
+/// What an open loop was asked for and what became of it.
+pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
+    let asked = Job(&figures.record.job)
+        .schedule()
+        .and_then(hopbench_model::Schedule::per_s);
+    let intended = figures.text("intended_per_s");
+    Figures::join(
+        page,
+        "schedule",
+        [
+            intended.map(|text| match asked {
+                Some(asked) => format!("{text} intended of {}/s asked for", plain(asked)),
+                None => format!("{text} intended"),
+            }),
+            figures.phrase("queued", "had to wait for a connection"),
+            figures.phrase("unsent", "never sent"),
+        ],
+    );
+}
+
+fn statuses(page: &mut Page, figures: &Figures<'_>) {
+    let texts: Vec<_> = figures
+        .record
+        .statuses
+        .iter()
+        .map(|(status, n)| format!("{status}: {n}"))
+        .collect();
+    page.field("statuses", &texts.join(", "));
+}
+
+/// How many failed, and why.
+pub(super) fn failures(page: &mut Page, figures: &mut Figures<'_>, metric: &str) {
+    let failed = figures.take(metric);
+    let ratio = figures.take("error_ratio");
+    let reasons: Vec<_> = figures
+        .record
+        .errors
+        .iter()
+        .map(|(reason, n)| format!("{n} {reason}"))
+        .collect();
+    if failed.is_none() && reasons.is_empty() {
+        return;
+    }
+    let known: u64 = figures
+        .record
+        .errors
+        .values()
+        .fold(0, |sum, n| sum.saturating_add(*n));
+    let mut text = failed.map_or_else(|| counted(known, "failure", "failures"), plain);
+    if let Some(ratio) = ratio.filter(|r| *r != 0.0) {
+        text.push_str(&format!(" ({})", percent(ratio)));
+    }
+    if !reasons.is_empty() {
+        text.push_str(&format!(": {}", reasons.join(", ")));
+    }
+    page.field("errors", &text);
+}

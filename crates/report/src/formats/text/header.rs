@@ -1,0 +1,87 @@
+//! What was measured: the lines that are needed to repeat it.
+
+use hopbench_model::{Record, Schedule};
+
+use super::page::Page;
+use crate::ADDRESS_SETTING;
+use crate::job::{Job, spoken};
+use crate::number::{counted, plain, time_ns};
+
+pub(super) fn write(page: &mut Page, record: &Record) {
+    let job = Job(&record.job);
+    page.title(&record.workload, &target(record));
+    page.title("", &load(job, &record.workload));
+    page.title("", &job.params().join(", "));
+    page.title("", &placement(job));
+    page.title("", &window(record, job));
+}
+
+fn target(record: &Record) -> String {
+    match record.settings.get(ADDRESS_SETTING) {
+        Some(address) if *address != record.path => format!("{} at {address}", record.path),
+        _ => record.path.clone(),
+    }
+}
+
+/// Engine, connections, threads, schedule.
+fn load(job: Job<'_>, workload: &str) -> String {
+    let mut parts = Vec::new();
+    parts.extend(job.engine().map(|engine| format!("engine {engine}")));
+    parts.extend(
+        job.connections()
+            .map(|n| counted(n, "connection", "connections")),
+    );
+    parts.extend(match (job.engine(), job.threads()) {
+        (Some("threads"), _) => Some("a thread each".to_owned()),
+        (_, threads) => threads.map(|n| counted(n, "thread", "threads")),
+    });
+    match job.schedule() {
+        None => {}
+        // Only an exchange waits for an answer before the next starts.
+        Some(Schedule::Closed) if matches!(workload, "stream" | "push" | "udp" | "ping") => {}
+        Some(Schedule::Closed) => parts.push("closed loop".to_owned()),
+        Some(Schedule::Rate(rate)) => parts.push(format!("constant rate {}/s", plain(rate))),
+        Some(Schedule::Poisson(rate)) => parts.push(format!("Poisson arrivals {}/s", plain(rate))),
+    }
+    if job
+        .schedule()
+        .is_some_and(|schedule| schedule.per_s().is_some())
+    {
+        parts.extend(job.pacing().map(|pacing| format!("pacing {pacing}")));
+    }
+    parts.join(", ")
+}
+
+fn placement(job: Job<'_>) -> String {
+    let on = |end: &str, key| job.cpus(key).map(|cpus| format!("{end} on CPU {cpus}"));
+    let parts: Vec<_> = [on("client", "client_cpus"), on("server", "server_cpus")]
+        .into_iter()
+        .flatten()
+        .collect();
+    parts.join(", ")
+}
+
+fn window(record: &Record, job: Job<'_>) -> String {
+    let mut text = format!("window {}", time_ns(record.window_s * 1e9));
+    if let (Some(_), Some(asked)) = (&record.incomplete, job.window_ns()) {
+        text.push_str(&format!(" of {} asked for", time_ns(asked as f64)));
+    }
+    if let Some(warmup) = job.warmup_ns().filter(|ns| *ns > 0) {
+        text.push_str(&format!(" after {} warm-up", time_ns(warmup as f64)));
+    }
+    if record.round > 1 {
+        text.push_str(&format!(", round {}", record.round));
+    }
+    let point: Vec<_> = record
+        .point
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", spoken(value)?)))
+        .collect();
+    if !point.is_empty() {
+        text.push_str(&format!(", point {}", point.join(", ")));
+    }
+    if !record.started_at.is_empty() {
+        text.push_str(&format!(", at {}", record.started_at));
+    }
+    text
+}

@@ -1,0 +1,40 @@
+//! `push`: messages on a schedule.
+
+use super::exchanges::{failures, schedule};
+use super::figures::Figures;
+use super::page::Page;
+use crate::number::plain;
+
+pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
+    let total = figures
+        .take("messages")
+        .map(|n| format!("{} in the window", plain(n)));
+    Figures::join(page, "messages", [figures.text("messages_per_s"), total]);
+    Figures::join(
+        page,
+        "sent",
+        [
+            figures.text("sent_messages_per_s"),
+            figures.text("sent_bits_per_s"),
+        ],
+    );
+    Figures::join(
+        page,
+        "received",
+        [
+            figures.text("received_messages_per_s"),
+            figures.text("received_bits_per_s"),
+        ],
+    );
+    schedule(page, figures);
+    Figures::join(
+        page,
+        "retransmitted",
+        [
+            figures.text("retransmitted_bytes"),
+            figures.phrase("retransmitted_segments", "segments"),
+        ],
+    );
+    failures(page, figures, "errors");
+    page.fields("note", notes);
+}

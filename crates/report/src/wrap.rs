@@ -1,0 +1,101 @@
+//! Text that fits: plain characters, lines of a given width.
+
+/// The text in printable ASCII besides `µ` and `×`, on one line: what comes from the other end or from a
+/// name must not steer a terminal, and every character then takes one column.
+pub(crate) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            ' '..='~' | 'µ' | '×' => out.push(c),
+            '\n' | '\r' | '\t' => out.push(' '),
+            other => out.extend(other.escape_unicode()),
+        }
+    }
+    out
+}
+
+/// The words of a plain text in lines of at most `width` columns (at least 1). A number stays with its
+/// unit; what is longer than a line is cut.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut used = 0;
+    for chunk in chunks(text) {
+        let length = columns(&chunk);
+        if used > 0 && used + 1 + length > width {
+            lines.push(std::mem::take(&mut line));
+            used = 0;
+        }
+        if used > 0 {
+            line.push(' ');
+            used += 1;
+        }
+        for c in chunk.chars() {
+            if used == width {
+                lines.push(std::mem::take(&mut line));
+                used = 0;
+            }
+            line.push(c);
+            used += 1;
+        }
+    }
+    if used > 0 {
+        lines.push(line);
+    }
+    lines
+}
+
+/// What must not be torn apart: words, and numbers with their unit.
+fn chunks(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut number = false;
+    for word in text.split_whitespace() {
+        match out.last_mut() {
+            Some(last) if number && is_unit(word) => {
+                last.push(' ');
+                last.push_str(word);
+                number = false;
+            }
+            _ => {
+                number = word.trim_start_matches('(').parse::<f64>().is_ok();
+                out.push(word.to_owned());
+            }
+        }
+    }
+    out
+}
+
+fn is_unit(word: &str) -> bool {
+    let word = word.trim_end_matches([',', ';', ':', ')', '.']);
+    let prefixed = |unit: &str| word.strip_suffix(unit).is_some_and(|prefix| prefix.len() <= 2);
+    matches!(word, "%" | "s" | "ms" | "us" | "ns") || prefixed("B") || prefixed("B/s") || prefixed("bit/s")
+}
+
+/// Columns of a plain text.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_kept_whole_where_they_fit() {
+        assert_eq!(wrap("one two  three", 7), ["one two", "three"]);
+        assert_eq!(wrap("a abcdefgh i", 4), ["a", "abcd", "efgh", "i"]);
+        assert_eq!(wrap("ab", 0), ["a", "b"]);
+        assert!(wrap("  ", 5).is_empty());
+        assert_eq!(wrap("about 4.81 MB, 3 x", 10), ["about", "4.81 MB, 3", "x"]);
+        assert_eq!(wrap("4.81 MB", 4), ["4.81", "MB"]);
+    }
+
+    #[test]
+    fn a_terminal_cannot_be_steered() {
+        assert_eq!(
+            plain("a\x1b[2Jb\n5 µs ×2 ü"),
+            "a\\u{1b}[2Jb 5 µs ×2 \\u{fc}"
+        );
+    }
+}

@@ -1,0 +1,6 @@
+//! What the formats make of whole records.
+
+mod golden;
+mod properties;
+mod records;
+mod wakeup;

@@ -1,0 +1,233 @@
+//! What both ends saw, as a record.
+
+use std::collections::BTreeMap;
+
+use hopbench_load::workload::{Trial, Workload};
+use hopbench_meter::delta;
+use hopbench_model::{
+    Cost, Counter, EndReport, Environment, Interval, Invariant, Job, NodeCost, Proof, RECORD_SCHEMA, Reading, Record,
+    SECOND, Tick,
+};
+use hopbench_stats::Histogram;
+use hopbench_wire::Hello;
+use serde_json::Value;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::conduct::Outcome;
+use crate::limited::limited;
+use crate::resolve::Target;
+use crate::warnings::warnings;
+
+/// What a record says besides what was measured.
+#[allow(missing_debug_implementations, reason = "a workload is code, not data")]
+pub struct Setting<'a> {
+    /// The run's name for itself.
+    pub run_id: &'a str,
+    /// The workload.
+    pub workload: &'static dyn Workload,
+    /// The job.
+    pub job: &'a Job,
+    /// What varies between the trials of this run.
+    pub point: BTreeMap<String, Value>,
+    /// The round, from 1.
+    pub round: u32,
+    /// Where the client connected to.
+    pub target: &'a Target,
+    /// The client's agent.
+    pub client: &'a Hello,
+    /// The server's agent.
+    pub server: Option<&'a Hello>,
+}
+
+/// The record of a trial, with the sentences that explain it.
+pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>) {
+    let job = setting.job;
+    let (client, server) = (&outcome.client, outcome.server.as_ref());
+    let figures = setting.workload.figures(&Trial { job, client, server, shared_clock: outcome.shared_clock });
+    let started = OffsetDateTime::UNIX_EPOCH + outcome.started;
+    let mut record = Record {
+        schema: RECORD_SCHEMA.to_owned(),
+        run_id: setting.run_id.to_owned(),
+        path: setting.target.name.clone(),
+        workload: job.workload.clone(),
+        point: setting.point.clone(),
+        round: setting.round,
+        started_at: started.format(&Rfc3339).unwrap_or_default(),
+        window_s: client.window_ns as f64 / SECOND as f64,
+        limited_by: String::new(),
+        limited_because: String::new(),
+        metrics: figures.metrics,
+        latency: latencies(client, server),
+        intervals: intervals(setting.workload.nature().needs_agent, client, server),
+        cost: Cost {
+            client: process(client),
+            server: server.map(process).unwrap_or_default(),
+            nodes: nodes(client, server),
+        },
+        proof: proof(setting, client, server),
+        invariants: figures.invariants,
+        warnings: figures.warnings,
+        statuses: client.statuses.clone(),
+        errors: client.errors.clone(),
+        settings: settings(setting, outcome),
+        job: serde_json::to_value(job).unwrap_or_default(),
+        environment: Environment {
+            version: format!("hopbench {}", setting.client.version),
+            commit: setting.client.commit.clone(),
+            client: setting.client.machine.clone(),
+            server: setting.server.map(|s| s.machine.clone()).unwrap_or_default(),
+        },
+        incomplete: incomplete(outcome),
+    };
+    // What is not finite would become null, which no reader takes for a number.
+    record.metrics.retain(|_, value| value.is_finite());
+    record.invariants.extend(machine_invariants(&record.cost));
+    (record.limited_by, record.limited_because) = limited(job, &record.metrics, &record.latency, &record.cost);
+    let more = warnings(&record, job, outcome);
+    record.warnings.extend(more);
+    (record, figures.notes)
+}
+
+fn incomplete(outcome: &Outcome) -> Option<String> {
+    let fault = outcome.fault.as_ref().map(|f| f.text.clone());
+    fault
+        .or_else(|| outcome.client.incomplete.clone())
+        .or_else(|| outcome.server.as_ref().and_then(|s| s.incomplete.clone()))
+}
+
+/// Latencies by kind; one that both ends measured is the client's.
+fn latencies(client: &EndReport, server: Option<&EndReport>) -> BTreeMap<String, hopbench_model::Latency> {
+    let mut out = BTreeMap::new();
+    for end in server.into_iter().chain([client]) {
+        for (kind, text) in &end.latency {
+            // A histogram that does not read is caught by the invariant that counts requests.
+            if let Ok(histogram) = Histogram::from_base64(text) {
+                out.insert(kind.name().to_owned(), histogram.summary());
+            }
+        }
+    }
+    out
+}
+
+/// Rates of each interval. One-way traffic is counted where it is sent and where it arrives.
+fn intervals(needs_agent: bool, client: &EndReport, server: Option<&EndReport>) -> Vec<Interval> {
+    let mut out = Vec::new();
+    let mut before = (&client.start, server.map(|s| &s.start));
+    for (index, tick) in client.ticks.iter().enumerate() {
+        let theirs = server.and_then(|s| s.ticks.get(index));
+        let mine = rates(before.0, tick);
+        let Some(mine) = mine else { continue };
+        let mut interval = Interval::from([("t_s".to_owned(), tick.t_ns as f64 / SECOND as f64)]);
+        let theirs_rates = before.1.zip(theirs).and_then(|(then, now)| rates(then, now));
+        for (name, counter) in [("sent_bits_per_s", Counter::SentBytes), ("received_bits_per_s", Counter::ReceivedBytes)] {
+            // Request and response bytes are the client's to count; a stream's receiver may be either end.
+            let mut rate = mine(counter) * 8.0;
+            if needs_agent && rate == 0.0 {
+                rate = theirs_rates.as_ref().map_or(0.0, |r| r(counter)) * 8.0;
+            }
+            interval.insert(name.to_owned(), rate);
+        }
+        interval.insert("completed_per_s".to_owned(), mine(Counter::Completed));
+        if mine(Counter::Errors) > 0.0 {
+            interval.insert("errors_per_s".to_owned(), mine(Counter::Errors));
+        }
+        out.push(interval);
+        before = (tick, theirs.or(before.1));
+    }
+    out
+}
+
+/// What was counted a second between two ticks; `None` when no time passed.
+fn rates(then: &Tick, now: &Tick) -> Option<impl Fn(Counter) -> f64 + use<>> {
+    let seconds = (now.t_ns - then.t_ns) as f64 / SECOND as f64;
+    let counts = now.counts.since(&then.counts);
+    (seconds > 0.0).then_some(move |counter| counts.of(counter) as f64 / seconds)
+}
+
+/// What a process spent over the window.
+fn process(end: &EndReport) -> BTreeMap<String, f64> {
+    let none = Reading::new();
+    let reading = |tick: &Tick, name: &str| tick.readings.get(name).cloned().unwrap_or_else(|| none.clone());
+    let mut out = delta::window(&reading(&end.start, "self"), &reading(&end.end, "self"));
+    if let (Some(user), Some(system)) = (out.get("user_s").copied(), out.get("system_s").copied()) {
+        out.insert("cores".to_owned(), (user + system) / seconds(end));
+    }
+    if let Some(rss) = end.end.readings.get("process").and_then(|r| r.get("rss_bytes")) {
+        out.insert("rss_bytes".to_owned(), *rss);
+    }
+    out
+}
+
+fn nodes(client: &EndReport, server: Option<&EndReport>) -> Vec<NodeCost> {
+    [("client", Some(client)), ("server", server)]
+        .into_iter()
+        .filter_map(|(name, end)| {
+            let end = end?;
+            let mut node = delta::node_cost(name, &end.start.readings, &end.end.readings, seconds(end));
+            // These stand in the costs of the processes.
+            node.meters.remove("self");
+            node.meters.remove("process");
+            Some(node)
+        })
+        .collect()
+}
+
+/// Time between the two readings, s.
+fn seconds(end: &EndReport) -> f64 {
+    ((end.end.t_ns - end.start.t_ns).max(1)) as f64 / SECOND as f64
+}
+
+fn proof(setting: &Setting<'_>, client: &EndReport, server: Option<&EndReport>) -> Vec<Proof> {
+    let mut out = Vec::new();
+    if let Some(flow) = client.flows.first() {
+        out.push(Proof {
+            hop: "client".to_owned(),
+            evidence: format!("flow {} from {} to {}", flow.flow, flow.local, flow.peer),
+            ok: flow.peer == setting.target.address.to_string() || setting.target.address.port() == 0,
+        });
+    }
+    if let Some(flow) = server.and_then(|s| s.flows.first()) {
+        out.push(Proof {
+            hop: "server".to_owned(),
+            evidence: format!("flow {} at {} from {}", flow.flow, flow.local, flow.peer),
+            ok: true,
+        });
+    }
+    out
+}
+
+fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String> {
+    let mut out = outcome.client.settings.clone();
+    if let Some(server) = &outcome.server {
+        for (name, value) in &server.settings {
+            if out.get(name) != Some(value) {
+                out.insert(format!("server_{name}"), value.clone());
+            }
+        }
+    }
+    out.insert("address".to_owned(), setting.target.address.to_string());
+    if !setting.target.others.is_empty() {
+        let others: Vec<_> = setting.target.others.iter().map(ToString::to_string).collect();
+        out.insert("addresses_not_used".to_owned(), others.join(", "));
+    }
+    out.insert("clock".to_owned(), if outcome.shared_clock { "shared" } else { "two machines" }.to_owned());
+    out
+}
+
+/// A machine cannot be less busy than one process on it.
+fn machine_invariants(cost: &Cost) -> Vec<Invariant> {
+    let mut out = Vec::new();
+    for (end, node) in [(&cost.client, "client"), (&cost.server, "server")] {
+        let Some(node) = cost.nodes.iter().find(|n| n.name == node && !n.per_cpu_busy.is_empty()) else { continue };
+        let Some(cores) = end.get("cores") else { continue };
+        // The kernel's tick-based and precise accounts differ by a few ticks.
+        let ok = node.busy_cores + 0.1 >= *cores;
+        out.push(Invariant {
+            name: format!("{}_machine_busy_ge_process", node.name),
+            ok,
+            detail: if ok { String::new() } else { format!("machine {:.2} cores, process {cores:.2}", node.busy_cores) },
+        });
+    }
+    out
+}

@@ -1,0 +1,187 @@
+//! A conductor's end of a control session.
+
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use hopbench_control::secret::Secret;
+use hopbench_control::tls::{self, Refusal};
+use hopbench_control::{Channel, ChannelError};
+use hopbench_model::{Fault, Nanos};
+use hopbench_sys::clock;
+use hopbench_wire::{Build, ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, ToAgent};
+
+/// A control session with one agent, past its hello.
+#[derive(Debug)]
+pub struct Link {
+    pub(crate) channel: Channel,
+    session: ConductorSession,
+    /// What the agent said of itself.
+    pub hello: Hello,
+    /// What to add to this process' clock to get the agent's, ns.
+    pub clock_offset_ns: i64,
+    /// The shortest round trip seen while the clocks were compared, ns; the offset is wrong by at most half.
+    pub round_trip_ns: Nanos,
+    pinged: Nanos,
+    who: String,
+}
+
+/// How often clocks are compared; the fastest exchange counts.
+const CLOCK_TRIES: usize = 8;
+
+impl Link {
+    /// Opens a session with the agent at `address`, as `ours`.
+    ///
+    /// # Errors
+    /// Nothing listens there, it is no agent, it has another token or another protocol.
+    pub fn open(address: SocketAddr, secret: &Secret, ours: &Hello, timeout: Duration) -> Result<Self, Fault> {
+        let who = format!("the agent at {address}");
+        let stream = TcpStream::connect_timeout(&address, timeout.min(Duration::from_nanos(HANDSHAKE_LIMIT)))
+            .map_err(|error| unreachable(address, &error))?;
+        let config = tls::client_config(secret).map_err(|e| Fault::environment(format!("TLS: {e}")))?;
+        let channel = Channel::open(stream, config).map_err(|e| refused(&who, &e))?;
+        Self::greet(channel, ours, who)
+    }
+
+    /// Opens a session over a socket pair, as `ours`.
+    ///
+    /// # Errors
+    /// An agent that does not answer.
+    pub fn over(stream: UnixStream, ours: &Hello) -> Result<Self, Fault> {
+        let who = "the local agent".to_owned();
+        let channel = Channel::pair(stream).map_err(|e| refused(&who, &e))?;
+        Self::greet(channel, ours, who)
+    }
+
+    fn greet(mut channel: Channel, ours: &Hello, who: String) -> Result<Self, Fault> {
+        let mut session = ConductorSession::new(Build::of(ours));
+        let until = clock::now() + HANDSHAKE_LIMIT;
+        let message = ToAgent::Hello(ours.clone());
+        session.send(&message).map_err(|e| broken(&who, &e))?;
+        channel.send(&message).map_err(|e| refused(&who, &e))?;
+        let answer = channel
+            .receive_until::<FromAgent>(until)
+            .map_err(|e| refused(&who, &e))?
+            .ok_or_else(|| Fault::environment(format!("{who} did not answer within 5 s")))?;
+        session.receive(&answer).map_err(|e| Fault::environment(format!("{who}: {e}")))?;
+        let FromAgent::Hello(hello) = answer else {
+            return Err(Fault::environment(format!("{who} did not say hello")));
+        };
+        let shares = hello.boot_id == ours.boot_id && !hello.boot_id.is_empty();
+        let mut link =
+            Self { channel, session, hello, clock_offset_ns: 0, round_trip_ns: 0, pinged: clock::now(), who };
+        if !shares {
+            link.compare_clocks()?;
+        }
+        Ok(link)
+    }
+
+    /// Whether the agent reads the same monotonic clock as `other`'s.
+    pub fn shares_clock(&self, other: &Self) -> bool {
+        self.hello.boot_id == other.hello.boot_id && !self.hello.boot_id.is_empty()
+    }
+
+    /// The offset by the fastest of several exchanges, as NTP takes it (RFC 5905, clock filter).
+    fn compare_clocks(&mut self) -> Result<(), Fault> {
+        self.round_trip_ns = Nanos::MAX;
+        for _ in 0..CLOCK_TRIES {
+            let sent = clock::now();
+            self.send(&ToAgent::Clock)?;
+            let answer = self.expect(sent + HANDSHAKE_LIMIT)?;
+            let got = clock::now();
+            if let FromAgent::Clock { now_ns } = answer
+                && got - sent < self.round_trip_ns
+            {
+                self.round_trip_ns = got - sent;
+                self.clock_offset_ns = now_ns as i64 - (sent + (got - sent) / 2) as i64;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends one message.
+    ///
+    /// # Errors
+    /// A message that is illegal now, a broken session.
+    pub fn send(&mut self, message: &ToAgent) -> Result<(), Fault> {
+        self.session.send(message).map_err(|e| broken(&self.who, &e))?;
+        self.channel.send(message).map_err(|e| broken(&self.who, &e))
+    }
+
+    /// The next message that means something, if one has come.
+    ///
+    /// # Errors
+    /// A message that is illegal now, a broken session.
+    pub fn receive(&mut self) -> Result<Option<FromAgent>, Fault> {
+        while let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| broken(&self.who, &e))? {
+            let heed = self.session.receive(&message).map_err(|e| broken(&self.who, &e))?;
+            if heed == Heed::Act && message != FromAgent::Pong {
+                return Ok(Some(message));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sends a keep-alive when it is time.
+    ///
+    /// # Errors
+    /// A broken session.
+    pub fn keep_alive(&mut self, now: Nanos) -> Result<(), Fault> {
+        if now >= self.pinged + KEEPALIVE {
+            self.pinged = now;
+            self.send(&ToAgent::Ping)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the agent owes the end of a trial.
+    pub(crate) fn in_trial(&self) -> bool {
+        self.session.state().in_trial()
+    }
+
+    /// Ends the session; an agent that is gone already does not mind.
+    pub fn close(mut self) {
+        let _ = self.send(&ToAgent::Bye);
+    }
+
+    fn expect(&mut self, until: Nanos) -> Result<FromAgent, Fault> {
+        loop {
+            if let Some(message) = self.receive()? {
+                return Ok(message);
+            }
+            if clock::now() >= until {
+                return Err(Fault::environment(format!("{} did not answer in time", self.who)));
+            }
+            self.channel.wait(until, None).map_err(|e| broken(&self.who, &e))?;
+        }
+    }
+}
+
+fn unreachable(address: SocketAddr, error: &std::io::Error) -> Fault {
+    use std::io::ErrorKind as K;
+    let hint = match error.kind() {
+        K::ConnectionRefused => "nothing listens there; start `hopbench serve` on it",
+        K::TimedOut => "no answer; is the address right, and does a firewall or NetworkPolicy drop TCP to this port?",
+        _ => "check the address and the route to it",
+    };
+    Fault::environment(format!("cannot reach {address}: {error} ({hint})"))
+}
+
+fn refused(who: &str, error: &ChannelError) -> Fault {
+    let text = match error {
+        ChannelError::Tls(error) => match tls::explain(error) {
+            Refusal::OtherToken => {
+                format!("{who} has another token; give the one it printed with --token, --token-file, or --insecure on both ends")
+            }
+            Refusal::NotHopbench { why } => format!("{who} is no hopbench agent: {why}"),
+            Refusal::Broken { why } => format!("{who}: the TLS session broke: {why}"),
+        },
+        ChannelError::Closed => format!("{who} closed the connection at once: it is no hopbench agent, or it has too many sessions"),
+        other => format!("{who}: {other}"),
+    };
+    Fault::environment(text)
+}
+
+fn broken(who: &str, error: &dyn std::fmt::Display) -> Fault {
+    Fault::measuring(format!("lost {who}: {error}"))
+}

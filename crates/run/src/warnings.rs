@@ -1,0 +1,89 @@
+//! Caveats that every workload can need.
+
+use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};
+use hopbench_stats::drift;
+
+use crate::conduct::Outcome;
+
+/// All that a reader should know before using the record's figures.
+pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<Warning> {
+    let mut out = Vec::new();
+    let mut warn = |kind, detail: String, next: &str| out.push(Warning::new(kind, detail, next));
+    if let Some(why) = &record.incomplete {
+        warn(WarningKind::Incomplete, format!("the trial was cut short: {why}"), "use the figures with care, or repeat it");
+    }
+    for limit in &outcome.limited {
+        warn(WarningKind::Limited, limit.clone(), "the figures are the limit's, not the path's");
+    }
+    if outcome.client.shared || outcome.server.as_ref().is_some_and(|s| s.shared) {
+        warn(
+            WarningKind::SharedAgent,
+            "another test used an agent at the same time; CPU and memory cover both".to_owned(),
+            "repeat it alone",
+        );
+    }
+    for name in ["requests_per_s", "messages_per_s", "received_bits_per_s", "received_packets_per_s"] {
+        let rates: Vec<f64> = record.intervals.iter().filter_map(|i| i.get(name).copied()).collect();
+        if let Some(drift) = drift(&rates).filter(|d| d.drifted) {
+            warn(
+                WarningKind::NotSteady,
+                format!("{name} changed by {:+.0} % over the window", drift.relative_change * 100.0),
+                "lengthen --warmup, or look for what changed",
+            );
+            break;
+        }
+    }
+    for (setting, value) in &record.settings {
+        if let Some((asked, got)) = asked_and_got(value)
+            && got < asked
+        {
+            warn(
+                WarningKind::ReadBack,
+                format!("{setting}: asked for {asked}, the system gave {got}"),
+                "raise the system's limit (for buffers net.core.rmem_max and wmem_max)",
+            );
+        }
+        if value.contains("refused") {
+            warn(WarningKind::ReadBack, format!("{setting}: {value}"), "check the setting at that end");
+        }
+    }
+    if let Some((kind, latency)) = record.latency.iter().find(|(kind, l)| *kind != "lateness_ns" && l.count > 0 && l.count < 1000) {
+        warn(
+            WarningKind::FewSamples,
+            format!("{kind} holds {} samples; p99.9 and beyond are its largest ones", latency.count),
+            "run longer (--time) for the tail",
+        );
+    }
+    let lateness = record.latency.get("lateness_ns").map_or(0, |l| l.p99);
+    let queued = record.metrics.get("queued").copied().unwrap_or(0.0);
+    let intended = record.metrics.get("intended_per_s").copied().unwrap_or(0.0) * record.window_s;
+    if lateness > 1_000_000 && queued < 0.01 * intended {
+        warn(
+            WarningKind::GeneratorLimited,
+            format!("1 % of the sends were more than {lateness} ns late although connections were free"),
+            "take --pacing spin on a CPU of its own, more --threads, or a lower rate",
+        );
+    }
+    if job.engine == EngineKind::Spin && outcome.shared_clock && shares_cpu(job) {
+        warn(
+            WarningKind::SharedCpu,
+            "two polling ends may share a CPU: each waits for the other to be scheduled out".to_owned(),
+            "give each end CPUs of its own, like --cpu 0/1",
+        );
+    }
+    out
+}
+
+fn asked_and_got(value: &str) -> Option<(u64, u64)> {
+    let rest = value.strip_prefix("asked ")?;
+    let (asked, got) = rest.split_once(", got ")?;
+    Some((asked.parse().ok()?, got.parse().ok()?))
+}
+
+fn shares_cpu(job: &Job) -> bool {
+    match (&job.client_cpus, &job.server_cpus) {
+        (Some(client), Some(server)) => client.0.iter().any(|cpu| server.0.contains(cpu)),
+        // Unpinned threads are kept apart while there are CPUs enough.
+        _ => std::thread::available_parallelism().map_or(1, usize::from) < 2 * job.threads as usize,
+    }
+}

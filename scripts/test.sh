@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Runs every check from the cheapest to the dearest, and sums up.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# A test that needs namespaces and cannot have them has failed, here.
+export HOPBENCH_REQUIRE_NETNS="${HOPBENCH_REQUIRE_NETNS-1}"
+
+step() { printf '\n== %s\n' "$*"; }
+
+step "format"
+cargo fmt --all --check
+step "lints"
+cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+step "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+step "the binary is one static file of at most 20 MB"
+cargo build --release --locked --quiet -p hopbench
+host=$(rustc -vV | sed -n 's/^host: //p')
+binary="target/$host/release/hopbench"
+size=$(stat -c %s "$binary")
+file_kind=$(ldd "$binary" 2>&1 || true)
+case "$file_kind" in
+*"statically linked"* | *"not a dynamic executable"*) ;;
+*)
+  echo "not static: $file_kind" >&2
+  exit 1
+  ;;
+esac
+[ "$size" -le 20000000 ] || {
+  echo "$size bytes" >&2
+  exit 1
+}
+echo "$size bytes, static"
+step "tests"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# Measurements of one machine disturb each other: one test binary's measurements run one after the other.
+status=0
+HOPBENCH_BINARY="$PWD/$binary" cargo test --workspace --locked --no-fail-fast 2>&1 | tee "$log" | grep -Ev '^(running|test .* ok$|$)' || true
+status=${PIPESTATUS[0]}
+awk '/^test result:/ { passed += $4; failed += $6; ignored += $8 }
+     END { printf "\n%d passed, %d failed, %d skipped\n", passed, failed, ignored }' "$log"
+grep -h '^SKIP ' "$log" || true
+exit "$status"
