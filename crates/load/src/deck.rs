@@ -30,6 +30,8 @@ use timers::{NEVER, Timer};
 const TURN: u32 = 16;
 /// Connection attempts of one worker under way at once: below every sane backlog.
 const OPENING_AT_ONCE: usize = 256;
+/// How much later than its deadline an exchange may be given up, so that what was sent last still is.
+const LATENESS: Nanos = 100_000_000;
 /// The longest sleep: how late a worker may see that it should stop, if a wake-up is lost.
 const LONGEST_WAIT: Nanos = 100_000_000;
 
@@ -157,10 +159,10 @@ impl<F: Flow> Deck<F> {
             }
         }
         if self.started && !self.finished && now >= self.recorder.window().end() {
-            self.finished = true;
             // Arrivals up to the end are due even when this worker comes late.
             self.assign_arrivals(engine, now)?;
             self.arrivals = None;
+            self.finished = true;
             let resting = std::mem::take(&mut self.resting);
             for slot in resting {
                 self.slots[slot].state = SlotState::Active;
@@ -175,7 +177,7 @@ impl<F: Flow> Deck<F> {
 
     /// When what is still under way is not waited for any longer.
     fn cut_at(&self) -> Nanos {
-        self.recorder.window().end().saturating_add(self.setup.grace)
+        self.recorder.window().end().saturating_add(self.setup.grace).saturating_add(LATENESS)
     }
 
     /// Ends every flow where it stands.
@@ -303,11 +305,12 @@ impl<F: Flow> Deck<F> {
             turn = turn.saturating_sub(1);
             let entry = &mut self.slots[slot];
             // The first try of a connection makes the socket; later ones ask the engine how far it is.
-            if matches!(op, Op::Connect) && entry.socket.is_none() {
-                if let Err(error) = self.connect(engine, slot) {
-                    op = self.slots[slot].flow.on(Event::Failed(error), clock::now(), &mut self.recorder);
-                    continue;
-                }
+            if matches!(op, Op::Connect)
+                && entry.socket.is_none()
+                && let Err(error) = self.connect(engine, slot)
+            {
+                op = self.slots[slot].flow.on(Event::Failed(error), clock::now(), &mut self.recorder);
+                continue;
             }
             let entry = &mut self.slots[slot];
             let Slot { flow, .. } = entry;
@@ -392,7 +395,9 @@ impl<F: Flow> Deck<F> {
             if let Some(intended) = self.backlog.pop_front() {
                 return Some(Event::Go { intended });
             }
-            if self.finished || now >= self.recorder.window().end() {
+            // In an open loop arrivals may be due that were not dealt out yet: not before the deck has
+            // finished is there nothing more to do.
+            if self.finished || (self.arrivals.is_none() && now >= self.recorder.window().end()) {
                 return Some(Event::Finish);
             }
             if self.arrivals.is_none() {

@@ -33,6 +33,11 @@ pub trait Workload: Sync {
     /// Everything that is wrong with a job of this workload, besides what [`Job::problems`] finds.
     fn problems(&self, job: &Job) -> Vec<Problem>;
 
+    /// Whether a byte that one end sends is nobody's answer: rates are then counted where bytes arrive.
+    fn one_way(&self) -> bool {
+        false
+    }
+
     /// Whether the server sends on this flow.
     fn from_server(&self, _job: &Job, _flow: u32) -> bool {
         false

@@ -5,6 +5,9 @@ use hopbench_model::Record;
 /// The setting of a record that says which address was used, where the target is a name.
 pub const ADDRESS_SETTING: &str = "address";
 
+/// The setting of a record that lists the target's addresses that were not used.
+pub const OTHERS_SETTING: &str = "addresses_not_used";
+
 /// One way to print records.
 pub trait Format: Sync {
     /// Its name in flags; also the file's name.

@@ -75,7 +75,8 @@ fn header_name(header: &Value) -> Option<&str> {
         Value::Array(pair) => pair.first()?,
         text => text,
     };
-    text.as_str().map(|text| text.split(':').next().unwrap_or(text).trim())
+    text.as_str()
+        .map(|text| text.split(':').next().unwrap_or(text).trim())
 }
 
 /// A value as a flag would have it; nothing for an empty list.

@@ -16,7 +16,7 @@ mod sweep;
 mod wakeup;
 mod wrap;
 
-pub use format::{ADDRESS_SETTING, Context, Format};
+pub use format::{ADDRESS_SETTING, Context, Format, OTHERS_SETTING};
 pub use formats::{FORMATS, format};
 pub use interval::{Step, interval_head, interval_line, live_line};
 pub use sweep::sweep_table;

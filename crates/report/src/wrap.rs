@@ -35,6 +35,9 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
             if used == width {
                 lines.push(std::mem::take(&mut line));
                 used = 0;
+                if c == ' ' {
+                    continue;
+                }
             }
             line.push(c);
             used += 1;
@@ -68,8 +71,14 @@ fn chunks(text: &str) -> Vec<String> {
 
 fn is_unit(word: &str) -> bool {
     let word = word.trim_end_matches([',', ';', ':', ')', '.']);
-    let prefixed = |unit: &str| word.strip_suffix(unit).is_some_and(|prefix| prefix.len() <= 2);
-    matches!(word, "%" | "s" | "ms" | "us" | "ns") || prefixed("B") || prefixed("B/s") || prefixed("bit/s")
+    let prefixed = |unit: &str| {
+        word.strip_suffix(unit)
+            .is_some_and(|prefix| prefix.len() <= 2)
+    };
+    matches!(word, "%" | "s" | "ms" | "us" | "ns")
+        || prefixed("B")
+        || prefixed("B/s")
+        || prefixed("bit/s")
 }
 
 /// Columns of a plain text.

@@ -59,7 +59,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
         limited_because: String::new(),
         metrics: figures.metrics,
         latency: latencies(client, server),
-        intervals: intervals(setting.workload.nature().needs_agent, client, server),
+        intervals: intervals(setting.workload.one_way(), client, server),
         cost: Cost {
             client: process(client),
             server: server.map(process).unwrap_or_default(),
@@ -111,7 +111,7 @@ fn latencies(client: &EndReport, server: Option<&EndReport>) -> BTreeMap<String,
 }
 
 /// Rates of each interval. One-way traffic is counted where it is sent and where it arrives.
-fn intervals(needs_agent: bool, client: &EndReport, server: Option<&EndReport>) -> Vec<Interval> {
+fn intervals(one_way: bool, client: &EndReport, server: Option<&EndReport>) -> Vec<Interval> {
     let mut out = Vec::new();
     let mut before = (&client.start, server.map(|s| &s.start));
     for (index, tick) in client.ticks.iter().enumerate() {
@@ -121,14 +121,15 @@ fn intervals(needs_agent: bool, client: &EndReport, server: Option<&EndReport>) 
         let mut interval = Interval::from([("t_s".to_owned(), tick.t_ns as f64 / SECOND as f64)]);
         let theirs_rates = before.1.zip(theirs).and_then(|(then, now)| rates(then, now));
         for (name, counter) in [("sent_bits_per_s", Counter::SentBytes), ("received_bits_per_s", Counter::ReceivedBytes)] {
-            // Request and response bytes are the client's to count; a stream's receiver may be either end.
+            // Request and response bytes are the client's to count; of one-way traffic each end sees its half.
             let mut rate = mine(counter) * 8.0;
-            if needs_agent && rate == 0.0 {
-                rate = theirs_rates.as_ref().map_or(0.0, |r| r(counter)) * 8.0;
+            if one_way {
+                rate += theirs_rates.as_ref().map_or(0.0, |r| r(counter)) * 8.0;
             }
             interval.insert(name.to_owned(), rate);
         }
-        interval.insert("completed_per_s".to_owned(), mine(Counter::Completed));
+        let theirs_done = theirs_rates.as_ref().map_or(0.0, |r| r(Counter::Completed));
+        interval.insert("completed_per_s".to_owned(), mine(Counter::Completed).max(theirs_done));
         if mine(Counter::Errors) > 0.0 {
             interval.insert("errors_per_s".to_owned(), mine(Counter::Errors));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Cost, Job, Latency};
+use hopbench_model::{Cost, EngineKind, Job, Latency, Schedule};
 
 /// A CPU that is busier than this has nothing left to give.
 const FULL: f64 = 0.95;
@@ -45,6 +45,18 @@ pub(crate) fn limited(
     {
         return done("target_rate", format!("{sent:.0} of the {} bit/s asked for", asked.0));
     }
+    // A thread that never waits is the limit even when the scheduler moves it between CPUs.
+    if job.engine != EngineKind::Spin {
+        let threads = match job.engine {
+            EngineKind::Threads => f64::from(job.connections),
+            _ => f64::from(job.threads),
+        };
+        for (who, end) in [("cpu:client", &cost.client), ("cpu:server", &cost.server)] {
+            if let Some(cores) = end.get("cores").filter(|cores| **cores >= FULL * threads) {
+                return done(who, format!("its {threads:.0} threads used {cores:.2} cores: they never waited"));
+            }
+        }
+    }
     for node in &cost.nodes {
         for (cpu, busy) in node.per_cpu_busy.iter().enumerate().filter(|(_, busy)| **busy >= FULL) {
             let softirq = node.per_cpu_softirq.get(cpu).copied().unwrap_or(0.0);
@@ -53,7 +65,7 @@ pub(crate) fn limited(
                 return done("softirq", at);
             }
             // A polling thread fills its CPU whatever the traffic does.
-            if job.engine == hopbench_model::EngineKind::Spin {
+            if job.engine == EngineKind::Spin {
                 continue;
             }
             let cores = |end: &BTreeMap<String, f64>| end.get("cores").copied().unwrap_or(0.0);
@@ -73,5 +85,10 @@ pub(crate) fn limited(
             return done("socket_buffer", format!("{what} was the limit for {:.0} % of the sending time", share * 100.0));
         }
     }
-    done("unknown", "no CPU was full, nothing was retransmitted, no buffer was the limit: a closed loop waits for its answers".to_owned())
+    let why = if job.schedule == Schedule::Closed && metric("requests_per_s").is_some() {
+        "no CPU was full and no buffer: each exchange waits for the answer before it, so the round trip sets the rate"
+    } else {
+        "no CPU was full, few bytes were sent twice, no buffer was full for long"
+    };
+    done("unknown", why.to_owned())
 }

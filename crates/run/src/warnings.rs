@@ -22,7 +22,7 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
             "repeat it alone",
         );
     }
-    for name in ["requests_per_s", "messages_per_s", "received_bits_per_s", "received_packets_per_s"] {
+    for name in ["completed_per_s", "received_bits_per_s"] {
         let rates: Vec<f64> = record.intervals.iter().filter_map(|i| i.get(name).copied()).collect();
         if let Some(drift) = drift(&rates).filter(|d| d.drifted) {
             warn(

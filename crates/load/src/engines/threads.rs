@@ -74,13 +74,10 @@ impl Engine for ThreadsEngine {
             return Attempt::Now(Event::Failed(io::ErrorKind::NotConnected.into()));
         };
         let attempt = self.calls.perform(socket, op);
-        match (op, &attempt) {
-            (IoOp::Connect, Attempt::Now(Event::Connected)) => {
-                if let Err(error) = socket.set_nonblocking(false) {
-                    return Attempt::Now(Event::Failed(error));
-                }
-            }
-            _ => {}
+        if let (IoOp::Connect, Attempt::Now(Event::Connected)) = (op, &attempt)
+            && let Err(error) = socket.set_nonblocking(false)
+        {
+            return Attempt::Now(Event::Failed(error));
         }
         self.again = match (op, &attempt) {
             (IoOp::Connect, Attempt::Later) => Some(Again::Connect),

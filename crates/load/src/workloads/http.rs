@@ -15,6 +15,7 @@
 mod client;
 mod params;
 mod reason;
+mod sums;
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -87,7 +88,9 @@ impl Workload for Http {
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
-        let request = params.template().map_err(|problems| Fault::from_problems(&problems))?;
+        let request = params
+            .template()
+            .map_err(|problems| Fault::from_problems(&problems))?;
         preflight(context.target, job.timing.timeout_ns)?;
         let plan = Arc::new(Plan {
             request: request.bytes().into(),
@@ -109,7 +112,9 @@ impl Workload for Http {
     }
 
     fn server(&self, _context: &Context) -> Result<(Crew, Acceptor), Fault> {
-        Err(Fault::input("http has no server of its own: it measures any URL, `hopbench serve --http` among them"))
+        Err(Fault::input(
+            "http has no server of its own: it measures any URL, `hopbench serve --http` among them",
+        ))
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {
@@ -142,20 +147,29 @@ fn preflight(target: SocketAddr, timeout_ns: Nanos) -> Result<(), Fault> {
     let patience = Duration::from_nanos(timeout_ns.clamp(1, MOST_PREFLIGHT_NS));
     match TcpStream::connect_timeout(&target, patience) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Fault::environment(format!("cannot connect to {target}: {}", explain(&error)))),
+        Err(error) => Err(Fault::environment(format!(
+            "cannot connect to {target}: {}",
+            explain(&error)
+        ))),
     }
 }
 
 /// What the flows summed up over the answers that were counted.
 fn answers(out: &mut Figures, client: &EndReport) {
     let sum = |name: &str| client.extra.get(name).copied().unwrap_or(0.0);
-    out.metric("reconnects", sum(client::RECONNECTS));
+    out.metric("reconnects", sum(sums::RECONNECTS));
     let counted = client.drained.of(Counter::Counted);
     if counted > 0 {
-        out.metric("response_body_bytes", sum(client::BODY_BYTES) / counted as f64);
-        out.metric("response_header_bytes", sum(client::HEADER_BYTES) / counted as f64);
+        out.metric(
+            "response_body_bytes",
+            sum(sums::BODY_BYTES) / counted as f64,
+        );
+        out.metric(
+            "response_header_bytes",
+            sum(sums::HEADER_BYTES) / counted as f64,
+        );
     }
-    let unexpected = sum(client::UNEXPECTED_SIZES);
+    let unexpected = sum(sums::UNEXPECTED_SIZES);
     if unexpected > 0.0 {
         out.metric("unexpected_sizes", unexpected);
         out.warnings.push(Warning::new(
@@ -164,7 +178,7 @@ fn answers(out: &mut Figures, client: &EndReport) {
             "compare `response_body_bytes` with what the server should send",
         ));
     }
-    let surplus = sum(client::SURPLUS);
+    let surplus = sum(sums::SURPLUS);
     if surplus > 0.0 {
         out.warnings.push(Warning::new(
             WarningKind::Errors,
@@ -179,11 +193,16 @@ fn answers(out: &mut Figures, client: &EndReport) {
 /// the longest exchange before it.
 fn littles_law(out: &mut Figures, trial: &Trial<'_>) {
     let text = trial.client.latency.get(&LatencyKind::Service);
-    let Some(service) = text.and_then(|text| Histogram::from_base64(text).ok()) else { return };
+    let Some(service) = text.and_then(|text| Histogram::from_base64(text).ok()) else {
+        return;
+    };
     let spent_ns = service.mean() * service.count() as f64;
     let had_ns = f64::from(trial.job.connections) * (trial.client.window_ns + service.max()) as f64;
     // The mean of a histogram is right to 0.05 %, its maximum to 0.1 %.
     out.invariant("littles_law", spent_ns <= had_ns * 1.01, || {
-        format!("{spent_ns} ns of service on {} connections that had {had_ns} ns", trial.job.connections)
+        format!(
+            "{spent_ns} ns of service on {} connections that had {had_ns} ns",
+            trial.job.connections
+        )
     });
 }

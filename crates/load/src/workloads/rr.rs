@@ -40,6 +40,8 @@ pub(super) struct Params {
 
 /// The largest UDP payload over IPv4, bytes.
 const MOST_UDP: u64 = 65_507;
+/// Length of a datagram that registers a flow, bytes.
+const REGISTRATION: usize = 64;
 /// The largest message, bytes.
 const MOST_TCP: u64 = 1 << 30;
 
@@ -134,7 +136,7 @@ impl Workload for Rr {
         let (request, response, udp) = (params.request(), params.response(), params.udp);
         crew::server(context, &params.setup(&context.job), move |_| {
             if udp {
-                RrServer::Datagram(DatagramServer { answer: vec![0; response] })
+                RrServer::Datagram(DatagramServer { request, answer: vec![0; response] })
             } else {
                 RrServer::Stream(StreamServer { request, response, left: request })
             }
@@ -378,6 +380,7 @@ impl StreamServer {
 }
 
 struct DatagramServer {
+    request: usize,
     answer: Vec<u8>,
 }
 
@@ -386,11 +389,13 @@ impl DatagramServer {
     fn on(&mut self, event: &Event<'_>, out: &Recorder) -> Op {
         match event {
             Event::Received(bytes) => {
-                out.count(Counter::ReceivedBytes, bytes.len() as u64);
-                // Never more bytes than came; a registration that was repeated late is no request either.
-                if bytes.len() < self.answer.len() {
+                // A registration that was repeated late is no request. Where it is as long as one, it is told by
+                // its token: requests have zeros there.
+                let token = bytes.get(16..32).filter(|_| bytes.len() == REGISTRATION);
+                if bytes.len() != self.request || token.is_some_and(|token| token.iter().any(|b| *b != 0)) {
                     return Op::Recv(MOST_UDP as usize);
                 }
+                out.count(Counter::ReceivedBytes, bytes.len() as u64);
                 let known = self.answer.len().min(8);
                 self.answer[..known].copy_from_slice(&bytes[..known]);
                 Op::Send

@@ -132,6 +132,10 @@ impl Workload for Stream {
         }
     }
 
+    fn one_way(&self) -> bool {
+        true
+    }
+
     fn arguments(&self, command: Command) -> Command {
         Params::augment_args(command)
     }

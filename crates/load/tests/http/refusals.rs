@@ -5,7 +5,7 @@ use hopbench_load::workload;
 use hopbench_model::FaultKind;
 use serde_json::json;
 
-use crate::rig::{job, run_and};
+use crate::rig::{context, job};
 
 #[test]
 fn flags_and_problems_go_through_the_registry() {
@@ -21,14 +21,28 @@ fn flags_and_problems_go_through_the_registry() {
     let places: Vec<_> = problems.iter().map(|p| p.at.as_str()).collect();
     assert_eq!(places, ["URL", "--header"]);
     params["surprise"] = json!(1);
-    assert!(http.problems(&job(params))[0].found.contains("surprise"));
+    assert!(http.problems(&job(params))[0].expected.contains("surprise"));
 }
 
 #[test]
 fn a_job_with_problems_starts_nothing() {
-    let fault = std::panic::catch_unwind(|| run_and(&job(json!({"url": "ftp://h/"})), "127.0.0.1:1".parse().unwrap(), || {}));
-    assert!(fault.is_err(), "the rig refuses it already");
-    let context_free = workload("http").unwrap().problems(&job(json!({"url": "ftp://h/"})));
-    assert_eq!(context_free[0].at, "URL");
-    assert_eq!(hopbench_model::Fault::from_problems(&context_free).kind, FaultKind::Input);
+    let job = job(json!({"url": "ftp://h/", "headers": ["bad"]}));
+    let fault = workload("http")
+        .unwrap()
+        .client(&context(&job, ([127, 0, 0, 1], 1).into()))
+        .unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Input);
+    assert!(
+        fault.text.contains("URL: found") && fault.text.contains("--header: found"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn it_has_no_server() {
+    let served = workload("http")
+        .unwrap()
+        .server(&context(&job(json!({})), ([127, 0, 0, 1], 1).into()));
+    let fault = served.err().unwrap();
+    assert!(fault.text.contains("serve --http"), "{fault}");
 }

@@ -13,7 +13,7 @@ fn folder() -> PathBuf {
 }
 
 fn render(name: &str, records: &[Record], notes: &[Vec<String>]) -> String {
-    format(name).unwrap().render(
+    format(name).expect("a format that exists").render(
         records,
         &Context {
             notes,
@@ -39,7 +39,10 @@ fn pages() -> Vec<(&'static str, String)> {
         ("ping.txt", text(records::ping())),
         ("http.txt", text(records::http())),
         ("broken.txt", text(records::broken())),
-        ("sweep.txt", sweep_table(&records::sweep()).unwrap()),
+        (
+            "sweep.txt",
+            sweep_table(&records::sweep()).expect("several records"),
+        ),
         (
             "engines.txt",
             render("text", &records::spin_and_threads(), &[]),
@@ -52,7 +55,7 @@ fn pages() -> Vec<(&'static str, String)> {
                 records::broken(),
                 records::ping(),
             ])
-            .unwrap(),
+            .expect("several records"),
         ),
     ]
 }

@@ -124,7 +124,7 @@ fn record() -> impl Strategy<Value = Record> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn everything_renders_within_the_page(records in proptest::collection::vec(record(), 1..3), terminal: bool) {

@@ -1,5 +1,7 @@
 //! Made-up records that look like real ones, one a workload.
 
+mod one_way;
+
 use std::collections::BTreeMap;
 
 use hopbench_model::{
@@ -9,8 +11,10 @@ use hopbench_model::{
 use hopbench_stats::Histogram;
 use serde_json::{Value, json};
 
+pub(crate) use self::one_way::{push, stream, stream_both, stream_notes, udp};
+
 /// A record of this workload without any figures.
-pub fn base(workload: &str, path: &str, params: Value) -> Record {
+pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
     Record {
         schema: RECORD_SCHEMA.to_owned(),
         run_id: "0192f1c4".to_owned(),
@@ -30,7 +34,9 @@ pub fn base(workload: &str, path: &str, params: Value) -> Record {
                 ("user_s", 0.42),
                 ("system_s", 3.81),
                 ("max_rss_bytes", 4_812_800.0),
-                ("threads", 3.0),
+                ("cores", 0.423),
+                ("voluntary_switches", 98_211.0),
+                ("involuntary_switches", 12.0),
             ]),
             server: figures(&[
                 ("user_s", 0.31),
@@ -69,10 +75,14 @@ pub fn base(workload: &str, path: &str, params: Value) -> Record {
         warnings: Vec::new(),
         statuses: BTreeMap::new(),
         errors: BTreeMap::new(),
-        settings: BTreeMap::from([(
-            "address".to_owned(),
-            "10.96.0.12:7474 (1 of 2 addresses)".to_owned(),
-        )]),
+        settings: BTreeMap::from([
+            ("address".to_owned(), "10.96.0.12:7474".to_owned()),
+            (
+                "addresses_not_used".to_owned(),
+                "10.96.0.13:7474".to_owned(),
+            ),
+            ("clock".to_owned(), "two machines".to_owned()),
+        ]),
         job: json!({
             "workload": workload, "params": params, "schedule": "closed", "engine": "epoll", "connections": 1,
             "threads": 1, "pacing": "sleep", "client_cpus": null, "server_cpus": null,
@@ -85,13 +95,13 @@ pub fn base(workload: &str, path: &str, params: Value) -> Record {
     }
 }
 
-pub fn figures(list: &[(&str, f64)]) -> BTreeMap<String, f64> {
+pub(crate) fn figures(list: &[(&str, f64)]) -> BTreeMap<String, f64> {
     list.iter()
         .map(|(name, value)| ((*name).to_owned(), *value))
         .collect()
 }
 
-pub fn proof(hop: &str, evidence: &str, ok: bool) -> Proof {
+pub(crate) fn proof(hop: &str, evidence: &str, ok: bool) -> Proof {
     Proof {
         hop: hop.to_owned(),
         evidence: evidence.to_owned(),
@@ -99,7 +109,7 @@ pub fn proof(hop: &str, evidence: &str, ok: bool) -> Proof {
     }
 }
 
-pub fn invariant(name: &str, broken: Option<&str>) -> Invariant {
+pub(crate) fn invariant(name: &str, broken: Option<&str>) -> Invariant {
     Invariant {
         name: name.to_owned(),
         ok: broken.is_none(),
@@ -108,7 +118,7 @@ pub fn invariant(name: &str, broken: Option<&str>) -> Invariant {
 }
 
 /// A distribution with a tail, in ns: most near `typical`, one in a hundred ten times that.
-pub fn latency(count: u64, typical: u64) -> Latency {
+pub(crate) fn latency(count: u64, typical: u64) -> Latency {
     let mut histogram = Histogram::new();
     for i in 0..count {
         let spread = typical * (90 + i * 7 % 40) / 100;
@@ -127,117 +137,12 @@ fn latencies(list: &[(&str, Latency)]) -> BTreeMap<String, Latency> {
         .collect()
 }
 
-pub fn stream() -> Record {
+pub(crate) fn rr() -> Record {
     let mut record = base(
-        "stream",
-        "web.default:7474",
-        json!({"size": ["128KiB"], "direction": "to-server", "receive": "copy", "send_buffer": "256KiB"}),
+        "rr",
+        "10.0.0.2:7474",
+        &json!({"size": ["1B"], "udp": false}),
     );
-    record.job["connections"] = json!(4);
-    record.job["schedule"] = Value::Null;
-    record.job["client_cpus"] = json!([0]);
-    record.job["server_cpus"] = json!([2, 3]);
-    record.metrics = figures(&[
-        ("sent_bits_per_s", 9.418e9),
-        ("received_bits_per_s", 9.4123e9),
-        ("acknowledged_bits_per_s", 9.415e9),
-        ("retransmitted_bytes", 17_432.0),
-        ("retransmitted_segments", 12.0),
-        ("smoothed_rtt_ns", 312_450.0),
-        ("receive_window_limited_ratio", 0.121),
-        ("send_buffer_limited_ratio", 0.0),
-        ("queued_bytes", 3_145_728.0),
-        ("receive_queue_bytes", 131_072.0),
-        ("written_minus_received_bytes", 3_276_800.0),
-    ]);
-    record.intervals = [9.38e9, 9.42e9, 9.44e9]
-        .map(|rate| figures(&[("received_bits_per_s", rate)]))
-        .to_vec();
-    record.limited_by = "cpu:server".to_owned();
-    record.limited_because =
-        "the receiving thread used 98 % of CPU 2, of which 41 % in softirq".to_owned();
-    record.invariants = vec![
-        invariant("received_le_sent", None),
-        invariant("received_eq_sent_at_close", None),
-    ];
-    record.settings.insert(
-        "send_buffer_bytes".to_owned(),
-        "asked 262144, got 425984".to_owned(),
-    );
-    record.warnings = vec![Warning::new(
-        WarningKind::ReadBack,
-        "send_buffer_bytes: asked 262144, got 425984",
-        "net.core.wmem_max of the client's machine is 212992; raise it, or leave --send-buffer out so that the \
-         kernel adapts it",
-    )];
-    record
-}
-
-pub fn stream_notes() -> Vec<String> {
-    vec![
-        "at the end of the window 3276800 bytes were written and not yet received: 1048576 not sent, 2097152 sent \
-         and not acknowledged, 131072 received and not read; 17432 bytes were sent again, which no figure above \
-         counts twice"
-            .to_owned(),
-    ]
-}
-
-pub fn stream_both() -> Record {
-    let mut record = base(
-        "stream",
-        "10.0.0.2",
-        json!({"size": ["100kB"], "direction": "both"}),
-    );
-    record.settings.clear();
-    for (prefix, rate) in [("to_server_", 4.4e9), ("from_server_", 4.1e9)] {
-        for (name, value) in [
-            ("sent_bits_per_s", rate),
-            ("received_bits_per_s", rate - 1e6),
-            ("queued_bytes", 65_536.0),
-            ("receive_queue_bytes", 0.0),
-            ("written_minus_received_bytes", 65_536.0),
-        ] {
-            record.metrics.insert(format!("{prefix}{name}"), value);
-        }
-    }
-    record
-        .metrics
-        .insert("received_bits_per_s".to_owned(), 8.498e9);
-    record.metrics.insert("sent_bits_per_s".to_owned(), 8.5e9);
-    record
-}
-
-pub fn push() -> Record {
-    let mut record = base("push", "fanout.prod:7474", json!({"size": "25kB"}));
-    record.job["connections"] = json!(100);
-    record.job["schedule"] = json!({"rate": 2000.0});
-    record.metrics = figures(&[
-        ("messages", 19_998.0),
-        ("messages_per_s", 1999.8),
-        ("received_bits_per_s", 399.96e6),
-        ("intended_per_s", 2000.0),
-        ("queued", 3.0),
-        ("unsent", 0.0),
-        ("errors", 0.0),
-        ("fastest_connection_per_s", 20.0),
-    ]);
-    record.latency = latencies(&[
-        ("delay_ns", latency(2000, 310_000)),
-        ("gap_ns", latency(2000, 50_000_000)),
-        ("lateness_ns", latency(2000, 55_000)),
-    ]);
-    record.limited_by = "target_rate".to_owned();
-    record.limited_because = "1999.8 of 2000 messages/s were sent on time".to_owned();
-    record.warnings = vec![Warning::new(
-        WarningKind::RelativeClock,
-        "the ends do not share a clock: delays are relative to the fastest message, which counts as 0",
-        "compare delays within this trial only, or run both ends on one machine",
-    )];
-    record
-}
-
-pub fn rr() -> Record {
-    let mut record = base("rr", "10.0.0.2:7474", json!({"size": ["1B"], "udp": false}));
     record.job["engine"] = json!("threads");
     record.settings.clear();
     record.metrics = figures(&[
@@ -255,8 +160,8 @@ pub fn rr() -> Record {
     record
 }
 
-pub fn rr_udp_lossy() -> Record {
-    let mut record = base("rr", "db.test", json!({"size": ["64B"], "udp": true}));
+pub(crate) fn rr_udp_lossy() -> Record {
+    let mut record = base("rr", "db.test", &json!({"size": ["64B"], "udp": true}));
     record.job["connections"] = json!(8);
     record.job["threads"] = json!(2);
     record.job["schedule"] = json!({"poisson": 5000.0});
@@ -301,23 +206,23 @@ pub fn rr_udp_lossy() -> Record {
     record
 }
 
-pub fn crr() -> Record {
+pub(crate) fn crr() -> Record {
     let mut record = base(
         "crr",
         "lb.example:7474",
-        json!({"size": ["1B"], "response": "1KiB"}),
+        &json!({"size": ["1B"], "response": "1KiB"}),
     );
     record.metrics = figures(&[
         ("requests_per_s", 2812.4),
         ("requests", 28_124.0),
-        ("connections_per_s", 2813.0),
+        ("connections_per_s", 2812.4),
+        ("connects", 28_126.0),
+        ("no_local_port", 100.0),
+        ("left_open_by_server", 0.0),
         ("errors", 104.0),
         ("error_ratio", 0.00368),
     ]);
-    record.errors = BTreeMap::from([
-        ("cannot assign requested address".to_owned(), 100),
-        ("connection refused".to_owned(), 4),
-    ]);
+    record.errors = BTreeMap::from([("no local port".to_owned(), 100), ("refused".to_owned(), 4)]);
     record.latency = latencies(&[
         ("service_ns", latency(5000, 310_000)),
         ("connect_ns", latency(5000, 122_000)),
@@ -333,54 +238,11 @@ pub fn crr() -> Record {
     record
 }
 
-pub fn udp() -> Record {
-    let mut record = base(
-        "udp",
-        "10.0.0.2",
-        json!({"size": ["16B"], "gso": 8, "rate": "max"}),
-    );
-    record.metrics = figures(&[
-        ("sent_packets_per_s", 812_345.0),
-        ("received_packets_per_s", 804_222.0),
-        ("sent_bits_per_s", 103.98e6),
-        ("received_bits_per_s", 102.94e6),
-        ("lost", 81_230.0),
-        ("loss_ratio", 0.00999),
-        ("reordered", 14.0),
-        ("duplicates", 0.0),
-        ("jitter_ns", 3_210.0),
-    ]);
-    record.intervals = [790_000.0, 806_000.0, 811_500.0]
-        .map(|r| figures(&[("received_packets_per_s", r)]))
-        .to_vec();
-    record.limited_by = "softirq".to_owned();
-    record.limited_because =
-        "CPU 0 spent 97 % in softirq; softnet dropped 81216 packets".to_owned();
-    let node = &mut record.cost.nodes[0];
-    node.per_cpu_busy = (0..16).map(|cpu| if cpu == 0 { 1.0 } else { 0.14 - f64::from(cpu) / 100.0 }).collect();
-    node.busy_cores = node.per_cpu_busy.iter().sum();
-    node.softirq_cores = 0.98;
-    node.per_cpu_softirq = vec![0.97, 0.01];
-    record.warnings = vec![
-        Warning::new(
-            WarningKind::Offload,
-            "8 packets went to the kernel at a time (UDP GSO): a packet costs less than one that is sent alone",
-            "leave --gso out to measure single packets",
-        ),
-        Warning::new(
-            WarningKind::SharedCpu,
-            "both ends ran on CPU 0",
-            "give each a CPU of its own with --cpu",
-        ),
-    ];
-    record
-}
-
-pub fn ping() -> Record {
+pub(crate) fn ping() -> Record {
     let mut record = base(
         "ping",
         "2001:db8::1",
-        json!({"count": 30, "interval": "1s", "size": "56B"}),
+        &json!({"count": 30, "interval": "1s", "size": "56B"}),
     );
     record.window_s = 30.0;
     record.settings.clear();
@@ -392,17 +254,17 @@ pub fn ping() -> Record {
         ("transmitted", 30.0),
         ("received", 29.0),
         ("lost", 1.0),
-        ("loss_ratio", 1.0 / 30.0),
+        ("lost_ratio", 1.0 / 30.0),
     ]);
     record.latency = latencies(&[("service_ns", latency(29, 412_000))]);
     record
 }
 
-pub fn http() -> Record {
+pub(crate) fn http() -> Record {
     let mut record = base(
         "http",
         "http://web.default.svc.cluster.local/index.html?size=1024",
-        json!({"method": "GET", "headers": ["accept: */*", "x-env: prod"], "keep_alive": true}),
+        &json!({"method": "GET", "headers": ["accept: */*", "x-env: prod"], "keep_alive": true}),
     );
     record.job["connections"] = json!(16);
     record.job["schedule"] = json!({"rate": 4000.0});
@@ -417,8 +279,11 @@ pub fn http() -> Record {
         ("unsent", 0.0),
         ("received_bits_per_s", 40.3e6),
         ("sent_bits_per_s", 3.9e6),
-        ("response_size_min_bytes", 1024.0),
-        ("response_size_max_bytes", 1024.0),
+        ("response_body_bytes", 1024.0),
+        ("response_header_bytes", 152.0),
+        ("connects", 16.0),
+        ("reconnects", 0.0),
+        ("novel_figure", 12.5),
     ]);
     record.statuses = BTreeMap::from([("200".to_owned(), 39_950), ("503".to_owned(), 46)]);
     record.errors = BTreeMap::from([
@@ -439,7 +304,7 @@ pub fn http() -> Record {
 }
 
 /// Everything that can be wrong at once, with texts that try to break out of the page.
-pub fn broken() -> Record {
+pub(crate) fn broken() -> Record {
     let mut record = stream();
     record.window_s = 3.2;
     record.incomplete = Some("a connection was lost: the other end closed it\nat 3.2 s".to_owned());
@@ -478,7 +343,7 @@ pub fn broken() -> Record {
 }
 
 /// A size sweep.
-pub fn sweep() -> Vec<Record> {
+pub(crate) fn sweep() -> Vec<Record> {
     let points = [
         ("1B", 9.1e6, 7_200.0),
         ("64B", 570e6, 8_100.0),
@@ -504,7 +369,7 @@ pub fn sweep() -> Vec<Record> {
 }
 
 /// The same exchange, busy-polled and blocking.
-pub fn spin_and_threads() -> [Record; 2] {
+pub(crate) fn spin_and_threads() -> [Record; 2] {
     let mut spin = rr();
     spin.job["engine"] = json!("spin");
     spin.latency = latencies(&[("service_ns", latency(12_000, 8_100))]);

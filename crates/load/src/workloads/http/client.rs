@@ -12,6 +12,7 @@ use std::sync::Arc;
 use hopbench_model::{Counter, Fault, LatencyKind, Nanos};
 
 use super::reason;
+use super::sums::Sums;
 use crate::flow::{Event, Flow, Op};
 use crate::greeting::explain;
 use crate::http::{ResponseEnd, ResponseParser, StepState};
@@ -19,17 +20,6 @@ use crate::recorder::Recorder;
 
 /// Most bytes of one receive.
 pub(super) const RECEIVE_BYTES: usize = 16 * 1024;
-
-/// Figure: bytes of the bodies of the answers that were counted.
-pub(super) const BODY_BYTES: &str = "body_bytes";
-/// Figure: bytes of their heads, chunk sizes and trailers.
-pub(super) const HEADER_BYTES: &str = "header_bytes";
-/// Figure: those whose body was not as long as expected.
-pub(super) const UNEXPECTED_SIZES: &str = "unexpected_sizes";
-/// Figure: requests of the window that were sent again because their connection had been closed at rest.
-pub(super) const RECONNECTS: &str = "reconnects";
-/// Figure: answers of the window after whose end more bytes came.
-pub(super) const SURPLUS: &str = "surplus_answers";
 
 /// The first pause after a connection that could not be made; each one after that is twice as long.
 const FIRST_PAUSE_NS: Nanos = 1_000_000;
@@ -93,15 +83,6 @@ enum Then {
     TryAgain,
 }
 
-#[derive(Default)]
-struct Sums {
-    body_bytes: u64,
-    header_bytes: u64,
-    unexpected_sizes: u64,
-    reconnects: u64,
-    surplus: u64,
-}
-
 impl Client {
     pub(super) fn new(plan: Arc<Plan>) -> Self {
         Self {
@@ -125,7 +106,11 @@ impl Client {
         (self.intended, self.began, self.again) = (intended, now, false);
         self.deadline = now.saturating_add(self.plan.timeout_ns);
         out.sending(intended, now);
-        if self.connected { self.send() } else { self.connect(State::Connecting, now) }
+        if self.connected {
+            self.send()
+        } else {
+            self.connect(State::Connecting, now)
+        }
     }
 
     fn connect(&mut self, state: State, now: Nanos) -> Op {
@@ -138,7 +123,11 @@ impl Client {
         (self.connected, self.used, self.pause_ns) = (true, false, FIRST_PAUSE_NS);
         self.parser.reset(self.plan.is_head);
         out.count(Counter::Connects, 1);
-        out.latency(LatencyKind::Connect, now, now.saturating_sub(self.connecting_since));
+        out.latency(
+            LatencyKind::Connect,
+            now,
+            now.saturating_sub(self.connecting_since),
+        );
     }
 
     #[inline]
@@ -153,7 +142,9 @@ impl Client {
         match self.parser.feed(bytes) {
             Ok(step) => match step.state {
                 StepState::NeedMore => Op::Recv(RECEIVE_BYTES),
-                StepState::Complete(end) => self.answered(&end, step.consumed < bytes.len(), now, out),
+                StepState::Complete(end) => {
+                    self.answered(&end, step.consumed < bytes.len(), now, out)
+                }
             },
             Err(error) => self.failed(error.reason(), Then::Rest, now, out),
         }
@@ -165,10 +156,7 @@ impl Client {
             None => {
                 let counted = out.completed(self.intended, self.began, now);
                 if counted {
-                    self.sums.body_bytes += end.body_bytes;
-                    self.sums.header_bytes += end.header_bytes;
-                    let unexpected = self.plan.expected_body_bytes.is_some_and(|n| n != end.body_bytes);
-                    self.sums.unexpected_sizes += u64::from(unexpected);
+                    self.sums.add(end, self.plan.expected_body_bytes);
                 }
                 counted
             }
@@ -202,9 +190,9 @@ impl Client {
     fn broken(&mut self, error: &std::io::Error, now: Nanos, out: &mut Recorder) -> Op {
         match self.state {
             // A trial that cannot even open its connections is not worth starting.
-            State::Opening if reason::too_many_files(error) => {
-                Op::Abort(Box::new(Fault::environment(format!("cannot connect: {}", explain(error)))))
-            }
+            State::Opening if reason::too_many_files(error) => Op::Abort(Box::new(
+                Fault::environment(format!("cannot connect: {}", explain(error))),
+            )),
             State::Opening => self.close(Then::BackOff),
             State::Connecting => self.failed(reason::of_connect(error), Then::BackOff, now, out),
             _ => {
@@ -269,7 +257,11 @@ impl Client {
 
     /// Whether the exchange under way belongs to the window; the recorder's own rule.
     fn belongs(&self, now: Nanos, out: &Recorder) -> bool {
-        out.window().holds(if self.plan.open_loop { self.intended } else { now })
+        out.window().holds(if self.plan.open_loop {
+            self.intended
+        } else {
+            now
+        })
     }
 }
 
@@ -317,7 +309,9 @@ impl Flow for Client {
             (_, Event::Failed(error)) => self.broken(&error, now, out),
             (_, Event::TimedOut) => self.timed_out(now, out),
             (_, Event::Finish) => Op::End,
-            (_, other) => Op::Abort(Box::new(Fault::measuring(format!("an http connection met an unexpected {other:?}")))),
+            (_, other) => Op::Abort(Box::new(Fault::measuring(format!(
+                "an http connection met an unexpected {other:?}"
+            )))),
         }
     }
 
@@ -336,18 +330,7 @@ impl Flow for Client {
             let end = out.window().end();
             out.failed(reason::UNFINISHED, self.intended, end);
         }
-        let sums = std::mem::take(&mut self.sums);
-        for (name, value) in [
-            (BODY_BYTES, sums.body_bytes),
-            (HEADER_BYTES, sums.header_bytes),
-            (UNEXPECTED_SIZES, sums.unexpected_sizes),
-            (RECONNECTS, sums.reconnects),
-            (SURPLUS, sums.surplus),
-        ] {
-            if value > 0 {
-                out.add_extra(name, value as f64);
-            }
-        }
+        self.sums.flush(out);
     }
 
     #[inline]

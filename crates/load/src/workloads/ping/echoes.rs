@@ -137,6 +137,10 @@ impl Echoes {
     }
 }
 
+fn refused(why: &str) -> Op {
+    Op::Abort(Box::new(Fault::environment(format!("cannot open an ICMP socket: {why}"))))
+}
+
 /// What a failure is called in records.
 fn reason(error: &io::Error) -> &'static str {
     use io::ErrorKind as K;
@@ -197,10 +201,8 @@ impl Flow for Echoes {
             }
             // Without a socket the next request fails and opens one.
             (State::Reopening { resend: false }, _) => self.rest(),
-            (State::Opening, Event::Failed(error)) => Op::Abort(Box::new(Fault::environment(format!(
-                "cannot open an ICMP socket: {}",
-                explain(&error)
-            )))),
+            (State::Opening, Event::Failed(error)) => refused(&explain(&error)),
+            (State::Opening, Event::TimedOut) => refused("it did not connect in time"),
             // No packet is empty; a receive that says so is not an end.
             (State::Waiting, Event::Closed) => Op::Recv(MOST_PACKET),
             (State::Idle | State::Opening, _) => Op::End,

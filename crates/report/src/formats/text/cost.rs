@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::{NodeCost, Record};
 
 use super::page::Page;
-use crate::number::{by_name, bytes, cores, per_s, share, time_ns};
+use crate::number::{by_name, bytes, cores, per_s, plain, share, time_ns};
 
 /// CPUs that are worth a word, at most so many of them.
 const BUSY: f64 = 0.05;
@@ -61,20 +61,33 @@ fn process_text(
     if let (Some(user), Some(system)) = (user, system) {
         parts.push(format!(
             "{} cores ({} user + {} system)",
-            cores((user + system) / window_s),
+            cores(
+                process
+                    .get("cores")
+                    .copied()
+                    .unwrap_or((user + system) / window_s)
+            ),
             cores(user / window_s),
             cores(system / window_s)
         ));
         parts.extend(each(user + system, work));
     }
+    let whole = !parts.is_empty();
+    let switches = process
+        .get("voluntary_switches")
+        .zip(process.get("involuntary_switches"));
+    parts.extend(
+        switches.map(|(waits, forced)| {
+            format!("{} waits, {} preemptions", plain(*waits), plain(*forced))
+        }),
+    );
     for (name, value) in process {
         match name.as_str() {
-            "user_s" | "system_s" if parts.is_empty() => {
-                parts.push(format!("{name} {}", by_name(name, *value)));
-            }
-            "user_s" | "system_s" => {}
+            "user_s" | "system_s" | "cores" if whole => {}
+            "voluntary_switches" | "involuntary_switches" if switches.is_some() => {}
             "max_rss_bytes" => parts.push(format!("{} resident at most", bytes(*value))),
             "rss_bytes" if process.contains_key("max_rss_bytes") => {}
+            "rss_bytes" => parts.push(format!("{} resident", bytes(*value))),
             name => parts.push(format!(
                 "{} {}",
                 name.replace('_', " "),
@@ -105,10 +118,7 @@ fn machine(page: &mut Page, node: &NodeCost, window_s: f64, work: Option<(f64, &
     parts.push(format!("{name}{}{of} cores busy", cores(node.busy_cores)));
     parts.push(format!("{} in softirq", cores(node.softirq_cores)));
     if node.steal_cores > 0.005 {
-        parts.push(format!(
-            "{} stolen",
-            cores(node.steal_cores)
-        ));
+        parts.push(format!("{} stolen", cores(node.steal_cores)));
     }
     parts.extend(each(node.busy_cores * window_s, work));
     parts.push(format!(

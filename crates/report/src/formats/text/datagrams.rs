@@ -1,39 +1,38 @@
 //! `udp`: packets one way, as the receiver counted them.
 
-use super::exchanges::failures;
+use super::exchanges::{failures, schedule};
 use super::figures::Figures;
 use super::page::Page;
 use crate::number::{percent, plain};
 
 pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
     for end in ["received", "sent"] {
-        Figures::join(
-            page,
-            end,
-            [
-                figures
-                    .text(&format!("{end}_packets_per_s"))
-                    .map(|text| text.replace("/s", " packets/s")),
-                figures.text(&format!("{end}_bits_per_s")),
-                figures.phrase(&format!("{end}_packets"), "packets"),
-            ],
-        );
+        let packets = figures.text(&format!("{end}_packets_per_s"));
+        let parts = [
+            packets.map(|text| text.replace("/s", " packets/s")),
+            figures.text(&format!("{end}_bits_per_s")),
+        ];
+        Figures::join(page, end, parts);
     }
-    let ratio = figures.take("loss_ratio");
-    Figures::join(
-        page,
-        "lost",
-        [figures.take("lost").map(|n| match ratio {
-            Some(ratio) => format!("{} packets ({})", plain(n), percent(ratio)),
-            None => format!("{} packets", plain(n)),
-        })],
-    );
+    let ratio = figures.take("lost_ratio");
+    let lost = figures.take("lost_packets").map(|n| match ratio {
+        Some(ratio) => format!("{} packets ({})", plain(n), percent(ratio)),
+        None => format!("{} packets", plain(n)),
+    });
+    Figures::join(page, "lost", [lost]);
     figures.field(page, "reordered", "reordered");
     figures.field(page, "duplicates", "duplicates");
     let jitter = figures
         .text("jitter_ns")
         .map(|text| format!("{text} (RFC 3550)"));
     Figures::join(page, "jitter", [jitter]);
+    schedule(page, figures);
+    let offload = figures.take("gso_segments").filter(|n| *n != 1.0);
+    Figures::join(
+        page,
+        "offload",
+        [offload.map(|n| format!("{} packets a send (GSO)", plain(n)))],
+    );
     failures(page, figures, "errors");
     page.fields("note", notes);
 }

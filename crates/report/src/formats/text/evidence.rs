@@ -3,7 +3,7 @@
 use hopbench_model::Record;
 
 use super::page::Page;
-use crate::ADDRESS_SETTING;
+use crate::{ADDRESS_SETTING, OTHERS_SETTING};
 
 pub(super) fn write(page: &mut Page, record: &Record) {
     page.heading("evidence");
@@ -11,10 +11,10 @@ pub(super) fn write(page: &mut Page, record: &Record) {
     let settings: Vec<_> = record
         .settings
         .iter()
-        .filter(|(name, _)| *name != ADDRESS_SETTING)
+        .filter(|(name, _)| ![ADDRESS_SETTING, OTHERS_SETTING].contains(&name.as_str()))
         .map(|(name, value)| format!("{name}: {value}"))
         .collect();
-    page.fields("read back", &settings);
+    page.fields("settings", &settings);
     let proofs: Vec<_> = record
         .proof
         .iter()
@@ -44,8 +44,8 @@ pub(super) fn write(page: &mut Page, record: &Record) {
 
 fn limit(record: &Record) -> String {
     match (record.limited_by.as_str(), record.limited_because.as_str()) {
-        ("" | "unknown", "") => "unknown: no meter was at its limit".to_owned(),
+        ("", "") => "unknown".to_owned(),
         (by, "") => by.to_owned(),
-        (by, because) => format!("{by}, because {because}"),
+        (by, because) => format!("{by} ({because})"),
     }
 }

@@ -15,11 +15,20 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
         page,
         "connections",
         [
-            figures.phrase("connections_per_s", "opened"),
-            figures
-                .text("connects_per_s")
-                .map(|text| format!("{text} opened")),
-            figures.phrase("connects", "in the window"),
+            figures.phrase("connections_per_s", "opened and closed"),
+            figures.phrase("connects", "opened in the window"),
+            figures.phrase("reconnects", "again"),
+            figures.phrase("no_local_port", "found no local port"),
+            figures.phrase("left_open_by_server", "left open by the server"),
+        ],
+    );
+    Figures::join(
+        page,
+        "mean answer",
+        [
+            figures.phrase("response_body_bytes", "of body"),
+            figures.phrase("response_header_bytes", "of header"),
+            figures.phrase("unexpected_sizes", "of another size than expected"),
         ],
     );
     Figures::join(
@@ -43,7 +52,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
         "lost",
         [
             figures.phrase("lost", "datagrams"),
-            figures.text("loss_ratio"),
+            figures.text("lost_ratio"),
             figures.phrase("stale", "answers came after the timeout"),
         ],
     );
@@ -71,7 +80,8 @@ pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
                 Some(asked) => format!("{text} intended of {}/s asked for", plain(asked)),
                 None => format!("{text} intended"),
             }),
-            figures.phrase("queued", "had to wait for a connection"),
+            figures.phrase("queued", "had to wait"),
+            figures.phrase("late", "sent late"),
             figures.phrase("unsent", "never sent"),
         ],
     );

@@ -14,15 +14,19 @@ pub(super) struct Figures<'a> {
     taken: BTreeSet<&'a str>,
 }
 
-/// Metrics that show best how a trial went over time, the first that the intervals have is taken.
-const OVER_TIME: &[&str] = &[
-    "requests_per_s",
-    "messages_per_s",
-    "received_packets_per_s",
-    "received_bits_per_s",
-    "sent_packets_per_s",
-    "sent_bits_per_s",
-];
+/// Figures of an interval that show how a trial went: the first that there is.
+fn over_time(workload: &str) -> &'static [&'static str] {
+    match workload {
+        "stream" => &["received_bits_per_s", "sent_bits_per_s"],
+        "push" => &["messages_per_s", "received_bits_per_s"],
+        "udp" => &[
+            "received_packets_per_s",
+            "received_bits_per_s",
+            "sent_bits_per_s",
+        ],
+        _ => &["requests_per_s", "completed_per_s"],
+    }
+}
 
 impl<'a> Figures<'a> {
     pub(super) fn new(record: &'a Record) -> Self {
@@ -69,7 +73,7 @@ impl<'a> Figures<'a> {
     /// The range of the main rate over the window's intervals.
     pub(super) fn over_time(&self, page: &mut Page) {
         let intervals = &self.record.intervals;
-        let Some(name) = OVER_TIME
+        let Some(name) = over_time(&self.record.workload)
             .iter()
             .find(|name| intervals.iter().any(|i| i.contains_key(**name)))
         else {

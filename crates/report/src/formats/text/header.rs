@@ -3,9 +3,9 @@
 use hopbench_model::{Record, Schedule};
 
 use super::page::Page;
-use crate::ADDRESS_SETTING;
 use crate::job::{Job, spoken};
 use crate::number::{counted, plain, time_ns};
+use crate::{ADDRESS_SETTING, OTHERS_SETTING};
 
 pub(super) fn write(page: &mut Page, record: &Record) {
     let job = Job(&record.job);
@@ -17,10 +17,14 @@ pub(super) fn write(page: &mut Page, record: &Record) {
 }
 
 fn target(record: &Record) -> String {
-    match record.settings.get(ADDRESS_SETTING) {
+    let mut text = match record.settings.get(ADDRESS_SETTING) {
         Some(address) if *address != record.path => format!("{} at {address}", record.path),
         _ => record.path.clone(),
+    };
+    if let Some(others) = record.settings.get(OTHERS_SETTING) {
+        text.push_str(&format!(" (not used: {others})"));
     }
+    text
 }
 
 /// Engine, connections, threads, schedule.

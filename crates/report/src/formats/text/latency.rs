@@ -70,10 +70,16 @@ fn title(record: &Record) -> String {
         "rr" | "ping" => parts.push("full round trip"),
         _ => {}
     }
-    if matches!(workload, "rr" | "crr" | "http") && Job(&record.job).schedule() == Some(Schedule::Closed) {
+    if matches!(workload, "rr" | "crr" | "http")
+        && Job(&record.job).schedule() == Some(Schedule::Closed)
+    {
         parts.push("closed loop: service time, from the actual send");
     }
-    if parts.is_empty() { "latency".to_owned() } else { format!("latency ({})", parts.join("; ")) }
+    if parts.is_empty() {
+        "latency".to_owned()
+    } else {
+        format!("latency ({})", parts.join("; "))
+    }
 }
 
 fn name(record: &Record, kind: &str) -> String {

@@ -9,7 +9,16 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
     let total = figures
         .take("messages")
         .map(|n| format!("{} in the window", plain(n)));
-    Figures::join(page, "messages", [figures.text("messages_per_s"), total]);
+    let least = figures.take("min_messages_per_connection");
+    let most = figures.take("max_messages_per_connection");
+    let each = least
+        .zip(most)
+        .map(|(least, most)| format!("{} to {} on each connection", plain(least), plain(most)));
+    Figures::join(
+        page,
+        "messages",
+        [figures.text("messages_per_s"), total, each],
+    );
     Figures::join(
         page,
         "sent",

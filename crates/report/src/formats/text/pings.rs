@@ -15,7 +15,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
             sent,
             figures.phrase("received", "received"),
             figures.phrase("lost", "lost"),
-            figures.phrase("loss_ratio", "loss"),
+            figures.phrase("lost_ratio", "loss"),
             figures.phrase("duplicates", "duplicates"),
             figures.phrase("stale", "after the timeout"),
         ],

@@ -1,0 +1,24 @@
+//! What the tests of the binary share: running it, and a lab of network namespaces that needs no rights.
+//!
+//! - [`Alone`]: at most one measuring test at a time on this machine;
+//! - [`program`]: the binary under test, run to its end;
+//! - [`Agent`]: the binary as a server, killed with its guard;
+//! - [`namespace`]: the test once more, inside namespaces of its own;
+//! - [`Pair`]: two hosts and a bridge between them;
+//! - [`process`]: what `/proc` knows of a process;
+//! - [`wait`]: waiting for something to become true.
+#![allow(dead_code, reason = "each test binary uses a part of this")]
+
+pub(crate) mod agent;
+pub(crate) mod alone;
+pub(crate) mod namespace;
+pub(crate) mod pair;
+pub(crate) mod process;
+pub(crate) mod program;
+pub(crate) mod records;
+pub(crate) mod wait;
+
+pub(crate) use agent::Agent;
+pub(crate) use alone::Alone;
+pub(crate) use pair::Pair;
+pub(crate) use program::{Finished, program};

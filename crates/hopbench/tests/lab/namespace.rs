@@ -1,0 +1,106 @@
+//! A test once more, inside namespaces of its own.
+//!
+//! ```text
+//!   test ── setpriv --pdeathsig KILL ── unshare ── test, with the mark: user (unless root), mount,
+//!                                                  network and process namespaces
+//! ```
+//!
+//! The inner test is the first process of its process namespace: when it ends, however it ends, the kernel
+//! kills whatever it started, and with the last process go the namespaces. When the outer test dies, `unshare`
+//! is killed, and kills the inner one.
+
+use std::os::unix::fs::MetadataExt;
+use std::process::Command;
+
+use super::alone::Alone;
+use super::program::{Running, run};
+
+/// Holds the name of the test that is inside.
+const MARK: &str = "HOPBENCH_TEST_INSIDE";
+
+/// What leads into new namespaces; another program and its arguments are to follow.
+pub(crate) fn way_in() -> Vec<&'static str> {
+    let mut way = vec!["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--pid", "--mount-proc"];
+    way.extend(["--fork", "--kill-child"]);
+    if !is_root() {
+        way.extend(["--user", "--map-root-user"]);
+    }
+    way
+}
+
+fn is_root() -> bool {
+    // A process owns its own directory in /proc.
+    std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0)
+}
+
+/// Runs `body` as the only measuring test of this machine, in namespaces of its own where `lo` is up and
+/// `ip netns` works. `test` is the name of the calling test function.
+///
+/// Without the right to make namespaces the test is skipped, which is printed; with `HOPBENCH_REQUIRE_NETNS=1`
+/// it fails instead.
+pub(crate) fn inside(test: &str, body: impl FnOnce()) {
+    if std::env::var(MARK).is_ok_and(|name| name == test) {
+        settle();
+        body();
+        return;
+    }
+    if let Err(why) = possible() {
+        skip(test, &why);
+        return;
+    }
+    let _alone = Alone::new();
+    let finished = enter(test).finish();
+    // A name that no test has would be a success, too.
+    let passed = finished.code == Some(0) && finished.stdout.contains("1 passed");
+    assert!(passed, "inside the namespaces: {}", finished.story());
+}
+
+/// Starts a test of this binary inside new namespaces.
+pub(crate) fn enter(test: &str) -> Running {
+    let way = way_in();
+    let this = std::env::current_exe().expect("the path of this program");
+    let mut command = Command::new(way[0]);
+    command.args(&way[1..]).arg(this);
+    command.args(["--exact", test, "--nocapture", "--include-ignored", "--test-threads", "1"]);
+    Running::start(command.env(MARK, test))
+}
+
+/// Whether there can be namespaces here, and if not, why.
+fn possible() -> Result<(), String> {
+    let way = way_in();
+    for tool in ["ip", "tc", "nft", "nsenter", "setpriv", "unshare"] {
+        if !run(Command::new("sh").args(["-c", &format!("command -v {tool}")]).env("PATH", path())).code.is_some_and(|c| c == 0) {
+            return Err(format!("`{tool}` is not installed"));
+        }
+    }
+    let tried = run(Command::new(way[0]).args(&way[1..]).args(["sh", "-c", SET_UP]).env("PATH", path()));
+    if tried.code == Some(0) { Ok(()) } else { Err(tried.stderr.trim().replace('\n', "; ")) }
+}
+
+/// `/run` becomes ours, so that `ip netns` can keep its files there.
+const SET_UP: &str = "mount -t tmpfs tmpfs /run && ip link set lo up";
+
+fn settle() {
+    // Servers live in sbin, which is not on everybody's path.
+    shell(SET_UP);
+}
+
+/// Runs a line of shell that must succeed; its output.
+pub(crate) fn shell(line: &str) -> String {
+    let done = run(Command::new("sh").args(["-ec", line]).env("PATH", path()));
+    assert_eq!(done.code, Some(0), "`{line}`: {}", done.story());
+    done.stdout
+}
+
+/// The path with the directories of system tools.
+pub(crate) fn path() -> String {
+    format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
+}
+
+/// Says that a test was not run, or fails where it has to be.
+#[allow(clippy::print_stdout, reason = "a skip is to be seen")]
+pub(crate) fn skip(test: &str, why: &str) {
+    let required = std::env::var("HOPBENCH_REQUIRE_NETNS").is_ok_and(|v| v == "1");
+    assert!(!required, "{test} needs namespaces (HOPBENCH_REQUIRE_NETNS=1): {why}");
+    println!("SKIP {test}: {why}");
+}

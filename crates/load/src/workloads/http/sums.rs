@@ -1,0 +1,54 @@
+//! What a connection sums up over its answers, and the names under which records carry the sums.
+
+use crate::http::ResponseEnd;
+use crate::recorder::Recorder;
+
+/// Figure: bytes of the bodies of the answers that were counted.
+pub(super) const BODY_BYTES: &str = "body_bytes";
+/// Figure: bytes of their heads, chunk sizes and trailers.
+pub(super) const HEADER_BYTES: &str = "header_bytes";
+/// Figure: those whose body was not as long as expected.
+pub(super) const UNEXPECTED_SIZES: &str = "unexpected_sizes";
+/// Figure: requests of the window that were sent again because their connection had been closed at rest.
+pub(super) const RECONNECTS: &str = "reconnects";
+/// Figure: answers of the window after whose end more bytes came.
+pub(super) const SURPLUS: &str = "surplus_answers";
+
+/// Sums of one connection: plain numbers, so that an exchange costs a few additions.
+#[derive(Default)]
+pub(super) struct Sums {
+    body_bytes: u64,
+    header_bytes: u64,
+    unexpected_sizes: u64,
+    /// See [`RECONNECTS`].
+    pub(super) reconnects: u64,
+    /// See [`SURPLUS`].
+    pub(super) surplus: u64,
+}
+
+impl Sums {
+    /// Adds an answer that was counted.
+    #[inline]
+    pub(super) fn add(&mut self, end: &ResponseEnd, expected_body_bytes: Option<u64>) {
+        self.body_bytes += end.body_bytes;
+        self.header_bytes += end.header_bytes;
+        let unexpected = expected_body_bytes.is_some_and(|n| n != end.body_bytes);
+        self.unexpected_sizes += u64::from(unexpected);
+    }
+
+    /// Writes the sums down and starts over.
+    pub(super) fn flush(&mut self, out: &mut Recorder) {
+        let sums = std::mem::take(self);
+        for (name, value) in [
+            (BODY_BYTES, sums.body_bytes),
+            (HEADER_BYTES, sums.header_bytes),
+            (UNEXPECTED_SIZES, sums.unexpected_sizes),
+            (RECONNECTS, sums.reconnects),
+            (SURPLUS, sums.surplus),
+        ] {
+            if value > 0 {
+                out.add_extra(name, value as f64);
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! `push`: the server sends messages on a schedule to each connection; what counts is when they are there.
+//!
+//! ```text
+//! server, one connection                       client
+//!   t0 + phase           ── message 0 ───────►   delay_ns: from the intended time to the last byte read
+//!   t0 + phase + 1/rate  ── message 1 ───────►   gap_ns: between the last bytes of two messages
+//!          ...
+//!   end of the window    ── FIN ─────────────►
+//! ```
+//!
+//! A message starts with 16 bytes: its number and its intended time on the server's clock, ns, both `u64`
+//! little endian; filler makes up its size. A message whose predecessor is still being sent is sent late,
+//! never skipped; what was not begun 10 ms after the end of the window is unsent.
+//!
+//! A delay runs on two clocks. Where the ends share one (one machine), it is a one-way delay. Elsewhere it is
+//! what the message took longer than the fastest message of its connection so far, and the record says so.
+
+mod client;
+mod server;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use hopbench_model::units::Bytes;
+use hopbench_model::{Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind};
+use hopbench_stats::Histogram;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::crew::{self, Accepted, Acceptor, Context, Crew, CrewSetup};
+use crate::dial::{SocketOptions, Transport};
+use crate::figures;
+use crate::greeting::Greeting;
+use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+
+use client::{Clocks, PushClient};
+use server::PushServer;
+
+/// The workload; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Push;
+
+/// Its parameters.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// Bytes of a message, from 16B; a sweep like 1kB:256kB:*4 measures each
+    #[arg(long, value_name = "SIZE", default_value = "25kB")]
+    size: Sweep<Bytes>,
+    /// Messages a second to each connection
+    #[arg(long, value_name = "PER-S", default_value = "20")]
+    rate: f64,
+    /// Spread the connections' messages over the period, or send them all at once
+    #[arg(long, value_enum, default_value = "spread")]
+    stagger: Stagger,
+}
+
+/// How the schedules of several connections lie to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Stagger {
+    Spread,
+    Together,
+}
+
+/// Bytes of a message's header.
+const HEADER: usize = 16;
+/// The largest message, bytes.
+const MOST_SIZE: u64 = 1 << 30;
+/// The highest rate of a connection, messages a second.
+const MOST_RATE: f64 = 1e6;
+/// Bytes of one call, at most.
+const CHUNK: usize = 256 * 1024;
+/// From here on a message counts as late, ns.
+const LATE: Nanos = 1_000_000;
+
+/// Figures in the reports of the ends.
+const LATE_MESSAGES: &str = "late_messages";
+const CLEAN_CLOSES: &str = "clean_closes";
+const MIN_MESSAGES: &str = "min_messages_per_connection";
+const MAX_MESSAGES: &str = "max_messages_per_connection";
+
+impl Params {
+    fn size(&self) -> usize {
+        self.size.first().0 as usize
+    }
+
+    /// Between two messages of a connection, ns.
+    fn period(&self) -> f64 {
+        SECOND as f64 / self.rate
+    }
+
+    /// How much later than the first connection's the messages of flow `flow` are due.
+    fn phase(&self, flow: u32, connections: u32) -> Nanos {
+        match self.stagger {
+            Stagger::Spread => (self.period() * f64::from(flow) / f64::from(connections.max(1))) as Nanos,
+            Stagger::Together => 0,
+        }
+    }
+
+    fn setup(&self) -> CrewSetup {
+        CrewSetup {
+            receive_bytes: CHUNK,
+            fill_bytes: self.size().min(CHUNK),
+            options: SocketOptions::default(),
+            transport: Transport::Tcp,
+            watch_sockets: true,
+            grace: 5 * SECOND,
+        }
+    }
+}
+
+impl Workload for Push {
+    fn name(&self) -> &'static str {
+        "push"
+    }
+
+    fn summary(&self) -> &'static str {
+        "messages from the server on a schedule: delay, gaps, lateness"
+    }
+
+    fn nature(&self) -> Nature {
+        Nature {
+            needs_agent: true,
+            scheduled: false,
+            datagrams: false,
+            connections: 1,
+            schedule: Schedule::Closed,
+            target: "HOST[:PORT]",
+            code: 2,
+        }
+    }
+
+    fn arguments(&self, command: Command) -> Command {
+        Params::augment_args(command)
+    }
+
+    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
+        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
+    }
+
+    fn problems(&self, job: &Job) -> Vec<Problem> {
+        // JSON has no infinite numbers, so they arrive here as null.
+        if job.params.get("rate").is_some_and(Value::is_null) {
+            return vec![Problem::new("--rate", "not a finite number", "more than 0 and at most 1 000 000 messages a second")];
+        }
+        let params = match read_params::<Params>(job) {
+            Ok(params) => params,
+            Err(fault) => return vec![Problem::new("push", "its parameters", fault.text)],
+        };
+        let mut out = Vec::new();
+        for size in params.size.values() {
+            if size.0 < HEADER as u64 || size.0 > MOST_SIZE {
+                out.push(Problem::new("--size", size, "16B (the header of a message) to 1GiB"));
+            }
+        }
+        if !(params.rate > 0.0 && params.rate <= MOST_RATE) {
+            out.push(Problem::new("--rate", params.rate, "more than 0 and at most 1 000 000 messages a second"));
+        }
+        out
+    }
+
+    fn from_server(&self, _job: &Job, _flow: u32) -> bool {
+        true
+    }
+
+    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+        let params = read_params::<Params>(&context.job)?;
+        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("push needs an agent at the other end"))?;
+        let timeout = context.job.timing.timeout_ns;
+        let clocks = Clocks { server_offset_ns: context.peer_clock_offset_ns, shared: context.shared_clock };
+        crew::client(context, &params.setup(), move |flow| {
+            Greeting::new(greeter.clone(), flow, false, timeout, PushClient::new(params.size(), clocks))
+        })
+    }
+
+    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+        let params = read_params::<Params>(&context.job)?;
+        let connections = context.job.connections;
+        // The client says nothing after its greeting.
+        let setup = CrewSetup { receive_bytes: 64, ..params.setup() };
+        crew::server(context, &setup, move |accepted: &Accepted| {
+            PushServer::new(params.size(), params.period(), params.phase(accepted.flow, connections))
+        })
+    }
+
+    fn figures(&self, trial: &Trial<'_>) -> Figures {
+        let mut out = Figures::default();
+        let Some(server) = trial.server else { return out };
+        let client = trial.client;
+        out.metric("messages_per_s", client.drained.of(Counter::Counted) as f64 / figures::seconds(client));
+        out.metric("received_bits_per_s", figures::per_s(client, Counter::ReceivedBytes) * 8.0);
+        out.metric("sent_bits_per_s", figures::per_s(server, Counter::SentBytes) * 8.0);
+        for name in [MIN_MESSAGES, MAX_MESSAGES] {
+            if let Some(messages) = client.extra.get(name) {
+                out.metric(name, *messages);
+            }
+        }
+        if let Some(tcp) = figures::tcp(server) {
+            out.metric("retransmitted_segments", tcp.retransmitted_segments as f64);
+        }
+        schedule_kept(&mut out, server);
+        conservation(&mut out, trial, server);
+        if !trial.shared_clock {
+            out.warnings.push(Warning::new(
+                WarningKind::RelativeClock,
+                "the ends have no common clock: delay_ns is what each message took longer than the fastest message of \
+                 its connection so far, warm-up included",
+                "compare delays only with each other; run both ends on one machine for one-way delays",
+            ));
+        }
+        out
+    }
+}
+
+/// What the server was to send, and what came of it.
+fn schedule_kept(out: &mut Figures, server: &EndReport) {
+    let of = |counter| server.drained.of(counter);
+    let (intended, unsent, counted) = (of(Counter::Intended), of(Counter::Unsent), of(Counter::Counted));
+    let late = server.extra.get(LATE_MESSAGES).copied().unwrap_or(0.0);
+    out.metric("intended_per_s", intended as f64 / figures::seconds(server));
+    out.metric("unsent", unsent as f64);
+    out.metric("late", late);
+    if unsent > 0 {
+        out.warnings.push(Warning::new(
+            WarningKind::Unsent,
+            format!("{unsent} of {intended} messages were due and not sent before the end: connections were full"),
+            "lower --rate or --size; the delays shown leave these messages out",
+        ));
+    }
+    out.invariant("intended_are_accounted_for", intended == counted + unsent, || {
+        format!("{intended} intended, {counted} sent, {unsent} unsent")
+    });
+}
+
+/// No message and no byte comes from nowhere, or gets lost.
+fn conservation(out: &mut Figures, trial: &Trial<'_>, server: &EndReport) {
+    let client = trial.client;
+    let messages = (server.drained.of(Counter::Sent), client.drained.of(Counter::Completed));
+    let bytes = (server.drained.of(Counter::SentBytes), client.drained.of(Counter::ReceivedBytes));
+    let detail = || format!("{} messages ({} bytes) sent, {} messages ({} bytes) received", messages.0, bytes.0, messages.1, bytes.1);
+    out.invariant("received_le_sent", messages.1 <= messages.0 && bytes.1 <= bytes.0, detail);
+    let clean = |end: &EndReport| {
+        end.incomplete.is_none() && end.extra.get(CLEAN_CLOSES).is_some_and(|n| *n == f64::from(trial.job.connections))
+    };
+    if clean(client) && clean(server) {
+        out.invariant("received_eq_sent_at_close", messages.0 == messages.1 && bytes.0 == bytes.1, detail);
+    }
+    let counted = client.drained.of(Counter::Counted);
+    let in_histogram = client
+        .latency
+        .get(&LatencyKind::Delay)
+        .and_then(|text| Histogram::from_base64(text).ok())
+        .map_or(0, |histogram| histogram.count());
+    out.invariant("histogram_holds_every_message", counted == in_histogram, || {
+        format!("{counted} messages, {in_histogram} in the histogram")
+    });
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! `udp`: datagrams in one direction, from the client to the server: delivered rate, loss, order, jitter.
+//!
+//! A datagram starts with 16 bytes: its number in its flow and the time it was sent on the client's clock, ns,
+//! both `u64` little endian; the rest is filler. Rates count payload, headers of UDP and IP not included.
+//!
+//! **Loss is exact**: it is what the client's kernel took over the whole trial less the distinct datagrams that
+//! the server's program read, and both are final. The client stops at the end of the window; the server goes on
+//! until its sockets have been silent for 200 ms. A datagram that is on its way for longer counts as lost, as
+//! does one that found the server's socket buffer full. Rates, in contrast, are of the window.
+//!
+//! With `--gso N` one call hands the kernel N datagrams in one piece, cut as late as possible (`UDP_SEGMENT`).
+//! That is another cost per datagram than most programs pay, so the record is labelled with it.
+
+mod client;
+mod rate;
+mod server;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use hopbench_model::units::Bytes;
+use hopbench_model::{Counter, EndReport, Fault, Job, LatencyKind, Problem, SECOND, Schedule, Sweep, Warning, WarningKind};
+use hopbench_stats::Histogram;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
+use crate::dial::{SocketOptions, Transport};
+use crate::figures;
+use crate::greeting::Greeting;
+use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+
+use client::UdpClient;
+use rate::Rate;
+use server::UdpServer;
+
+/// The workload; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Udp;
+
+/// Its parameters.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// Payload bytes of a datagram, from 16B; a sweep like 16:1024:*4 measures each
+    #[arg(long, value_name = "SIZE", default_value = "16")]
+    size: Sweep<Bytes>,
+    /// max, or over all connections datagrams a second like 50000pps, or payload like 100Mbit
+    #[arg(long, value_name = "RATE", default_value = "1Mbit")]
+    rate: Rate,
+    /// Datagrams a send, cut by the kernel (UDP segmentation offload): another cost per datagram
+    #[arg(long, value_name = "N", default_value = "1")]
+    gso: u16,
+}
+
+/// Bytes of a datagram's header.
+const HEADER: usize = 16;
+/// The largest UDP payload over IPv4, bytes.
+const MOST_UDP: u64 = 65_507;
+/// The most segments that every kernel with `UDP_SEGMENT` takes in one send.
+const MOST_SEGMENTS: u16 = 64;
+
+/// Figures in the reports of the ends.
+const JITTER_SUM: &str = "jitter_sum_ns";
+const JITTER_FLOWS: &str = "jitter_flows";
+const FOREIGN: &str = "foreign_datagrams";
+
+impl Params {
+    fn size(&self) -> usize {
+        self.size.first().0 as usize
+    }
+
+    /// Datagrams a send.
+    fn segments(&self) -> u64 {
+        u64::from(self.gso.max(1))
+    }
+
+    fn schedule(&self) -> Schedule {
+        match self.rate.datagrams_per_s(self.size.first()) {
+            None => Schedule::Closed,
+            Some(per_s) => Schedule::Rate(per_s / self.segments() as f64),
+        }
+    }
+
+    fn setup(&self) -> CrewSetup {
+        CrewSetup {
+            // One more than a datagram, so that a longer one shows.
+            receive_bytes: (self.size() + 1).max(64),
+            fill_bytes: 0,
+            options: SocketOptions {
+                segment: (self.gso > 1).then_some(self.size() as u16),
+                ..SocketOptions::default()
+            },
+            transport: Transport::Udp,
+            watch_sockets: true,
+            // Flows end by themselves; this is for a server that is still being sent to.
+            grace: 5 * SECOND,
+        }
+    }
+}
+
+impl Workload for Udp {
+    fn name(&self) -> &'static str {
+        "udp"
+    }
+
+    fn summary(&self) -> &'static str {
+        "datagrams one way: delivered rate, loss, reordering, duplicates, jitter"
+    }
+
+    fn nature(&self) -> Nature {
+        Nature {
+            needs_agent: true,
+            scheduled: false,
+            datagrams: true,
+            connections: 1,
+            schedule: Schedule::Closed,
+            target: "HOST[:PORT]",
+            code: 5,
+        }
+    }
+
+    fn arguments(&self, command: Command) -> Command {
+        Params::augment_args(command)
+    }
+
+    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
+        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
+    }
+
+    fn settle(&self, job: &mut Job) {
+        if let Ok(params) = read_params::<Params>(job) {
+            job.schedule = params.schedule();
+        }
+    }
+
+    fn problems(&self, job: &Job) -> Vec<Problem> {
+        let params = match read_params::<Params>(job) {
+            Ok(params) => params,
+            Err(fault) => return vec![Problem::new("udp", "its parameters", fault.text)],
+        };
+        let mut out = Vec::new();
+        for size in params.size.values() {
+            if !(HEADER as u64..=MOST_UDP).contains(&size.0) {
+                out.push(Problem::new("--size", size, "16B (the header of a datagram) to 65507B"));
+            } else if params.segments() * size.0 > MOST_UDP {
+                out.push(Problem::new("--gso", params.gso, format!("at most {} with --size {size}: a send holds 65507 bytes", MOST_UDP / size.0)));
+            }
+        }
+        if !(1..=MOST_SEGMENTS).contains(&params.gso) {
+            out.push(Problem::new("--gso", params.gso, "1 to 64 datagrams a send"));
+        }
+        if params.rate.is_zero() {
+            out.push(Problem::new("--rate", params.rate, "more than 0, like 50000pps or 100Mbit; max for no limit"));
+        }
+        out
+    }
+
+    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+        let params = read_params::<Params>(&context.job)?;
+        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("udp needs an agent at the other end"))?;
+        let timeout = context.job.timing.timeout_ns;
+        let paced = context.job.schedule.per_s().is_some();
+        crew::client(context, &params.setup(), move |flow| {
+            let inner = UdpClient::new(params.size(), params.segments(), paced);
+            Greeting::new(greeter.clone(), flow, true, timeout, inner)
+        })
+    }
+
+    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+        let params = read_params::<Params>(&context.job)?;
+        let (offset, shared) = (context.peer_clock_offset_ns, context.shared_clock);
+        crew::server(context, &params.setup(), move |_| UdpServer::new(params.size(), offset, shared))
+    }
+
+    fn figures(&self, trial: &Trial<'_>) -> Figures {
+        let mut out = Figures::default();
+        let Ok(params) = read_params::<Params>(trial.job) else { return out };
+        rates(&mut out, trial, &params);
+        if let Some(server) = trial.server {
+            delivery(&mut out, trial.client, server);
+        }
+        if params.segments() > 1 {
+            out.metric("gso_segments", params.segments() as f64);
+            out.warnings.push(Warning::new(
+                WarningKind::Offload,
+                format!("{} datagrams left with each call (--gso): a datagram costs less than one that is sent by itself", params.segments()),
+                "compare only with results of the same --gso",
+            ));
+        }
+        out
+    }
+}
+
+/// What was asked for and what left.
+fn rates(out: &mut Figures, trial: &Trial<'_>, params: &Params) {
+    let client = trial.client;
+    let of = |counter| client.drained.of(counter);
+    out.metric("sent_packets_per_s", figures::per_s(client, Counter::Sent));
+    out.metric("sent_bits_per_s", figures::per_s(client, Counter::SentBytes) * 8.0);
+    let errors = of(Counter::CountedErrors);
+    out.metric("errors", errors as f64);
+    if errors > 0 {
+        let reasons: Vec<_> = client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        out.warnings.push(Warning::new(
+            WarningKind::Errors,
+            format!("{errors} sends failed: {}", reasons.join(", ")),
+            "look at the client's machine: what it refused to send is in no other figure",
+        ));
+    }
+    if trial.job.schedule.per_s().is_some() {
+        let intended = of(Counter::Intended) * params.segments();
+        let unsent = of(Counter::Unsent) * params.segments();
+        out.metric("intended_per_s", intended as f64 / figures::seconds(client));
+        out.metric("queued", (of(Counter::Queued) * params.segments()) as f64);
+        out.metric("unsent", unsent as f64);
+        if unsent > 0 {
+            out.warnings.push(Warning::new(
+                WarningKind::Unsent,
+                format!("{unsent} datagrams were due and not sent before the end"),
+                "lower --rate, or use more --threads and --connections: one thread cannot send faster",
+            ));
+        }
+    }
+}
+
+/// What arrived, and how.
+fn delivery(out: &mut Figures, client: &EndReport, server: &EndReport) {
+    let arrived = |counter| server.drained.of(counter);
+    out.metric("received_packets_per_s", figures::per_s(server, Counter::Completed));
+    out.metric("received_bits_per_s", figures::per_s(server, Counter::ReceivedBytes) * 8.0);
+    let sent = client.drained.of(Counter::Sent);
+    let distinct = arrived(Counter::Completed) - arrived(Counter::Duplicates).min(arrived(Counter::Completed));
+    let lost = sent.saturating_sub(distinct);
+    out.metric("lost_packets", lost as f64);
+    if sent > 0 {
+        out.metric("lost_ratio", lost as f64 / sent as f64);
+    }
+    out.metric("reordered", arrived(Counter::Reordered) as f64);
+    out.metric("duplicates", arrived(Counter::Duplicates) as f64);
+    let extra = |name| server.extra.get(name).copied();
+    if let (Some(sum), Some(flows)) = (extra(JITTER_SUM), extra(JITTER_FLOWS)) {
+        out.metric("jitter_ns", sum / flows.max(1.0));
+    }
+    if let Some(foreign) = extra(FOREIGN) {
+        out.notes.push(format!("{foreign} datagrams that were not of this test came to its sockets; they are in no figure"));
+    }
+    out.invariant("received_le_sent", distinct <= sent, || format!("{sent} datagrams sent, {distinct} received"));
+    if let Some(text) = server.latency.get(&LatencyKind::Delay) {
+        let counted = arrived(Counter::Counted);
+        let in_histogram = Histogram::from_base64(text).map_or(0, |histogram| histogram.count());
+        out.invariant("histogram_holds_every_packet", counted == in_histogram, || {
+            format!("{counted} datagrams, {in_histogram} in the histogram")
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

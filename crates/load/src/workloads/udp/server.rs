@@ -1,0 +1,149 @@
+//! The server's end: takes datagrams in and keeps account of them.
+
+use hopbench_model::{Counter, LatencyKind, Nanos, SECOND};
+use hopbench_stats::{Jitter, Observation, SequenceTracker};
+
+use super::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
+use crate::flow::{Event, Flow, Op};
+use crate::recorder::Recorder;
+
+/// A flow that was silent for so long after the end of the window is over.
+const SILENCE: Nanos = 200_000_000;
+/// How long a flow that may be over still waits: a worker that had no CPU in the meantime reads its socket
+/// once more before it draws conclusions from silence.
+const LAST_LOOK: Nanos = 20_000_000;
+/// Higher numbers are not ours: at ten million datagrams a second they were reached after ten months.
+const MOST_NUMBER: u64 = 1 << 48;
+/// Datagrams that claim to have been sent longer ago, or later, than this are not ours, ns.
+const PLAUSIBLE: u64 = 3600 * SECOND;
+
+/// One flow, as the server sees it.
+#[derive(Debug)]
+pub(super) struct UdpServer {
+    size: usize,
+    /// What to add to this end's clock to get the client's, ns.
+    client_offset_ns: i64,
+    shared_clock: bool,
+    sequence: SequenceTracker,
+    jitter: Jitter,
+    foreign: u64,
+    /// When the last datagram came.
+    last: Nanos,
+    /// Until when to wait for the next.
+    patience: Nanos,
+    /// Whether this is the last look.
+    looked: bool,
+}
+
+impl UdpServer {
+    /// A flow of datagrams of `size` bytes.
+    pub(super) fn new(size: usize, client_offset_ns: i64, shared_clock: bool) -> Self {
+        Self {
+            size,
+            client_offset_ns,
+            shared_clock,
+            sequence: SequenceTracker::new(),
+            jitter: Jitter::new(),
+            foreign: 0,
+            last: 0,
+            patience: 0,
+            looked: false,
+        }
+    }
+
+    #[inline]
+    fn listen(&self) -> Op {
+        // One byte more than is due, so that a longer datagram shows.
+        Op::Recv(self.size + 1)
+    }
+
+    #[inline]
+    fn take(&mut self, datagram: &[u8], now: Nanos, out: &mut Recorder) {
+        let Some((number, sent)) = read_header(datagram).filter(|_| datagram.len() == self.size) else {
+            self.foreign += 1;
+            return;
+        };
+        let transit = now.cast_signed().wrapping_add(self.client_offset_ns).wrapping_sub(sent.cast_signed());
+        // One forged or strayed number would spoil the account of all that follow: a registration that was
+        // repeated late may have a datagram's length.
+        if number >= MOST_NUMBER || transit.unsigned_abs() > PLAUSIBLE {
+            self.foreign += 1;
+            return;
+        }
+        (self.last, self.patience, self.looked) = (now, now + SILENCE, false);
+        out.count(Counter::Completed, 1);
+        out.count(Counter::ReceivedBytes, datagram.len() as u64);
+        self.jitter.observe(sent, now);
+        match self.sequence.observe(number) {
+            Observation::New => {}
+            Observation::Reordered | Observation::Late => out.count(Counter::Reordered, 1),
+            Observation::Duplicate => {
+                out.count(Counter::Duplicates, 1);
+                return;
+            }
+        }
+        if out.window().holds(now) {
+            out.count(Counter::Counted, 1);
+            if self.shared_clock {
+                out.latency_of_counted(LatencyKind::Delay, u64::try_from(transit).unwrap_or(0));
+            }
+        }
+    }
+
+    /// Nothing came for a while.
+    fn on_silence(&mut self, now: Nanos, out: &Recorder) -> Op {
+        let over = now >= out.window().end().max(self.last).saturating_add(SILENCE);
+        if over && self.looked {
+            return Op::End;
+        }
+        self.looked = over;
+        self.patience = now + if over { LAST_LOOK } else { SILENCE };
+        self.listen()
+    }
+}
+
+/// Number and sending time.
+#[inline]
+fn read_header(datagram: &[u8]) -> Option<(u64, Nanos)> {
+    let both = u128::from_le_bytes(*datagram.first_chunk::<HEADER>()?);
+    Some((both as u64, (both >> 64) as u64))
+}
+
+impl Flow for UdpServer {
+    fn start(&mut self, now: Nanos) -> Op {
+        (self.last, self.patience) = (now, now + SILENCE);
+        self.listen()
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        match event {
+            Event::Received(datagram) => {
+                // A socket that was shut down brings empty ones without end.
+                if !datagram.is_empty() {
+                    self.take(datagram, now, out);
+                }
+                self.listen()
+            }
+            Event::TimedOut => self.on_silence(now, out),
+            // An ICMP error for an answer to the registration: it says nothing of what comes.
+            Event::Failed(_) if now < out.window().end().saturating_add(SILENCE) => self.listen(),
+            _ => Op::End,
+        }
+    }
+
+    #[inline]
+    fn deadline(&self) -> Option<Nanos> {
+        Some(self.patience)
+    }
+
+    fn closing(&mut self, out: &mut Recorder) {
+        if self.sequence.received() > 0 {
+            out.add_extra(JITTER_SUM, self.jitter.ns());
+            out.add_extra(JITTER_FLOWS, 1.0);
+        }
+        if self.foreign > 0 {
+            out.add_extra(FOREIGN, self.foreign as f64);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+use std::sync::Arc;
+
+use hopbench_model::{EngineKind, Nanos, Pacing, Timing};
+
+use super::*;
+use crate::Window;
+use crate::flow::{Event, Flow, Op};
+use crate::recorder::{Live, Recorder};
+
+const MS: Nanos = 1_000_000;
+const OFFSET: i64 = -5 * SECOND as i64;
+
+/// Measured from 10 s to 11 s, without warm-up.
+fn recorder(open_loop: bool) -> (Recorder, Arc<Live>) {
+    let window = Arc::new(Window::default());
+    window.open(10 * SECOND, 10 * SECOND, 11 * SECOND);
+    let live = Arc::new(Live::default());
+    (Recorder::new(window, Arc::clone(&live), open_loop), live)
+}
+
+fn of(live: &Live, counter: Counter) -> u64 {
+    live.counts().of(counter)
+}
+
+fn datagram(number: u64, sent: Nanos, size: usize) -> Vec<u8> {
+    let mut out = vec![0; size];
+    out[..8].copy_from_slice(&number.to_le_bytes());
+    out[8..16].copy_from_slice(&sent.to_le_bytes());
+    out
+}
+
+/// Datagrams arrive a millisecond apart from 10 s on; each was sent 3 ms earlier, on a clock that is 5 s behind.
+fn arrive(flow: &mut UdpServer, numbers: &[u64], out: &mut Recorder) {
+    for (at, number) in (10 * SECOND..).step_by(MS as usize).zip(numbers) {
+        let sent = at.wrapping_add_signed(OFFSET) - 3 * MS;
+        assert!(matches!(flow.on(Event::Received(&datagram(*number, sent, 16)), at, out), Op::Recv(17)));
+    }
+}
+
+#[test]
+fn a_server_tells_lost_reordered_and_doubled_apart() {
+    let (mut out, live) = recorder(false);
+    let mut flow = UdpServer::new(16, OFFSET, true);
+    flow.start(9 * SECOND);
+    arrive(&mut flow, &[0, 1, 3, 2, 2, 5, 6, 6], &mut out);
+    assert_eq!((of(&live, Counter::Completed), of(&live, Counter::ReceivedBytes)), (8, 128));
+    assert_eq!((of(&live, Counter::Duplicates), of(&live, Counter::Reordered), of(&live, Counter::Counted)), (2, 1, 6));
+    let delays: Vec<_> = out.histograms().map(|(kind, h)| (kind, h.count(), h.min(), h.max())).collect();
+    assert_eq!(delays, [(LatencyKind::Delay, 6, 3 * MS, 3 * MS)]);
+    flow.closing(&mut out);
+    let extra = out.tallies().2;
+    assert_eq!((extra.get(JITTER_SUM), extra.get(JITTER_FLOWS), extra.get(FOREIGN)), (Some(&0.0), Some(&1.0), None));
+}
+
+#[test]
+fn without_a_common_clock_there_is_no_delay() {
+    let (mut out, live) = recorder(false);
+    arrive(&mut UdpServer::new(16, OFFSET, false), &[0, 1, 2], &mut out);
+    assert_eq!((of(&live, Counter::Counted), out.histograms().count()), (3, 0));
+}
+
+#[test]
+fn what_is_not_ours_is_not_counted() {
+    let (mut out, live) = recorder(false);
+    let mut flow = UdpServer::new(64, 0, true);
+    flow.start(9 * SECOND);
+    let now = 10 * SECOND;
+    let mut registration = [0; 64];
+    registration[..5].copy_from_slice(b"HOPB\x01");
+    registration[5..32].fill(0xA5);
+    let foreign: [&[u8]; 6] = [
+        b"x",
+        &registration,
+        &datagram(0, now, 63),
+        &datagram(0, now, 65),
+        &datagram(1 << 48, now, 64),
+        &datagram(0, now + 2 * 3600 * SECOND, 64),
+    ];
+    for bytes in foreign {
+        assert!(matches!(flow.on(Event::Received(bytes), now, &mut out), Op::Recv(65)));
+    }
+    flow.on(Event::Received(&[]), now, &mut out);
+    assert_eq!(live.counts(), hopbench_model::Counts::default());
+    flow.on(Event::Received(&datagram(0, now, 64)), now, &mut out);
+    flow.closing(&mut out);
+    assert_eq!((of(&live, Counter::Completed), out.tallies().2.get(FOREIGN)), (1, Some(&6.0)));
+}
+
+#[test]
+fn a_flow_ends_only_after_silence_and_one_more_look() {
+    let (mut out, _) = recorder(false);
+    let mut flow = UdpServer::new(16, 0, true);
+    flow.start(9 * SECOND);
+    let silent = |flow: &mut UdpServer, out: &mut Recorder| {
+        // A worker that had no CPU comes much later than it wanted.
+        let now = flow.deadline().unwrap() + 150 * MS;
+        let op = flow.on(Event::TimedOut, now, out);
+        assert!(matches!(op, Op::End) || flow.deadline().unwrap() > now, "a look at the socket must lie between");
+        (now, matches!(op, Op::End))
+    };
+    let mut now = 0;
+    while now < 11 * SECOND + 200 * MS {
+        let ended;
+        (now, ended) = silent(&mut flow, &mut out);
+        assert!(!ended, "at {now}");
+    }
+    // A straggler at the last look: all begins anew.
+    flow.on(Event::Received(&datagram(0, now, 16)), now, &mut out);
+    assert!(!silent(&mut flow, &mut out).1);
+    assert!(silent(&mut flow, &mut out).1);
+}
+
+#[test]
+fn segments_of_one_send_are_numbered_and_counted() {
+    let (mut out, live) = recorder(false);
+    let mut flow = UdpClient::new(20, 3, false);
+    let now = 10 * SECOND;
+    let mut op = flow.on(Event::Go { intended: now }, now, &mut out);
+    let mut numbers = Vec::new();
+    for sends in 0..4 {
+        assert!(matches!(op, Op::Send));
+        let at = now + sends;
+        for segment in flow.outgoing().chunks(20) {
+            numbers.push(u64::from_le_bytes(segment[..8].try_into().unwrap()));
+            assert_eq!(segment[8..16], at.to_le_bytes());
+        }
+        op = flow.on(Event::Sent(60), at + 1, &mut out);
+    }
+    assert!(numbers.iter().copied().eq(0..12), "{numbers:?}");
+    assert_eq!((of(&live, Counter::Sent), of(&live, Counter::SentBytes)), (12, 240));
+    assert!(matches!(flow.on(Event::Sent(60), 11 * SECOND, &mut out), Op::Rest), "no send is begun after the end");
+}
+
+#[test]
+fn refused_sends_are_counted_and_their_numbers_used_again() {
+    let (mut out, live) = recorder(true);
+    let mut flow = UdpClient::new(16, 1, true);
+    let now = 10 * SECOND;
+    for (errno, reason) in [(ENOBUFS, "no buffer space"), (1, "filtered on this machine"), (111, "port unreachable")] {
+        flow.on(Event::Go { intended: now }, now, &mut out);
+        let op = flow.on(Event::Failed(std::io::Error::from_raw_os_error(errno)), now, &mut out);
+        assert!(matches!(op, Op::Rest), "{op:?}");
+        assert_eq!(out.tallies().1.get(reason), Some(&1));
+    }
+    flow.on(Event::Go { intended: now }, now, &mut out);
+    assert_eq!(flow.outgoing()[..8], 0u64.to_le_bytes());
+    assert_eq!((of(&live, Counter::Sent), of(&live, Counter::Errors), of(&live, Counter::CountedErrors)), (0, 3, 3));
+}
+
+const ENOBUFS: i32 = 105;
+
+#[test]
+fn a_server_that_is_gone_ends_the_trial() {
+    let (mut out, _) = recorder(true);
+    let mut flow = UdpClient::new(16, 1, true);
+    let now = 10 * SECOND;
+    let mut refusals = 0;
+    let fault = loop {
+        assert!(matches!(flow.on(Event::Go { intended: now }, now, &mut out), Op::Send));
+        refusals += 1;
+        match flow.on(Event::Failed(std::io::ErrorKind::ConnectionRefused.into()), now, &mut out) {
+            Op::Rest => {}
+            Op::Abort(fault) => break fault,
+            other => panic!("unexpected {other:?}"),
+        }
+    };
+    assert_eq!(refusals, 100);
+    assert!(fault.text.contains("the server is gone"), "{fault}");
+}
+
+#[test]
+fn what_is_due_long_after_the_end_is_unsent() {
+    let (mut out, live) = recorder(true);
+    let mut flow = UdpClient::new(16, 1, true);
+    let intended = 11 * SECOND - 1;
+    assert!(matches!(flow.on(Event::Go { intended }, 11 * SECOND + 9 * MS, &mut out), Op::Send));
+    assert!(matches!(flow.on(Event::Go { intended }, 11 * SECOND + 10 * MS, &mut out), Op::Rest));
+    assert_eq!(of(&live, Counter::Unsent), 1);
+}
+
+fn parse(arguments: &[&str]) -> Job {
+    let matches = Udp.arguments(Command::new("udp").no_binary_name(true)).try_get_matches_from(arguments).unwrap();
+    Job {
+        workload: "udp".to_owned(),
+        params: Udp.params(&matches).unwrap(),
+        schedule: Schedule::Closed,
+        engine: EngineKind::Epoll,
+        connections: 1,
+        threads: 1,
+        pacing: Pacing::Sleep,
+        client_cpus: None,
+        server_cpus: None,
+        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
+        seed: 1,
+    }
+}
+
+#[test]
+fn the_rate_becomes_the_schedule() {
+    let schedule = |arguments: &[&str]| {
+        let mut job = parse(arguments);
+        Udp.settle(&mut job);
+        job.schedule
+    };
+    assert_eq!(schedule(&[]), Schedule::Rate(7812.5));
+    assert_eq!(schedule(&["--rate", "max"]), Schedule::Closed);
+    assert_eq!(schedule(&["--rate", "8000pps", "--gso", "8"]), Schedule::Rate(1000.0));
+    assert_eq!(schedule(&["--rate", "80Mbit", "--size", "1000"]), Schedule::Rate(10_000.0));
+}
+
+#[test]
+fn bad_parameters_are_named() {
+    assert_eq!(Udp.problems(&parse(&[])), []);
+    assert_eq!(Udp.problems(&parse(&["--size", "1023", "--gso", "64", "--rate", "max"])), []);
+    for (arguments, flag) in [
+        (&["--size", "15"][..], "--size"),
+        (&["--size", "65508"], "--size"),
+        (&["--gso", "65"], "--gso"),
+        (&["--gso", "0"], "--gso"),
+        (&["--size", "1024", "--gso", "64"], "--gso"),
+        (&["--rate", "0pps"], "--rate"),
+    ] {
+        let problems = Udp.problems(&parse(arguments));
+        assert_eq!(problems.iter().map(|p| p.at.as_str()).collect::<Vec<_>>(), [flag], "{arguments:?}: {problems:?}");
+    }
+}

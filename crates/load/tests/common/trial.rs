@@ -1,0 +1,221 @@
+//! One trial in one process, over the loopback interface.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use clap::Command;
+use hopbench_load::crew::{Context, Crew};
+use hopbench_load::workload::{Workload, points};
+use hopbench_load::{Recorder, SocketSet, Window, workload};
+use hopbench_model::{Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, Schedule, Timing};
+use hopbench_sys::{Waker, clock, limits};
+
+use super::door::{Door, Inside};
+use super::greeting::Plain;
+
+pub const MS: Nanos = 1_000_000;
+/// What must happen within this time on any machine.
+pub const LONG: Nanos = 20_000 * MS;
+
+/// What to run.
+pub struct Trial {
+    pub workload: &'static str,
+    /// The workload's flags, as on the command line.
+    pub flags: &'static [&'static str],
+    pub engine: EngineKind,
+    pub connections: u32,
+    pub threads: u32,
+    pub schedule: Schedule,
+    pub window: Nanos,
+    pub timeout: Nanos,
+    /// The server lets flows in and then never says a word.
+    pub silent: bool,
+}
+
+/// Both ends, connected, before the load.
+pub struct Running {
+    pub job: Job,
+    pub client: Crew,
+    pub server: Crew,
+    windows: [Arc<Window>; 2],
+    door: Door,
+    files: usize,
+    /// Trials come one after the other: they count files and CPU time of the process.
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// What both ends saw.
+pub struct Outcome {
+    pub job: Job,
+    pub client: Counts,
+    pub server: Counts,
+    pub client_fault: Option<Fault>,
+    pub server_fault: Option<Fault>,
+    pub recorder: Recorder,
+}
+
+impl Trial {
+    pub fn new(workload: &'static str, flags: &'static [&'static str], engine: EngineKind) -> Self {
+        Self {
+            workload,
+            flags,
+            engine,
+            connections: 1,
+            threads: 1,
+            schedule: Schedule::Closed,
+            window: 150 * MS,
+            timeout: 2000 * MS,
+            silent: false,
+        }
+    }
+
+    fn job(&self, workload: &dyn Workload) -> Job {
+        let command = workload.arguments(Command::new(self.workload).no_binary_name(true));
+        let matches = command.try_get_matches_from(self.flags).unwrap();
+        let mut job = Job {
+            workload: self.workload.to_owned(),
+            params: workload.params(&matches).unwrap(),
+            schedule: self.schedule,
+            engine: self.engine,
+            connections: self.connections,
+            threads: self.threads,
+            pacing: Pacing::Sleep,
+            client_cpus: None,
+            server_cpus: None,
+            timing: Timing { warmup_ns: 50 * MS, window_ns: self.window, interval_ns: 100 * MS, timeout_ns: self.timeout },
+            seed: 7,
+        };
+        workload.settle(&mut job);
+        let problems = [job.problems(), workload.problems(&job)].concat();
+        assert!(problems.is_empty(), "{}: {problems:?}", self.workload);
+        points(&job).remove(0).1
+    }
+
+    /// Starts both ends and waits until all flows are up.
+    pub fn start(&self) -> Running {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        limits::raise_open_files(8192).unwrap();
+        let files = open_files();
+        let workload = workload(self.workload).unwrap();
+        let job = self.job(workload);
+        let windows = [(); 2].map(|()| Arc::new(Window::default()));
+        let context = |window: &Arc<Window>, target| Context {
+            job: job.clone(),
+            window: Arc::clone(window),
+            sockets: Arc::<SocketSet>::default(),
+            throttle: None,
+            notify: Arc::new(Waker::new().unwrap()),
+            target,
+            greeter: Some(Arc::new(Plain)),
+            peer_clock_offset_ns: 0,
+            shared_clock: true,
+        };
+        let (server, acceptor) = workload.server(&context(&windows[1], "127.0.0.1:1".parse().unwrap())).unwrap();
+        let inside = if self.silent {
+            Inside::Silent(Mutex::default())
+        } else {
+            let job = job.clone();
+            Inside::Served { acceptor, from_server: Box::new(move |flow| workload.from_server(&job, flow)) }
+        };
+        // Short-lived flows save themselves the wait for a word of welcome.
+        let door = Door::open(self.workload != "crr", inside);
+        let client = workload.client(&context(&windows[0], door.address)).unwrap();
+        let running = Running { job, client, server, windows, door, files, _alone: alone };
+        until("all flows are up", || running.client.ready() || running.client.fault().is_some());
+        running
+    }
+
+    /// Runs it from start to end.
+    pub fn run(&self) -> Outcome {
+        let running = self.start();
+        let t0=clock::now();
+        running.open();
+        let o = running.end();
+        eprintln!("TIMING {} {} {:?} {} conns: {} ms, sent {} completed {} srv {}", self.workload, self.engine, self.flags, self.connections, (clock::now()-t0)/MS, o.client(Counter::Sent), o.client(Counter::Completed), o.server(Counter::Completed));
+        o
+    }
+}
+
+impl Running {
+    /// Opens the window of both ends.
+    pub fn open(&self) {
+        let load = clock::now() + 5 * MS;
+        let start = load + self.job.timing.warmup_ns;
+        for window in &self.windows {
+            window.open(load, start, start + self.job.timing.window_ns);
+        }
+        self.wake();
+    }
+
+    /// Shuts the window of both ends.
+    pub fn finish(&self) {
+        let now = clock::now();
+        self.windows.iter().for_each(|window| window.finish(now));
+        self.wake();
+    }
+
+    /// Ends everything at once.
+    pub fn stop(&self) {
+        self.windows.iter().for_each(|window| window.stop());
+        self.wake();
+    }
+
+    fn wake(&self) {
+        self.client.wake();
+        self.server.wake();
+    }
+
+    /// Waits for both ends to end by themselves, and looks whether they left files open.
+    pub fn end(self) -> Outcome {
+        until("the client has ended", || self.client.running() == 0);
+        let (client, server) = (self.client.counts_handle(), self.server.counts_handle());
+        let (recorder, client_fault) = self.client.join();
+        self.server.close();
+        until("the server has ended", || self.server.running() == 0);
+        let (_, server_fault) = self.server.join();
+        self.door.shut();
+        let outcome =
+            Outcome { job: self.job, client: client(), server: server(), client_fault, server_fault, recorder };
+        drop((client, server));
+        assert_eq!(open_files(), self.files, "files were left open");
+        outcome
+    }
+}
+
+impl Outcome {
+    /// A count of the client.
+    pub fn client(&self, counter: Counter) -> u64 {
+        self.client.of(counter)
+    }
+
+    /// A count of the server.
+    pub fn server(&self, counter: Counter) -> u64 {
+        self.server.of(counter)
+    }
+
+    /// Samples of a histogram of the client.
+    pub fn samples(&self, kind: LatencyKind) -> u64 {
+        self.recorder.histograms().find(|(k, _)| *k == kind).map_or(0, |(_, histogram)| histogram.count())
+    }
+
+    /// Nothing went wrong at either end.
+    #[track_caller]
+    pub fn clean(&self) -> &Self {
+        assert_eq!((&self.client_fault, &self.server_fault), (&None, &None), "{:?}", self.job);
+        self
+    }
+}
+
+/// Waits for something that must come.
+#[track_caller]
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let give_up = clock::now() + LONG;
+    while !holds() {
+        assert!(clock::now() < give_up, "not within {} s: {what}", LONG / 1000 / MS);
+        clock::sleep_until(clock::now() + MS);
+    }
+}
+
+fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}

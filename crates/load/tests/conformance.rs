@@ -1,0 +1,317 @@
+//! Every workload gives the same counts on every engine, and no engine loses a byte, a file or a wake-up.
+//!
+//! Both ends run in this process over the loopback interface; counts must hold on a slow and busy machine.
+
+#[path = "common/door.rs"]
+mod door;
+#[path = "common/greeting.rs"]
+mod greeting;
+#[path = "common/trial.rs"]
+mod trial;
+
+use hopbench_load::WORKLOADS;
+use hopbench_model::{Counter, EngineKind, LatencyKind, Schedule};
+use hopbench_sys::{clock, usage};
+use trial::{MS, Outcome, Trial, until};
+
+/// Engines whose workers sleep while they wait.
+const SLEEPERS: [EngineKind; 3] = [EngineKind::Epoll, EngineKind::Uring, EngineKind::Threads];
+
+/// Sent at one end is received at the other.
+#[track_caller]
+fn conserved(outcome: &Outcome) {
+    use Counter::{ReceivedBytes, SentBytes};
+    let job = &outcome.job;
+    assert_eq!(outcome.client(SentBytes), outcome.server(ReceivedBytes), "to the server: {job:?}");
+    assert_eq!(outcome.server(SentBytes), outcome.client(ReceivedBytes), "from the server: {job:?}");
+}
+
+/// Every request was answered once, by the server and in the counts.
+#[track_caller]
+fn answered(outcome: &Outcome) {
+    use Counter::{Completed, Counted, Errors, Sent};
+    let job = &outcome.job;
+    let sent = outcome.client(Sent);
+    assert!(sent > 0, "nothing was sent: {job:?}");
+    assert_eq!(outcome.client(Completed), sent, "{job:?}");
+    assert_eq!(outcome.server(Completed), sent, "{job:?}");
+    assert_eq!(outcome.client(Errors), 0, "{job:?}");
+    assert_eq!(outcome.samples(LatencyKind::Service), outcome.client(Counted), "{job:?}");
+}
+
+#[test]
+fn every_workload_runs_on_every_engine() {
+    for workload in WORKLOADS.iter().filter(|w| w.nature().needs_agent) {
+        for engine in EngineKind::ALL {
+            let mut trial = Trial::new(workload.name(), &[], *engine);
+            (trial.connections, trial.threads) = (4, 2);
+            trial.schedule = workload.nature().schedule;
+            let outcome = trial.run();
+            outcome.clean();
+            let moved = |counter| outcome.client(counter) + outcome.server(counter);
+            let (sent, received) = (moved(Counter::SentBytes), moved(Counter::ReceivedBytes));
+            assert!(received > 0 && received <= sent, "{}, {engine}: {sent} sent, {received} received", workload.name());
+        }
+    }
+}
+
+#[test]
+fn stream_conserves_bytes_in_each_direction() {
+    const FLAGS: &[&[&str]] = &[
+        &["--direction", "to-server"],
+        &["--direction", "from-server"],
+        &["--direction", "both", "--size", "10000"],
+        &["--direction", "both", "--receive", "discard"],
+        &["--size", "1", "--direction", "both"],
+        &["--rate", "80Mbit", "--size", "1000"],
+    ];
+    for flags in FLAGS {
+        for engine in EngineKind::ALL {
+            for (connections, threads) in [(1, 1), (5, 2)] {
+                let mut trial = Trial::new("stream", flags, *engine);
+                (trial.connections, trial.threads, trial.window) = (connections, threads, 60 * MS);
+                let outcome = trial.run();
+                conserved(outcome.clean());
+                let both = flags.contains(&"both");
+                let to_server = both || !flags.contains(&"from-server");
+                let from_server = both || !to_server;
+                assert_eq!(outcome.client(Counter::SentBytes) > 0, to_server, "{engine} {flags:?}");
+                assert_eq!(outcome.server(Counter::SentBytes) > 0, from_server, "{engine} {flags:?}");
+                if flags.contains(&"--rate") {
+                    // 110 ms of load at 10 MB/s, and one more write of each connection.
+                    let most = 1_100_000 + 1000 * u64::from(connections);
+                    assert!(outcome.client(Counter::SentBytes) <= most, "{}", outcome.client(Counter::SentBytes));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_are_answered_whatever_their_size() {
+    const FLAGS: &[(&[&str], u64, u64)] = &[
+        (&["--size", "1"], 1, 1),
+        (&["--size", "1000"], 1000, 1000),
+        (&["--size", "100000"], 100_000, 100_000),
+        (&["--size", "1", "--response", "1000000"], 1, 1_000_000),
+        (&["--udp", "--size", "1"], 1, 1),
+        (&["--udp", "--size", "1000", "--response", "10"], 1000, 10),
+        (&["--udp", "--size", "60000"], 60_000, 60_000),
+    ];
+    for (flags, request, response) in FLAGS {
+        for engine in EngineKind::ALL {
+            for (connections, threads) in [(1, 1), (5, 2)] {
+                let mut trial = Trial::new("rr", flags, *engine);
+                (trial.connections, trial.threads, trial.window) = (connections, threads, 60 * MS);
+                let outcome = trial.run();
+                answered(outcome.clean());
+                conserved(&outcome);
+                let sent = outcome.client(Counter::Sent);
+                assert_eq!(outcome.client(Counter::SentBytes), sent * request, "{engine} {flags:?}");
+                assert_eq!(outcome.client(Counter::ReceivedBytes), sent * response, "{engine} {flags:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn connections_are_opened_and_closed_for_each_request() {
+    for engine in EngineKind::ALL {
+        for flags in [&["--size", "1"][..], &["--size", "100000"]] {
+            let mut trial = Trial::new("crr", flags, *engine);
+            (trial.connections, trial.threads, trial.window) = (4, 2, 100 * MS);
+            let outcome = trial.run();
+            answered(outcome.clean());
+            assert_eq!(outcome.client(Counter::Connects), outcome.client(Counter::Sent), "{engine}");
+        }
+    }
+}
+
+#[test]
+fn an_open_loop_sends_exactly_what_is_due() {
+    for engine in EngineKind::ALL {
+        for (flags, connections, threads) in
+            [(&["--size", "1"][..], 1, 1), (&["--size", "1"], 6, 2), (&["--udp", "--size", "64"], 6, 2)]
+        {
+            let mut trial = Trial::new("rr", flags, *engine);
+            (trial.connections, trial.threads, trial.window) = (connections, threads, 200 * MS);
+            trial.schedule = Schedule::Rate(1000.0);
+            let outcome = trial.run();
+            answered(outcome.clean());
+            // One each millisecond: 50 in the warm-up, 200 in the window.
+            let counts = [Counter::Sent, Counter::Intended, Counter::Counted, Counter::Unsent];
+            assert_eq!(counts.map(|c| outcome.client(c)), [250, 200, 200, 0], "{engine} {connections}");
+            assert_eq!(outcome.samples(LatencyKind::Response), 200);
+            assert_eq!(outcome.samples(LatencyKind::Lateness), 200);
+
+            trial.schedule = Schedule::Poisson(1000.0);
+            let outcome = trial.run();
+            answered(outcome.clean());
+            assert_eq!(outcome.client(Counter::Counted), outcome.client(Counter::Intended), "{engine}");
+            assert!(outcome.client(Counter::Intended) > 100, "{engine}");
+        }
+    }
+}
+
+#[test]
+fn more_arrivals_than_can_be_served_are_all_accounted_for() {
+    for engine in EngineKind::ALL {
+        let mut trial = Trial::new("rr", &["--size", "100000"], *engine);
+        trial.schedule = Schedule::Rate(200_000.0);
+        trial.timeout = 100 * MS;
+        let outcome = trial.run();
+        outcome.clean();
+        let [sent, unsent, queued] = [Counter::Sent, Counter::Unsent, Counter::Queued].map(|c| outcome.client(c));
+        // 200 ms of warm-up and window.
+        assert_eq!(sent + unsent, 40_000, "{engine}");
+        assert!(queued > 0 && outcome.client(Counter::Intended) == 30_000, "{engine}: {queued} queued");
+        assert!(outcome.client(Counter::Completed) <= outcome.server(Counter::Completed) + 1);
+        assert!(outcome.client(Counter::Completed) <= sent);
+    }
+}
+
+#[test]
+fn a_window_that_is_shut_early_ends_cleanly() {
+    for engine in EngineKind::ALL {
+        for (workload, flags) in
+            [("stream", &["--direction", "both"][..]), ("rr", &["--size", "1"]), ("rr", &["--udp"]), ("crr", &[])]
+        {
+            let mut trial = Trial::new(workload, flags, *engine);
+            (trial.connections, trial.threads, trial.window) = (4, 2, 3600 * 1000 * MS);
+            let running = trial.start();
+            running.open();
+            clock::sleep_until(clock::now() + 100 * MS);
+            running.finish();
+            let outcome = running.end();
+            outcome.clean();
+            if workload != "crr" {
+                conserved(&outcome);
+            }
+            assert!(outcome.server(Counter::ReceivedBytes) > 0, "{engine} {workload}");
+        }
+    }
+}
+
+#[test]
+fn stopping_ends_workers_that_wait() {
+    // In a receive, in a send, at rest; and while all of it works.
+    const CASES: &[(&str, &[&str], bool)] = &[
+        ("rr", &["--size", "1"], true),
+        ("rr", &["--udp"], true),
+        ("stream", &["--size", "1MiB"], true),
+        ("stream", &["--direction", "both"], false),
+        ("rr", &["--size", "1"], false),
+        ("crr", &[], true),
+    ];
+    for engine in EngineKind::ALL {
+        for (workload, flags, silent) in CASES {
+            for opened in [true, false] {
+                let mut trial = Trial::new(workload, flags, *engine);
+                (trial.connections, trial.threads, trial.silent) = (4, 2, *silent);
+                (trial.window, trial.timeout) = (3600 * 1000 * MS, 600 * 1000 * MS);
+                let running = trial.start();
+                if opened {
+                    running.open();
+                    clock::sleep_until(clock::now() + 80 * MS);
+                }
+                let before = clock::now();
+                running.stop();
+                until("all workers have ended", || running.client.running() + running.server.running() == 0);
+                let took = (clock::now() - before) / MS;
+                assert!(took < 1000, "{engine} {workload} {flags:?}: {took} ms");
+                // One end may have seen the other go first.
+                running.end();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    for engine in EngineKind::ALL {
+        let mut trial = Trial::new("rr", &["--udp", "--size", "100"], *engine);
+        (trial.connections, trial.threads) = (3, 2);
+        (trial.silent, trial.window, trial.timeout) = (true, 300 * MS, 30 * MS);
+        let outcome = trial.run();
+        outcome.clean();
+        let [sent, lost, completed] = [Counter::Sent, Counter::Timeouts, Counter::Completed].map(|c| outcome.client(c));
+        // 350 ms hold 11 timeouts a flow; a blocking call notices each up to 20 ms late.
+        assert!((9..=36).contains(&sent), "{engine}: {sent} sent");
+        assert_eq!((lost, completed), (sent, 0), "{engine}");
+
+        let mut trial = Trial::new("rr", &["--size", "100"], *engine);
+        (trial.silent, trial.timeout, trial.window) = (true, 30 * MS, 3600 * 1000 * MS);
+        let outcome = trial.run();
+        let fault = outcome.client_fault.unwrap();
+        assert!(fault.text.contains("no answer within --timeout"), "{engine}: {fault}");
+    }
+}
+
+#[test]
+fn more_connections_than_are_opened_at_once_all_come_up() {
+    for engine in EngineKind::ALL {
+        let mut trial = Trial::new("rr", &["--size", "1"], *engine);
+        // One worker opens 256 at once; with a thread each, threads are the dearer part.
+        (trial.connections, trial.window) = (if *engine == EngineKind::Threads { 100 } else { 600 }, 100 * MS);
+        let outcome = trial.run();
+        answered(outcome.clean());
+        conserved(&outcome);
+        assert!(outcome.client(Counter::Sent) >= u64::from(outcome.job.connections), "{engine}: not all took part");
+    }
+}
+
+/// CPU time of this process while nothing happens for 300 ms, ms.
+fn idle_cost() -> u64 {
+    let spent = || {
+        let usage = usage::process();
+        usage.user_ns + usage.system_ns
+    };
+    let before = spent();
+    clock::sleep_until(clock::now() + 300 * MS);
+    (spent() - before) / MS
+}
+
+#[test]
+fn workers_that_wait_do_not_spin() {
+    for engine in SLEEPERS {
+        let trial = |flags, silent| {
+            let mut trial = Trial::new("rr", flags, engine);
+            (trial.connections, trial.threads, trial.silent) = (4, 2, silent);
+            (trial.window, trial.timeout) = (3600 * 1000 * MS, 600 * 1000 * MS);
+            trial
+        };
+        let mut costs = Vec::new();
+        // Before the load, and between the sends of a slow schedule.
+        let mut slow = trial(&["--size", "1"], false);
+        slow.schedule = Schedule::Rate(10.0);
+        let running = slow.start();
+        costs.push(("before the load", idle_cost()));
+        running.open();
+        clock::sleep_until(clock::now() + 50 * MS);
+        costs.push(("between sends", idle_cost()));
+        running.finish();
+        until("the client has ended", || running.client.running() == 0);
+        // The server's grace is over with the timeout, but the server was not closed.
+        costs.push(("after the load", idle_cost()));
+        running.end().clean();
+
+        let running = trial(&["--udp"], true).start();
+        running.open();
+        clock::sleep_until(clock::now() + 50 * MS);
+        costs.push(("in a receive", idle_cost()));
+        running.stop();
+        running.end().clean();
+
+        let mut over = Trial::new("rr", &["--size", "1"], engine);
+        (over.window, over.timeout) = (20 * MS, 20 * MS);
+        let running = over.start();
+        running.open();
+        until("the client has ended", || running.client.running() == 0);
+        clock::sleep_until(clock::now() + 50 * MS);
+        costs.push(("after the grace", idle_cost()));
+        running.end().clean();
+
+        // A worker that spins spends all of the 300 ms.
+        assert!(costs.iter().all(|(_, ms)| *ms < 60), "{engine}: {costs:?} ms of CPU in 300 ms");
+    }
+}
