@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use hopbench_control::secret::{Secret, random_bytes};
 use hopbench_control::{Channel, tls};
+use hopbench_load::{TargetContext, target};
 use hopbench_model::Fault;
 use hopbench_sys::{DatagramPort, Listener, Waker};
 use hopbench_wire::udp::CookieJar;
@@ -66,8 +67,9 @@ impl Server {
             limits: options.limits,
             trials: AtomicUsize::new(0),
         });
-        let target: Option<((), hopbench_load::crew::Acceptor)> = None;
         let (stop, waker) = (Arc::new(AtomicBool::new(false)), Arc::new(Waker::new().map_err(|e| other(&e))?));
+        let http = TargetContext { throttle: shared.throttle.clone(), ..TargetContext::new(Arc::clone(&waker)) };
+        let target = if options.http { Some(target(&http)?) } else { None };
         let open = Arc::new(AtomicUsize::new(0));
         let session = move |stream, _peer| {
             if open.fetch_add(1, Ordering::AcqRel) >= MOST_SESSIONS {
@@ -100,7 +102,10 @@ impl Server {
             .name("hb-port".to_owned())
             .spawn(move || {
                 let served = port.run();
-                drop(target);
+                if let Some((crew, _)) = target {
+                    http.window.stop();
+                    drop(crew.join());
+                }
                 served
             })
             .map_err(|e| other(&e))?;

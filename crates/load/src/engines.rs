@@ -4,6 +4,8 @@ use hopbench_model::EngineKind;
 
 mod epoll;
 mod spin;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod uring;
 

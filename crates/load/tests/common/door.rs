@@ -13,22 +13,22 @@ use hopbench_sys::{DatagramPort, Epoll, Events, Listener, Socket, Waker};
 use super::greeting::{ACCEPTED, answer, flow_of};
 
 /// What happens to a flow that was let in.
-pub enum Inside {
+pub(crate) enum Inside {
     /// It goes to the server's crew.
     Served { acceptor: Acceptor, from_server: Box<dyn Fn(u32) -> bool + Send + Sync> },
     /// It is kept open and nobody ever reads it.
     Silent(Mutex<Vec<Socket>>),
 }
 
-pub struct Door {
-    pub address: SocketAddr,
+pub(crate) struct Door {
+    pub(crate) address: SocketAddr,
     closing: Arc<(AtomicBool, Waker)>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Door {
     /// `greets`: whether TCP flows are answered with the word of welcome.
-    pub fn open(greets: bool, inside: Inside) -> Self {
+    pub(crate) fn open(greets: bool, inside: Inside) -> Self {
         let (listener, port) = bind();
         let address = listener.local().unwrap();
         let closing = Arc::new((AtomicBool::new(false), Waker::new().unwrap()));
@@ -37,7 +37,7 @@ impl Door {
         Self { address, closing, thread: Some(thread) }
     }
 
-    pub fn shut(mut self) {
+    pub(crate) fn shut(mut self) {
         self.closing.0.store(true, Ordering::Release);
         self.closing.1.wake();
         self.thread.take().unwrap().join().unwrap();

@@ -2,11 +2,11 @@
 
 use hopbench_load::{Greeted, Greeter};
 
-pub const ACCEPTED: [u8; 8] = *b"welcome!";
+pub(crate) const ACCEPTED: [u8; 8] = *b"welcome!";
 const COOKIE: [u8; 16] = [0x5a; 16];
 
 #[derive(Debug)]
-pub struct Plain;
+pub(crate) struct Plain;
 
 impl Greeter for Plain {
     fn tcp(&self, flow: u32) -> [u8; 32] {
@@ -34,13 +34,13 @@ impl Greeter for Plain {
 }
 
 /// The flow that a header belongs to.
-pub fn flow_of(header: &[u8]) -> Option<u32> {
+pub(crate) fn flow_of(header: &[u8]) -> Option<u32> {
     let number = header.strip_prefix(b"FLOW")?.first_chunk()?;
     Some(u32::from_be_bytes(*number))
 }
 
 /// A server's answer to a registration, and the flow to register if it is complete.
-pub fn answer(datagram: &[u8; 64]) -> Option<(Vec<u8>, Option<u32>)> {
+pub(crate) fn answer(datagram: &[u8; 64]) -> Option<(Vec<u8>, Option<u32>)> {
     let flow = flow_of(datagram)?;
     if datagram[32..48] == COOKIE {
         let answer = [&b"A"[..], &flow.to_be_bytes()].concat();

@@ -12,49 +12,50 @@ use hopbench_sys::{Waker, clock, limits};
 use super::door::{Door, Inside};
 use super::greeting::Plain;
 
-pub const MS: Nanos = 1_000_000;
+pub(crate) const MS: Nanos = 1_000_000;
 /// What must happen within this time on any machine.
-pub const LONG: Nanos = 20_000 * MS;
+pub(crate) const LONG: Nanos = 20_000 * MS;
 
 /// What to run.
-pub struct Trial {
-    pub workload: &'static str,
+pub(crate) struct Trial {
+    pub(crate) workload: &'static str,
     /// The workload's flags, as on the command line.
-    pub flags: &'static [&'static str],
-    pub engine: EngineKind,
-    pub connections: u32,
-    pub threads: u32,
-    pub schedule: Schedule,
-    pub window: Nanos,
-    pub timeout: Nanos,
+    pub(crate) flags: &'static [&'static str],
+    pub(crate) engine: EngineKind,
+    pub(crate) connections: u32,
+    pub(crate) threads: u32,
+    pub(crate) schedule: Schedule,
+    pub(crate) window: Nanos,
+    pub(crate) timeout: Nanos,
     /// The server lets flows in and then never says a word.
-    pub silent: bool,
+    pub(crate) silent: bool,
 }
 
 /// Both ends, connected, before the load.
-pub struct Running {
-    pub job: Job,
-    pub client: Crew,
-    pub server: Crew,
+pub(crate) struct Running {
+    pub(crate) job: Job,
+    pub(crate) client: Crew,
+    pub(crate) server: Crew,
     windows: [Arc<Window>; 2],
     door: Door,
     files: usize,
+    datagrams: bool,
     /// Trials come one after the other: they count files and CPU time of the process.
     _alone: MutexGuard<'static, ()>,
 }
 
 /// What both ends saw.
-pub struct Outcome {
-    pub job: Job,
-    pub client: Counts,
-    pub server: Counts,
-    pub client_fault: Option<Fault>,
-    pub server_fault: Option<Fault>,
-    pub recorder: Recorder,
+pub(crate) struct Outcome {
+    pub(crate) job: Job,
+    pub(crate) client: Counts,
+    pub(crate) server: Counts,
+    pub(crate) client_fault: Option<Fault>,
+    pub(crate) server_fault: Option<Fault>,
+    pub(crate) recorder: Recorder,
 }
 
 impl Trial {
-    pub fn new(workload: &'static str, flags: &'static [&'static str], engine: EngineKind) -> Self {
+    pub(crate) fn new(workload: &'static str, flags: &'static [&'static str], engine: EngineKind) -> Self {
         Self {
             workload,
             flags,
@@ -91,7 +92,7 @@ impl Trial {
     }
 
     /// Starts both ends and waits until all flows are up.
-    pub fn start(&self) -> Running {
+    pub(crate) fn start(&self) -> Running {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         limits::raise_open_files(8192).unwrap();
@@ -120,25 +121,23 @@ impl Trial {
         // Short-lived flows save themselves the wait for a word of welcome.
         let door = Door::open(self.workload != "crr", inside);
         let client = workload.client(&context(&windows[0], door.address)).unwrap();
-        let running = Running { job, client, server, windows, door, files, _alone: alone };
+        let datagrams = workload.nature().datagrams || self.flags.contains(&"--udp");
+        let running = Running { job, client, server, windows, door, files, datagrams, _alone: alone };
         until("all flows are up", || running.client.ready() || running.client.fault().is_some());
         running
     }
 
     /// Runs it from start to end.
-    pub fn run(&self) -> Outcome {
+    pub(crate) fn run(&self) -> Outcome {
         let running = self.start();
-        let t0=clock::now();
         running.open();
-        let o = running.end();
-        eprintln!("TIMING {} {} {:?} {} conns: {} ms, sent {} completed {} srv {}", self.workload, self.engine, self.flags, self.connections, (clock::now()-t0)/MS, o.client(Counter::Sent), o.client(Counter::Completed), o.server(Counter::Completed));
-        o
+        running.end()
     }
 }
 
 impl Running {
     /// Opens the window of both ends.
-    pub fn open(&self) {
+    pub(crate) fn open(&self) {
         let load = clock::now() + 5 * MS;
         let start = load + self.job.timing.warmup_ns;
         for window in &self.windows {
@@ -148,14 +147,14 @@ impl Running {
     }
 
     /// Shuts the window of both ends.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         let now = clock::now();
         self.windows.iter().for_each(|window| window.finish(now));
         self.wake();
     }
 
     /// Ends everything at once.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.windows.iter().for_each(|window| window.stop());
         self.wake();
     }
@@ -166,11 +165,17 @@ impl Running {
     }
 
     /// Waits for both ends to end by themselves, and looks whether they left files open.
-    pub fn end(self) -> Outcome {
+    pub(crate) fn end(self) -> Outcome {
         until("the client has ended", || self.client.running() == 0);
         let (client, server) = (self.client.counts_handle(), self.server.counts_handle());
         let (recorder, client_fault) = self.client.join();
         self.server.close();
+        if self.datagrams {
+            // Nothing tells a server that a datagram was the last one: the conductor does.
+            clock::sleep_until(clock::now() + 20 * MS);
+            self.windows[1].stop();
+            self.server.wake();
+        }
         until("the server has ended", || self.server.running() == 0);
         let (_, server_fault) = self.server.join();
         self.door.shut();
@@ -184,23 +189,23 @@ impl Running {
 
 impl Outcome {
     /// A count of the client.
-    pub fn client(&self, counter: Counter) -> u64 {
+    pub(crate) fn client(&self, counter: Counter) -> u64 {
         self.client.of(counter)
     }
 
     /// A count of the server.
-    pub fn server(&self, counter: Counter) -> u64 {
+    pub(crate) fn server(&self, counter: Counter) -> u64 {
         self.server.of(counter)
     }
 
     /// Samples of a histogram of the client.
-    pub fn samples(&self, kind: LatencyKind) -> u64 {
+    pub(crate) fn samples(&self, kind: LatencyKind) -> u64 {
         self.recorder.histograms().find(|(k, _)| *k == kind).map_or(0, |(_, histogram)| histogram.count())
     }
 
     /// Nothing went wrong at either end.
     #[track_caller]
-    pub fn clean(&self) -> &Self {
+    pub(crate) fn clean(&self) -> &Self {
         assert_eq!((&self.client_fault, &self.server_fault), (&None, &None), "{:?}", self.job);
         self
     }
@@ -208,7 +213,7 @@ impl Outcome {
 
 /// Waits for something that must come.
 #[track_caller]
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let give_up = clock::now() + LONG;
     while !holds() {
         assert!(clock::now() < give_up, "not within {} s: {what}", LONG / 1000 / MS);

@@ -1,0 +1,146 @@
+//! What every engine owes a deck, beyond what a whole trial shows.
+
+use std::net::Shutdown;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hopbench_model::EngineKind;
+use hopbench_sys::{DatagramPort, Listener, Socket, Waker, clock};
+
+use super::with_engine;
+use crate::engine::{Attempt, Engine, EngineSetup, IoOp};
+use crate::flow::Event;
+
+fn setup(datagrams: bool) -> EngineSetup {
+    EngineSetup {
+        waker: Arc::new(Waker::new().unwrap()),
+        receive_bytes: 1000,
+        filler: vec![7; 1000].into(),
+        slots: 1,
+        datagrams,
+    }
+}
+
+/// Does an operation as a deck does, for at most a second; what came of it in a word.
+fn perform<E: Engine>(engine: &mut E, slot: usize, op: &IoOp<'_>) -> String {
+    let give_up = clock::now() + 1_000_000_000;
+    let mut ready = Vec::new();
+    loop {
+        match engine.attempt(slot, op) {
+            Attempt::Now(Event::Received(bytes)) => return format!("{} bytes", bytes.len()),
+            Attempt::Now(event) => return format!("{event:?}"),
+            Attempt::Later => {}
+        }
+        loop {
+            if clock::now() > give_up {
+                return "nothing".to_owned();
+            }
+            ready.clear();
+            engine.wait(Some(10_000_000), &mut ready).unwrap();
+            if ready.contains(&slot) {
+                break;
+            }
+        }
+    }
+}
+
+fn pair() -> (Socket, Arc<Socket>) {
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), 1).unwrap();
+    let address = listener.local().unwrap();
+    let client = Socket::tcp(address).unwrap();
+    client.connect(address).unwrap();
+    client.wait_connected(Duration::from_secs(1));
+    loop {
+        if let Ok((server, _)) = listener.accept() {
+            return (client, Arc::new(server));
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_stream_that_came_with_its_last_bytes_is_seen() {
+    for kind in EngineKind::ALL {
+        let got = with_engine!(*kind, E => {
+            let mut engine = <E as Engine>::new(&setup(false)).unwrap();
+            let (client, server) = pair();
+            client.send(b"hello").unwrap();
+            client.shutdown(Shutdown::Write);
+            engine.adopt(0, &server).unwrap();
+            [IoOp::Recv(100), IoOp::Recv(100)].map(|op| perform(&mut engine, 0, &op))
+        });
+        assert_eq!(got, ["5 bytes", "Closed"], "{kind}");
+        let got = with_engine!(*kind, E => {
+            let mut engine = <E as Engine>::new(&setup(false)).unwrap();
+            let (client, server) = pair();
+            client.send(b"hello").unwrap();
+            client.shutdown(Shutdown::Write);
+            engine.adopt(0, &server).unwrap();
+            [IoOp::Discard(100), IoOp::Discard(100)].map(|op| perform(&mut engine, 0, &op))
+        });
+        assert_eq!(got, ["Discarded(5)", "Closed"], "{kind}");
+    }
+}
+
+#[test]
+fn datagrams_that_came_together_are_all_received_empty_ones_too() {
+    for kind in EngineKind::ALL {
+        let got = with_engine!(*kind, E => {
+            let mut engine = <E as Engine>::new(&setup(true)).unwrap();
+            let port = Socket::udp("127.0.0.1:0".parse().unwrap()).unwrap();
+            port.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+            let client = Socket::udp(port.local().unwrap()).unwrap();
+            client.connect(port.local().unwrap()).unwrap();
+            let server = DatagramPort::connected(port.local().unwrap(), client.local().unwrap());
+            let server = Arc::new(server.unwrap_or_else(|_| {
+                port.connect(client.local().unwrap()).unwrap();
+                port
+            }));
+            for len in [3, 0, 5] {
+                client.send(&[1; 8][..len]).unwrap();
+            }
+            engine.adopt(0, &server).unwrap();
+            [(); 3].map(|()| perform(&mut engine, 0, &IoOp::Recv(100)))
+        });
+        assert_eq!(got, ["3 bytes", "0 bytes", "5 bytes"], "{kind}");
+    }
+}
+
+#[test]
+fn a_slot_that_is_used_again_sees_only_its_new_socket() {
+    for kind in EngineKind::ALL {
+        let got = with_engine!(*kind, E => {
+            let mut engine = <E as Engine>::new(&setup(false)).unwrap();
+            let (old_client, old) = pair();
+            engine.adopt(0, &old).unwrap();
+            old_client.send(b"old").unwrap();
+            // It is not received before the slot is given away; somebody else keeps the socket open.
+            engine.forget(0);
+            let (client, new) = pair();
+            engine.adopt(0, &new).unwrap();
+            let mut ready = Vec::new();
+            let first = engine.attempt(0, &IoOp::Recv(100));
+            assert!(matches!(first, Attempt::Later), "{kind}: {first:?}");
+            engine.wait(Some(1_000_000), &mut ready).unwrap();
+            let second = engine.attempt(0, &IoOp::Recv(100));
+            assert!(matches!(second, Attempt::Later), "{kind}: {second:?}");
+            client.send(b"newer").unwrap();
+            perform(&mut engine, 0, &IoOp::Recv(100))
+        });
+        assert_eq!(got, "5 bytes", "{kind}");
+    }
+}
+
+#[test]
+fn no_more_than_the_filler_is_sent_and_no_more_than_the_buffer_received() {
+    for kind in EngineKind::ALL {
+        let got = with_engine!(*kind, E => {
+            let mut engine = <E as Engine>::new(&setup(false)).unwrap();
+            let (client, server) = pair();
+            engine.adopt(0, &server).unwrap();
+            let sent = perform(&mut engine, 0, &IoOp::SendFill(1 << 20));
+            client.send(&[0; 3000]).unwrap();
+            [sent, perform(&mut engine, 0, &IoOp::Recv(1 << 20))]
+        });
+        assert_eq!(got, ["Sent(1000)", "1000 bytes"], "{kind}");
+    }
+}
