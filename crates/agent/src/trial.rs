@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopbench_load::crew::{Context, Crew};
-use hopbench_load::workload::Workload;
 use hopbench_load::{Greeter, SocketSet, Throttle, Window, workload};
 use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, Tick};
 use hopbench_sys::{Waker, clock, cpu};
@@ -42,7 +41,8 @@ pub(crate) struct Trial {
     /// The other end is done; a server's flows need not be waited for beyond this.
     closing_until: Option<Nanos>,
     ready_by: Nanos,
-    datagrams: bool,
+    /// Flows are datagrams that are answered one by one: nothing tells that the last has come.
+    answers_datagrams: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl Trial {
         let ready_by = clock::now() + job.timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);
         Ok(Self {
             shared: Arc::clone(shared),
-            datagrams: workload_is_datagram(workload, &job),
+            answers_datagrams: !nature.datagrams && job.params.get("udp").and_then(serde_json::Value::as_bool).unwrap_or(false),
             role: prepare.role,
             run: prepare.run,
             window,
@@ -189,7 +189,7 @@ impl Trial {
         }
         if self.role == Role::Server {
             self.shared.runs.remove(self.run);
-            let patience = if self.datagrams { DATAGRAMS_CLOSING } else { CLOSING };
+            let patience = if self.answers_datagrams { DATAGRAMS_CLOSING } else { CLOSING };
             self.closing_until = Some(now + patience);
             if let Some(crew) = &self.crew {
                 crew.close();
@@ -373,10 +373,6 @@ impl Drop for Trial {
         self.window.stop();
         self.leave();
     }
-}
-
-fn workload_is_datagram(workload: &dyn Workload, job: &Job) -> bool {
-    workload.nature().datagrams || job.params.get("udp").and_then(serde_json::Value::as_bool).unwrap_or(false)
 }
 
 fn check_cpus(job: &Job, role: Role) -> Result<(), Fault> {

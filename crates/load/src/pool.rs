@@ -37,7 +37,13 @@ pub(crate) struct Seated<F> {
 
 impl<F> Pool<F> {
     pub(crate) fn new() -> Self {
-        Self { seats: Mutex::new(Seats { inboxes: Vec::new(), closed: false }), idle: Arc::default() }
+        Self {
+            seats: Mutex::new(Seats {
+                inboxes: Vec::new(),
+                closed: false,
+            }),
+            idle: Arc::default(),
+        }
     }
 
     /// Gives a flow to a thread that is idle, or to a new one, which `start` starts for a seat and an inbox.
@@ -60,8 +66,9 @@ impl<F> Pool<F> {
         let seat = match idle {
             Some(seat) => seat,
             None => {
-                let waker = Waker::new()
-                    .map_err(|error| Fault::environment(format!("cannot start a worker thread: {error}")))?;
+                let waker = Waker::new().map_err(|error| {
+                    Fault::environment(format!("cannot start a worker thread: {error}"))
+                })?;
                 let inbox = Arc::new(Inbox::new(Arc::new(waker)));
                 let seat = seats.inboxes.len();
                 start(seat, Arc::clone(&inbox))?;
@@ -69,7 +76,15 @@ impl<F> Pool<F> {
                 seat
             }
         };
-        seats.inboxes[seat].put(number, socket, Seated { flow, seat, idle: Arc::clone(&self.idle) });
+        seats.inboxes[seat].put(
+            number,
+            socket,
+            Seated {
+                flow,
+                seat,
+                idle: Arc::clone(&self.idle),
+            },
+        );
         Ok(())
     }
 

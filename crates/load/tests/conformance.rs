@@ -158,7 +158,7 @@ fn more_arrivals_than_can_be_served_are_all_accounted_for() {
     for engine in EngineKind::ALL {
         let mut trial = Trial::new("rr", &["--size", "100000"], *engine);
         trial.schedule = Schedule::Rate(200_000.0);
-        trial.timeout = 100 * MS;
+        trial.timeout = 400 * MS;
         let outcome = trial.run();
         outcome.clean();
         let [sent, unsent, queued] = [Counter::Sent, Counter::Unsent, Counter::Queued].map(|c| outcome.client(c));

@@ -1,7 +1,6 @@
 //! `push` with both ends in one process: what is counted, not how fast it is.
 
 #[path = "common_push_udp/pair.rs"]
-#[allow(dead_code, reason = "each workload's tests use a part of it")]
 mod pair;
 
 use hopbench_model::{Counter, EngineKind, LatencyKind, WarningKind};

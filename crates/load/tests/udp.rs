@@ -1,12 +1,12 @@
 //! `udp` with both ends in one process: what is counted, not how fast it is.
 
 #[path = "common_push_udp/pair.rs"]
-#[allow(dead_code, reason = "each workload's tests use a part of it")]
 mod pair;
 
 use std::net::UdpSocket;
 use std::time::Duration;
 
+use hopbench_load::workload::points;
 use hopbench_model::{Counter, Counts, EndReport, EngineKind, LatencyKind, SECOND, WarningKind};
 use hopbench_sys::clock;
 
@@ -43,6 +43,22 @@ fn every_datagram_of_a_slow_schedule_arrives_once() {
         assert_eq!(metrics["intended_per_s"], 1000.0);
         assert!(metrics["jitter_ns"] >= 0.0);
         assert!(!metrics.contains_key("gso_segments"));
+    }
+}
+
+#[test]
+fn a_bit_rate_holds_for_each_size_of_a_sweep() {
+    let job = job(
+        "udp",
+        &["--rate", "160kbit", "--size", "100,400"],
+        1,
+        0,
+        500,
+    );
+    for ((_, job), sends) in points(&job).into_iter().zip([100, 25]) {
+        let outcome = run(&job, true);
+        assert_eq!(total(&outcome.client, Counter::Intended), sends);
+        assert_eq!(outcome.figures.metrics["lost_packets"], 0.0);
     }
 }
 

@@ -9,6 +9,9 @@ use socket2::{Domain, Protocol, SockAddr, Type};
 
 use crate::{Socket, check, check_len};
 
+/// Datagrams that a new flow's socket may drop; its own peer might be sending all the time.
+const MOST_STRAY: u32 = 1000;
+
 /// A bound, non-blocking UDP socket.
 #[derive(Debug)]
 pub struct DatagramPort(Socket);
@@ -150,7 +153,8 @@ impl DatagramPort {
     }
 
     /// A socket of its own for the flow between `local` (as an [`Arrival`] gave it) and `peer`: the kernel
-    /// prefers it to this port for that pair of addresses.
+    /// prefers it to this port for that pair of addresses. What has arrived on it before it was connected, from
+    /// whomever, is dropped.
     ///
     /// # Errors
     /// `EMFILE`, `EADDRNOTAVAIL`.
@@ -158,7 +162,12 @@ impl DatagramPort {
         let socket = Socket::udp(peer)?;
         socket.set_shared_address()?;
         socket.bind(local)?;
+        // Between the two the new socket shares the port with this one, and may get datagrams of any peer.
         socket.connect(peer)?;
+        let mut dropped = 0;
+        while dropped < MOST_STRAY && socket.recv(&mut [0]).is_ok() {
+            dropped += 1;
+        }
         Ok(socket)
     }
 }

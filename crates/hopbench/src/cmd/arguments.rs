@@ -75,7 +75,7 @@ impl Common {
         }
     }
 
-    /// The job of a workload with these flags, and all that is wrong with it.
+    /// The job of a workload with these flags, not settled yet, and what is wrong with it so far.
     pub(super) fn job(
         &self,
         workload: &dyn Workload,
@@ -114,13 +114,7 @@ impl Common {
             // A short window still gets its intervals.
             job.timing.interval_ns = job.timing.interval_ns.min((self.time.0 / 5).max(1_000_000));
         }
-        // Zero connections must be refused before anything is derived from them.
         problems.extend(job.problems());
-        if problems.is_empty() {
-            workload.settle(&mut job);
-            problems.extend(job.problems());
-        }
-        problems.extend(workload.problems(&job));
         (job, problems)
     }
 

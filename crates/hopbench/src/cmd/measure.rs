@@ -1,5 +1,6 @@
 //! The workloads by hand: one trial, or one a point of a sweep, against one target.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::{hello, local};
 use hopbench_load::http::Url;
 use hopbench_load::workload::{Workload, points};
-use hopbench_model::{EngineKind, Fault, Job, Record};
+use hopbench_model::{EngineKind, Fault, Job, Problem, Record};
 use hopbench_run::{Ends, Link, Setting, Target, conduct, record, resolve};
 use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
@@ -50,9 +51,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
         map.insert("url".to_owned(), Value::String(text.to_owned()));
     }
     let (job, problems) = common.job(workload, params, scheduled.as_ref(), matches);
-    if !problems.is_empty() {
-        return Err(Fault::from_problems(&problems));
-    }
+    let trials = trials(workload, &job, &common.engine, problems)?;
     let target = match nature.target {
         "URL" => {
             let url = Url::parse(text).map_err(|e| Fault::input(format!("URL: {e}")))?;
@@ -74,7 +73,38 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let client = local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
     let ends = Ends { client: Link::over(client, &ours)?, server };
     Session { workload, target, ends, interrupt, json: common.json, run_id: format!("{:016x}", rand::random::<u64>()) }
-        .measure(&job, &common.engine)
+        .measure(trials)
+}
+
+/// What varies in a trial, and its job.
+type Planned = (BTreeMap<String, Value>, Job);
+
+/// The trials of a command: every engine with every point. All that is wrong with any of them is reported at once.
+fn trials(
+    workload: &dyn Workload,
+    job: &Job,
+    engines: &[EngineKind],
+    mut problems: Vec<Problem>,
+) -> Result<Vec<Planned>, Fault> {
+    let mut trials = Vec::new();
+    for engine in engines {
+        for (mut point, mut job) in points(&Job { engine: *engine, ..job.clone() }) {
+            if engines.len() > 1 {
+                point.insert("engine".to_owned(), Value::String(engine.name().to_owned()));
+            }
+            // Connections that make no sense are not to be derived from.
+            if problems.is_empty() {
+                workload.settle(&mut job);
+            }
+            for problem in job.problems().into_iter().chain(workload.problems(&job)) {
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+            trials.push((point, job));
+        }
+    }
+    if problems.is_empty() { Ok(trials) } else { Err(Fault::from_problems(&problems)) }
 }
 
 /// Accepts what [`resolve`] does for a host alone; ports come from elsewhere.
@@ -98,41 +128,38 @@ struct Session {
 }
 
 impl Session {
-    fn measure(mut self, job: &Job, engines: &[EngineKind]) -> Result<(), Fault> {
+    fn measure(mut self, trials: Vec<Planned>) -> Result<(), Fault> {
         let mut records: Vec<Record> = Vec::new();
         let mut failed = None;
-        'all: for engine in engines {
-            let job = Job { engine: *engine, ..job.clone() };
-            for (mut point, job) in points(&job) {
-                if engines.len() > 1 {
-                    point.insert("engine".to_owned(), Value::String(engine.name().to_owned()));
-                }
-                let mut live = Live::new(&job, self.interrupt.clone());
-                let outcome = conduct(&mut self.ends, &job, self.target.address, &mut live);
-                live.clear();
-                let outcome = outcome?;
-                let setting = Setting {
-                    run_id: &self.run_id,
-                    workload: self.workload,
-                    job: &job,
-                    point,
-                    round: 1,
-                    target: &self.target,
-                    client: &self.ends.client.hello,
-                    server: self.ends.server.as_ref().map(|s| &s.hello),
-                };
-                let (record, notes) = record(&setting, &outcome);
-                self.print(&record, &notes);
-                let broken: Vec<_> = record.invariants.iter().filter(|i| !i.ok).map(|i| format!("{}: {}", i.name, i.detail)).collect();
-                if let Some(fault) = outcome.fault {
-                    failed = Some(fault);
-                } else if !broken.is_empty() {
-                    failed = Some(Fault::measuring(format!("the figures contradict each other: {}", broken.join("; "))));
-                }
-                records.push(record);
-                if failed.is_some() || self.interrupt.wanted() {
-                    break 'all;
-                }
+        for (point, job) in trials {
+            let mut live = Live::new(&job, self.interrupt.clone());
+            let outcome = conduct(&mut self.ends, &job, self.target.address, &mut live);
+            live.clear();
+            let outcome = outcome?;
+            let setting = Setting {
+                run_id: &self.run_id,
+                workload: self.workload,
+                job: &job,
+                point,
+                round: 1,
+                target: &self.target,
+                client: &self.ends.client.hello,
+                server: self.ends.server.as_ref().map(|s| &s.hello),
+            };
+            let (record, notes) = record(&setting, &outcome);
+            self.print(&record, &notes);
+            let broken: Vec<_> = record.invariants.iter().filter(|i| !i.ok).map(|i| format!("{}: {}", i.name, i.detail)).collect();
+            if let Some(fault) = outcome.fault {
+                failed = Some(fault);
+            } else if !broken.is_empty() {
+                failed = Some(Fault::measuring(format!("the figures contradict each other: {}", broken.join("; "))));
+            }
+            if failed.is_none() && self.interrupt.wanted() && record.incomplete.is_some() {
+                failed = Some(Fault::measuring("interrupted; what was measured until then is above, marked incomplete"));
+            }
+            records.push(record);
+            if failed.is_some() || self.interrupt.wanted() {
+                break;
             }
         }
         self.print_together(&records);

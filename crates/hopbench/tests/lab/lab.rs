@@ -6,8 +6,9 @@
 //! - [`namespace`]: the test once more, inside namespaces of its own;
 //! - [`Pair`]: two hosts and a bridge between them;
 //! - [`process`]: what `/proc` knows of a process;
+//! - [`Relay`]: between a client and an agent, to see, keep and withhold;
 //! - [`wait`]: waiting for something to become true.
-#![allow(dead_code, reason = "each test binary uses a part of this")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of this")]
 
 pub(crate) mod agent;
 pub(crate) mod alone;
@@ -16,9 +17,11 @@ pub(crate) mod pair;
 pub(crate) mod process;
 pub(crate) mod program;
 pub(crate) mod records;
+pub(crate) mod relay;
 pub(crate) mod wait;
 
 pub(crate) use agent::Agent;
 pub(crate) use alone::Alone;
 pub(crate) use pair::Pair;
 pub(crate) use program::{Finished, program};
+pub(crate) use relay::Relay;

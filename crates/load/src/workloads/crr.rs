@@ -25,7 +25,9 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
-use hopbench_model::{Counter, Fault, Job, LatencyKind, Nanos, Problem, Schedule, Sweep, Warning, WarningKind};
+use hopbench_model::{
+    Counter, Fault, Job, LatencyKind, Nanos, Problem, Schedule, Sweep, Warning, WarningKind,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -75,7 +77,8 @@ impl Params {
     }
 
     fn response(&self) -> usize {
-        self.response.map_or_else(|| self.request(), |r| r.0 as usize)
+        self.response
+            .map_or_else(|| self.request(), |r| r.0 as usize)
     }
 
     fn setup(&self, job: &Job) -> CrewSetup {
@@ -136,7 +139,10 @@ impl Workload for Crr {
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
-        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
+        let greeter = context
+            .greeter
+            .clone()
+            .ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
         reach(context.target, job.timing.timeout_ns)?;
         let (connections, timeout) = (job.connections, job.timing.timeout_ns);
         crew::client(context, &params.setup(job), move |slot| {
@@ -147,7 +153,11 @@ impl Workload for Crr {
     fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (request, response) = (params.request(), params.response());
-        crew::server(context, &params.setup(&context.job), move |_| Server { left: request, response, counted: false })
+        crew::server(context, &params.setup(&context.job), move |_| Server {
+            left: request,
+            response,
+            counted: false,
+        })
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {
@@ -157,7 +167,10 @@ impl Workload for Crr {
         if let Some(rate) = out.metrics.get("requests_per_s").copied() {
             out.metric("connections_per_s", rate);
         }
-        out.metric("connects", figures::in_window(client, Counter::Connects) as f64);
+        out.metric(
+            "connects",
+            figures::in_window(client, Counter::Connects) as f64,
+        );
         let exhausted = client.errors.get(NO_LOCAL_PORT).copied().unwrap_or(0);
         out.metric("no_local_port", exhausted as f64);
         if exhausted > 0 {
@@ -172,10 +185,17 @@ impl Workload for Crr {
             out.metric(LEFT_OPEN, *left_open);
         }
         if let Some(server) = trial.server {
-            let (asked, done) = (client.drained.of(Counter::Connects), client.drained.of(Counter::Completed));
+            let (asked, done) = (
+                client.drained.of(Counter::Connects),
+                client.drained.of(Counter::Completed),
+            );
             let served = server.drained.of(Counter::Completed);
-            out.invariant("served_le_connects", served <= asked, || format!("{asked} connects, {served} served"));
-            out.invariant("completed_le_served", done <= served, || format!("{done} completed, {served} served"));
+            out.invariant("served_le_connects", served <= asked, || {
+                format!("{asked} connects, {served} served")
+            });
+            out.invariant("completed_le_served", done <= served, || {
+                format!("{done} completed, {served} served")
+            });
         }
         out
     }
@@ -188,7 +208,9 @@ fn reach(target: SocketAddr, timeout: Nanos) -> Result<(), Fault> {
     let timeout = Duration::from_nanos(timeout.max(1));
     TcpStream::connect_timeout(&target, timeout)
         .map(drop)
-        .map_err(|error| Fault::environment(format!("cannot connect to {target}: {}", explain(&error))))
+        .map_err(|error| {
+            Fault::environment(format!("cannot connect to {target}: {}", explain(&error)))
+        })
 }
 
 /// What a failure is called in records.
@@ -241,7 +263,13 @@ enum State {
 }
 
 impl Client {
-    fn new(greeter: Arc<dyn Greeter>, slot: u32, connections: u32, params: &Params, timeout: Nanos) -> Self {
+    fn new(
+        greeter: Arc<dyn Greeter>,
+        slot: u32,
+        connections: u32,
+        params: &Params,
+        timeout: Nanos,
+    ) -> Self {
         let request = params.request();
         let mut client = Self {
             bytes: (0..HEADER + request.min(FIRST)).map(|i| i as u8).collect(),
@@ -271,7 +299,8 @@ impl Client {
     }
 
     fn begin(&mut self, intended: Nanos, now: Nanos, out: &mut Recorder) -> Op {
-        (self.intended, self.began, self.deadline) = (intended, now, now.saturating_add(self.timeout));
+        (self.intended, self.began, self.deadline) =
+            (intended, now, now.saturating_add(self.timeout));
         (self.sent, self.failed, self.state) = (0, false, State::Connecting);
         out.sending(intended, now);
         Op::Connect
@@ -289,7 +318,10 @@ impl Client {
     fn sent(&mut self, n: usize, now: Nanos, out: &Recorder) -> Op {
         // The header is no payload.
         let payload = |sent: usize| sent.saturating_sub(HEADER);
-        out.count(Counter::SentBytes, (payload(self.sent + n) - payload(self.sent)) as u64);
+        out.count(
+            Counter::SentBytes,
+            (payload(self.sent + n) - payload(self.sent)) as u64,
+        );
         self.sent += n;
         if self.sent < self.bytes.len() {
             return Op::Send;
@@ -351,7 +383,11 @@ impl Flow for Client {
             (State::Closing, Event::Disconnected) => {
                 self.write_header();
                 self.state = State::Idle;
-                if self.failed { Op::Wait(now + BACK_OFF) } else { Op::Rest }
+                if self.failed {
+                    Op::Wait(now + BACK_OFF)
+                } else {
+                    Op::Rest
+                }
             }
             (State::Idle, Event::Timer) => Op::Rest,
             (State::Idle, _) => Op::End,
@@ -367,7 +403,9 @@ impl Flow for Client {
                 self.fail(reason, now, out)
             }
             (_, Event::Closed) => self.fail("closed_early", now, out),
-            (_, other) => Op::Abort(Box::new(Fault::measuring(format!("crr met an unexpected {other:?}")))),
+            (_, other) => Op::Abort(Box::new(Fault::measuring(format!(
+                "crr met an unexpected {other:?}"
+            )))),
         }
     }
 

@@ -229,10 +229,9 @@ impl Workload for Push {
             return out;
         };
         let client = trial.client;
-        out.metric(
-            "messages_per_s",
-            client.drained.of(Counter::Counted) as f64 / figures::seconds(client),
-        );
+        let messages = client.drained.of(Counter::Counted) as f64;
+        out.metric("messages", messages);
+        out.metric("messages_per_s", messages / figures::seconds(client));
         out.metric(
             "received_bits_per_s",
             figures::per_s(client, Counter::ReceivedBytes) * 8.0,
@@ -247,6 +246,7 @@ impl Workload for Push {
             }
         }
         if let Some(tcp) = figures::tcp(server) {
+            out.metric("retransmitted_bytes", tcp.retransmitted_bytes as f64);
             out.metric("retransmitted_segments", tcp.retransmitted_segments as f64);
         }
         schedule_kept(&mut out, server);

@@ -183,8 +183,11 @@ impl Workload for Udp {
             .clone()
             .ok_or_else(|| Fault::input("udp needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
+        let mut context = context.clone();
+        // The job was settled for the first size of a sweep, and a bit rate is another packet rate for each.
+        context.job.schedule = params.schedule();
         let paced = context.job.schedule.per_s().is_some();
-        crew::client(context, &params.setup(), move |flow| {
+        crew::client(&context, &params.setup(), move |flow| {
             let inner = UdpClient::new(params.size(), params.segments(), paced);
             Greeting::new(greeter.clone(), flow, true, timeout, inner)
         })

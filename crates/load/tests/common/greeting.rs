@@ -13,6 +13,7 @@ impl Greeter for Plain {
         let mut header = [0; 32];
         header[..4].copy_from_slice(b"FLOW");
         header[4..8].copy_from_slice(&flow.to_be_bytes());
+        header[16..].copy_from_slice(&[b't'; 16]);
         header
     }
 

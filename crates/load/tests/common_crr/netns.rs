@@ -7,15 +7,19 @@ use std::process::{Command, Stdio};
 const INSIDE: &str = "HOPBENCH_TEST_INSIDE";
 
 /// Runs `body` in a new user and network namespace with loopback up, after the shell commands `setup`. `name`
-/// is the test that calls this. Where namespaces are not to be had it says so and returns; with
+/// is the test that calls this; a shell variable `WRAP` that `setup` sets stands in front of the command that runs
+/// it. Where namespaces are not to be had it says so and returns; with
 /// `HOPBENCH_REQUIRE_NETNS=1` it fails.
-pub fn inside(name: &str, setup: &str, body: impl FnOnce()) {
+pub(crate) fn inside(name: &str, setup: &str, body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         body();
         return;
     }
     if let Err(why) = available() {
-        assert!(std::env::var_os("HOPBENCH_REQUIRE_NETNS").is_none_or(|v| v != "1"), "{name}: {why}");
+        assert!(
+            std::env::var_os("HOPBENCH_REQUIRE_NETNS").is_none_or(|v| v != "1"),
+            "{name}: {why}"
+        );
         // Past the capture of the test harness: a test that did not run must be seen.
         let _: std::io::Result<()> = writeln!(std::io::stderr(), "SKIP {name}: {why}");
         return;
@@ -29,8 +33,15 @@ pub fn inside(name: &str, setup: &str, body: impl FnOnce()) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && text.contains("1 passed"), "{name} inside its namespace:\n{text}");
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{name} inside its namespace:\n{text}"
+    );
 }
 
 fn available() -> Result<(), String> {
@@ -42,5 +53,8 @@ fn available() -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    Err(format!("no network namespace is permitted: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    Err(format!(
+        "no network namespace is permitted: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    ))
 }

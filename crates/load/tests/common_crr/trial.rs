@@ -1,19 +1,16 @@
-//! One trial in this process: a server, a listener that reads flow headers, and a client.
+//! One client's trial in this process.
 
-use std::io::Read;
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::OwnedFd;
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use hopbench_load::crew::{Accepted, Acceptor, Context, Crew};
+use hopbench_load::crew::{Context, Crew};
 use hopbench_load::workload::{Figures, Trial};
 use hopbench_load::{Greeted, Greeter, SocketSet, Window, workload};
-use hopbench_model::{EndReport, EngineKind, Fault, Job, Nanos, Pacing, SECOND, Schedule, Tick, Timing};
-use hopbench_sys::{Epoll, Events, Socket, Waker, clock};
+use hopbench_model::{EndReport, EngineKind, Fault, Job, Pacing, SECOND, Schedule, Tick, Timing};
+use hopbench_sys::{Epoll, Events, Waker, clock};
 
 /// A job of 200 ms with one thread and no warm-up.
-pub fn job(workload: &str, engine: EngineKind, params: serde_json::Value) -> Job {
+pub(crate) fn job(workload: &str, engine: EngineKind, params: serde_json::Value) -> Job {
     Job {
         workload: workload.to_owned(),
         params,
@@ -35,50 +32,47 @@ pub fn job(workload: &str, engine: EngineKind, params: serde_json::Value) -> Job
 }
 
 /// What a client and, where there was one, a server saw.
-pub struct Outcome {
-    pub client: EndReport,
-    pub server: Option<EndReport>,
-    pub faults: Vec<Fault>,
-    job: Job,
+pub(crate) struct Outcome {
+    pub(crate) client: EndReport,
+    pub(crate) server: Option<EndReport>,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) job: Job,
 }
 
 impl Outcome {
-    pub fn figures(&self) -> Figures {
-        let trial = Trial { job: &self.job, client: &self.client, server: self.server.as_ref(), shared_clock: true };
+    pub(crate) fn figures(&self) -> Figures {
+        let trial = Trial {
+            job: &self.job,
+            client: &self.client,
+            server: self.server.as_ref(),
+            shared_clock: true,
+        };
         workload(&self.job.workload).unwrap().figures(&trial)
     }
 
-    pub fn histogram_count(&self, kind: hopbench_model::LatencyKind) -> u64 {
-        self.client.latency.get(&kind).map_or(0, |text| hopbench_stats::Histogram::from_base64(text).unwrap().count())
+    pub(crate) fn histogram_count(&self, kind: hopbench_model::LatencyKind) -> u64 {
+        self.client.latency.get(&kind).map_or(0, |text| {
+            hopbench_stats::Histogram::from_base64(text)
+                .unwrap()
+                .count()
+        })
     }
 }
 
 /// Runs a client alone.
-pub fn run_client(job: &Job, target: SocketAddr) -> Result<Outcome, Fault> {
+pub(crate) fn run_client(job: &Job, target: SocketAddr) -> Result<Outcome, Fault> {
     let context = context(job, target);
     let crew = workload(&job.workload).unwrap().client(&context)?;
     let (client, fault) = drive(&context, crew);
-    Ok(Outcome { client, server: None, faults: fault.into_iter().collect(), job: job.clone() })
+    Ok(Outcome {
+        client,
+        server: None,
+        faults: fault.into_iter().collect(),
+        job: job.clone(),
+    })
 }
 
-/// Runs a server on `listen` and a client against it.
-pub fn run_both(job: &Job, listen: SocketAddr) -> Result<Outcome, Fault> {
-    let workload = workload(&job.workload).unwrap();
-    let context = context(job, listen);
-    let (server, acceptor) = workload.server(&context)?;
-    let front = Front::start(listen, acceptor);
-    let context = Context { target: front.address, ..context };
-    let crew = workload.client(&context)?;
-    let (client, fault) = drive(&context, crew);
-    front.stop();
-    let counts = server.counts_handle();
-    server.close();
-    let (recorder, server_fault) = server.join();
-    let server = report(&recorder, counts());
-    Ok(Outcome { client, server: Some(server), faults: fault.into_iter().chain(server_fault).collect(), job: job.clone() })
-}
-
-fn context(job: &Job, target: SocketAddr) -> Context {
+pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
     Context {
         job: job.clone(),
         window: Arc::new(Window::default()),
@@ -93,9 +87,10 @@ fn context(job: &Job, target: SocketAddr) -> Context {
 }
 
 /// Opens the window once the crew is ready and waits until it is done.
-fn drive(context: &Context, crew: Crew) -> (EndReport, Option<Fault>) {
+pub(crate) fn drive(context: &Context, crew: Crew) -> (EndReport, Option<Fault>) {
     let timing = context.job.timing;
-    let give_up = clock::now() + timing.warmup_ns + timing.window_ns + timing.timeout_ns + 10 * SECOND;
+    let give_up =
+        clock::now() + timing.warmup_ns + timing.window_ns + timing.timeout_ns + 10 * SECOND;
     let notified = Epoll::new().unwrap();
     notified.add(&*context.notify, 0).unwrap();
     let mut events = Events::with_capacity(1);
@@ -108,24 +103,42 @@ fn drive(context: &Context, crew: Crew) -> (EndReport, Option<Fault>) {
     };
     wait_for(&|| crew.ready() || crew.running() == 0);
     let start = clock::now() + timing.warmup_ns;
-    context.window.open(start - timing.warmup_ns, start, start + timing.window_ns);
+    context
+        .window
+        .open(start - timing.warmup_ns, start, start + timing.window_ns);
     crew.wake();
     wait_for(&|| crew.running() == 0);
     let counts = crew.counts();
     let (recorder, fault) = crew.join();
     let mut report = report(&recorder, counts);
     report.window_ns = timing.window_ns;
+    report.settings = context.sockets.settings();
     (report, fault)
 }
 
-fn report(recorder: &hopbench_load::Recorder, counts: hopbench_model::Counts) -> EndReport {
+pub(crate) fn report(
+    recorder: &hopbench_load::Recorder,
+    counts: hopbench_model::Counts,
+) -> EndReport {
     let (_, errors, extra) = recorder.tallies();
     EndReport {
-        end: Tick { counts, ..Tick::default() },
+        end: Tick {
+            counts,
+            ..Tick::default()
+        },
         drained: counts,
-        latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
-        errors: errors.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect(),
-        extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        latency: recorder
+            .histograms()
+            .map(|(kind, histogram)| (kind, histogram.to_base64()))
+            .collect(),
+        errors: errors
+            .iter()
+            .map(|(reason, n)| ((*reason).to_owned(), *n))
+            .collect(),
+        extra: extra
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), *value))
+            .collect(),
         ..EndReport::default()
     }
 }
@@ -147,50 +160,4 @@ impl Greeter for PlainGreeter {
     fn read(&self, _flow: u32, _answer: &[u8]) -> Greeted {
         Greeted::Unknown
     }
-}
-
-/// The listener in front of a server.
-struct Front {
-    address: SocketAddr,
-    stopping: Arc<AtomicBool>,
-    thread: std::thread::JoinHandle<()>,
-}
-
-impl Front {
-    fn start(listen: SocketAddr, acceptor: Acceptor) -> Self {
-        let listener = TcpListener::bind(listen).unwrap();
-        let address = listener.local_addr().unwrap();
-        let stopping = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&stopping);
-        let thread = std::thread::spawn(move || {
-            let mut seen = std::collections::HashSet::new();
-            while let Ok((mut stream, _)) = listener.accept() {
-                if stop.load(Ordering::Acquire) {
-                    return;
-                }
-                let mut header = [0; 32];
-                // A connection without a header is the client's look whether anybody is there.
-                if stream.read_exact(&mut header).is_err() {
-                    continue;
-                }
-                let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
-                assert_eq!(header[4..], [b'h'; 28]);
-                assert!(seen.insert(flow), "flow {flow} came twice");
-                stream.set_nonblocking(true).unwrap();
-                acceptor(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)) });
-            }
-        });
-        Self { address, stopping, thread }
-    }
-
-    fn stop(self) {
-        self.stopping.store(true, Ordering::Release);
-        let _: std::io::Result<_> = std::net::TcpStream::connect(self.address);
-        self.thread.join().unwrap();
-    }
-}
-
-/// A time as nanoseconds, for jobs.
-pub const fn ms(ms: u64) -> Nanos {
-    ms * 1_000_000
 }

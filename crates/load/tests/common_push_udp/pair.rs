@@ -1,5 +1,8 @@
 //! Both ends of a trial in one process, over 127.0.0.1, with the simplest greeting that there can be.
 
+#![allow(dead_code, reason = "each workload's tests use a part of it")]
+#![allow(clippy::unwrap_used, reason = "all of this runs inside tests")]
+
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
