@@ -2,8 +2,8 @@
 
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hopbench_load::crew::{Accepted, Acceptor};
 use hopbench_model::{Nanos, SECOND};
@@ -54,10 +54,21 @@ impl Port {
         while !self.stop.load(Ordering::Relaxed) {
             let now = clock::now();
             let expiry = pending.expire(now);
-            let until = [expiry, retry_at].into_iter().flatten().min().unwrap_or(now + 3600 * SECOND);
+            let until = [expiry, retry_at]
+                .into_iter()
+                .flatten()
+                .min()
+                .unwrap_or(now + 3600 * SECOND);
             let busy = reads || (accepts && retry_at.is_none());
-            epoll.wait(&mut events, Some(if busy { 0 } else { until.saturating_sub(now) }))?;
-            let ready: Vec<u64> = events.iter().filter(|e| e.readable).map(|e| e.token).collect();
+            epoll.wait(
+                &mut events,
+                Some(if busy { 0 } else { until.saturating_sub(now) }),
+            )?;
+            let ready: Vec<u64> = events
+                .iter()
+                .filter(|e| e.readable)
+                .map(|e| e.token)
+                .collect();
             for token in ready {
                 match token {
                     LISTENER => accepts = true,
@@ -90,7 +101,12 @@ impl Port {
     }
 
     /// Takes new connections; returns whether there may be more.
-    fn accept(&self, epoll: &Epoll, pending: &mut Pending, http_flows: &mut u32) -> std::io::Result<bool> {
+    fn accept(
+        &self,
+        epoll: &Epoll,
+        pending: &mut Pending,
+        http_flows: &mut u32,
+    ) -> std::io::Result<bool> {
         for _ in 0..TURN {
             let socket = match self.listener.accept() {
                 Ok((socket, _)) => socket,
@@ -124,7 +140,11 @@ impl Port {
             Verdict::Http => {
                 if let Some(http) = &self.http {
                     *http_flows = http_flows.wrapping_add(1);
-                    http(Accepted { flow: *http_flows, from_server: false, socket });
+                    http(Accepted {
+                        flow: *http_flows,
+                        from_server: false,
+                        socket,
+                    });
                 }
             }
             // Says nothing: whoever guesses learns nothing.
@@ -138,7 +158,13 @@ impl Port {
         for _ in 0..TURN {
             match self.datagrams.receive(&mut buffer) {
                 Ok(arrival) => {
-                    self.runs.datagram(&self.datagrams, &self.jar, &buffer[..arrival.len], arrival.peer, arrival.local);
+                    self.runs.datagram(
+                        &self.datagrams,
+                        &self.jar,
+                        &buffer[..arrival.len],
+                        arrival.peer,
+                        arrival.local,
+                    );
                 }
                 Err(error) if error.raw_os_error() == Some(EAGAIN) => return false,
                 // An ICMP error for an earlier answer; the next call goes on.

@@ -44,12 +44,14 @@ pub fn local() -> std::io::Result<UnixStream> {
         throttle: None,
         trials: AtomicUsize::new(0),
     });
-    std::thread::Builder::new().name("hb-local".to_owned()).spawn(move || {
-        // The conductor notices a session that ends; there is nobody else to tell.
-        if let Ok(channel) = Channel::pair(theirs) {
-            let _ = serve(channel, &shared);
-        }
-    })?;
+    std::thread::Builder::new()
+        .name("hb-local".to_owned())
+        .spawn(move || {
+            // The conductor notices a session that ends; there is nobody else to tell.
+            if let Ok(channel) = Channel::pair(theirs) {
+                let _ = serve(channel, &shared);
+            }
+        })?;
     Ok(ours)
 }
 
@@ -72,13 +74,18 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>) -> Result<(), En
                 ToAgent::Bye => return Ok(()),
                 ToAgent::Hello(_) => None,
                 ToAgent::Ping => Some(FromAgent::Pong),
-                ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
+                ToAgent::Clock => Some(FromAgent::Clock {
+                    now_ns: clock::now(),
+                }),
                 ToAgent::Prepare(order) => match Trial::prepare(&order, shared, &notify) {
                     Ok(prepared) => {
                         trial = Some(prepared);
                         None
                     }
-                    Err(fault) => Some(FromAgent::Failed { fault, report: None }),
+                    Err(fault) => Some(FromAgent::Failed {
+                        fault,
+                        report: None,
+                    }),
                 },
                 ToAgent::Start { window_start_ns } => {
                     if let Some(trial) = &mut trial {
@@ -96,7 +103,10 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>) -> Result<(), En
                     if let Some(trial) = trial.take() {
                         trial.abort();
                     }
-                    Some(FromAgent::Failed { fault: Fault::measuring("aborted by the conductor"), report: None })
+                    Some(FromAgent::Failed {
+                        fault: Fault::measuring("aborted by the conductor"),
+                        report: None,
+                    })
                 }
             };
             if let Some(answer) = answer {
@@ -126,9 +136,15 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>) -> Result<(), En
     }
 }
 
-fn greet(channel: &mut Channel, state: &mut AgentSession, ours: hopbench_wire::Hello) -> Result<(), Ended> {
+fn greet(
+    channel: &mut Channel,
+    state: &mut AgentSession,
+    ours: hopbench_wire::Hello,
+) -> Result<(), Ended> {
     let until = clock::now() + HANDSHAKE_LIMIT;
-    let Some(message) = channel.receive_until::<ToAgent>(until)? else { return Err(Ended::NoHello) };
+    let Some(message) = channel.receive_until::<ToAgent>(until)? else {
+        return Err(Ended::NoHello);
+    };
     let heard = state.receive(&message);
     // Also to a conductor of another protocol, so that it can say which.
     let answer = FromAgent::Hello(ours);

@@ -53,7 +53,7 @@ pub(crate) fn command() -> Command {
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .max_term_width(100)
+        .max_term_width(80)
         .subcommands(WORKLOADS.iter().map(|w| measure::command(*w)))
         .subcommands(COMMANDS.iter().map(|c| c.command()))
 }

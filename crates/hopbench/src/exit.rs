@@ -8,7 +8,9 @@ use hopbench_model::{Fault, FaultKind};
 
 /// Says what went wrong, and turns it into the exit code.
 pub(crate) fn code(result: Result<(), Fault>) -> ExitCode {
-    let Err(fault) = result else { return ExitCode::SUCCESS };
+    let Err(fault) = result else {
+        return ExitCode::SUCCESS;
+    };
     for line in fault.text.lines() {
         eprintln!("hopbench: {line}");
     }

@@ -1,5 +1,6 @@
 //! One worker's loop: flows, their timers, the pool of resting flows, and an engine.
 
+mod dealing;
 mod slot;
 #[cfg(test)]
 mod tests;
@@ -30,10 +31,6 @@ use timers::{NEVER, Timer};
 const TURN: u32 = 16;
 /// Connection attempts of one worker under way at once: below every sane backlog.
 const OPENING_AT_ONCE: usize = 256;
-/// How much later than its deadline an exchange may be given up, so that what was sent last still is.
-const LATENESS: Nanos = 100_000_000;
-/// How much longer a server waits for its clients to go.
-const SERVER_LATENESS: Nanos = 1_000_000_000;
 /// The longest sleep: how late a worker may see that it should stop, if a wake-up is lost.
 const LONGEST_WAIT: Nanos = 100_000_000;
 
@@ -79,7 +76,10 @@ impl<F: Flow> Deck<F> {
         readiness: Arc<Readiness>,
         setup: DeckSetup,
     ) -> Self {
-        let slots: Vec<_> = flows.into_iter().map(|(number, flow)| Slot::new(number, flow, None)).collect();
+        let slots: Vec<_> = flows
+            .into_iter()
+            .map(|(number, flow)| Slot::new(number, flow, None))
+            .collect();
         Self {
             unopened: (0..slots.len()).collect(),
             live: slots.len(),
@@ -102,11 +102,17 @@ impl<F: Flow> Deck<F> {
     }
 
     /// Runs until every flow has ended (and the inbox is closed), or the window says stop, or a flow aborts.
-    pub(crate) fn run<E: Engine>(mut self, engine: &mut E, inbox: Option<&Inbox<F>>) -> (Recorder, Option<Fault>) {
+    pub(crate) fn run<E: Engine>(
+        mut self,
+        engine: &mut E,
+        inbox: Option<&Inbox<F>>,
+    ) -> (Recorder, Option<Fault>) {
         if let Err(error) = self.turn_until_done(engine, inbox) {
-            self.fault.get_or_insert_with(|| Fault::measuring(format!("the engine failed: {error}")));
+            self.fault
+                .get_or_insert_with(|| Fault::measuring(format!("the engine failed: {error}")));
         }
-        self.recorder.count(Counter::Unsent, self.backlog.len() as u64);
+        self.recorder
+            .count(Counter::Unsent, self.backlog.len() as u64);
         self.cut(engine);
         (self.recorder, self.fault)
     }
@@ -148,69 +154,6 @@ impl<F: Flow> Deck<F> {
         }
     }
 
-    /// Starts and ends load when the window says so.
-    fn follow_window<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
-        if !self.started {
-            let load_start = self.recorder.window().load_start();
-            if now >= load_start {
-                self.started = true;
-                match self.setup.arrivals.take() {
-                    Some(make) => self.arrivals = Some(make(load_start)),
-                    None => self.release_all(engine, now)?,
-                }
-            }
-        }
-        if self.started && !self.finished && now >= self.recorder.window().end() {
-            // Arrivals up to the end are due even when this worker comes late.
-            self.assign_arrivals(engine, now)?;
-            self.arrivals = None;
-            self.finished = true;
-            let resting = std::mem::take(&mut self.resting);
-            for slot in resting {
-                self.slots[slot].state = SlotState::Active;
-                self.tell(engine, slot, Event::Finish, now)?;
-            }
-        }
-        if self.finished && self.live > 0 && now >= self.cut_at() {
-            self.cut(engine);
-        }
-        Ok(())
-    }
-
-    /// When what is still under way is not waited for any longer.
-    fn cut_at(&self) -> Nanos {
-        // A server goes last: where it closed a connection first, the client would call that a failure.
-        let lateness = if self.setup.dial.is_some() { LATENESS } else { SERVER_LATENESS };
-        self.recorder.window().end().saturating_add(self.setup.grace).saturating_add(lateness)
-    }
-
-    /// Ends every flow where it stands.
-    fn cut<E: Engine>(&mut self, engine: &mut E) {
-        self.unopened.clear();
-        for slot in 0..self.slots.len() {
-            let Slot { pending, flow, state, .. } = &mut self.slots[slot];
-            if let Some(op) = pending.take()
-                && !engine.cancel(slot)
-                && let Some(io) = IoOp::of(&op, || flow.outgoing())
-                && let Attempt::Now(event) = engine.attempt(slot, &io)
-            {
-                // It was done and only not looked at: its bytes count.
-                flow.on(event, clock::now(), &mut self.recorder);
-            }
-            if *state != SlotState::Ended {
-                self.end(engine, slot);
-            }
-        }
-    }
-
-    fn release_all<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
-        for slot in std::mem::take(&mut self.resting) {
-            self.slots[slot].state = SlotState::Active;
-            self.tell(engine, slot, Event::Go { intended: now }, now)?;
-        }
-        Ok(())
-    }
-
     /// Opens flows, not too many at once.
     fn open_some<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
         while self.opening < OPENING_AT_ONCE
@@ -225,7 +168,12 @@ impl<F: Flow> Deck<F> {
     }
 
     /// Takes in flows whose sockets were accepted elsewhere.
-    fn take_in<E: Engine>(&mut self, engine: &mut E, inbox: &Inbox<F>, now: Nanos) -> io::Result<()> {
+    fn take_in<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        inbox: &Inbox<F>,
+        now: Nanos,
+    ) -> io::Result<()> {
         while let Some((number, socket, flow)) = inbox.take() {
             let socket = Arc::new(socket);
             let fresh = Slot::new(number, flow, Some(Arc::clone(&socket)));
@@ -233,7 +181,11 @@ impl<F: Flow> Deck<F> {
                 Some(slot) => {
                     let generation = self.slots[slot].generation;
                     let queued = self.slots[slot].queued;
-                    self.slots[slot] = Slot { generation, queued, ..fresh };
+                    self.slots[slot] = Slot {
+                        generation,
+                        queued,
+                        ..fresh
+                    };
                     slot
                 }
                 None => {
@@ -255,43 +207,25 @@ impl<F: Flow> Deck<F> {
         Ok(())
     }
 
-    /// Gives every arrival that is due to a resting flow, or leaves it in the backlog.
-    fn assign_arrivals<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
-        let end = self.recorder.window().end();
-        if let Some(arrivals) = &mut self.arrivals {
-            while arrivals.next() <= now && arrivals.next() < end {
-                let intended = arrivals.next();
-                arrivals.advance();
-                if self.recorder.window().holds(intended) {
-                    self.recorder.count(Counter::Intended, 1);
-                }
-                if self.backlog.len() >= self.resting.len() {
-                    self.recorder.count(Counter::Queued, 1);
-                }
-                self.backlog.push_back(intended);
-            }
-        }
-        // All of them are dealt out before any is sent: a flow whose exchange is over at once goes on with the
-        // backlog, for a turn. Were it to rest in between, it could serve them all here and nothing else would
-        // ever be done.
-        while !self.resting.is_empty()
-            && let Some(intended) = self.backlog.pop_front()
-            && let Some(slot) = self.resting.pop_front()
-        {
-            self.slots[slot].state = SlotState::Active;
-            self.tell(engine, slot, Event::Go { intended }, clock::now())?;
-        }
-        Ok(())
-    }
-
     fn resume<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
-        match self.slots.get_mut(slot).filter(|s| !s.held).and_then(|s| s.pending.take()) {
+        match self
+            .slots
+            .get_mut(slot)
+            .filter(|s| !s.held)
+            .and_then(|s| s.pending.take())
+        {
             Some(op) => self.advance(engine, slot, op),
             None => Ok(()),
         }
     }
 
-    fn tell<E: Engine>(&mut self, engine: &mut E, slot: usize, event: Event<'_>, now: Nanos) -> io::Result<()> {
+    fn tell<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        slot: usize,
+        event: Event<'_>,
+        now: Nanos,
+    ) -> io::Result<()> {
         let op = self.slots[slot].flow.on(event, now, &mut self.recorder);
         self.advance(engine, slot, op)
     }
@@ -316,7 +250,11 @@ impl<F: Flow> Deck<F> {
                 && entry.socket.is_none()
                 && let Err(error) = self.connect(engine, slot)
             {
-                op = self.slots[slot].flow.on(Event::Failed(error), clock::now(), &mut self.recorder);
+                op = self.slots[slot].flow.on(
+                    Event::Failed(error),
+                    clock::now(),
+                    &mut self.recorder,
+                );
                 continue;
             }
             let entry = &mut self.slots[slot];
@@ -337,7 +275,8 @@ impl<F: Flow> Deck<F> {
                             _ => 0,
                         };
                         let now = clock::now();
-                        if matches!(event, Event::Connected) && self.setup.watch_sockets
+                        if matches!(event, Event::Connected)
+                            && self.setup.watch_sockets
                             && let Some(socket) = &entry.socket
                         {
                             self.setup.sockets.add(entry.number, socket);
@@ -369,7 +308,8 @@ impl<F: Flow> Deck<F> {
                     Event::Disconnected
                 }
                 Op::Wait(until) => {
-                    self.timers.push(Reverse((until, slot, self.slots[slot].generation)));
+                    self.timers
+                        .push(Reverse((until, slot, self.slots[slot].generation)));
                     return Ok(());
                 }
                 Op::Rest => match self.next_assignment(slot, now) {
@@ -384,43 +324,11 @@ impl<F: Flow> Deck<F> {
                     self.fault.get_or_insert(*fault);
                     return Ok(());
                 }
-                Op::Connect | Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Discard(_) => unreachable!("done above"),
+                Op::Connect | Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Discard(_) => {
+                    unreachable!("done above")
+                }
             };
             op = self.slots[slot].flow.on(event, now, &mut self.recorder);
-        }
-    }
-
-    /// What a flow that has nothing to do should do; `None`: it rests.
-    fn next_assignment<'a>(&mut self, slot: usize, now: Nanos) -> Option<Event<'a>> {
-        if self.slots[slot].state == SlotState::Opening {
-            self.opening -= 1;
-            self.accepted(slot);
-            self.readiness.one_more();
-        }
-        self.slots[slot].state = SlotState::Active;
-        if self.started {
-            if let Some(intended) = self.backlog.pop_front() {
-                return Some(Event::Go { intended });
-            }
-            // In an open loop arrivals may be due that were not dealt out yet: not before the deck has
-            // finished is there nothing more to do.
-            if self.finished || (self.arrivals.is_none() && now >= self.recorder.window().end()) {
-                return Some(Event::Finish);
-            }
-            if self.arrivals.is_none() {
-                return Some(Event::Go { intended: now });
-            }
-        }
-        self.slots[slot].state = SlotState::Resting;
-        self.resting.push_back(slot);
-        None
-    }
-
-    /// A flow came to rest for the first time: its greeting is over.
-    fn accepted(&mut self, slot: usize) {
-        let (Some(dial), Some(socket)) = (&self.setup.dial, &self.slots[slot].socket) else { return };
-        if let Err(error) = dial.options.apply_segment(socket, &self.setup.sockets) {
-            self.fault.get_or_insert_with(|| Fault::environment(format!("UDP segmentation offload: {error}")));
         }
     }
 

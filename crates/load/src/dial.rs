@@ -78,8 +78,15 @@ impl SocketOptions {
     ///
     /// # Errors
     /// What the kernel said, with the option's name.
-    pub(crate) fn apply(&self, socket: &Socket, transport: Transport, notes: &SocketSet) -> io::Result<()> {
-        let named = |name: &str, error: &io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+    pub(crate) fn apply(
+        &self,
+        socket: &Socket,
+        transport: Transport,
+        notes: &SocketSet,
+    ) -> io::Result<()> {
+        let named = |name: &str, error: &io::Error| {
+            io::Error::new(error.kind(), format!("{name}: {error}"))
+        };
         if transport == Transport::Tcp {
             socket.set_nodelay()?;
             if let Some(name) = &self.congestion {
@@ -92,15 +99,23 @@ impl SocketOptions {
             }
         }
         if let Some(bytes) = self.send_buffer {
-            let got = socket.set_send_buffer(bytes).map_err(|e| named("send buffer", &e))?;
+            let got = socket
+                .set_send_buffer(bytes)
+                .map_err(|e| named("send buffer", &e))?;
             notes.note_setting("send_buffer_bytes", || format!("asked {bytes}, got {got}"));
         }
         if let Some(bytes) = self.receive_buffer {
-            let got = socket.set_receive_buffer(bytes).map_err(|e| named("receive buffer", &e))?;
-            notes.note_setting("receive_buffer_bytes", || format!("asked {bytes}, got {got}"));
+            let got = socket
+                .set_receive_buffer(bytes)
+                .map_err(|e| named("receive buffer", &e))?;
+            notes.note_setting("receive_buffer_bytes", || {
+                format!("asked {bytes}, got {got}")
+            });
         }
         if let Some(bytes) = self.receive_low_water {
-            socket.set_receive_low_water(bytes).map_err(|e| named("receive low water", &e))?;
+            socket
+                .set_receive_low_water(bytes)
+                .map_err(|e| named("receive low water", &e))?;
         }
         Ok(())
     }

@@ -136,18 +136,28 @@ impl Calls {
     /// Does `op` on a socket.
     #[inline]
     pub(crate) fn perform(&mut self, socket: &Socket, op: &IoOp<'_>) -> Attempt<'_> {
-        let result = match op {
-            IoOp::Connect => return connected(socket),
-            IoOp::Send(bytes) => socket.send(bytes).map(Event::Sent),
-            IoOp::SendFill(n) => socket.send(&self.filler[..(*n).min(self.filler.len())]).map(Event::Sent),
-            IoOp::Recv(n) => {
-                let most = (*n).min(self.buffer.len());
-                socket.recv(&mut self.buffer[..most]).map(|got| received(&self.buffer[..got], self.datagrams))
+        let result = loop {
+            let result = match op {
+                IoOp::Connect => return connected(socket),
+                IoOp::Send(bytes) => socket.send(bytes),
+                IoOp::SendFill(n) => socket.send(&self.filler[..(*n).min(self.filler.len())]),
+                IoOp::Recv(n) => {
+                    let most = (*n).min(self.buffer.len());
+                    socket.recv(&mut self.buffer[..most])
+                }
+                IoOp::Discard(n) => socket.discard(*n),
+            };
+            // A signal ends a blocking call that has a timeout, whatever its handler asked for.
+            if !matches!(&result, Err(error) if error.kind() == io::ErrorKind::Interrupted) {
+                break result;
             }
-            IoOp::Discard(n) => socket.discard(*n).map(discarded),
         };
         match result {
-            Ok(event) => Attempt::Now(event),
+            Ok(moved) => Attempt::Now(match op {
+                IoOp::Recv(_) => received(&self.buffer[..moved], self.datagrams),
+                IoOp::Discard(_) => discarded(moved),
+                _ => Event::Sent(moved),
+            }),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Attempt::Later,
             Err(error) => Attempt::Now(Event::Failed(error)),
         }
@@ -157,12 +167,20 @@ impl Calls {
 /// An empty read of a stream is its end; a datagram may be empty.
 #[inline]
 pub(crate) fn received(bytes: &[u8], datagrams: bool) -> Event<'_> {
-    if bytes.is_empty() && !datagrams { Event::Closed } else { Event::Received(bytes) }
+    if bytes.is_empty() && !datagrams {
+        Event::Closed
+    } else {
+        Event::Received(bytes)
+    }
 }
 
 #[inline]
 pub(crate) fn discarded<'a>(bytes: usize) -> Event<'a> {
-    if bytes == 0 { Event::Closed } else { Event::Discarded(bytes) }
+    if bytes == 0 {
+        Event::Closed
+    } else {
+        Event::Discarded(bytes)
+    }
 }
 
 /// How far a connection attempt is.

@@ -12,9 +12,9 @@
 pub mod crew;
 mod deck;
 mod dial;
-mod figures;
 pub mod engine;
 pub mod engines;
+mod figures;
 pub mod flow;
 mod greeting;
 pub mod http;

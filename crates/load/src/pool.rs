@@ -128,3 +128,73 @@ impl<F: Flow> Flow for Seated<F> {
         self.flow.deadline()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use crate::window::Window;
+
+    use super::*;
+
+    struct Nothing;
+
+    impl Flow for Nothing {
+        fn start(&mut self, _now: Nanos) -> Op {
+            Op::End
+        }
+
+        fn on(&mut self, _event: Event<'_>, _now: Nanos, _out: &mut Recorder) -> Op {
+            Op::End
+        }
+    }
+
+    #[test]
+    fn a_thread_that_is_idle_is_taken_before_a_new_one() {
+        let pool = Pool::new();
+        let started = RefCell::new(Vec::new());
+        let put = |number| {
+            let socket = Socket::udp(([127, 0, 0, 1], 9).into()).unwrap();
+            pool.put(number, socket, Nothing, |seat, inbox| {
+                started.borrow_mut().push(inbox);
+                assert_eq!(seat + 1, started.borrow().len());
+                Ok(())
+            })
+            .unwrap();
+        };
+        let take = |seat: usize| {
+            started.borrow()[seat]
+                .take()
+                .map(|(number, _, flow)| (number, flow))
+        };
+        put(10);
+        put(11);
+        let (number, _busy) = take(0).unwrap();
+        let (other, mut over) = take(1).unwrap();
+        assert_eq!((number, other), (10, 11));
+        over.closing(&mut Recorder::new(
+            Arc::new(Window::default()),
+            Arc::default(),
+            false,
+        ));
+        put(12);
+        assert_eq!(started.borrow().len(), 2, "seat 1 was free");
+        assert_eq!(take(1).unwrap().0, 12);
+        put(13);
+        assert_eq!(started.borrow().len(), 3, "no seat was free");
+        pool.close();
+        put(14);
+        assert_eq!(started.borrow().len(), 3, "a closed pool takes nothing");
+        assert!(
+            started
+                .borrow()
+                .iter()
+                .all(|inbox| take_all(inbox) && inbox.closed())
+        );
+    }
+
+    fn take_all(inbox: &Inbox<Seated<Nothing>>) -> bool {
+        while inbox.take().is_some() {}
+        true
+    }
+}

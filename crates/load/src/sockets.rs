@@ -30,8 +30,14 @@ impl SocketSet {
     pub fn add(&self, flow: u32, socket: &Arc<Socket>) {
         let mut inner = self.lock();
         if inner.flows.len() < FLOWS_DESCRIBED {
-            let text = |address: std::io::Result<std::net::SocketAddr>| address.map_or_else(|e| e.to_string(), |a| a.to_string());
-            inner.flows.push(FlowReport { flow, local: text(socket.local()), peer: text(socket.peer()) });
+            let text = |address: std::io::Result<std::net::SocketAddr>| {
+                address.map_or_else(|e| e.to_string(), |a| a.to_string())
+            };
+            inner.flows.push(FlowReport {
+                flow,
+                local: text(socket.local()),
+                peer: text(socket.peer()),
+            });
         }
         inner.open.insert(flow, Arc::downgrade(socket));
     }
@@ -51,7 +57,10 @@ impl SocketSet {
             add(&mut totals, &socket);
         }
         // `smoothed_rtt_ns` was summed; make it a mean.
-        totals.smoothed_rtt_ns = totals.smoothed_rtt_ns.checked_div(totals.connections).unwrap_or(0);
+        totals.smoothed_rtt_ns = totals
+            .smoothed_rtt_ns
+            .checked_div(totals.connections)
+            .unwrap_or(0);
         totals
     }
 
@@ -82,13 +91,17 @@ impl SocketSet {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         // A panic of another worker does not make the sums wrong.
-        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.inner
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 fn add(totals: &mut TcpTotals, socket: &Socket) {
     // A socket that is not TCP, or is gone, has nothing to add.
-    let Ok(info) = TcpInfo::of(socket) else { return };
+    let Ok(info) = TcpInfo::of(socket) else {
+        return;
+    };
     totals.connections += 1;
     totals.acked_bytes += info.bytes_acked;
     totals.received_bytes += info.bytes_received;

@@ -113,7 +113,11 @@ impl Figures {
     /// States something that must hold; `detail` says the numbers where it does not.
     pub fn invariant(&mut self, name: &str, ok: bool, detail: impl FnOnce() -> String) {
         let detail = if ok { String::new() } else { detail() };
-        self.invariants.push(Invariant { name: name.to_owned(), ok, detail });
+        self.invariants.push(Invariant {
+            name: name.to_owned(),
+            ok,
+            detail,
+        });
     }
 }
 
@@ -128,10 +132,14 @@ pub(crate) fn read_params<P: serde::de::DeserializeOwned>(job: &Job) -> Result<P
 /// fastest; with the values that make the difference.
 pub fn points(job: &Job) -> Vec<(BTreeMap<String, Value>, Job)> {
     let mut out = vec![(BTreeMap::new(), job.clone())];
-    let Some(params) = job.params.as_object() else { return out };
+    let Some(params) = job.params.as_object() else {
+        return out;
+    };
     for (name, value) in params {
         // An array in the parameters is a sweep, except for lists that belong together.
-        let Value::Array(values) = value else { continue };
+        let Value::Array(values) = value else {
+            continue;
+        };
         if NOT_SWEPT.contains(&name.as_str()) {
             continue;
         }

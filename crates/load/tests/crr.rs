@@ -1,4 +1,8 @@
 //! `crr` over loopback: counts, descriptors, failures.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests fail by panicking, like tests"
+)]
 
 #[path = "common_crr/netns.rs"]
 mod netns;

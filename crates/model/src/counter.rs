@@ -98,7 +98,10 @@ impl Counts {
 impl Serialize for Counts {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(
-            Counter::ALL.iter().filter(|c| self.of(**c) > 0).map(|c| (c.name(), self.of(*c))),
+            Counter::ALL
+                .iter()
+                .filter(|c| self.of(**c) > 0)
+                .map(|c| (c.name(), self.of(*c))),
         )
     }
 }

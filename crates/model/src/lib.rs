@@ -27,7 +27,7 @@ pub use fault::{Fault, FaultKind};
 pub use job::{CpuSet, EngineKind, Job, Pacing, Schedule, Timing};
 pub use problem::Problem;
 pub use record::{
-    Cost, Environment, Interval, Invariant, Latency, NodeCost, Proof, Record, RECORD_SCHEMA,
+    Cost, Environment, Interval, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record,
 };
 pub use sweep::{Scale, Sweep};
 pub use tcp::TcpTotals;

@@ -61,7 +61,10 @@ pub struct Ring {
 impl std::fmt::Debug for Ring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (slots, under_way) = (self.slots.len(), self.under_way);
-        f.debug_struct("Ring").field("slots", &slots).field("under_way", &under_way).finish_non_exhaustive()
+        f.debug_struct("Ring")
+            .field("slots", &slots)
+            .field("under_way", &under_way)
+            .finish_non_exhaustive()
     }
 }
 
@@ -72,8 +75,12 @@ impl Ring {
     /// # Errors
     /// In words, when io_uring is forbidden or the kernel is older than Linux 5.11.
     pub fn new(slots: usize, filler: Arc<[u8]>, waker: Arc<Waker>) -> io::Result<Self> {
-        Ok(Self {
-            ring: setup::open(slots)?,
+        Ok(Self::over(setup::open(slots)?, slots, filler, waker))
+    }
+
+    fn over(ring: IoUring, slots: usize, filler: Arc<[u8]>, waker: Arc<Waker>) -> Self {
+        Self {
+            ring,
             slots: Vec::with_capacity(slots),
             orphans: Vec::new(),
             under_way: 0,
@@ -82,7 +89,7 @@ impl Ring {
             waker,
             waker_watched: false,
             one_thread: PhantomData,
-        })
+        }
     }
 
     /// Gives a socket to a slot, whose earlier socket is released.
@@ -110,14 +117,18 @@ impl Ring {
 
     /// Whether an operation of the slot is under way or its result was not taken yet.
     pub fn busy(&self, slot: usize) -> bool {
-        self.slots.get(slot).is_some_and(|slot| slot.state != State::Rest)
+        self.slots
+            .get(slot)
+            .is_some_and(|slot| slot.state != State::Rest)
     }
 
     /// The result of a slot's operation once it is done: bytes that were moved (for a connection attempt,
     /// nothing of meaning). The slot is at rest after that.
     pub fn result(&mut self, slot: usize) -> Option<io::Result<usize>> {
         let slot = self.slots.get_mut(slot)?;
-        let State::Done(result) = slot.state else { return None };
+        let State::Done(result) = slot.state else {
+            return None;
+        };
         slot.state = State::Rest;
         Some(usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result)))
     }
@@ -125,7 +136,9 @@ impl Ring {
     /// The first `len` bytes of what a slot received; empty while an operation is under way.
     pub fn received(&self, slot: usize, len: usize) -> &[u8] {
         match self.slots.get(slot) {
-            Some(slot) if slot.state != State::UnderWay => slot.kept.receive.get(..len).unwrap_or_default(),
+            Some(slot) if slot.state != State::UnderWay => {
+                slot.kept.receive.get(..len).unwrap_or_default()
+            }
             _ => &[],
         }
     }
@@ -136,7 +149,9 @@ impl Ring {
     /// `ResourceBusy` for a slot that is not at rest, `NotConnected` for one without a socket, and what the
     /// kernel says when submissions are full.
     pub fn connected(&mut self, slot: usize) -> io::Result<()> {
-        self.begin(slot, |fd, _, _| opcode::PollAdd::new(fd, libc::POLLOUT as u32).build())
+        self.begin(slot, |fd, _, _| {
+            opcode::PollAdd::new(fd, libc::POLLOUT as u32).build()
+        })
     }
 
     /// Sends a part of `bytes`, which are copied.
@@ -148,7 +163,9 @@ impl Ring {
             kept.send.clear();
             kept.send.extend_from_slice(bytes);
             let (from, len) = (kept.send.as_ptr(), op_len(kept.send.len()));
-            opcode::Send::new(fd, from, len).flags(libc::MSG_NOSIGNAL).build()
+            opcode::Send::new(fd, from, len)
+                .flags(libc::MSG_NOSIGNAL)
+                .build()
         })
     }
 
@@ -159,7 +176,9 @@ impl Ring {
     pub fn send_filler(&mut self, slot: usize, most: usize) -> io::Result<()> {
         self.begin(slot, |fd, _, filler| {
             let len = op_len(most.min(filler.len()));
-            opcode::Send::new(fd, filler.as_ptr(), len).flags(libc::MSG_NOSIGNAL).build()
+            opcode::Send::new(fd, filler.as_ptr(), len)
+                .flags(libc::MSG_NOSIGNAL)
+                .build()
         })
     }
 
@@ -183,7 +202,9 @@ impl Ring {
     pub fn discard(&mut self, slot: usize, most: usize) -> io::Result<()> {
         self.begin(slot, |fd, _, _| {
             // A TCP socket writes nothing with MSG_TRUNC (tcp(7)); to any other, null is EFAULT, which is safe.
-            opcode::Recv::new(fd, std::ptr::null_mut(), op_len(most)).flags(libc::MSG_TRUNC).build()
+            opcode::Recv::new(fd, std::ptr::null_mut(), op_len(most))
+                .flags(libc::MSG_TRUNC)
+                .build()
         })
     }
 
@@ -199,7 +220,10 @@ impl Ring {
                 let asked = self.ask_back(number);
                 let give_up = clock::now() + CANCEL_PATIENCE;
                 while asked.is_ok() && state(self) == State::UnderWay && clock::now() < give_up {
-                    if self.enter(Some(give_up.saturating_sub(clock::now()))).is_err() {
+                    if self
+                        .enter(Some(give_up.saturating_sub(clock::now())))
+                        .is_err()
+                    {
                         break;
                     }
                 }
@@ -230,12 +254,18 @@ impl Ring {
     pub fn wait(&mut self, timeout_ns: Option<u64>, done: &mut Vec<usize>) -> io::Result<()> {
         if !self.waker_watched {
             let fd = Fd(self.waker.as_fd().as_raw_fd());
-            let watch = opcode::PollAdd::new(fd, libc::POLLIN as u32).build().user_data(WAKER);
+            let watch = opcode::PollAdd::new(fd, libc::POLLIN as u32)
+                .build()
+                .user_data(WAKER);
             // SAFETY: it points to no memory, and the ring owns the waker.
             unsafe { self.push(&watch) }?;
             self.waker_watched = true;
         }
-        self.enter(if self.done.is_empty() { timeout_ns } else { Some(0) })?;
+        self.enter(if self.done.is_empty() {
+            timeout_ns
+        } else {
+            Some(0)
+        })?;
         done.append(&mut self.done);
         Ok(())
     }
@@ -246,11 +276,18 @@ impl Ring {
         slot: usize,
         make: impl FnOnce(Fd, &mut kept::Kept, &[u8]) -> squeue::Entry,
     ) -> io::Result<()> {
-        let entry = self.slots.get_mut(slot).ok_or(io::ErrorKind::NotConnected)?;
+        let entry = self
+            .slots
+            .get_mut(slot)
+            .ok_or(io::ErrorKind::NotConnected)?;
         if entry.state != State::Rest {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
-        let socket = entry.kept.socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let socket = entry
+            .kept
+            .socket
+            .as_ref()
+            .ok_or(io::ErrorKind::NotConnected)?;
         let fd = Fd(socket.as_raw_fd());
         let operation = make(fd, &mut entry.kept, &self.filler);
         entry.serial = entry.serial.wrapping_add(1);
@@ -266,7 +303,9 @@ impl Ring {
 
     /// Asks the kernel to give up the operation of this number.
     fn ask_back(&mut self, number: u64) -> io::Result<()> {
-        let entry = opcode::AsyncCancel::new(number).build().user_data(CANCELLATION);
+        let entry = opcode::AsyncCancel::new(number)
+            .build()
+            .user_data(CANCELLATION);
         // SAFETY: it points to no memory.
         unsafe { self.push(&entry) }
     }
@@ -290,17 +329,32 @@ impl Ring {
             Some(0) => {
                 let queued = self.ring.submission().len() as u32;
                 // SAFETY: no argument is passed, and what the entries point to was vouched for in `push`.
-                unsafe { self.ring.submitter().enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None) }
+                unsafe {
+                    self.ring
+                        .submitter()
+                        .enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None)
+                }
             }
             Some(ns) => {
-                let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
-                self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time))
+                let time = Timespec::new()
+                    .sec(ns / 1_000_000_000)
+                    .nsec((ns % 1_000_000_000) as u32);
+                self.ring
+                    .submitter()
+                    .submit_with_args(1, &SubmitArgs::new().timespec(&time))
             }
             None => self.ring.submit_and_wait(1),
         };
         self.reap();
         match entered {
-            Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => Err(error),
+            Err(error)
+                if !matches!(
+                    error.raw_os_error(),
+                    Some(libc::ETIME | libc::EINTR | libc::EBUSY)
+                ) =>
+            {
+                Err(error)
+            }
             // The time has passed, a signal came, or completions had to be reaped before anything else.
             _ => Ok(()),
         }
@@ -343,10 +397,15 @@ impl Drop for Ring {
             .filter(|(_, slot)| slot.state == State::UnderWay)
             .map(|(index, slot)| slot.number(index))
             .collect();
-        let asked = numbers.into_iter().try_for_each(|number| self.ask_back(number));
+        let asked = numbers
+            .into_iter()
+            .try_for_each(|number| self.ask_back(number));
         let give_up = clock::now() + CANCEL_PATIENCE;
         while asked.is_ok() && self.under_way > 0 && clock::now() < give_up {
-            if self.enter(Some(give_up.saturating_sub(clock::now()))).is_err() {
+            if self
+                .enter(Some(give_up.saturating_sub(clock::now())))
+                .is_err()
+            {
                 break;
             }
         }

@@ -30,7 +30,12 @@ pub(super) struct Common {
     #[arg(long, value_name = "N", default_value = "1")]
     threads: u32,
     /// How bytes are moved: epoll, uring, spin, threads; several, like spin,threads, are measured in turn
-    #[arg(long, value_name = "ENGINE", value_delimiter = ',', default_value = "epoll")]
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        value_delimiter = ',',
+        default_value = "epoll"
+    )]
     pub(super) engine: Vec<EngineKind>,
     /// CPUs of the client, or of client/server: 0, 0/1, 0-1/2-3, /1
     #[arg(long, value_name = "CPUS")]
@@ -45,7 +50,12 @@ pub(super) struct Common {
     #[arg(long)]
     pub(super) json: bool,
     /// Only IPv4 addresses
-    #[arg(short = '4', long, help_heading = "Connection", conflicts_with = "ipv6")]
+    #[arg(
+        short = '4',
+        long,
+        help_heading = "Connection",
+        conflicts_with = "ipv6"
+    )]
     ipv4: bool,
     /// Only IPv6 addresses
     #[arg(short = '6', long, help_heading = "Connection")]
@@ -85,13 +95,21 @@ impl Common {
     ) -> (Job, Vec<Problem>) {
         let nature = workload.nature();
         let mut problems = Vec::new();
-        let schedule = scheduled.map_or(nature.schedule, |s| s.resolve(nature.schedule, &mut problems));
+        let schedule = scheduled.map_or(nature.schedule, |s| {
+            s.resolve(nature.schedule, &mut problems)
+        });
         let (client_cpus, server_cpus) = self.cpus(&mut problems);
         if server_cpus.is_some() && !nature.needs_agent {
-            problems.push(Problem::new("--cpu", self.cpu.as_deref().unwrap_or_default(), "the client's CPUs only: the server is not ours"));
+            problems.push(Problem::new(
+                "--cpu",
+                self.cpu.as_deref().unwrap_or_default(),
+                "the client's CPUs only: the server is not ours",
+            ));
         }
         let datagrams = nature.datagrams || params.get("udp") == Some(&Value::Bool(true));
-        let patience = self.timeout.map_or(if datagrams { SECOND / 4 } else { 2 * SECOND }, |t| t.0);
+        let patience = self
+            .timeout
+            .map_or(if datagrams { SECOND / 4 } else { 2 * SECOND }, |t| t.0);
         let mut job = Job {
             workload: workload.name().to_owned(),
             params,
@@ -119,14 +137,20 @@ impl Common {
     }
 
     fn cpus(&self, problems: &mut Vec<Problem>) -> (Option<CpuSet>, Option<CpuSet>) {
-        let Some(text) = &self.cpu else { return (None, None) };
+        let Some(text) = &self.cpu else {
+            return (None, None);
+        };
         let (client, server) = text.split_once('/').unwrap_or((text, ""));
         let mut set = |part: &str| match part.trim() {
             "" => None,
             part => match part.parse::<CpuSet>() {
                 Ok(set) => Some(set),
                 Err(_) => {
-                    problems.push(Problem::new("--cpu", text, "CPUs like 0, 0-3, 0,2 for the client, or client/server like 0/1"));
+                    problems.push(Problem::new(
+                        "--cpu",
+                        text,
+                        "CPUs like 0, 0-3, 0,2 for the client, or client/server like 0/1",
+                    ));
                     None
                 }
             },

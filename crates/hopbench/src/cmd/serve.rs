@@ -45,13 +45,20 @@ struct Flags {
 
 impl Subcommand for Serve {
     fn command(&self) -> Command {
-        Flags::augment_args(Command::new("serve").about("Runs an agent: the other end of a measurement"))
+        Flags::augment_args(Command::new("serve"))
+            .about("Runs an agent: the other end of a measurement")
+            .long_about(None)
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let flags = Flags::from_arg_matches(matches).map_err(Fault::input)?;
-        if flags.max_rate.is_some_and(|r| r.0 == 0) || flags.max_flows == Some(0) || flags.max_duration.is_some_and(|d| d.0 == 0) {
-            return Err(Fault::input("--max-rate, --max-flows, --max-duration: found 0, expected more than 0 (leave it out for no limit)"));
+        if flags.max_rate.is_some_and(|r| r.0 == 0)
+            || flags.max_flows == Some(0)
+            || flags.max_duration.is_some_and(|d| d.0 == 0)
+        {
+            return Err(Fault::input(
+                "--max-rate, --max-flows, --max-duration: found 0, expected more than 0 (leave it out for no limit)",
+            ));
         }
         let (secret, made) = match &flags.token_file {
             _ if flags.insecure => (Secret::insecure(), false),
@@ -79,8 +86,16 @@ impl Subcommand for Serve {
                 Server::start(options(std::net::Ipv4Addr::UNSPECIFIED.into()))
             })?,
         };
-        println!("hopbench agent on {}, TCP and UDP{}", server.address(), if flags.http { ", HTTP too" } else { "" });
-        let port = if server.address().port() == DEFAULT_PORT { String::new() } else { format!(":{}", server.address().port()) };
+        println!(
+            "hopbench agent on {}, TCP and UDP{}",
+            server.address(),
+            if flags.http { ", HTTP too" } else { "" }
+        );
+        let port = if server.address().port() == DEFAULT_PORT {
+            String::new()
+        } else {
+            format!(":{}", server.address().port())
+        };
         if flags.insecure {
             println!("anybody who can reach it may use it; a client runs, for example:");
             println!("  hopbench stream HOST{port} --insecure");

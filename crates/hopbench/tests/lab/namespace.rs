@@ -20,7 +20,16 @@ const MARK: &str = "HOPBENCH_TEST_INSIDE";
 
 /// What leads into new namespaces; another program and its arguments are to follow.
 pub(crate) fn way_in() -> Vec<&'static str> {
-    let mut way = vec!["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--pid", "--mount-proc"];
+    let mut way = vec![
+        "setpriv",
+        "--pdeathsig",
+        "KILL",
+        "unshare",
+        "--net",
+        "--mount",
+        "--pid",
+        "--mount-proc",
+    ];
     way.extend(["--fork", "--kill-child"]);
     if !is_root() {
         way.extend(["--user", "--map-root-user"]);
@@ -61,7 +70,14 @@ pub(crate) fn enter(test: &str) -> Running {
     let this = std::env::current_exe().expect("the path of this program");
     let mut command = Command::new(way[0]);
     command.args(&way[1..]).arg(this);
-    command.args(["--exact", test, "--nocapture", "--include-ignored", "--test-threads", "1"]);
+    command.args([
+        "--exact",
+        test,
+        "--nocapture",
+        "--include-ignored",
+        "--test-threads",
+        "1",
+    ]);
     Running::start(command.env(MARK, test))
 }
 
@@ -69,12 +85,24 @@ pub(crate) fn enter(test: &str) -> Running {
 fn possible() -> Result<(), String> {
     let way = way_in();
     for tool in ["ip", "tc", "nft", "nsenter", "setpriv", "unshare"] {
-        if !run(Command::new("sh").args(["-c", &format!("command -v {tool}")]).env("PATH", path())).code.is_some_and(|c| c == 0) {
+        if !run(Command::new("sh")
+            .args(["-c", &format!("command -v {tool}")])
+            .env("PATH", path()))
+        .code
+        .is_some_and(|c| c == 0)
+        {
             return Err(format!("`{tool}` is not installed"));
         }
     }
-    let tried = run(Command::new(way[0]).args(&way[1..]).args(["sh", "-c", SET_UP]).env("PATH", path()));
-    if tried.code == Some(0) { Ok(()) } else { Err(tried.stderr.trim().replace('\n', "; ")) }
+    let tried = run(Command::new(way[0])
+        .args(&way[1..])
+        .args(["sh", "-c", SET_UP])
+        .env("PATH", path()));
+    if tried.code == Some(0) {
+        Ok(())
+    } else {
+        Err(tried.stderr.trim().replace('\n', "; "))
+    }
 }
 
 /// `/run` becomes ours, so that `ip netns` can keep its files there.
@@ -94,13 +122,19 @@ pub(crate) fn shell(line: &str) -> String {
 
 /// The path with the directories of system tools.
 pub(crate) fn path() -> String {
-    format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
+    format!(
+        "{}:/usr/sbin:/sbin",
+        std::env::var("PATH").unwrap_or_default()
+    )
 }
 
 /// Says that a test was not run, or fails where it has to be.
 #[allow(clippy::print_stdout, reason = "a skip is to be seen")]
 pub(crate) fn skip(test: &str, why: &str) {
     let required = std::env::var("HOPBENCH_REQUIRE_NETNS").is_ok_and(|v| v == "1");
-    assert!(!required, "{test} needs namespaces (HOPBENCH_REQUIRE_NETNS=1): {why}");
+    assert!(
+        !required,
+        "{test} needs namespaces (HOPBENCH_REQUIRE_NETNS=1): {why}"
+    );
     println!("SKIP {test}: {why}");
 }

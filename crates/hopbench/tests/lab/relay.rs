@@ -80,8 +80,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn connection(mut client: TcpStream, agent: SocketAddr, seen: &Arc<Seen>) {
     let mut first = [0; 32];
-    let Ok(()) = client.read_exact(&mut first) else { return };
-    let Ok(mut upstream) = TcpStream::connect(agent) else { return };
+    let Ok(()) = client.read_exact(&mut first) else {
+        return;
+    };
+    let Ok(mut upstream) = TcpStream::connect(agent) else {
+        return;
+    };
     let control = first[..2] == [0x16, 3];
     if !control {
         lock(&seen.headers).push(first);
@@ -89,14 +93,17 @@ fn connection(mut client: TcpStream, agent: SocketAddr, seen: &Arc<Seen>) {
     if upstream.write_all(&first).is_err() {
         return;
     }
-    let (Ok(mut back), Ok(mut down)) = (upstream.try_clone(), client.try_clone()) else { return };
+    let (Ok(mut back), Ok(mut down)) = (upstream.try_clone(), client.try_clone()) else {
+        return;
+    };
     let here = Arc::clone(seen);
     std::thread::spawn(move || {
         let mut buffer = vec![0; 64 * 1024];
         while let Ok(n @ 1..) = back.read(&mut buffer) {
             if !control {
                 here.from_agent.fetch_add(n as u64, Ordering::SeqCst);
-                here.last_from_agent_ns.store(clock::now(), Ordering::SeqCst);
+                here.last_from_agent_ns
+                    .store(clock::now(), Ordering::SeqCst);
             }
             // A client that is gone does not keep the agent from being read: only the agent may stop.
             let _ = down.write_all(&buffer[..n]);
@@ -122,7 +129,10 @@ fn connection(mut client: TcpStream, agent: SocketAddr, seen: &Arc<Seen>) {
 fn datagrams(udp: &UdpSocket, agent: SocketAddr, seen: &Arc<Seen>) {
     let upstream = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     upstream.connect(agent).expect("a connected socket");
-    let back = (upstream.try_clone().expect("a socket"), udp.try_clone().expect("a socket"));
+    let back = (
+        upstream.try_clone().expect("a socket"),
+        udp.try_clone().expect("a socket"),
+    );
     let client = Arc::new(Mutex::new(None));
     let to = Arc::clone(&client);
     std::thread::spawn(move || {

@@ -2,6 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hopbench_sys::{Socket, Waker};
 
+use super::dealing::SERVER_LATENESS;
 use super::*;
 use crate::dial::{SocketOptions, Transport};
 use crate::engine::EngineSetup;
@@ -10,13 +11,18 @@ use crate::window::Window;
 
 const MS: Nanos = 1_000_000;
 
+type OnAttempt<'a> = dyn FnMut(usize, &IoOp<'_>) -> Attempt<'static> + 'a;
+type OnWait<'a> = dyn FnMut(u64, Option<Nanos>, &mut Vec<usize>) + 'a;
+type OnEvent<'a> = dyn FnMut(&str, Nanos) -> Op + Send + 'a;
+type Deadline<'a> = dyn Fn() -> Nanos + Send + 'a;
+
 /// An engine without sockets, whose answers a test makes up.
 #[derive(Default)]
 struct Script<'a> {
     /// Answers attempts.
-    attempt: Option<Box<dyn FnMut(usize, &IoOp<'_>) -> Attempt<'static> + 'a>>,
+    attempt: Option<Box<OnAttempt<'a>>>,
     /// Looks at each wait, and may name slots.
-    wait: Option<Box<dyn FnMut(u64, Option<Nanos>, &mut Vec<usize>) + 'a>>,
+    wait: Option<Box<OnWait<'a>>>,
     /// What was under way when it was cancelled was done.
     done_at_cancel: bool,
     waits: u64,
@@ -59,7 +65,7 @@ impl Engine for Script<'_> {
 }
 
 /// A flow that does the operations of a closure, which is told the name of each event.
-struct Scripted<'a>(Box<dyn FnMut(&str, Nanos) -> Op + Send + 'a>, Option<Box<dyn Fn() -> Nanos + Send + 'a>>);
+struct Scripted<'a>(Box<OnEvent<'a>>, Option<Box<Deadline<'a>>>);
 
 impl Flow for Scripted<'_> {
     fn start(&mut self, now: Nanos) -> Op {
@@ -80,7 +86,10 @@ fn flow<'a>(on: impl FnMut(&str, Nanos) -> Op + Send + 'a) -> Scripted<'a> {
     Scripted(Box::new(on), None)
 }
 
-fn deck<'a>(window: &Arc<Window>, flows: impl IntoIterator<Item = Scripted<'a>>) -> Deck<Scripted<'a>> {
+fn deck<'a>(
+    window: &Arc<Window>,
+    flows: impl IntoIterator<Item = Scripted<'a>>,
+) -> Deck<Scripted<'a>> {
     let setup = DeckSetup {
         dial: None,
         sockets: Arc::default(),
@@ -98,7 +107,11 @@ fn deck<'a>(window: &Arc<Window>, flows: impl IntoIterator<Item = Scripted<'a>>)
 /// TCP to a broadcast address: refused without a packet.
 fn dial() -> Dial {
     let peer = "255.255.255.255:9".parse().unwrap();
-    Dial { transport: Transport::Tcp, peer, options: SocketOptions::default() }
+    Dial {
+        transport: Transport::Tcp,
+        peer,
+        options: SocketOptions::default(),
+    }
 }
 
 /// A window of load from now on.
@@ -130,7 +143,8 @@ fn a_flow_that_is_always_ready_gets_one_turn_a_round() {
         })),
         ..Script::default()
     };
-    let (_, fault) = deck(&window, [(); 2].map(|()| flow(|_, _| Op::SendFill(1)))).run(&mut engine, None);
+    let (_, fault) =
+        deck(&window, [(); 2].map(|()| flow(|_, _| Op::SendFill(1)))).run(&mut engine, None);
     drop(engine);
     assert_eq!((fault, most.into_inner()), (None, u64::from(TURN)));
 }
@@ -144,14 +158,22 @@ fn what_was_done_when_its_time_was_up_is_told_as_done() {
         let mut first = true;
         let mut engine = Script {
             attempt: Some(Box::new(move |_, _| {
-                if std::mem::take(&mut first) { Attempt::Later } else { Attempt::Now(Event::Discarded(1)) }
+                if std::mem::take(&mut first) {
+                    Attempt::Later
+                } else {
+                    Attempt::Now(Event::Discarded(1))
+                }
             })),
             done_at_cancel,
             ..Script::default()
         };
         let asking = flow(|event, _| {
             told.lock().unwrap().push(event.to_owned());
-            if event == "start" { Op::Discard(1) } else { Op::End }
+            if event == "start" {
+                Op::Discard(1)
+            } else {
+                Op::End
+            }
         });
         let asking = Scripted(asking.0, Some(Box::new(move || begun + 5 * MS)));
         assert_eq!(deck(&window, [asking]).run(&mut engine, None).1, None);
@@ -168,7 +190,11 @@ fn a_deadline_may_come_before_the_one_that_is_watched() {
     let mut engine = Script {
         attempt: Some(Box::new(|_, _| {
             tries += 1;
-            if tries == 2 { Attempt::Now(Event::Sent(1)) } else { Attempt::Later }
+            if tries == 2 {
+                Attempt::Now(Event::Sent(1))
+            } else {
+                Attempt::Later
+            }
         })),
         wait: Some(Box::new(|_, _, ready| ready.push(0))),
         ..Script::default()
@@ -197,7 +223,11 @@ fn what_the_throttle_holds_is_not_given_up_and_wakes_no_one_later() {
         // Waits once, so that the deadline is watched; then moves so much that the throttle holds the next.
         attempt: Some(Box::new(|_, _| {
             tries += 1;
-            if tries == 1 { Attempt::Later } else { Attempt::Now(Event::Sent(10_000)) }
+            if tries == 1 {
+                Attempt::Later
+            } else {
+                Attempt::Now(Event::Sent(10_000))
+            }
         })),
         wait: Some(Box::new(|_, _, ready| ready.push(0))),
         ..Script::default()
@@ -205,7 +235,11 @@ fn what_the_throttle_holds_is_not_given_up_and_wakes_no_one_later() {
     let sender = flow(|event, now| {
         let mut told = told.lock().unwrap();
         told.push((event.to_owned(), (now - begun) / MS));
-        if told.len() == 3 { Op::End } else { Op::SendFill(10_000) }
+        if told.len() == 3 {
+            Op::End
+        } else {
+            Op::SendFill(10_000)
+        }
     });
     let sender = Scripted(sender.0, Some(Box::new(move || begun + 15 * MS)));
     let mut deck = deck(&window, [sender]);
@@ -213,7 +247,12 @@ fn what_the_throttle_holds_is_not_given_up_and_wakes_no_one_later() {
     deck.setup.throttle = Some(Arc::new(Throttle::new(1_000_000)));
     assert_eq!(deck.run(&mut engine, None).1, None);
     let told = told.lock().unwrap();
-    assert_eq!(told.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(), ["start", "Sent", "Sent"]);
+    assert_eq!(
+        told.iter()
+            .map(|(event, _)| event.as_str())
+            .collect::<Vec<_>>(),
+        ["start", "Sent", "Sent"]
+    );
     assert!(told[2].1 >= 70, "the throttle let go early: {told:?}");
 }
 
@@ -281,13 +320,13 @@ fn connecting_that_fails_at_once_leaves_room_for_others_and_for_the_end() {
     assert_eq!(failures.into_inner(), 4 * u64::from(TURN));
 }
 
-#[test]
-fn an_open_loop_deals_out_all_that_was_due_even_when_each_exchange_blocks() {
+/// An open loop of one arrival a ms for 50 ms, whose exchanges end when `done` says.
+fn open_loop(done: impl Fn(Nanos, Nanos) -> Nanos) {
     let window = open(50);
     let start = window.load_start();
     let mut engine = Script {
         attempt: Some(Box::new(|_, _| {
-            clock::sleep_until(clock::now() + 3 * MS);
+            clock::sleep_until(done(start, clock::now()));
             Attempt::Now(Event::Sent(1))
         })),
         ..Script::default()
@@ -303,7 +342,9 @@ fn an_open_loop_deals_out_all_that_was_due_even_when_each_exchange_blocks() {
     });
     let mut deck = deck(&window, [blocking]);
     let schedule = hopbench_model::Schedule::Rate(1000.0);
-    deck.setup.arrivals = Some(Box::new(move |_| Arrivals::new(schedule, 0, 1, start, 0).unwrap()));
+    deck.setup.arrivals = Some(Box::new(move |_| {
+        Arrivals::new(schedule, 0, 1, start, 0).unwrap()
+    }));
     deck.setup.grace = 10_000 * MS;
     let live = Arc::new(Live::default());
     deck.recorder = Recorder::new(Arc::clone(&window), Arc::clone(&live), true);
@@ -311,4 +352,20 @@ fn an_open_loop_deals_out_all_that_was_due_even_when_each_exchange_blocks() {
     let counts = live.counts();
     let [intended, unsent] = [Counter::Intended, Counter::Unsent].map(|counter| counts.of(counter));
     assert_eq!((sent.into_inner(), intended, unsent), (50, 50, 0));
+}
+
+#[test]
+fn an_open_loop_sends_all_that_was_due_even_when_each_exchange_blocks() {
+    open_loop(|_, now| now + 3 * MS);
+}
+
+#[test]
+fn an_open_loop_sends_what_came_due_while_its_last_exchange_blocked() {
+    open_loop(|start, now| {
+        if now < start + 40 * MS {
+            now
+        } else {
+            now.max(start + 60 * MS)
+        }
+    });
 }

@@ -39,11 +39,18 @@ impl<F: Flow> Deck<F> {
             next = next.min(*at);
         }
         let spins = self.setup.pacing == Pacing::Spin && self.started;
-        let deadline = self.deadlines.peek().map_or(NEVER, |Reverse((at, _, _))| *at);
+        let deadline = self
+            .deadlines
+            .peek()
+            .map_or(NEVER, |Reverse((at, _, _))| *at);
         let now = clock::now();
         let left = next.min(deadline).saturating_sub(now).min(LONGEST_WAIT);
         // Only what keeps a schedule is worth spinning for.
-        if spins && (self.arrivals.is_some() || !self.timers.is_empty()) { Some(0) } else { Some(left) }
+        if spins && (self.arrivals.is_some() || !self.timers.is_empty()) {
+            Some(0)
+        } else {
+            Some(left)
+        }
     }
 
     /// Wakes the flows whose time has come, and gives up what took too long.
@@ -80,7 +87,9 @@ impl<F: Flow> Deck<F> {
             }
             match entry.flow.deadline() {
                 Some(deadline) if deadline <= now => {
-                    let Some(op) = entry.pending.take() else { continue };
+                    let Some(op) = entry.pending.take() else {
+                        continue;
+                    };
                     if engine.cancel(slot) {
                         self.tell(engine, slot, Event::TimedOut, now)?;
                     } else {
@@ -101,7 +110,8 @@ impl<F: Flow> Deck<F> {
         let entry = &mut self.slots[slot];
         if deadline < entry.watched {
             entry.watched = deadline;
-            self.deadlines.push(Reverse((deadline, slot, entry.generation)));
+            self.deadlines
+                .push(Reverse((deadline, slot, entry.generation)));
         }
     }
 }

@@ -55,7 +55,10 @@ impl Engine for EpollEngine {
         }
         self.epoll.add(&**socket, slot as u64)?;
         // Nothing is known yet; the first wait reports the state at registration.
-        self.slots[slot] = Watched { socket: Some(Arc::clone(socket)), ..Watched::default() };
+        self.slots[slot] = Watched {
+            socket: Some(Arc::clone(socket)),
+            ..Watched::default()
+        };
         Ok(())
     }
 
@@ -71,14 +74,20 @@ impl Engine for EpollEngine {
             return Attempt::Now(Event::Failed(io::ErrorKind::NotConnected.into()));
         };
         let receives = matches!(op, IoOp::Recv(_) | IoOp::Discard(_));
-        if !(if receives { watched.readable } else { watched.writable }) {
+        if !(if receives {
+            watched.readable
+        } else {
+            watched.writable
+        }) {
             return Attempt::Later;
         }
         // Of a stream, less than was asked for means that the queue is empty (epoll(7)): the next edge will
         // tell, and a call that would only say EAGAIN is saved. A stream that ended has no next edge, and a
         // datagram is always less.
         let short = match op {
-            IoOp::Recv(n) if !watched.closed && !self.calls.datagrams() => (*n).min(self.calls.most()),
+            IoOp::Recv(n) if !watched.closed && !self.calls.datagrams() => {
+                (*n).min(self.calls.most())
+            }
             IoOp::Discard(n) if !watched.closed => *n,
             _ => 0,
         };

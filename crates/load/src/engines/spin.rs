@@ -54,7 +54,13 @@ impl Engine for SpinEngine {
 
     fn wait(&mut self, _timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
         cpu::relax();
-        ready.extend(self.slots.iter().enumerate().filter(|(_, socket)| socket.is_some()).map(|(slot, _)| slot));
+        ready.extend(
+            self.slots
+                .iter()
+                .enumerate()
+                .filter(|(_, socket)| socket.is_some())
+                .map(|(slot, _)| slot),
+        );
         Ok(())
     }
 }

@@ -95,7 +95,9 @@ impl Engine for ThreadsEngine {
     fn wait(&mut self, timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
         if let Some(again) = self.again {
             if let (Again::Connect, Some(socket)) = (again, &self.socket) {
-                socket.wait_connected(timeout_ns.map_or(PATIENCE, |ns| PATIENCE.min(Duration::from_nanos(ns))));
+                socket.wait_connected(
+                    timeout_ns.map_or(PATIENCE, |ns| PATIENCE.min(Duration::from_nanos(ns))),
+                );
             }
             ready.push(0);
             return Ok(());

@@ -47,10 +47,14 @@ impl Engine for UringEngine {
     }
 
     fn attempt(&mut self, slot: usize, op: &IoOp<'_>) -> Attempt<'_> {
-        let Some(result) = self.ring.result(slot) else { return self.submit(slot, op) };
+        let Some(result) = self.ring.result(slot) else {
+            return self.submit(slot, op);
+        };
         let moved = match result {
             Ok(moved) => moved,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return self.submit(slot, op),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                return self.submit(slot, op);
+            }
             Err(error) => return Attempt::Now(Event::Failed(error)),
         };
         Attempt::Now(match op {

@@ -229,9 +229,8 @@ impl Workload for Ping {
 
 /// Whether this process may send echoes to `target` at all: known before anything is measured.
 fn permitted(target: SocketAddr) -> Result<(), Fault> {
-    let error = match Socket::icmp(target, echo_identifier(0)) {
-        Ok(_) => return Ok(()),
-        Err(error) => error,
+    let Err(error) = Socket::icmp(target, echo_identifier(0)) else {
+        return Ok(());
     };
     Err(Fault::environment(
         if error.kind() == io::ErrorKind::PermissionDenied {

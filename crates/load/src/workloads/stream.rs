@@ -6,7 +6,9 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::{BitRate, Bytes};
-use hopbench_model::{Counter, Counts, EndReport, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep, TcpTotals};
+use hopbench_model::{
+    Counter, Counts, EndReport, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep, TcpTotals,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -77,7 +79,11 @@ impl Params {
         let size = self.size.first().0 as usize;
         CrewSetup {
             // A discarding receiver reads only the end of the stream.
-            receive_bytes: if self.receive == Receive::Discard { 64 } else { size },
+            receive_bytes: if self.receive == Receive::Discard {
+                64
+            } else {
+                size
+            },
             fill_bytes: size,
             options: SocketOptions {
                 send_buffer: self.send_buffer.map(|b| b.0 as usize),
@@ -93,7 +99,11 @@ impl Params {
 
     fn flow(&self, job: &Job, sends: bool, waits: bool) -> StreamFlow {
         if sends {
-            let flows = if self.direction == Direction::Both { job.connections / 2 } else { job.connections };
+            let flows = if self.direction == Direction::Both {
+                job.connections / 2
+            } else {
+                job.connections
+            };
             StreamFlow::Sender(Sender {
                 size: self.size.first().0 as usize,
                 bits_per_s: self.rate.map(|r| r.0 as f64 / f64::from(flows.max(1))),
@@ -162,9 +172,16 @@ impl Workload for Stream {
             }
         }
         if params.rate.is_some_and(|r| r.0 == 0) {
-            out.push(Problem::new("--rate", "0", "more than 0, like 1Gbit; leave it out for no limit"));
+            out.push(Problem::new(
+                "--rate",
+                "0",
+                "more than 0, like 1Gbit; leave it out for no limit",
+            ));
         }
-        for (flag, value) in [("--send-buffer", params.send_buffer), ("--receive-buffer", params.receive_buffer)] {
+        for (flag, value) in [
+            ("--send-buffer", params.send_buffer),
+            ("--receive-buffer", params.receive_buffer),
+        ] {
             if let Some(bytes) = value.filter(|b| b.0 == 0 || b.0 > 1 << 30) {
                 out.push(Problem::new(flag, bytes, "1B to 1GiB"));
             }
@@ -182,7 +199,10 @@ impl Workload for Stream {
 
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
+        let greeter = context
+            .greeter
+            .clone()
+            .ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
         let job = context.job.clone();
         crew::client(context, &params.setup(), move |flow| {
             let inner = params.flow(&job, !Self.from_server(&job, flow), true);
@@ -193,25 +213,37 @@ impl Workload for Stream {
     fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let job = context.job.clone();
-        crew::server(context, &params.setup(), move |accepted: &Accepted| params.flow(&job, accepted.from_server, false))
+        crew::server(context, &params.setup(), move |accepted: &Accepted| {
+            params.flow(&job, accepted.from_server, false)
+        })
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {
         let mut out = Figures::default();
-        let Ok(params) = read_params::<Params>(trial.job) else { return out };
-        let Some(server) = trial.server else { return out };
+        let Ok(params) = read_params::<Params>(trial.job) else {
+            return out;
+        };
+        let Some(server) = trial.server else {
+            return out;
+        };
         let client = trial.client;
         let directions: &[(&str, &EndReport, &EndReport)] = match params.direction {
             Direction::ToServer => &[("", client, server)],
             Direction::FromServer => &[("", server, client)],
-            Direction::Both => &[("to_server_", client, server), ("from_server_", server, client)],
+            Direction::Both => &[
+                ("to_server_", client, server),
+                ("from_server_", server, client),
+            ],
         };
         for (prefix, sender, receiver) in directions {
             account(&mut out, prefix, sender, receiver);
         }
         if params.direction == Direction::Both {
             for name in ["sent_bits_per_s", "received_bits_per_s"] {
-                let sum = ["to_server_", "from_server_"].iter().filter_map(|p| out.metrics.get(&format!("{p}{name}"))).sum();
+                let sum = ["to_server_", "from_server_"]
+                    .iter()
+                    .filter_map(|p| out.metrics.get(&format!("{p}{name}")))
+                    .sum();
                 out.metric(name, sum);
             }
         }
@@ -221,19 +253,44 @@ impl Workload for Stream {
 
 /// Where the bytes of one direction went.
 fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndReport) {
-    let metric = |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
+    let metric =
+        |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
     let window = figures::seconds(sender);
-    metric(out, "sent_bits_per_s", figures::per_s(sender, Counter::SentBytes) * 8.0);
-    metric(out, "received_bits_per_s", figures::per_s(receiver, Counter::ReceivedBytes) * 8.0);
+    metric(
+        out,
+        "sent_bits_per_s",
+        figures::per_s(sender, Counter::SentBytes) * 8.0,
+    );
+    metric(
+        out,
+        "received_bits_per_s",
+        figures::per_s(receiver, Counter::ReceivedBytes) * 8.0,
+    );
     let total = |counts: &Counts, counter| counts.of(counter);
     if let Some(tcp) = figures::tcp(sender) {
-        metric(out, "acknowledged_bits_per_s", tcp.acked_bytes as f64 * 8.0 / window);
+        metric(
+            out,
+            "acknowledged_bits_per_s",
+            tcp.acked_bytes as f64 * 8.0 / window,
+        );
         metric(out, "retransmitted_bytes", tcp.retransmitted_bytes as f64);
-        metric(out, "retransmitted_segments", tcp.retransmitted_segments as f64);
+        metric(
+            out,
+            "retransmitted_segments",
+            tcp.retransmitted_segments as f64,
+        );
         metric(out, "smoothed_rtt_ns", tcp.smoothed_rtt_ns as f64);
         let busy = tcp.busy_ns.max(1) as f64;
-        metric(out, "receive_window_limited_ratio", tcp.receive_window_limited_ns as f64 / busy);
-        metric(out, "send_buffer_limited_ratio", tcp.send_buffer_limited_ns as f64 / busy);
+        metric(
+            out,
+            "receive_window_limited_ratio",
+            tcp.receive_window_limited_ns as f64 / busy,
+        );
+        metric(
+            out,
+            "send_buffer_limited_ratio",
+            tcp.send_buffer_limited_ns as f64 / busy,
+        );
     }
     // Totals of the connections' whole life up to the window's end: queues are what a difference of totals is made of.
     let written = total(&sender.end.counts, Counter::SentBytes);
@@ -253,16 +310,22 @@ fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndRe
         rx.receive_queue_bytes,
         figures::tcp(sender).map_or(0, |t| t.retransmitted_bytes),
     ));
-    let (all_sent, all_received) =
-        (total(&sender.drained, Counter::SentBytes), total(&receiver.drained, Counter::ReceivedBytes));
+    let (all_sent, all_received) = (
+        total(&sender.drained, Counter::SentBytes),
+        total(&receiver.drained, Counter::ReceivedBytes),
+    );
     let cut = sender.incomplete.is_some() || receiver.incomplete.is_some();
-    out.invariant(&format!("{prefix}received_le_sent"), all_received <= all_sent, || {
-        format!("{all_sent} bytes sent, {all_received} received")
-    });
+    out.invariant(
+        &format!("{prefix}received_le_sent"),
+        all_received <= all_sent,
+        || format!("{all_sent} bytes sent, {all_received} received"),
+    );
     if !cut {
-        out.invariant(&format!("{prefix}received_eq_sent_at_close"), all_received == all_sent, || {
-            format!("{all_sent} bytes sent, {all_received} received")
-        });
+        out.invariant(
+            &format!("{prefix}received_eq_sent_at_close"),
+            all_received == all_sent,
+            || format!("{all_sent} bytes sent, {all_received} received"),
+        );
     }
 }
 
@@ -351,7 +414,11 @@ struct Receiver {
 impl Receiver {
     #[inline]
     fn next(&self) -> Op {
-        if self.discard { Op::Discard(self.size) } else { Op::Recv(self.size) }
+        if self.discard {
+            Op::Discard(self.size)
+        } else {
+            Op::Recv(self.size)
+        }
     }
 
     #[inline]
@@ -379,5 +446,7 @@ fn lost(event: &Event<'_>) -> Op {
         Event::Failed(error) => explain(error),
         other => format!("unexpected {other:?}"),
     };
-    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
+    Op::Abort(Box::new(Fault::measuring(format!(
+        "a connection was lost: {why}"
+    ))))
 }

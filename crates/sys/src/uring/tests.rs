@@ -58,13 +58,54 @@ fn bytes_go_there_and_back_and_the_end_is_seen() {
     while left > 0 {
         ring.recv(0, 30_000).unwrap();
         let got = finish(&mut ring, 0).unwrap();
-        assert!(ring.received(0, got).iter().enumerate().all(|(i, byte)| *byte == ((at + i) % 251) as u8));
+        assert!(
+            ring.received(0, got)
+                .iter()
+                .enumerate()
+                .all(|(i, byte)| *byte == ((at + i) % 251) as u8)
+        );
         at += got;
         left -= got;
     }
     client.shutdown(std::net::Shutdown::Write);
     ring.recv(7, 16).unwrap();
     assert_eq!(finish(&mut ring, 7).unwrap(), 0);
+}
+
+#[test]
+fn older_ways_to_complete_work_too() {
+    for work in [
+        setup::Work::Deferred,
+        setup::Work::Cooperative,
+        setup::Work::Interrupting,
+    ] {
+        // A kernel that does not know it says so; this one's best way is tested by all other tests.
+        let Ok(raw) = setup::build(8, work) else {
+            continue;
+        };
+        let mut ring = Ring::over(raw, 2, Arc::new([]), Arc::new(Waker::new().unwrap()));
+        let (client, server) = pair();
+        ring.adopt(0, &server);
+        let mut done = Vec::new();
+        for round in 0..3 {
+            ring.recv(0, 10).unwrap();
+            ring.wait(Some(1_000_000), &mut done).unwrap();
+            assert!(done.is_empty(), "{work:?}");
+            client.send(&[1; 4]).unwrap();
+            if round == 0 {
+                // Seen without sleeping, too.
+                let give_up = clock::now() + 1_000_000_000;
+                while done.is_empty() && clock::now() < give_up {
+                    ring.wait(Some(0), &mut done).unwrap();
+                }
+                assert_eq!(done, [0], "{work:?}");
+                done.clear();
+            }
+            assert_eq!(finish(&mut ring, 0).unwrap(), 4, "{work:?}");
+            ring.recv(0, 10).unwrap();
+            assert!(ring.cancel(0), "{work:?}");
+        }
+    }
 }
 
 #[test]
@@ -81,7 +122,10 @@ fn a_connection_attempt_is_waited_for() {
         ring.adopt(1, &refused);
         ring.connected(1).unwrap();
         finish(&mut ring, 1).unwrap();
-        assert_eq!(refused.connected().unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        assert_eq!(
+            refused.connected().unwrap_err().kind(),
+            io::ErrorKind::ConnectionRefused
+        );
     }
     let (client, _server) = pair();
     ring.adopt(1, &client);
@@ -156,20 +200,35 @@ fn completions_that_come_while_another_is_cancelled_are_not_lost() {
     let before = clock::now();
     ring.wait(FAR, &mut done).unwrap();
     assert_eq!(done, [0]);
-    assert!(clock::now() - before < 1_000_000_000, "it waited although something was done");
+    assert!(
+        clock::now() - before < 1_000_000_000,
+        "it waited although something was done"
+    );
 }
 
 #[test]
 fn one_operation_at_a_time_and_only_with_a_socket() {
     let mut ring = ring();
     let (_client, server) = pair();
-    assert_eq!(ring.recv(0, 1).unwrap_err().kind(), io::ErrorKind::NotConnected);
+    assert_eq!(
+        ring.recv(0, 1).unwrap_err().kind(),
+        io::ErrorKind::NotConnected
+    );
     ring.adopt(0, &server);
     ring.recv(0, 1).unwrap();
-    assert_eq!(ring.send(0, b"x").unwrap_err().kind(), io::ErrorKind::ResourceBusy);
-    assert!(ring.received(0, 1).is_empty(), "a buffer was lent that the kernel writes to");
+    assert_eq!(
+        ring.send(0, b"x").unwrap_err().kind(),
+        io::ErrorKind::ResourceBusy
+    );
+    assert!(
+        ring.received(0, 1).is_empty(),
+        "a buffer was lent that the kernel writes to"
+    );
     ring.release(0);
-    assert_eq!(ring.recv(0, 1).unwrap_err().kind(), io::ErrorKind::NotConnected);
+    assert_eq!(
+        ring.recv(0, 1).unwrap_err().kind(),
+        io::ErrorKind::NotConnected
+    );
 }
 
 #[test]
@@ -198,7 +257,9 @@ fn waking_ends_a_wait_each_time() {
 fn datagrams_keep_their_borders() {
     let mut ring = ring();
     let port = DatagramPort::bind(any()).unwrap();
-    let to = Socket::from(std::os::fd::OwnedFd::from(port.as_fd().try_clone_to_owned().unwrap())).local().unwrap();
+    let to = Socket::from(port.as_fd().try_clone_to_owned().unwrap())
+        .local()
+        .unwrap();
     let client = Arc::new(Socket::udp(to).unwrap());
     client.connect(to).unwrap();
     ring.adopt(0, &client);
@@ -256,9 +317,18 @@ fn dropping_takes_everything_back() {
     assert!(stuck);
     let before = clock::now();
     drop(ring);
-    assert!(clock::now() - before < CANCEL_PATIENCE, "it gave up waiting");
-    assert_eq!((Arc::strong_count(&server), Arc::strong_count(&client)), (1, 1));
-    assert_eq!((Arc::strong_count(&filler), Arc::strong_count(&waker)), (1, 1));
+    assert!(
+        clock::now() - before < CANCEL_PATIENCE,
+        "it gave up waiting"
+    );
+    assert_eq!(
+        (Arc::strong_count(&server), Arc::strong_count(&client)),
+        (1, 1)
+    );
+    assert_eq!(
+        (Arc::strong_count(&filler), Arc::strong_count(&waker)),
+        (1, 1)
+    );
 }
 
 #[test]
@@ -285,30 +355,57 @@ fn what_is_abandoned_lives_until_its_completion() {
 
 /// Forbids `io_uring_setup` to this thread with `errno`.
 fn forbid(errno: i32) {
-    let load = |k| libc::sock_filter { code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, jt: 0, jf: 0, k };
-    let give = |k| libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k };
+    let load = |k| libc::sock_filter {
+        code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
+        jt: 0,
+        jf: 0,
+        k,
+    };
+    let give = |k| libc::sock_filter {
+        code: (libc::BPF_RET | libc::BPF_K) as u16,
+        jt: 0,
+        jf: 0,
+        k,
+    };
     let equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     let mut rules = [
         load(0),
-        libc::sock_filter { code: equal, jt: 0, jf: 1, k: libc::SYS_io_uring_setup as u32 },
+        libc::sock_filter {
+            code: equal,
+            jt: 0,
+            jf: 1,
+            k: libc::SYS_io_uring_setup as u32,
+        },
         give(libc::SECCOMP_RET_ERRNO | errno as u32),
         give(libc::SECCOMP_RET_ALLOW),
     ];
-    let program = libc::sock_fprog { len: rules.len() as u16, filter: rules.as_mut_ptr() };
+    let program = libc::sock_fprog {
+        len: rules.len() as u16,
+        filter: rules.as_mut_ptr(),
+    };
     // SAFETY: the program and its rules outlive both calls; only this thread is affected.
     let refused = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-            | libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
+            | libc::prctl(
+                libc::PR_SET_SECCOMP,
+                libc::SECCOMP_MODE_FILTER,
+                &raw const program,
+            )
     };
     assert_eq!(refused, 0, "{}", io::Error::last_os_error());
 }
 
 #[test]
 fn where_it_is_forbidden_the_error_says_so() {
-    for (errno, words) in [(libc::EPERM, "kernel.io_uring_disabled"), (libc::ENOSYS, "seccomp profile hides it")] {
+    for (errno, words) in [
+        (libc::EPERM, "kernel.io_uring_disabled"),
+        (libc::ENOSYS, "seccomp profile hides it"),
+    ] {
         let text = std::thread::spawn(move || {
             forbid(errno);
-            Ring::new(1, Arc::new([]), Arc::new(Waker::new().unwrap())).unwrap_err().to_string()
+            Ring::new(1, Arc::new([]), Arc::new(Waker::new().unwrap()))
+                .unwrap_err()
+                .to_string()
         });
         let text = text.join().unwrap();
         assert!(text.contains(words), "{text}");

@@ -19,7 +19,8 @@ pub(super) struct Echoes {
     identifier: u16,
     timeout: Nanos,
     request: Request,
-    /// The first echo's number; taken from the clock, so that those of another process differ.
+    /// What the echoes' numbers count from; made of clock and identifier, so that those of another process and
+    /// of another flow differ.
     first: u64,
     /// Echoes that were sent on this flow.
     count: u64,
@@ -170,7 +171,7 @@ fn reason(error: &io::Error) -> &'static str {
 
 impl Flow for Echoes {
     fn start(&mut self, now: Nanos) -> Op {
-        self.first = now;
+        self.first = now ^ u64::from(self.identifier) << 48;
         self.deadline = now.saturating_add(self.timeout);
         Op::Connect
     }
