@@ -29,7 +29,7 @@ impl RunGreeter {
 
 /// Which way the bytes of a flow go.
 pub(crate) fn direction(workload: &dyn Workload, job: &Job, flow: u32) -> Direction {
-    if workload.from_server(job, flow) {
+    if workload.server_sends(job, flow) {
         Direction::FromServer
     } else {
         Direction::ToServer

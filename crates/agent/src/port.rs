@@ -182,6 +182,7 @@ const EMFILE: i32 = 24;
 const ENOBUFS: i32 = 105;
 
 /// What a connection turned out to be.
+#[derive(Clone, Copy)]
 enum Verdict {
     Control,
     Flow([u8; FLOW_HEADER_BYTES]),

@@ -79,7 +79,7 @@ impl Runs {
         if !one_exchange && socket.send(&FLOW_ACCEPTED).is_err() {
             return;
         }
-        let from_server = run.workload.from_server(&run.job, header.flow);
+        let from_server = run.workload.server_sends(&run.job, header.flow);
         let acceptor = Arc::clone(&run.acceptor);
         drop(open);
         acceptor(Accepted {

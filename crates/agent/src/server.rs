@@ -9,7 +9,7 @@ use hopbench_control::secret::{Secret, random_bytes};
 use hopbench_control::{Channel, tls};
 use hopbench_load::{TargetContext, target};
 use hopbench_model::Fault;
-use hopbench_sys::{DatagramPort, Listener, Waker};
+use hopbench_sys::{DatagramPort, Listener, Waker, limits};
 use hopbench_wire::udp::CookieJar;
 
 use crate::limits::Limits;
@@ -42,6 +42,8 @@ pub struct Server {
 
 /// Connections waiting to be accepted; the kernel caps it at `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
+/// Open files that strangers cannot use up.
+const OPEN_FILES: u64 = 4096;
 /// Control sessions at once, those under handshake included.
 const MOST_SESSIONS: usize = 128;
 
@@ -50,7 +52,10 @@ impl Server {
     ///
     /// # Errors
     /// A port in use, an address that this machine does not have, no right to either.
-    pub fn start(options: Options) -> Result<Self, Fault> {
+    pub fn start(options: &Options) -> Result<Self, Fault> {
+        // The usual 1024 would be used up by connections that say nothing before their number is bounded. Where
+        // there are no more to be had, those who wait in the backlog are served when the silent ones are cut.
+        let _ = limits::raise_open_files(OPEN_FILES);
         let cannot = |what: &str, error: &std::io::Error| bind_fault(what, options.listen, error);
         let listener = Listener::bind(options.listen, BACKLOG).map_err(|e| cannot("TCP", &e))?;
         let address = listener.local().map_err(|e| cannot("TCP", &e))?;

@@ -60,6 +60,7 @@ enum Phase {
 }
 
 /// What came of looking at a trial.
+#[allow(clippy::large_enum_variant, reason = "one at a time, a few a second")]
 pub(crate) enum News {
     Ready(Vec<String>),
     Tick(Tick),
@@ -372,9 +373,8 @@ impl Trial {
             }
             Phase::Draining => {}
         }
-        let (recorder, fault) = match self.leave() {
-            Some(outcome) => outcome,
-            None => return News::Failed(Fault::measuring("the trial has no workers"), None),
+        let Some((recorder, fault)) = self.leave() else {
+            return News::Failed(Fault::measuring("the trial has no workers"), None);
         };
         let report = &mut self.report;
         report.window_ns = self

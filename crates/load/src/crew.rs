@@ -266,7 +266,7 @@ pub(crate) fn server<F: Flow + 'static>(
         } else {
             let mut inboxes = Vec::new();
             for worker in 0..job.threads {
-                let waker = Arc::new(Waker::new().map_err(no_thread)?);
+                let waker = Arc::new(Waker::new().map_err(|e| no_thread(&e))?);
                 let inbox = Arc::new(Inbox::new(waker));
                 let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
                 let deck = deck_setup(context, setup);
@@ -337,7 +337,7 @@ fn pick(cpus: Option<&Vec<usize>>, worker: u32) -> Option<usize> {
         .map(|c| c[worker as usize % c.len()])
 }
 
-fn no_thread(error: std::io::Error) -> Fault {
+fn no_thread(error: &std::io::Error) -> Fault {
     Fault::environment(format!("cannot start a worker thread: {error}"))
 }
 
@@ -385,7 +385,7 @@ impl Shared {
         let live = Arc::new(Live::default());
         let waker = match &inbox {
             Some(inbox) => inbox.waker(),
-            None => Arc::new(Waker::new().map_err(no_thread)?),
+            None => Arc::new(Waker::new().map_err(|e| no_thread(&e))?),
         };
         lock(&self.lives).push(Arc::clone(&live));
         lock(&self.wakers).push(Arc::clone(&waker));
@@ -433,7 +433,7 @@ impl Shared {
             // Workers recurse nowhere; the default of 2 MiB would make thousands of threads dear.
             .stack_size(256 * 1024)
             .spawn(body)
-            .map_err(no_thread)?;
+            .map_err(|e| no_thread(&e))?;
         lock(&self.threads).push(thread);
         Ok(())
     }

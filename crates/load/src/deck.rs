@@ -138,8 +138,7 @@ impl<F: Flow> Deck<F> {
             if self.live == 0 && inbox.is_none_or(Inbox::closed) {
                 return Ok(());
             }
-            let timeout = self.timeout();
-            engine.wait(timeout, &mut ready)?;
+            engine.wait(self.next_work(now), &mut ready)?;
             std::mem::swap(&mut self.turns, &mut turns);
             for slot in ready.drain(..) {
                 // One turn each: a slot that was named while it is queued gets it below.

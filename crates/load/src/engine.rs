@@ -41,12 +41,12 @@ pub trait Engine: Sized {
     /// once more tells how.
     fn cancel(&mut self, slot: usize) -> bool;
 
-    /// Waits up to `timeout_ns` (0: only looks; `None`: until something happens) and appends the slots worth
-    /// another try to `ready`.
+    /// Waits until something may be worth another try, or `until` (monotonic ns; 0 only looks) has passed, and
+    /// appends the slots to `ready`. It may return early with none.
     ///
     /// # Errors
     /// What the kernel refused.
-    fn wait(&mut self, timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()>;
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()>;
 }
 
 /// What an engine needs to know before it starts.

@@ -32,7 +32,7 @@ mod workloads;
 
 pub use dial::{Dial, SocketOptions, Transport};
 pub use greeting::{ACCEPTED_LEN, Greeted, Greeter};
-pub use recorder::{Live, Recorder};
+pub use recorder::{Live, Recorder, Tallies};
 pub use sockets::SocketSet;
 pub use target::{TargetContext, target};
 pub use throttle::Throttle;

@@ -209,13 +209,10 @@ impl Recorder {
     }
 
     /// Answers by status, failures by reason, figures by name.
-    pub fn tallies(
-        &self,
-    ) -> (
-        &BTreeMap<u16, u64>,
-        &BTreeMap<&'static str, u64>,
-        &BTreeMap<&'static str, f64>,
-    ) {
+    pub fn tallies(&self) -> Tallies<'_> {
         (&self.statuses, &self.errors, &self.extra)
     }
 }
+
+/// Answers by status, failures by reason, figures by name.
+pub type Tallies<'a> = (&'a BTreeMap<u16, u64>, &'a BTreeMap<&'static str, u64>, &'a BTreeMap<&'static str, f64>);

@@ -39,7 +39,7 @@ pub trait Workload: Sync {
     }
 
     /// Whether the server sends on this flow.
-    fn from_server(&self, _job: &Job, _flow: u32) -> bool {
+    fn server_sends(&self, _job: &Job, _flow: u32) -> bool {
         false
     }
 

@@ -216,6 +216,7 @@ fn refused(who: &str, error: &ChannelError) -> Fault {
             Refusal::NotHopbench { why } => format!("{who} is no hopbench agent: {why}"),
             Refusal::Broken { why } => format!("{who}: the TLS session broke: {why}"),
         },
+        ChannelError::Stuck => format!("{who} took the connection and said nothing for 5 s: it is no hopbench agent, or it hangs"),
         ChannelError::Closed => format!(
             "{who} closed the connection at once: it is no hopbench agent, or it has too many sessions"
         ),

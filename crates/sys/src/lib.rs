@@ -24,7 +24,7 @@ pub mod uring;
 pub mod usage;
 
 pub use datagram::{Arrival, DatagramPort};
-pub use epoll::{Epoll, Events, Ready, Waker};
+pub use epoll::{Epoll, Events, Ready, Timer, Waker};
 pub use icmp::Icmp;
 pub use socket::{Listener, Progress, Socket};
 pub use tcp_info::TcpInfo;

@@ -30,12 +30,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "N", default_value = "1")]
     threads: u32,
     /// How bytes are moved: epoll, uring, spin, threads; several, like spin,threads, are measured in turn
-    #[arg(
-        long,
-        value_name = "ENGINE",
-        value_delimiter = ',',
-        default_value = "epoll"
-    )]
+    #[arg(long, value_name = "ENGINE", value_delimiter = ',', default_value = "epoll")]
     pub(super) engine: Vec<EngineKind>,
     /// CPUs of the client, or of client/server: 0, 0/1, 0-1/2-3, /1
     #[arg(long, value_name = "CPUS")]
@@ -50,12 +45,7 @@ pub(super) struct Common {
     #[arg(long)]
     pub(super) json: bool,
     /// Only IPv4 addresses
-    #[arg(
-        short = '4',
-        long,
-        help_heading = "Connection",
-        conflicts_with = "ipv6"
-    )]
+    #[arg(short = '4', long, help_heading = "Connection", conflicts_with = "ipv6")]
     ipv4: bool,
     /// Only IPv6 addresses
     #[arg(short = '6', long, help_heading = "Connection")]
@@ -95,10 +85,9 @@ impl Common {
     ) -> (Job, Vec<Problem>) {
         let nature = workload.nature();
         let mut problems = Vec::new();
-        let schedule = scheduled.map_or(nature.schedule, |s| {
-            s.resolve(nature.schedule, &mut problems)
-        });
+        let schedule = scheduled.map_or(nature.schedule, |s| s.resolve(nature.schedule, &mut problems));
         let (client_cpus, server_cpus) = self.cpus(&mut problems);
+        problems.extend(client_cpus.as_ref().and_then(absent));
         if server_cpus.is_some() && !nature.needs_agent {
             problems.push(Problem::new(
                 "--cpu",
@@ -107,9 +96,7 @@ impl Common {
             ));
         }
         let datagrams = nature.datagrams || params.get("udp") == Some(&Value::Bool(true));
-        let patience = self
-            .timeout
-            .map_or(if datagrams { SECOND / 4 } else { 2 * SECOND }, |t| t.0);
+        let patience = self.timeout.map_or(if datagrams { SECOND / 4 } else { 2 * SECOND }, |t| t.0);
         let mut job = Job {
             workload: workload.name().to_owned(),
             params,
@@ -159,11 +146,23 @@ impl Common {
     }
 }
 
+/// The problem with CPUs that this process may not use; those of the server are the agent's to check.
+fn absent(asked: &CpuSet) -> Option<Problem> {
+    let allowed = hopbench_sys::cpu::allowed().ok()?;
+    let missing: Vec<_> = asked.0.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
+    let expected = format!("CPUs of the client, which may use {}", CpuSet(allowed));
+    (!missing.is_empty()).then(|| Problem::new("--cpu", CpuSet(missing), expected))
+}
+
 impl Scheduled {
     fn resolve(&self, default: Schedule, problems: &mut Vec<Problem>) -> Schedule {
         match (self.schedule.as_deref(), self.rate) {
             (Some("closed"), Some(rate)) => {
-                problems.push(Problem::new("--rate", rate, "no rate with --schedule closed: the answers set the pace; take --schedule rate"));
+                problems.push(Problem::new(
+                    "--rate",
+                    rate,
+                    "no rate with --schedule closed: the answers set the pace; take --schedule rate",
+                ));
                 Schedule::Closed
             }
             (Some("closed"), None) => Schedule::Closed,

@@ -12,21 +12,12 @@ impl Subcommand for Completions {
     fn command(&self) -> Command {
         Command::new("completions")
             .about("Prints a completion script for a shell")
-            .arg(
-                Arg::new("shell")
-                    .required(true)
-                    .value_parser(value_parser!(Shell)),
-            )
+            .arg(Arg::new("shell").required(true).value_parser(value_parser!(Shell)))
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         if let Some(shell) = matches.get_one::<Shell>("shell") {
-            clap_complete::generate(
-                *shell,
-                &mut super::command(),
-                "hopbench",
-                &mut std::io::stdout(),
-            );
+            clap_complete::generate(*shell, &mut super::command(), "hopbench", &mut std::io::stdout());
         }
         Ok(())
     }

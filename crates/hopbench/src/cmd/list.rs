@@ -14,42 +14,17 @@ impl Subcommand for List {
     fn command(&self) -> Command {
         Command::new("list")
             .about("Lists workloads, engines, meters and formats")
-            .arg(
-                Arg::new("kind")
-                    .value_parser(["workloads", "engines", "meters", "formats"])
-                    .help("Only these"),
-            )
+            .arg(Arg::new("kind").value_parser(["workloads", "engines", "meters", "formats"]).help("Only these"))
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let only = matches.get_one::<String>("kind").map(String::as_str);
         let mut first = true;
         for (kind, rows) in [
-            (
-                "workloads",
-                WORKLOADS
-                    .iter()
-                    .map(|w| (w.name(), w.summary()))
-                    .collect::<Vec<_>>(),
-            ),
-            (
-                "engines",
-                ENGINES
-                    .iter()
-                    .map(|(kind, summary)| (kind.name(), *summary))
-                    .collect(),
-            ),
-            (
-                "meters",
-                METERS.iter().map(|m| (m.name(), m.summary())).collect(),
-            ),
-            (
-                "formats",
-                hopbench_report::FORMATS
-                    .iter()
-                    .map(|f| (f.name(), f.summary()))
-                    .collect(),
-            ),
+            ("workloads", WORKLOADS.iter().map(|w| (w.name(), w.summary())).collect::<Vec<_>>()),
+            ("engines", ENGINES.iter().map(|(kind, summary)| (kind.name(), *summary)).collect()),
+            ("meters", METERS.iter().map(|m| (m.name(), m.summary())).collect()),
+            ("formats", hopbench_report::FORMATS.iter().map(|f| (f.name(), f.summary())).collect()),
         ] {
             if only.is_some_and(|only| only != kind) {
                 continue;

@@ -21,40 +21,29 @@ use super::live::Live;
 /// The command of a workload.
 pub(super) fn command(workload: &'static dyn Workload) -> Command {
     let nature = workload.nature();
-    let target = Arg::new("target")
-        .value_name(nature.target)
-        .required(true)
-        .help(match nature.target {
-            "URL" => "What to request, like http://host:80/path",
-            "HOST" => "Name or address",
-            _ => "Name or address of an agent (`hopbench serve`), with a port if it is not 7474",
-        });
+    let target = Arg::new("target").value_name(nature.target).required(true).help(match nature.target {
+        "URL" => "What to request, like http://host:80/path",
+        "HOST" => "Name or address",
+        _ => "Name or address of an agent (`hopbench serve`), with a port if it is not 7474",
+    });
     let mut command = Command::new(workload.name()).arg(target);
     command = workload.arguments(command);
     if nature.scheduled {
         command = Scheduled::augment_args(command);
     }
     // Last: each set of flags would put its own documentation there.
-    Common::augment_args(command)
-        .about(workload.summary())
-        .long_about(None)
+    Common::augment_args(command).about(workload.summary()).long_about(None)
 }
 
 /// Measures.
 pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Result<(), Fault> {
     let common = Common::from_arg_matches(matches).map_err(Fault::input)?;
     let nature = workload.nature();
-    let scheduled = if nature.scheduled {
-        Some(Scheduled::from_arg_matches(matches).map_err(Fault::input)?)
-    } else {
-        None
-    };
-    let text = matches
-        .get_one::<String>("target")
-        .map_or("", String::as_str);
-    let mut params = workload
-        .params(matches)
-        .map_err(|e| Fault::input(e.to_string().trim_start_matches("error: ").trim_end()))?;
+    let scheduled =
+        if nature.scheduled { Some(Scheduled::from_arg_matches(matches).map_err(Fault::input)?) } else { None };
+    let text = matches.get_one::<String>("target").map_or("", String::as_str);
+    let mut params =
+        workload.params(matches).map_err(|e| Fault::input(e.to_string().trim_start_matches("error: ").trim_end()))?;
     if nature.target == "URL"
         && let Value::Object(map) = &mut params
     {
@@ -76,30 +65,14 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let ours = hello();
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
     let server = if nature.needs_agent {
-        Some(Link::open(
-            target.address,
-            &common.token.secret()?,
-            &ours,
-            timeout,
-        )?)
+        Some(Link::open(target.address, &common.token.secret()?, &ours, timeout)?)
     } else {
         None
     };
-    let client =
-        local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
-    let ends = Ends {
-        client: Link::over(client, &ours)?,
-        server,
-    };
-    Session {
-        workload,
-        target,
-        ends,
-        interrupt,
-        json: common.json,
-        run_id: format!("{:016x}", rand::random::<u64>()),
-    }
-    .measure(trials)
+    let client = local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
+    let ends = Ends { client: Link::over(client, &ours)?, server };
+    Session { workload, target, ends, interrupt, json: common.json, run_id: format!("{:016x}", rand::random::<u64>()) }
+        .measure(trials)
 }
 
 /// What varies in a trial, and its job.
@@ -114,10 +87,7 @@ fn trials(
 ) -> Result<Vec<Planned>, Fault> {
     let mut trials = Vec::new();
     for engine in engines {
-        for (mut point, mut job) in points(&Job {
-            engine: *engine,
-            ..job.clone()
-        }) {
+        for (mut point, mut job) in points(&Job { engine: *engine, ..job.clone() }) {
             if engines.len() > 1 {
                 point.insert("engine".to_owned(), Value::String(engine.name().to_owned()));
             }
@@ -133,11 +103,7 @@ fn trials(
             trials.push((point, job));
         }
     }
-    if problems.is_empty() {
-        Ok(trials)
-    } else {
-        Err(Fault::from_problems(&problems))
-    }
+    if problems.is_empty() { Ok(trials) } else { Err(Fault::from_problems(&problems)) }
 }
 
 /// Accepts what [`resolve`] does for a host alone; ports come from elsewhere.
@@ -181,24 +147,16 @@ impl Session {
             };
             let (record, notes) = record(&setting, &outcome);
             self.print(&record, &notes);
-            let broken: Vec<_> = record
-                .invariants
-                .iter()
-                .filter(|i| !i.ok)
-                .map(|i| format!("{}: {}", i.name, i.detail))
-                .collect();
+            let broken: Vec<_> =
+                record.invariants.iter().filter(|i| !i.ok).map(|i| format!("{}: {}", i.name, i.detail)).collect();
             if let Some(fault) = outcome.fault {
                 failed = Some(fault);
             } else if !broken.is_empty() {
-                failed = Some(Fault::measuring(format!(
-                    "the figures contradict each other: {}",
-                    broken.join("; ")
-                )));
+                failed = Some(Fault::measuring(format!("the figures contradict each other: {}", broken.join("; "))));
             }
             if failed.is_none() && self.interrupt.wanted() && record.incomplete.is_some() {
-                failed = Some(Fault::measuring(
-                    "interrupted; what was measured until then is above, marked incomplete",
-                ));
+                failed =
+                    Some(Fault::measuring("interrupted; what was measured until then is above, marked incomplete"));
             }
             records.push(record);
             if failed.is_some() || self.interrupt.wanted() {
@@ -219,10 +177,7 @@ impl Session {
             return;
         };
         let notes = [notes.to_vec()];
-        let context = hopbench_report::Context {
-            notes: &notes,
-            terminal: std::io::stdout().is_terminal(),
-        };
+        let context = hopbench_report::Context { notes: &notes, terminal: std::io::stdout().is_terminal() };
         print!("{}", format.render(std::slice::from_ref(record), &context));
     }
 

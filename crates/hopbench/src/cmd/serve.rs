@@ -77,20 +77,16 @@ impl Subcommand for Serve {
             http: flags.http,
         };
         let server = match flags.bind {
-            Some(bind) => Server::start(options(bind))?,
+            Some(bind) => Server::start(&options(bind))?,
             // A machine without IPv6 has no dual-stack wildcard.
-            None => Server::start(options(Ipv6Addr::UNSPECIFIED.into())).or_else(|fault| {
+            None => Server::start(&options(Ipv6Addr::UNSPECIFIED.into())).or_else(|fault| {
                 if std::path::Path::new("/proc/net/if_inet6").exists() {
                     return Err(fault);
                 }
-                Server::start(options(std::net::Ipv4Addr::UNSPECIFIED.into()))
+                Server::start(&options(std::net::Ipv4Addr::UNSPECIFIED.into()))
             })?,
         };
-        println!(
-            "hopbench agent on {}, TCP and UDP{}",
-            server.address(),
-            if flags.http { ", HTTP too" } else { "" }
-        );
+        println!("hopbench agent on {}, TCP and UDP{}", server.address(), if flags.http { ", HTTP too" } else { "" });
         let port = if server.address().port() == DEFAULT_PORT {
             String::new()
         } else {

@@ -10,13 +10,7 @@ use hopbench_model::Fault;
 #[derive(Debug, Args)]
 pub(super) struct TokenArgs {
     /// The token that `hopbench serve` printed
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = "HOPBENCH_TOKEN",
-        hide_env_values = true,
-        help_heading = "Connection"
-    )]
+    #[arg(long, value_name = "TOKEN", env = "HOPBENCH_TOKEN", hide_env_values = true, help_heading = "Connection")]
     token: Option<String>,
     /// A file that holds the token
     #[arg(long, value_name = "FILE", conflicts_with_all = ["token"], help_heading = "Connection")]
@@ -31,10 +25,7 @@ impl TokenArgs {
     pub(super) fn secret(&self) -> Result<Secret, Fault> {
         match (&self.token, &self.token_file) {
             _ if self.insecure => Ok(Secret::insecure()),
-            (Some(text), _) => text
-                .trim()
-                .parse()
-                .map_err(|e| Fault::input(format!("--token: {e}"))),
+            (Some(text), _) => text.trim().parse().map_err(|e| Fault::input(format!("--token: {e}"))),
             (None, Some(file)) => from_file(file),
             (None, None) => Ok(Secret::insecure()),
         }

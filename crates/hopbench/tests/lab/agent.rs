@@ -21,9 +21,7 @@ pub(crate) struct Agent {
 impl Agent {
     /// On a free port of all addresses, open to everybody, with more flags.
     pub(crate) fn insecure(flags: &[&str]) -> Self {
-        Self::start(&mut program(
-            &[&["serve", "--port", "0", "--insecure"], flags].concat(),
-        ))
+        Self::start(&mut program(&[&["serve", "--port", "0", "--insecure"], flags].concat()))
     }
 
     /// On a free port of all addresses, with a token of its own, with more flags.
@@ -42,16 +40,8 @@ impl Agent {
         let out = BufReader::new(child.stdout.take().expect("its standard output"));
         let (said, lines) = mpsc::channel();
         // Reads on for as long as it runs, so that it never waits for a reader.
-        std::thread::spawn(move || {
-            out.lines()
-                .map_while(Result::ok)
-                .for_each(|line| drop(said.send(line)))
-        });
-        let mut agent = Self {
-            child,
-            port: 0,
-            token: String::new(),
-        };
+        std::thread::spawn(move || out.lines().map_while(Result::ok).for_each(|line| drop(said.send(line))));
+        let mut agent = Self { child, port: 0, token: String::new() };
         // The third line is the example with the token.
         for _ in 0..3 {
             let Ok(line) = lines.recv_timeout(Duration::from_secs(10)) else {
@@ -59,10 +49,7 @@ impl Agent {
             };
             if let Some(rest) = line.strip_prefix("hopbench agent on ") {
                 let address = rest.split(", ").next().unwrap_or_default();
-                agent.port = address
-                    .parse::<SocketAddr>()
-                    .unwrap_or_else(|e| panic!("`{line}`: {e}"))
-                    .port();
+                agent.port = address.parse::<SocketAddr>().unwrap_or_else(|e| panic!("`{line}`: {e}")).port();
             }
             if let Some((_, token)) = line.split_once("--token ") {
                 agent.token = token.trim().to_owned();

@@ -17,17 +17,13 @@ impl Alone {
         let path = std::env::temp_dir().join("hopbench-measuring.lock");
         // Another user's file can be locked but not written to, and in a sticky directory not even opened for it.
         let file = match File::open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(0o644)
-                .open(&path),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                OpenOptions::new().write(true).create(true).truncate(false).mode(0o644).open(&path)
+            }
             opened => opened,
         };
         let file = file.unwrap_or_else(|e| panic!("cannot open {}: {e}", path.display()));
-        file.lock()
-            .unwrap_or_else(|e| panic!("cannot lock {}: {e}", path.display()));
+        file.lock().unwrap_or_else(|e| panic!("cannot lock {}: {e}", path.display()));
         Self { _file: file }
     }
 }

@@ -8,11 +8,7 @@
 //! - [`process`]: what `/proc` knows of a process;
 //! - [`Relay`]: between a client and an agent, to see, keep and withhold;
 //! - [`wait`]: waiting for something to become true.
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "each test binary uses a part of this"
-)]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of this")]
 
 pub(crate) mod agent;
 pub(crate) mod alone;

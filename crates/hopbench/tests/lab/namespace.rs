@@ -9,6 +9,7 @@
 //! kills whatever it started, and with the last process go the namespaces. When the outer test dies, `unshare`
 //! is killed, and kills the inner one.
 
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
@@ -19,17 +20,8 @@ use super::program::{Running, run};
 const MARK: &str = "HOPBENCH_TEST_INSIDE";
 
 /// What leads into new namespaces; another program and its arguments are to follow.
-pub(crate) fn way_in() -> Vec<&'static str> {
-    let mut way = vec![
-        "setpriv",
-        "--pdeathsig",
-        "KILL",
-        "unshare",
-        "--net",
-        "--mount",
-        "--pid",
-        "--mount-proc",
-    ];
+fn way_in() -> Vec<&'static str> {
+    let mut way = vec!["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--pid", "--mount-proc"];
     way.extend(["--fork", "--kill-child"]);
     if !is_root() {
         way.extend(["--user", "--map-root-user"]);
@@ -48,20 +40,35 @@ fn is_root() -> bool {
 /// Without the right to make namespaces the test is skipped, which is printed; with `HOPBENCH_REQUIRE_NETNS=1`
 /// it fails instead.
 pub(crate) fn inside(test: &str, body: impl FnOnce()) {
-    if std::env::var(MARK).is_ok_and(|name| name == test) {
-        settle();
+    if is_inside(test) {
+        // `/run` becomes ours, so that `ip netns` can keep its files there.
+        shell(SET_UP);
         body();
         return;
     }
-    if let Err(why) = possible() {
-        skip(test, &why);
+    let Some(_alone) = outside(test) else {
         return;
-    }
-    let _alone = Alone::new();
+    };
     let finished = enter(test).finish();
     // A name that no test has would be a success, too.
     let passed = finished.code == Some(0) && finished.stdout.contains("1 passed");
     assert!(passed, "inside the namespaces: {}", finished.story());
+}
+
+/// Whether this is the inner half of a test.
+pub(crate) fn is_inside(test: &str) -> bool {
+    std::env::var(MARK).is_ok_and(|name| name == test)
+}
+
+/// The turn of a test that needs namespaces; `None`: it is skipped.
+pub(crate) fn outside(test: &str) -> Option<Alone> {
+    match possible() {
+        Ok(()) => Some(Alone::new()),
+        Err(why) => {
+            skip(test, &why);
+            None
+        }
+    }
 }
 
 /// Starts a test of this binary inside new namespaces.
@@ -70,14 +77,7 @@ pub(crate) fn enter(test: &str) -> Running {
     let this = std::env::current_exe().expect("the path of this program");
     let mut command = Command::new(way[0]);
     command.args(&way[1..]).arg(this);
-    command.args([
-        "--exact",
-        test,
-        "--nocapture",
-        "--include-ignored",
-        "--test-threads",
-        "1",
-    ]);
+    command.args(["--exact", test, "--nocapture", "--test-threads", "1"]);
     Running::start(command.env(MARK, test))
 }
 
@@ -85,33 +85,16 @@ pub(crate) fn enter(test: &str) -> Running {
 fn possible() -> Result<(), String> {
     let way = way_in();
     for tool in ["ip", "tc", "nft", "nsenter", "setpriv", "unshare"] {
-        if !run(Command::new("sh")
-            .args(["-c", &format!("command -v {tool}")])
-            .env("PATH", path()))
-        .code
-        .is_some_and(|c| c == 0)
-        {
+        let found = run(Command::new("sh").args(["-c", &format!("command -v {tool}")]).env("PATH", path()));
+        if found.code != Some(0) {
             return Err(format!("`{tool}` is not installed"));
         }
     }
-    let tried = run(Command::new(way[0])
-        .args(&way[1..])
-        .args(["sh", "-c", SET_UP])
-        .env("PATH", path()));
-    if tried.code == Some(0) {
-        Ok(())
-    } else {
-        Err(tried.stderr.trim().replace('\n', "; "))
-    }
+    let tried = run(Command::new(way[0]).args(&way[1..]).args(["sh", "-c", SET_UP]).env("PATH", path()));
+    if tried.code == Some(0) { Ok(()) } else { Err(tried.stderr.trim().replace('\n', "; ")) }
 }
 
-/// `/run` becomes ours, so that `ip netns` can keep its files there.
 const SET_UP: &str = "mount -t tmpfs tmpfs /run && ip link set lo up";
-
-fn settle() {
-    // Servers live in sbin, which is not on everybody's path.
-    shell(SET_UP);
-}
 
 /// Runs a line of shell that must succeed; its output.
 pub(crate) fn shell(line: &str) -> String {
@@ -120,21 +103,15 @@ pub(crate) fn shell(line: &str) -> String {
     done.stdout
 }
 
-/// The path with the directories of system tools.
+/// The path with the directories of system tools, which are not on everybody's.
 pub(crate) fn path() -> String {
-    format!(
-        "{}:/usr/sbin:/sbin",
-        std::env::var("PATH").unwrap_or_default()
-    )
+    format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
 }
 
 /// Says that a test was not run, or fails where it has to be.
-#[allow(clippy::print_stdout, reason = "a skip is to be seen")]
-pub(crate) fn skip(test: &str, why: &str) {
+fn skip(test: &str, why: &str) {
     let required = std::env::var("HOPBENCH_REQUIRE_NETNS").is_ok_and(|v| v == "1");
-    assert!(
-        !required,
-        "{test} needs namespaces (HOPBENCH_REQUIRE_NETNS=1): {why}"
-    );
-    println!("SKIP {test}: {why}");
+    assert!(!required, "{test} needs namespaces (HOPBENCH_REQUIRE_NETNS=1): {why}");
+    // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.
+    let _ = writeln!(std::io::stdout(), "\nSKIP {test}: {why}");
 }

@@ -9,8 +9,7 @@ use super::wait::{S, until};
 
 /// The binary: the one that `HOPBENCH_BINARY` names, or the one that was built with the tests.
 pub(crate) fn binary() -> PathBuf {
-    std::env::var_os("HOPBENCH_BINARY")
-        .map_or_else(|| env!("CARGO_BIN_EXE_hopbench").into(), PathBuf::from)
+    std::env::var_os("HOPBENCH_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_hopbench").into(), PathBuf::from)
 }
 
 /// A command for the binary with these arguments; no token comes from the environment.
@@ -32,10 +31,7 @@ pub(crate) struct Finished {
 impl Finished {
     /// Everything about it, for the message of a test that failed.
     pub(crate) fn story(&self) -> String {
-        format!(
-            "exit code {:?}\nstdout: {}\nstderr: {}",
-            self.code, self.stdout, self.stderr
-        )
+        format!("exit code {:?}\nstdout: {}\nstderr: {}", self.code, self.stdout, self.stderr)
     }
 }
 
@@ -61,11 +57,7 @@ impl Running {
             .unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
         let stdout = child.stdout.take().map(collect);
         let stderr = child.stderr.take().map(collect);
-        Self {
-            child,
-            stdout,
-            stderr,
-        }
+        Self { child, stdout, stderr }
     }
 
     /// Its process.
@@ -85,27 +77,18 @@ impl Running {
 
     /// Waits for its end.
     pub(crate) fn finish(mut self) -> Finished {
-        let status = until(PATIENCE, || {
-            self.child.try_wait().expect("the state of a child")
-        });
+        let status = until(PATIENCE, || self.child.try_wait().expect("the state of a child"));
         if status.is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
-        let text = |thread: Option<JoinHandle<String>>| {
-            thread.and_then(|t| t.join().ok()).unwrap_or_default()
-        };
+        let text = |thread: Option<JoinHandle<String>>| thread.and_then(|t| t.join().ok()).unwrap_or_default();
         let finished = Finished {
             code: status.and_then(|s| s.code()),
             stdout: text(self.stdout.take()),
             stderr: text(self.stderr.take()),
         };
-        assert!(
-            status.is_some(),
-            "it did not end within {} s: {}",
-            PATIENCE / S,
-            finished.story()
-        );
+        assert!(status.is_some(), "it did not end within {} s: {}", PATIENCE / S, finished.story());
         finished
     }
 }

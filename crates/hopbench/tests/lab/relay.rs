@@ -12,8 +12,8 @@ use hopbench_sys::clock;
 struct Seen {
     headers: Mutex<Vec<[u8; 32]>>,
     registrations: Mutex<Vec<Vec<u8>>>,
-    from_agent: AtomicU64,
-    last_from_agent_ns: AtomicU64,
+    bytes: AtomicU64,
+    last_bytes_ns: AtomicU64,
     withhold: AtomicBool,
 }
 
@@ -64,13 +64,13 @@ impl Relay {
     }
 
     /// Bytes of data flows that the agent sent so far, over TCP.
-    pub(crate) fn from_agent(&self) -> u64 {
-        self.seen.from_agent.load(Ordering::SeqCst)
+    pub(crate) fn sent_by_agent(&self) -> u64 {
+        self.seen.bytes.load(Ordering::SeqCst)
     }
 
     /// When the last of them came, monotonic ns.
-    pub(crate) fn last_from_agent_ns(&self) -> u64 {
-        self.seen.last_from_agent_ns.load(Ordering::SeqCst)
+    pub(crate) fn last_bytes_ns(&self) -> u64 {
+        self.seen.last_bytes_ns.load(Ordering::SeqCst)
     }
 }
 
@@ -101,9 +101,8 @@ fn connection(mut client: TcpStream, agent: SocketAddr, seen: &Arc<Seen>) {
         let mut buffer = vec![0; 64 * 1024];
         while let Ok(n @ 1..) = back.read(&mut buffer) {
             if !control {
-                here.from_agent.fetch_add(n as u64, Ordering::SeqCst);
-                here.last_from_agent_ns
-                    .store(clock::now(), Ordering::SeqCst);
+                here.bytes.fetch_add(n as u64, Ordering::SeqCst);
+                here.last_bytes_ns.store(clock::now(), Ordering::SeqCst);
             }
             // A client that is gone does not keep the agent from being read: only the agent may stop.
             let _ = down.write_all(&buffer[..n]);
@@ -129,10 +128,7 @@ fn connection(mut client: TcpStream, agent: SocketAddr, seen: &Arc<Seen>) {
 fn datagrams(udp: &UdpSocket, agent: SocketAddr, seen: &Arc<Seen>) {
     let upstream = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     upstream.connect(agent).expect("a connected socket");
-    let back = (
-        upstream.try_clone().expect("a socket"),
-        udp.try_clone().expect("a socket"),
-    );
+    let back = (upstream.try_clone().expect("a socket"), udp.try_clone().expect("a socket"));
     let client = Arc::new(Mutex::new(None));
     let to = Arc::clone(&client);
     std::thread::spawn(move || {

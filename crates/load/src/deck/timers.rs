@@ -18,10 +18,10 @@ pub(super) const NEVER: Nanos = Nanos::MAX;
 pub(super) type Timer = Reverse<(Nanos, usize, u32)>;
 
 impl<F: Flow> Deck<F> {
-    /// How long nothing but the engine can have work.
-    pub(super) fn timeout(&self) -> Option<Nanos> {
+    /// Until when nothing but the engine can have work; 0 when there is work now.
+    pub(super) fn next_work(&self, now: Nanos) -> Nanos {
         if !self.turns.is_empty() || (self.opening < OPENING_AT_ONCE && !self.unopened.is_empty()) {
-            return Some(0);
+            return 0;
         }
         let window = self.recorder.window();
         let mut next = NEVER;
@@ -38,19 +38,15 @@ impl<F: Flow> Deck<F> {
         if let Some(Reverse((at, _, _))) = self.timers.peek() {
             next = next.min(*at);
         }
-        let spins = self.setup.pacing == Pacing::Spin && self.started;
-        let deadline = self
-            .deadlines
-            .peek()
-            .map_or(NEVER, |Reverse((at, _, _))| *at);
-        let now = clock::now();
-        let left = next.min(deadline).saturating_sub(now).min(LONGEST_WAIT);
         // Only what keeps a schedule is worth spinning for.
-        if spins && (self.arrivals.is_some() || !self.timers.is_empty()) {
-            Some(0)
-        } else {
-            Some(left)
+        let keeps_schedule = self.arrivals.is_some() || !self.timers.is_empty();
+        if self.setup.pacing == Pacing::Spin && self.started && keeps_schedule {
+            return 0;
         }
+        if let Some(Reverse((at, _, _))) = self.deadlines.peek() {
+            next = next.min(*at);
+        }
+        next.min(now + LONGEST_WAIT)
     }
 
     /// Wakes the flows whose time has come, and gives up what took too long.

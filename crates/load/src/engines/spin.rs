@@ -52,7 +52,7 @@ impl Engine for SpinEngine {
         true
     }
 
-    fn wait(&mut self, _timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
+    fn wait(&mut self, _until: Nanos, ready: &mut Vec<usize>) -> io::Result<()> {
         cpu::relax();
         ready.extend(
             self.slots

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hopbench_model::Nanos;
-use hopbench_sys::{Epoll, Events, Socket, Waker};
+use hopbench_sys::{Epoll, Events, Socket, Waker, clock};
 
 use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
@@ -92,24 +92,27 @@ impl Engine for ThreadsEngine {
         true
     }
 
-    fn wait(&mut self, timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()> {
         if let Some(again) = self.again {
             if let (Again::Connect, Some(socket)) = (again, &self.socket) {
-                socket.wait_connected(
-                    timeout_ns.map_or(PATIENCE, |ns| PATIENCE.min(Duration::from_nanos(ns))),
-                );
+                socket.wait_connected(PATIENCE.min(Duration::from_nanos(left(until))));
             }
             ready.push(0);
             return Ok(());
         }
-        if timeout_ns == Some(0) {
+        if until == 0 {
             // A wake-up only ends a sleep; whatever it was for is looked at in each turn.
             return Ok(());
         }
-        self.idle.wait(&mut self.events, timeout_ns)?;
+        self.idle.wait(&mut self.events, Some(left(until)))?;
         if self.events.iter().next().is_some() {
             self.waker.reset();
         }
         Ok(())
     }
+}
+
+/// Time until then, ns.
+fn left(until: Nanos) -> Nanos {
+    until.saturating_sub(clock::now())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hopbench_model::Nanos;
 use hopbench_sys::uring::Ring;
-use hopbench_sys::{Socket, Waker};
+use hopbench_sys::{Socket, Waker, clock};
 
 use crate::engine::{Attempt, Engine, EngineSetup, IoOp, connected, discarded, received};
 use crate::flow::Event;
@@ -72,8 +72,9 @@ impl Engine for UringEngine {
         self.ring.cancel(slot)
     }
 
-    fn wait(&mut self, timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
-        self.ring.wait(timeout_ns, ready)
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()> {
+        let left = if until == 0 { 0 } else { until.saturating_sub(clock::now()) };
+        self.ring.wait(Some(left), ready)
     }
 }
 

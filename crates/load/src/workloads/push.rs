@@ -180,7 +180,7 @@ impl Workload for Push {
         out
     }
 
-    fn from_server(&self, _job: &Job, _flow: u32) -> bool {
+    fn server_sends(&self, _job: &Job, _flow: u32) -> bool {
         true
     }
 
@@ -225,9 +225,6 @@ impl Workload for Push {
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {
         let mut out = Figures::default();
-        let Some(server) = trial.server else {
-            return out;
-        };
         let client = trial.client;
         let messages = client.drained.of(Counter::Counted) as f64;
         out.metric("messages", messages);
@@ -236,15 +233,19 @@ impl Workload for Push {
             "received_bits_per_s",
             figures::per_s(client, Counter::ReceivedBytes) * 8.0,
         );
-        out.metric(
-            "sent_bits_per_s",
-            figures::per_s(server, Counter::SentBytes) * 8.0,
-        );
         for name in [MIN_MESSAGES, MAX_MESSAGES] {
             if let Some(messages) = client.extra.get(name) {
                 out.metric(name, *messages);
             }
         }
+        // Where it is gone, what came here is told all the same.
+        let Some(server) = trial.server else {
+            return out;
+        };
+        out.metric(
+            "sent_bits_per_s",
+            figures::per_s(server, Counter::SentBytes) * 8.0,
+        );
         if let Some(tcp) = figures::tcp(server) {
             out.metric("retransmitted_bytes", tcp.retransmitted_bytes as f64);
             out.metric("retransmitted_segments", tcp.retransmitted_segments as f64);

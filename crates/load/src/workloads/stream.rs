@@ -189,7 +189,7 @@ impl Workload for Stream {
         out
     }
 
-    fn from_server(&self, job: &Job, flow: u32) -> bool {
+    fn server_sends(&self, job: &Job, flow: u32) -> bool {
         match read_params::<Params>(job).map(|p| p.direction) {
             Ok(Direction::FromServer) => true,
             Ok(Direction::Both) => flow % 2 == 1,
@@ -205,7 +205,7 @@ impl Workload for Stream {
             .ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
         let job = context.job.clone();
         crew::client(context, &params.setup(), move |flow| {
-            let inner = params.flow(&job, !Self.from_server(&job, flow), true);
+            let inner = params.flow(&job, !Self.server_sends(&job, flow), true);
             Greeting::new(greeter.clone(), flow, false, job.timing.timeout_ns, inner)
         })
     }
@@ -223,10 +223,19 @@ impl Workload for Stream {
         let Ok(params) = read_params::<Params>(trial.job) else {
             return out;
         };
+        let client = trial.client;
         let Some(server) = trial.server else {
+            // It is gone, and with it its half of the account.
+            match params.direction {
+                Direction::ToServer => sending(&mut out, "", client),
+                Direction::FromServer => receiving(&mut out, "", client),
+                Direction::Both => {
+                    sending(&mut out, "to_server_", client);
+                    receiving(&mut out, "from_server_", client);
+                }
+            }
             return out;
         };
-        let client = trial.client;
         let directions: &[(&str, &EndReport, &EndReport)] = match params.direction {
             Direction::ToServer => &[("", client, server)],
             Direction::FromServer => &[("", server, client)],
@@ -251,47 +260,38 @@ impl Workload for Stream {
     }
 }
 
+/// What the sending end of one direction knows.
+fn sending(out: &mut Figures, prefix: &str, sender: &EndReport) {
+    let mut metric = |name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
+    let sent = figures::per_s(sender, Counter::SentBytes);
+    metric("sent_bits_per_s", sent * 8.0);
+    let Some(tcp) = figures::tcp(sender) else {
+        return;
+    };
+    let acked = tcp.acked_bytes as f64 / figures::seconds(sender);
+    metric("acknowledged_bits_per_s", acked * 8.0);
+    metric("retransmitted_bytes", tcp.retransmitted_bytes as f64);
+    metric("retransmitted_segments", tcp.retransmitted_segments as f64);
+    metric("smoothed_rtt_ns", tcp.smoothed_rtt_ns as f64);
+    let busy = tcp.busy_ns.max(1) as f64;
+    let (window, buffer) = (tcp.receive_window_limited_ns, tcp.send_buffer_limited_ns);
+    metric("receive_window_limited_ratio", window as f64 / busy);
+    metric("send_buffer_limited_ratio", buffer as f64 / busy);
+}
+
+/// What the receiving end of one direction knows.
+fn receiving(out: &mut Figures, prefix: &str, receiver: &EndReport) {
+    let received = figures::per_s(receiver, Counter::ReceivedBytes);
+    out.metric(&format!("{prefix}received_bits_per_s"), received * 8.0);
+}
+
 /// Where the bytes of one direction went.
 fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndReport) {
+    sending(out, prefix, sender);
+    receiving(out, prefix, receiver);
     let metric =
         |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
-    let window = figures::seconds(sender);
-    metric(
-        out,
-        "sent_bits_per_s",
-        figures::per_s(sender, Counter::SentBytes) * 8.0,
-    );
-    metric(
-        out,
-        "received_bits_per_s",
-        figures::per_s(receiver, Counter::ReceivedBytes) * 8.0,
-    );
     let total = |counts: &Counts, counter| counts.of(counter);
-    if let Some(tcp) = figures::tcp(sender) {
-        metric(
-            out,
-            "acknowledged_bits_per_s",
-            tcp.acked_bytes as f64 * 8.0 / window,
-        );
-        metric(out, "retransmitted_bytes", tcp.retransmitted_bytes as f64);
-        metric(
-            out,
-            "retransmitted_segments",
-            tcp.retransmitted_segments as f64,
-        );
-        metric(out, "smoothed_rtt_ns", tcp.smoothed_rtt_ns as f64);
-        let busy = tcp.busy_ns.max(1) as f64;
-        metric(
-            out,
-            "receive_window_limited_ratio",
-            tcp.receive_window_limited_ns as f64 / busy,
-        );
-        metric(
-            out,
-            "send_buffer_limited_ratio",
-            tcp.send_buffer_limited_ns as f64 / busy,
-        );
-    }
     // Totals of the connections' whole life up to the window's end: queues are what a difference of totals is made of.
     let written = total(&sender.end.counts, Counter::SentBytes);
     let received = total(&receiver.end.counts, Counter::ReceivedBytes);
@@ -300,7 +300,7 @@ fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndRe
     let in_flight = tx.send_queue_bytes.saturating_sub(tx.not_sent_bytes);
     metric(out, "queued_bytes", tx.send_queue_bytes as f64);
     metric(out, "receive_queue_bytes", rx.receive_queue_bytes as f64);
-    let difference = written as i128 - i128::from(received);
+    let difference = i128::from(written) - i128::from(received);
     metric(out, "written_minus_received_bytes", difference as f64);
     out.notes.push(format!(
         "{}at the end of the window {difference} bytes were written and not yet received: {} not sent, {in_flight} \

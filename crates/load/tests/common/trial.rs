@@ -131,7 +131,7 @@ impl Trial {
             let job = job.clone();
             Inside::Served {
                 acceptor,
-                from_server: Box::new(move |flow| workload.from_server(&job, flow)),
+                from_server: Box::new(move |flow| workload.server_sends(&job, flow)),
             }
         };
         // Short-lived flows save themselves the wait for a word of welcome.

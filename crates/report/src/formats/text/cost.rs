@@ -24,8 +24,10 @@ pub(super) fn write(page: &mut Page, record: &Record) {
     for (label, process) in [("client", &cost.client), ("server", &cost.server)] {
         page.field(label, &process_text(process, record.window_s, work));
     }
-    for node in &cost.nodes {
-        machine(page, node, record.window_s, work);
+    // Both ends of one machine see the same CPUs: its figures are shown once.
+    let one_machine = record.settings.get("clock").is_some_and(|clock| clock == "shared");
+    for node in cost.nodes.iter().take(if one_machine { 1 } else { usize::MAX }) {
+        machine(page, node, if one_machine { "" } else { &node.name }, record.window_s, work);
     }
 }
 
@@ -104,17 +106,13 @@ fn each(cpu_s: f64, work: Option<(f64, &str)>) -> Option<String> {
     Some(format!("{} CPU per {name}", time_ns(cpu_s * 1e9 / units)))
 }
 
-fn machine(page: &mut Page, node: &NodeCost, window_s: f64, work: Option<(f64, &str)>) {
+fn machine(page: &mut Page, node: &NodeCost, name: &str, window_s: f64, work: Option<(f64, &str)>) {
     let mut parts = Vec::new();
     let of = match node.per_cpu_busy.len() {
         0 => String::new(),
         n => format!(" of {n}"),
     };
-    let name = if node.name.is_empty() {
-        String::new()
-    } else {
-        format!("{}: ", node.name)
-    };
+    let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
     parts.push(format!("{name}{}{of} cores busy", cores(node.busy_cores)));
     parts.push(format!("{} in softirq", cores(node.softirq_cores)));
     if node.steal_cores > 0.005 {

@@ -1,0 +1,198 @@
+//! What ARCHITECTURE.md says of the sources, checked against the sources.
+
+#[path = "architecture/manifest.rs"]
+mod manifest;
+#[path = "architecture/source.rs"]
+mod source;
+
+use std::collections::BTreeSet;
+
+use manifest::Manifest;
+use source::{code, crate_names, crates, read, rust_files, shipped_files, shipped_text, stems};
+
+/// A crate, its tier, and the crates that it may be linked with.
+///
+/// Arrows go to a lower tier. Two do not, and both are one-way: `stats` fills in the model's words, and `control`
+/// (the upper half of tier 2) carries the messages of `wire`.
+const CRATES: &[(&str, u8, &[&str])] = &[
+    ("model", 1, &[]),
+    ("stats", 1, &["model"]),
+    ("sys", 1, &[]),
+    ("wire", 2, &["model"]),
+    ("control", 2, &["wire", "model", "sys"]),
+    ("load", 2, &["stats", "model", "sys"]),
+    ("meter", 2, &["model", "sys"]),
+    ("agent", 3, &["control", "load", "meter", "wire", "model", "sys"]),
+    ("run", 3, &["control", "load", "meter", "wire", "stats", "model", "sys"]),
+    ("report", 3, &["model", "stats"]),
+    ("hopbench", 4, &["agent", "run", "report", "control", "load", "meter", "wire", "model", "stats", "sys"]),
+    // A tool for developers: it drives the binary from outside, like any user.
+    ("bench", 4, &["model"]),
+];
+
+const SIDEWAYS: [(&str, &str); 2] = [("stats", "model"), ("control", "wire")];
+
+fn tier(krate: &str) -> u8 {
+    let found = CRATES.iter().find(|(name, ..)| *name == krate);
+    found.unwrap_or_else(|| panic!("crate {krate} has no tier: enter it here and in ARCHITECTURE.md")).1
+}
+
+#[test]
+fn arrows_go_down() {
+    let known: BTreeSet<_> = CRATES.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    assert_eq!(known, crate_names().into_iter().collect(), "crates with a tier, and crates that are there");
+    for (krate, own, allowed) in CRATES {
+        let manifest = Manifest::of(krate);
+        for other in Manifest::ours(&manifest.linked) {
+            assert!(allowed.contains(&other), "{krate} must not depend on {other}");
+            let down = tier(other) < *own || SIDEWAYS.contains(&(krate, other));
+            assert!(down, "{krate} (tier {own}) must not depend on {other} (tier {})", tier(other));
+        }
+        for other in Manifest::ours(&manifest.for_tests) {
+            assert!(tier(other) <= *own, "the tests of {krate} (tier {own}) must not depend on {other}");
+        }
+    }
+}
+
+#[test]
+fn no_async_runtime_below_the_conductor() {
+    for krate in crate_names() {
+        if ["lab", "kube", "run", "hopbench"].contains(&krate.as_str()) {
+            continue;
+        }
+        let manifest = Manifest::of(&krate);
+        for runtime in ["tokio", "async-std", "smol", "futures"] {
+            assert!(!manifest.linked.iter().any(|p| p == runtime), "{krate} depends on {runtime}");
+        }
+    }
+}
+
+#[test]
+fn every_crate_has_the_lints_of_the_workspace() {
+    for krate in crate_names() {
+        assert!(Manifest::of(&krate).workspace_lints, "{krate}: [lints] workspace = true");
+    }
+    let workspace = read(&crates().join("../Cargo.toml"));
+    assert!(workspace.contains("unsafe_code = \"deny\""), "the workspace denies unsafe code");
+}
+
+#[test]
+fn only_sys_has_unsafe_code() {
+    for krate in crate_names() {
+        let files = rust_files(&crates().join(&krate));
+        let own = crates().join("sys/src");
+        for file in files.iter().filter(|file| !file.starts_with(&own)) {
+            let code = code(&read(file));
+            for word in code.split(|c: char| !c.is_alphanumeric() && c != '_') {
+                assert!(word != "unsafe", "{} has unsafe code", file.display());
+                // `deny` and `forbid` are welcome, `allow` is not.
+                assert!(
+                    word != "unsafe_code" || code.contains("forbid(unsafe_code)"),
+                    "{} changes the lint",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+/// `model`, `stats` and `wire` do no I/O and read no clock.
+#[test]
+fn pure_crates_are_pure() {
+    const IMPURE: [&str; 10] = [
+        "std::fs",
+        "std::env",
+        "std::process",
+        "std::thread",
+        "std::os",
+        "Instant",
+        "SystemTime",
+        "hopbench_sys",
+        "libc",
+        "thread_rng",
+    ];
+    for krate in ["model", "stats", "wire"] {
+        for file in shipped_files(krate) {
+            let code = code(&shipped_text(&file));
+            for word in IMPURE {
+                assert!(!code.contains(word), "{} has {word}", file.display());
+            }
+            // Addresses are data; sockets are not.
+            for socket in [
+                "TcpStream",
+                "TcpListener",
+                "UdpSocket",
+                "UnixStream",
+                "ToSocketAddrs",
+                "std::net::*",
+                "println!",
+                "eprintln!",
+            ] {
+                assert!(!code.contains(socket), "{} has {socket}", file.display());
+            }
+        }
+    }
+}
+
+/// `report` shows what was measured, and measures nothing.
+#[test]
+fn reports_never_measure() {
+    for file in shipped_files("report") {
+        let code = code(&shipped_text(&file));
+        for word in ["Instant", "SystemTime", "std::net", "hopbench_sys", "hopbench_load", "hopbench_meter"] {
+            assert!(!code.contains(word), "{} has {word}", file.display());
+        }
+    }
+}
+
+#[test]
+fn modules_are_files_beside_their_folder() {
+    for file in rust_files(&crates()) {
+        assert!(!file.ends_with("mod.rs"), "{}: write x.rs beside x/", file.display());
+    }
+}
+
+#[test]
+fn files_are_short() {
+    const MOST_LINES: usize = 500;
+    for krate in crate_names() {
+        for file in shipped_files(&krate) {
+            let lines = shipped_text(&file).lines().count();
+            assert!(
+                lines <= MOST_LINES,
+                "{} has {lines} lines besides its tests, at most {MOST_LINES} are allowed",
+                file.display()
+            );
+        }
+    }
+}
+
+/// Forgetting the line in the registry must not go unnoticed.
+#[test]
+fn registries_hold_what_the_folders_hold() {
+    let workloads: Vec<_> = hopbench_load::WORKLOADS.iter().map(|w| w.name()).collect();
+    let engines: Vec<_> = hopbench_load::engines::ENGINES.iter().map(|(kind, _)| kind.name()).collect();
+    let meters: Vec<_> = hopbench_meter::METERS.iter().map(|m| m.name()).collect();
+    let formats: Vec<_> = hopbench_report::FORMATS.iter().map(|f| f.name()).collect();
+    for (folder, names) in [
+        ("load/src/workloads", workloads),
+        ("load/src/engines", engines),
+        ("meter/src/meters", meters),
+        ("report/src/formats", formats),
+    ] {
+        let registered: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(registered.len(), names.len(), "{folder}: something is registered twice");
+        let mut there = stems(&crates().join(folder));
+        there.remove("tests");
+        assert_eq!(registered, there, "{folder}: what is registered, and what is there");
+    }
+}
+
+#[test]
+fn the_checks_see_code_and_nothing_else() {
+    let text = "let a = \"unsafe\"; // unsafe\n/* unsafe /* unsafe */ unsafe */ let b = r#\"unsafe \" \"#; let c = ('\"', '\\'', 'x'); fn f<'a>(x: &'a str) { x }";
+    let seen = code(text);
+    assert!(!seen.contains("unsafe"), "{seen}");
+    assert!(seen.contains("let b =") && seen.contains("fn f<'a>(x: &'a str) { x }"), "{seen}");
+    assert!(code("unsafe { f() }").contains("unsafe"));
+}
