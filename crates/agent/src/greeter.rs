@@ -29,11 +29,7 @@ impl RunGreeter {
 
 /// Which way the bytes of a flow go.
 pub(crate) fn direction(workload: &dyn Workload, job: &Job, flow: u32) -> Direction {
-    if workload.server_sends(job, flow) {
-        Direction::FromServer
-    } else {
-        Direction::ToServer
-    }
+    if workload.server_sends(job, flow) { Direction::FromServer } else { Direction::ToServer }
 }
 
 impl Greeter for RunGreeter {
@@ -42,11 +38,7 @@ impl Greeter for RunGreeter {
     }
 
     fn udp(&self, flow: u32, cookie: Option<[u8; 16]>) -> [u8; 64] {
-        udp::register(
-            &self.header(flow, FlowKind::Udp),
-            &self.key,
-            &cookie.unwrap_or(NO_COOKIE),
-        )
+        udp::register(&self.header(flow, FlowKind::Udp), &self.key, &cookie.unwrap_or(NO_COOKIE))
     }
 
     fn read(&self, flow: u32, answer: &[u8]) -> Greeted {
@@ -54,14 +46,10 @@ impl Greeter for RunGreeter {
             return Greeted::Accepted;
         }
         match Answer::parse(answer) {
-            Some(Answer::Accepted { run, flow: f }) if run == self.run && f == flow => {
-                Greeted::Accepted
+            Some(Answer::Accepted { run, flow: f }) if run == self.run && f == flow => Greeted::Accepted,
+            Some(Answer::Challenge { run, flow: f, cookie }) if run == self.run && f == flow => {
+                Greeted::Challenge(cookie)
             }
-            Some(Answer::Challenge {
-                run,
-                flow: f,
-                cookie,
-            }) if run == self.run && f == flow => Greeted::Challenge(cookie),
             _ => Greeted::Unknown,
         }
     }

@@ -8,9 +8,7 @@ pub fn hello() -> Hello {
     Hello {
         protocol: PROTOCOL,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("HOPBENCH_COMMIT")
-            .unwrap_or("unknown")
-            .to_owned(),
+        commit: option_env!("HOPBENCH_COMMIT").unwrap_or("unknown").to_owned(),
         boot_id: clock::boot_id(),
         machine: hopbench_meter::environment::machine(),
     }

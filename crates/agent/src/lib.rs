@@ -17,6 +17,7 @@ mod port;
 mod runs;
 mod server;
 mod session;
+mod sessions;
 mod trial;
 
 pub use hello::hello;

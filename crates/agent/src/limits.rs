@@ -47,12 +47,7 @@ impl Limits {
     /// What a trial gets less of than it asked for, in words.
     pub(crate) fn cuts(&self) -> Vec<String> {
         self.bits_per_s
-            .map(|rate| {
-                format!(
-                    "the agent moves at most {}/s over all trials (--max-rate)",
-                    BitRate(rate)
-                )
-            })
+            .map(|rate| format!("the agent moves at most {}/s over all trials (--max-rate)", BitRate(rate)))
             .into_iter()
             .collect()
     }
@@ -61,12 +56,7 @@ impl Limits {
 /// Makes room for the sockets of a trial.
 pub(crate) fn make_room(job: &Job) -> Result<(), Fault> {
     // Besides the sockets: an epoll and an eventfd a worker, and what the process has open anyway.
-    let wanted = u64::from(job.connections)
-        * if job.engine == hopbench_model::EngineKind::Threads {
-            3
-        } else {
-            1
-        }
+    let wanted = u64::from(job.connections) * if job.engine == hopbench_model::EngineKind::Threads { 3 } else { 1 }
         + 2 * u64::from(job.threads)
         + 128;
     let got = limits::raise_open_files(wanted)

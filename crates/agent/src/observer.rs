@@ -16,9 +16,7 @@ const SELF: &str = "self";
 
 impl Observer {
     pub(crate) fn new() -> Self {
-        Self {
-            meters: MeterSet::open_all(&Target::itself(), clock::now),
-        }
+        Self { meters: MeterSet::open_all(&Target::itself(), clock::now) }
     }
 
     /// Reads every meter.
@@ -32,14 +30,8 @@ impl Observer {
                 ("user_s_total".to_owned(), seconds(usage.user_ns)),
                 ("system_s_total".to_owned(), seconds(usage.system_ns)),
                 ("max_rss_bytes".to_owned(), usage.max_rss_bytes as f64),
-                (
-                    "voluntary_switches_total".to_owned(),
-                    usage.voluntary_switches as f64,
-                ),
-                (
-                    "involuntary_switches_total".to_owned(),
-                    usage.involuntary_switches as f64,
-                ),
+                ("voluntary_switches_total".to_owned(), usage.voluntary_switches as f64),
+                ("involuntary_switches_total".to_owned(), usage.involuntary_switches as f64),
             ]),
         );
         // JSON has no word for what is not finite.
@@ -51,9 +43,6 @@ impl Observer {
 
     /// Meters that this machine does not have, with the reason.
     pub(crate) fn unavailable(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.meters
-            .unavailable()
-            .iter()
-            .map(|(name, why)| (*name, why.as_str()))
+        self.meters.unavailable().iter().map(|(name, why)| (*name, why.as_str()))
     }
 }

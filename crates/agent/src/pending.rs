@@ -20,11 +20,7 @@ const MOST: usize = 1024;
 impl Pending {
     /// Tokens are numbered from `first`.
     pub(crate) fn new(first: u64) -> Self {
-        Self {
-            sockets: BTreeMap::new(),
-            order: VecDeque::new(),
-            next: first,
-        }
+        Self { sockets: BTreeMap::new(), order: VecDeque::new(), next: first }
     }
 
     /// The token that the next connection will get.

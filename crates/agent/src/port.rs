@@ -1,6 +1,6 @@
 //! The one port: what every new connection and datagram is.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ pub(crate) struct Port {
     /// Where HTTP connections go, while somebody wants the HTTP target.
     pub(crate) http: Option<Acceptor>,
     /// Starts a control session.
-    pub(crate) session: Box<dyn Fn(TcpStream, SocketAddr) + Send>,
+    pub(crate) session: Box<dyn Fn(TcpStream) + Send>,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) waker: Arc<Waker>,
 }
@@ -54,21 +54,10 @@ impl Port {
         while !self.stop.load(Ordering::Relaxed) {
             let now = clock::now();
             let expiry = pending.expire(now);
-            let until = [expiry, retry_at]
-                .into_iter()
-                .flatten()
-                .min()
-                .unwrap_or(now + 3600 * SECOND);
+            let until = [expiry, retry_at].into_iter().flatten().min().unwrap_or(now + 3600 * SECOND);
             let busy = reads || (accepts && retry_at.is_none());
-            epoll.wait(
-                &mut events,
-                Some(if busy { 0 } else { until.saturating_sub(now) }),
-            )?;
-            let ready: Vec<u64> = events
-                .iter()
-                .filter(|e| e.readable)
-                .map(|e| e.token)
-                .collect();
+            epoll.wait(&mut events, Some(if busy { 0 } else { until.saturating_sub(now) }))?;
+            let ready: Vec<u64> = events.iter().filter(|e| e.readable).map(|e| e.token).collect();
             for token in ready {
                 match token {
                     LISTENER => accepts = true,
@@ -101,12 +90,7 @@ impl Port {
     }
 
     /// Takes new connections; returns whether there may be more.
-    fn accept(
-        &self,
-        epoll: &Epoll,
-        pending: &mut Pending,
-        http_flows: &mut u32,
-    ) -> std::io::Result<bool> {
+    fn accept(&self, epoll: &Epoll, pending: &mut Pending, http_flows: &mut u32) -> std::io::Result<bool> {
         for _ in 0..TURN {
             let socket = match self.listener.accept() {
                 Ok((socket, _)) => socket,
@@ -133,18 +117,13 @@ impl Port {
     fn hand_over(&self, verdict: Verdict, socket: Socket, http_flows: &mut u32) {
         match verdict {
             Verdict::Control => {
-                let Ok(peer) = socket.peer() else { return };
-                (self.session)(TcpStream::from(OwnedFd::from(socket)), peer);
+                (self.session)(TcpStream::from(OwnedFd::from(socket)));
             }
             Verdict::Flow(header) => self.runs.tcp_flow(&header, socket),
             Verdict::Http => {
                 if let Some(http) = &self.http {
                     *http_flows = http_flows.wrapping_add(1);
-                    http(Accepted {
-                        flow: *http_flows,
-                        from_server: false,
-                        socket,
-                    });
+                    http(Accepted { flow: *http_flows, from_server: false, socket });
                 }
             }
             // Says nothing: whoever guesses learns nothing.
@@ -158,13 +137,7 @@ impl Port {
         for _ in 0..TURN {
             match self.datagrams.receive(&mut buffer) {
                 Ok(arrival) => {
-                    self.runs.datagram(
-                        &self.datagrams,
-                        &self.jar,
-                        &buffer[..arrival.len],
-                        arrival.peer,
-                        arrival.local,
-                    );
+                    self.runs.datagram(&self.datagrams, &self.jar, &buffer[..arrival.len], arrival.peer, arrival.local);
                 }
                 Err(error) if error.raw_os_error() == Some(EAGAIN) => return false,
                 // An ICMP error for an earlier answer; the next call goes on.

@@ -9,9 +9,7 @@ use hopbench_load::workload::Workload;
 use hopbench_model::Job;
 use hopbench_sys::{DatagramPort, Socket};
 use hopbench_wire::udp::{CookieJar, Verdict};
-use hopbench_wire::{
-    FLOW_ACCEPTED, FLOW_HEADER_BYTES, FlowHeader, FlowKey, FlowKind, FlowLedger, WorkloadCode, udp,
-};
+use hopbench_wire::{FLOW_ACCEPTED, FLOW_HEADER_BYTES, FlowHeader, FlowKey, FlowKind, FlowLedger, WorkloadCode, udp};
 
 use crate::greeter::direction;
 
@@ -50,9 +48,7 @@ impl Runs {
 
     /// Flows that the runs were prepared for.
     pub(crate) fn flows(&self) -> u32 {
-        self.lock()
-            .values()
-            .fold(0, |sum, run| sum.saturating_add(run.job.connections))
+        self.lock().values().fold(0, |sum, run| sum.saturating_add(run.job.connections))
     }
 
     /// Takes in a TCP flow that sent this header; a flow that is not welcome is dropped without a word.
@@ -64,10 +60,7 @@ impl Runs {
         let Some(run) = open.get_mut(&header.run) else {
             return;
         };
-        if header.kind != FlowKind::Tcp
-            || !run.welcomes(&header)
-            || !run.key.verify(&header, &token)
-        {
+        if header.kind != FlowKind::Tcp || !run.welcomes(&header) || !run.key.verify(&header, &token) {
             return;
         }
         // Only a flow whose token is right can use up a number.
@@ -82,11 +75,7 @@ impl Runs {
         let from_server = run.workload.server_sends(&run.job, header.flow);
         let acceptor = Arc::clone(&run.acceptor);
         drop(open);
-        acceptor(Accepted {
-            flow: header.flow,
-            from_server,
-            socket,
-        });
+        acceptor(Accepted { flow: header.flow, from_server, socket });
     }
 
     /// Judges a datagram that belongs to no flow yet, and answers it if it deserves an answer.
@@ -99,13 +88,7 @@ impl Runs {
         local: SocketAddr,
     ) {
         let mut open = self.lock();
-        let verdict = udp::answer(
-            bytes,
-            peer,
-            local.ip(),
-            |run| open.get(&run).map(|r| &r.key),
-            jar,
-        );
+        let verdict = udp::answer(bytes, peer, local.ip(), |run| open.get(&run).map(|r| &r.key), jar);
         match verdict {
             Verdict::Ignore => {}
             // A lost answer is the client's to ask for again.
@@ -126,11 +109,7 @@ impl Runs {
                         return;
                     };
                     run.registered.insert((peer, header.flow));
-                    (run.acceptor)(Accepted {
-                        flow: header.flow,
-                        from_server: false,
-                        socket,
-                    });
+                    (run.acceptor)(Accepted { flow: header.flow, from_server: false, socket });
                 }
                 drop(port.send_from(&answer, local.ip(), peer));
             }

@@ -1,6 +1,6 @@
 //! An agent behind a port.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -16,6 +16,7 @@ use crate::limits::Limits;
 use crate::port::Port;
 use crate::runs::Runs;
 use crate::session;
+use crate::sessions::Sessions;
 use crate::trial::Shared;
 
 /// How an agent serves.
@@ -44,8 +45,6 @@ pub struct Server {
 const BACKLOG: i32 = 4096;
 /// Open files that strangers cannot use up.
 const OPEN_FILES: u64 = 4096;
-/// Control sessions at once, those under handshake included.
-const MOST_SESSIONS: usize = 128;
 
 impl Server {
     /// Binds the port and starts to serve.
@@ -62,9 +61,7 @@ impl Server {
         let mut udp = options.listen;
         udp.set_port(address.port());
         let datagrams = DatagramPort::bind(udp).map_err(|e| cannot("UDP", &e))?;
-        let other = |error: &dyn std::fmt::Display| {
-            Fault::environment(format!("cannot start the agent: {error}"))
-        };
+        let other = |error: &dyn std::fmt::Display| Fault::environment(format!("cannot start the agent: {error}"));
         let jar = CookieJar::new(random_bytes().map_err(|e| other(&e))?);
         let config = tls::server_config(&options.secret).map_err(|e| other(&e))?;
         let runs = Arc::new(Runs::default());
@@ -74,39 +71,26 @@ impl Server {
             limits: options.limits,
             trials: AtomicUsize::new(0),
         });
-        let (stop, waker) = (
-            Arc::new(AtomicBool::new(false)),
-            Arc::new(Waker::new().map_err(|e| other(&e))?),
-        );
-        let http = TargetContext {
-            throttle: shared.throttle.clone(),
-            ..TargetContext::new(Arc::clone(&waker))
-        };
-        let target = if options.http {
-            Some(target(&http)?)
-        } else {
-            None
-        };
-        let open = Arc::new(AtomicUsize::new(0));
-        let session = move |stream, _peer| {
-            if open.fetch_add(1, Ordering::AcqRel) >= MOST_SESSIONS {
-                open.fetch_sub(1, Ordering::AcqRel);
-                return;
-            }
-            let (shared, config, open_here) =
-                (Arc::clone(&shared), Arc::clone(&config), Arc::clone(&open));
-            let spawned = std::thread::Builder::new()
-                .name("hb-control".to_owned())
-                .stack_size(512 * 1024)
-                .spawn(move || {
-                    // Who breaks the protocol, or has no token, is told by TLS and by the closed connection.
-                    if let Ok(channel) = Channel::accept(stream, config) {
-                        let _ = session::serve(channel, &shared);
-                    }
-                    open_here.fetch_sub(1, Ordering::AcqRel);
-                });
-            if spawned.is_err() {
-                open.fetch_sub(1, Ordering::AcqRel);
+        let (stop, waker) = (Arc::new(AtomicBool::new(false)), Arc::new(Waker::new().map_err(|e| other(&e))?));
+        let http = TargetContext { throttle: shared.throttle.clone(), ..TargetContext::new(Arc::clone(&waker)) };
+        let target = if options.http { Some(target(&http)?) } else { None };
+        let sessions = Arc::new(Sessions::default());
+        let session = move |stream: TcpStream| {
+            let Some(number) = sessions.enter(&stream) else { return };
+            let (shared, config, sessions_here) = (Arc::clone(&shared), Arc::clone(&config), Arc::clone(&sessions));
+            let body = move || {
+                let mut known = false;
+                // Who breaks the protocol, or has no token, is told by TLS and by the closed connection.
+                if let Ok(channel) = Channel::accept(stream, config) {
+                    let _ = session::serve(channel, &shared, || {
+                        known = sessions_here.welcome(number);
+                        known
+                    });
+                }
+                sessions_here.leave(number, known);
+            };
+            if std::thread::Builder::new().name("hb-control".to_owned()).stack_size(512 * 1024).spawn(body).is_err() {
+                sessions.leave(number, false);
             }
         };
         let port = Port {
@@ -130,12 +114,7 @@ impl Server {
                 served
             })
             .map_err(|e| other(&e))?;
-        Ok(Self {
-            address,
-            stop,
-            waker,
-            thread: Some(thread),
-        })
+        Ok(Self { address, stop, waker, thread: Some(thread) })
     }
 
     /// The address it listens on.
@@ -154,9 +133,7 @@ impl Server {
     fn join(&mut self) -> Result<(), Fault> {
         match self.thread.take().map(JoinHandle::join) {
             None | Some(Ok(Ok(()))) => Ok(()),
-            Some(Ok(Err(error))) => Err(Fault::measuring(format!(
-                "the agent's port failed: {error}"
-            ))),
+            Some(Ok(Err(error))) => Err(Fault::measuring(format!("the agent's port failed: {error}"))),
             Some(Err(_)) => Err(Fault::measuring("the agent's port thread panicked")),
         }
     }
@@ -178,10 +155,7 @@ fn bind_fault(what: &str, listen: SocketAddr, error: &std::io::Error) -> Fault {
             listen.port(),
             listen.ip()
         )),
-        K::AddrNotAvailable => Fault::input(format!(
-            "--bind: this machine has no address {}",
-            listen.ip()
-        )),
+        K::AddrNotAvailable => Fault::input(format!("--bind: this machine has no address {}", listen.ip())),
         K::PermissionDenied => Fault::environment(format!(
             "--port: no right to listen on {what} port {}; ports below 1024 need CAP_NET_BIND_SERVICE",
             listen.port()

@@ -7,9 +7,7 @@ use std::sync::atomic::AtomicUsize;
 use hopbench_control::{Channel, ChannelError};
 use hopbench_model::{Fault, Nanos};
 use hopbench_sys::{Waker, clock};
-use hopbench_wire::{
-    AgentSession, Build, FromAgent, HANDSHAKE_LIMIT, Heed, SILENCE_LIMIT, SessionError, ToAgent,
-};
+use hopbench_wire::{AgentSession, Build, FromAgent, HANDSHAKE_LIMIT, Heed, SILENCE_LIMIT, SessionError, ToAgent};
 
 use crate::hello::hello;
 use crate::limits::Limits;
@@ -25,6 +23,8 @@ pub(crate) enum Ended {
     Protocol(#[from] SessionError),
     #[error("the conductor was silent for 5 s")]
     Silence,
+    #[error("too many sessions")]
+    TooMany,
     #[error("no hello within 5 s")]
     NoHello,
     #[error("cannot watch workers: {0}")]
@@ -44,24 +44,26 @@ pub fn local() -> std::io::Result<UnixStream> {
         throttle: None,
         trials: AtomicUsize::new(0),
     });
-    std::thread::Builder::new()
-        .name("hb-local".to_owned())
-        .spawn(move || {
-            // The conductor notices a session that ends; there is nobody else to tell.
-            if let Ok(channel) = Channel::pair(theirs) {
-                let _ = serve(channel, &shared);
-            }
-        })?;
+    std::thread::Builder::new().name("hb-local".to_owned()).spawn(move || {
+        // The conductor notices a session that ends; there is nobody else to tell.
+        if let Ok(channel) = Channel::pair(theirs) {
+            let _ = serve(channel, &shared, || true);
+        }
+    })?;
     Ok(ours)
 }
 
-/// Serves one session to its end. Whatever ends it ends its load too.
-pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>) -> Result<(), Ended> {
+/// Serves one session to its end. Whatever ends it ends its load too. Once the other end has said hello, and so shown
+/// that it has the token, `welcome` says whether there is room for it.
+pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, welcome: impl FnOnce() -> bool) -> Result<(), Ended> {
     let notify = Arc::new(Waker::new()?);
     channel.watch(&*notify)?;
     let ours = hello();
     let mut state = AgentSession::new(Build::of(&ours));
     greet(&mut channel, &mut state, ours)?;
+    if !welcome() {
+        return Err(Ended::TooMany);
+    }
     let mut trial: Option<Trial> = None;
     let mut heard = clock::now();
     loop {
@@ -74,18 +76,13 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>) -> Result<(), En
                 ToAgent::Bye => return Ok(()),
                 ToAgent::Hello(_) => None,
                 ToAgent::Ping => Some(FromAgent::Pong),
-                ToAgent::Clock => Some(FromAgent::Clock {
-                    now_ns: clock::now(),
-                }),
+                ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
                 ToAgent::Prepare(order) => match Trial::prepare(&order, shared, &notify) {
                     Ok(prepared) => {
                         trial = Some(prepared);
                         None
                     }
-                    Err(fault) => Some(FromAgent::Failed {
-                        fault,
-                        report: None,
-                    }),
+                    Err(fault) => Some(FromAgent::Failed { fault, report: None }),
                 },
                 ToAgent::Start { window_start_ns } => {
                     if let Some(trial) = &mut trial {
@@ -103,10 +100,7 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>) -> Result<(), En
                     if let Some(trial) = trial.take() {
                         trial.abort();
                     }
-                    Some(FromAgent::Failed {
-                        fault: Fault::measuring("aborted by the conductor"),
-                        report: None,
-                    })
+                    Some(FromAgent::Failed { fault: Fault::measuring("aborted by the conductor"), report: None })
                 }
             };
             if let Some(answer) = answer {
@@ -136,11 +130,7 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>) -> Result<(), En
     }
 }
 
-fn greet(
-    channel: &mut Channel,
-    state: &mut AgentSession,
-    ours: hopbench_wire::Hello,
-) -> Result<(), Ended> {
+fn greet(channel: &mut Channel, state: &mut AgentSession, ours: hopbench_wire::Hello) -> Result<(), Ended> {
     let until = clock::now() + HANDSHAKE_LIMIT;
     let Some(message) = channel.receive_until::<ToAgent>(until)? else {
         return Err(Ended::NoHello);

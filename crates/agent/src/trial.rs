@@ -75,18 +75,10 @@ const DATAGRAMS_CLOSING: Nanos = 100_000_000;
 
 impl Trial {
     /// Makes ready for a trial; workers of a client connect from here on.
-    pub(crate) fn prepare(
-        prepare: &Prepare,
-        shared: &Arc<Shared>,
-        notify: &Arc<Waker>,
-    ) -> Result<Self, Fault> {
+    pub(crate) fn prepare(prepare: &Prepare, shared: &Arc<Shared>, notify: &Arc<Waker>) -> Result<Self, Fault> {
         let job = prepare.job.clone();
-        let workload = workload(&job.workload).ok_or_else(|| {
-            Fault::input(format!(
-                "workload `{}` is not known to this agent",
-                job.workload
-            ))
-        })?;
+        let workload = workload(&job.workload)
+            .ok_or_else(|| Fault::input(format!("workload `{}` is not known to this agent", job.workload)))?;
         let mut problems = job.problems();
         if problems.is_empty() {
             problems = workload.problems(&job);
@@ -99,30 +91,21 @@ impl Trial {
             shared.limits.refuse(&job, shared.runs.flows())?;
         }
         make_room(&job)?;
-        let key =
-            FlowKey::from_hex(&prepare.key).map_err(|e| Fault::input(format!("flow key: {e}")))?;
+        let key = FlowKey::from_hex(&prepare.key).map_err(|e| Fault::input(format!("flow key: {e}")))?;
         let nature = workload.nature();
         let code = WorkloadCode::from_code(nature.code);
         let window = Arc::new(Window::default());
         let sockets = Arc::new(SocketSet::default());
         let target = match (&prepare.target, prepare.role) {
-            (Some(text), _) => text.parse::<SocketAddr>().map_err(|_| {
-                Fault::input(format!("target `{text}` is not an address with a port"))
-            })?,
+            (Some(text), _) => text
+                .parse::<SocketAddr>()
+                .map_err(|_| Fault::input(format!("target `{text}` is not an address with a port")))?,
             (None, Role::Server) => SocketAddr::from(([0, 0, 0, 0], 0)),
             (None, Role::Client) => return Err(Fault::input("a client needs a target")),
         };
-        let greeter = code
-            .filter(|_| nature.needs_agent)
-            .map(|code| -> Arc<dyn Greeter> {
-                Arc::new(RunGreeter {
-                    run: prepare.run,
-                    key: FlowKey::clone(&key),
-                    code,
-                    workload,
-                    job: job.clone(),
-                })
-            });
+        let greeter = code.filter(|_| nature.needs_agent).map(|code| -> Arc<dyn Greeter> {
+            Arc::new(RunGreeter { run: prepare.run, key: FlowKey::clone(&key), code, workload, job: job.clone() })
+        });
         let context = Context {
             job: job.clone(),
             window: Arc::clone(&window),
@@ -138,9 +121,7 @@ impl Trial {
             Role::Client => workload.client(&context)?,
             Role::Server => {
                 let (crew, acceptor) = workload.server(&context)?;
-                let code = code.ok_or_else(|| {
-                    Fault::input(format!("`{}` has no server of ours", workload.name()))
-                })?;
+                let code = code.ok_or_else(|| Fault::input(format!("`{}` has no server of ours", workload.name())))?;
                 let run = Run {
                     key,
                     code,
@@ -159,20 +140,12 @@ impl Trial {
             }
         };
         shared.trials.fetch_add(1, Ordering::AcqRel);
-        let ready_by = clock::now()
-            + job
-                .timing
-                .timeout_ns
-                .max(5 * SECOND)
-                .saturating_add(u64::from(job.connections) * 1_000_000);
+        let ready_by =
+            clock::now() + job.timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);
         Ok(Self {
             shared: Arc::clone(shared),
             answers_datagrams: !nature.datagrams
-                && job
-                    .params
-                    .get("udp")
-                    .and_then(serde_json::Value::as_bool)
-                    .unwrap_or(false),
+                && job.params.get("udp").and_then(serde_json::Value::as_bool).unwrap_or(false),
             role: prepare.role,
             run: prepare.run,
             window,
@@ -192,17 +165,11 @@ impl Trial {
     pub(crate) fn start(&mut self, window_start: Nanos) {
         let timing = self.job.timing;
         let end = window_start.saturating_add(timing.window_ns);
-        self.window.open(
-            window_start.saturating_sub(timing.warmup_ns),
-            window_start,
-            end,
-        );
+        self.window.open(window_start.saturating_sub(timing.warmup_ns), window_start, end);
         self.report.window_start_ns = window_start;
         self.phase = Phase::WarmUp;
-        self.next_tick = window_start
-            .saturating_sub(timing.warmup_ns)
-            .saturating_add(timing.interval_ns)
-            .min(window_start);
+        self.next_tick =
+            window_start.saturating_sub(timing.warmup_ns).saturating_add(timing.interval_ns).min(window_start);
         if let Some(crew) = &self.crew {
             crew.wake();
         }
@@ -220,11 +187,7 @@ impl Trial {
         }
         if self.role == Role::Server {
             self.shared.runs.remove(self.run);
-            let patience = if self.answers_datagrams {
-                DATAGRAMS_CLOSING
-            } else {
-                CLOSING
-            };
+            let patience = if self.answers_datagrams { DATAGRAMS_CLOSING } else { CLOSING };
             self.closing_until = Some(now + patience);
             if let Some(crew) = &self.crew {
                 crew.close();
@@ -243,9 +206,7 @@ impl Trial {
             Phase::WarmUp => self.next_tick.min(self.window.start()),
             Phase::Measuring => self.next_tick.min(end),
             // A server waits for the word that the client is done; a client's flows have their own grace.
-            Phase::Draining => self
-                .closing_until
-                .unwrap_or(end + self.job.timing.timeout_ns + 10 * SECOND),
+            Phase::Draining => self.closing_until.unwrap_or(end + self.job.timing.timeout_ns + 10 * SECOND),
         }
     }
 
@@ -262,11 +223,7 @@ impl Trial {
         match self.phase {
             Phase::Opening if self.role == Role::Server || crew.ready() => {
                 self.phase = Phase::Ready;
-                Some(News::Ready(if self.role == Role::Server {
-                    self.shared.limits.cuts()
-                } else {
-                    Vec::new()
-                }))
+                Some(News::Ready(if self.role == Role::Server { self.shared.limits.cuts() } else { Vec::new() }))
             }
             Phase::Opening if now >= self.ready_by => {
                 self.window.stop();
@@ -283,15 +240,9 @@ impl Trial {
             Phase::Measuring if now >= self.window.end() => {
                 self.report.end = self.edge(now);
                 self.phase = Phase::Draining;
-                let last = Tick {
-                    readings: BTreeMap::new(),
-                    tcp: None,
-                    ..self.report.end.clone()
-                };
+                let last = Tick { readings: BTreeMap::new(), tcp: None, ..self.report.end.clone() };
                 // The last interval may be a shorter one; a sliver says nothing.
-                if last.t_ns - self.report.ticks.last().map_or(0, |t| t.t_ns)
-                    > self.job.timing.interval_ns as i64 / 2
-                {
+                if last.t_ns - self.report.ticks.last().map_or(0, |t| t.t_ns) > self.job.timing.interval_ns as i64 / 2 {
                     self.report.ticks.push(last.clone());
                     return Some(News::Tick(last));
                 }
@@ -309,16 +260,12 @@ impl Trial {
                 }
                 Some(News::Tick(tick))
             }
-            Phase::WarmUp | Phase::Measuring
-                if self.closing_until.is_some_and(|until| now >= until) =>
-            {
+            Phase::WarmUp | Phase::Measuring if self.closing_until.is_some_and(|until| now >= until) => {
                 self.window.stop();
                 Some(self.conclude())
             }
             _ if running == 0 && self.role == Role::Client => Some(self.conclude()),
-            Phase::Draining if self.closing_until.is_some() && running == 0 => {
-                Some(self.conclude())
-            }
+            Phase::Draining if self.closing_until.is_some() && running == 0 => Some(self.conclude()),
             Phase::Draining if now >= self.next_look() => {
                 self.window.stop();
                 Some(self.conclude())
@@ -360,16 +307,12 @@ impl Trial {
             Phase::WarmUp => {
                 self.report.start = self.edge(now);
                 self.report.end = self.report.start.clone();
-                self.report
-                    .incomplete
-                    .get_or_insert_with(|| "ended before the window began".to_owned());
+                self.report.incomplete.get_or_insert_with(|| "ended before the window began".to_owned());
             }
             Phase::Measuring => {
                 self.report.end = self.edge(now);
                 self.window.finish(now);
-                self.report
-                    .incomplete
-                    .get_or_insert_with(|| "ended inside the window".to_owned());
+                self.report.incomplete.get_or_insert_with(|| "ended inside the window".to_owned());
             }
             Phase::Draining => {}
         }
@@ -377,33 +320,17 @@ impl Trial {
             return News::Failed(Fault::measuring("the trial has no workers"), None);
         };
         let report = &mut self.report;
-        report.window_ns = self
-            .window
-            .end()
-            .min(now)
-            .saturating_sub(report.window_start_ns);
+        report.window_ns = self.window.end().min(now).saturating_sub(report.window_start_ns);
         for (kind, histogram) in recorder.histograms() {
             report.latency.insert(kind, histogram.to_base64());
         }
         let (statuses, errors, extra) = recorder.tallies();
-        report.statuses = statuses
-            .iter()
-            .map(|(status, n)| (status.to_string(), *n))
-            .collect();
-        report.errors = errors
-            .iter()
-            .map(|(reason, n)| ((*reason).to_owned(), *n))
-            .collect();
-        report.extra = extra
-            .iter()
-            .filter(|(_, v)| v.is_finite())
-            .map(|(name, v)| ((*name).to_owned(), *v))
-            .collect();
+        report.statuses = statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect();
+        report.errors = errors.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect();
+        report.extra = extra.iter().filter(|(_, v)| v.is_finite()).map(|(name, v)| ((*name).to_owned(), *v)).collect();
         report.settings = self.sockets.settings();
         for (name, why) in self.observer.unavailable() {
-            report
-                .settings
-                .insert(format!("meter_{name}"), format!("unavailable: {why}"));
+            report.settings.insert(format!("meter_{name}"), format!("unavailable: {why}"));
         }
         report.flows = self.sockets.flows();
         let opened = self.phase != Phase::Opening && self.phase != Phase::Ready;
@@ -453,14 +380,8 @@ fn check_cpus(job: &Job, role: Role) -> Result<(), Fault> {
         Role::Server => &job.server_cpus,
     };
     let Some(asked) = asked else { return Ok(()) };
-    let allowed = cpu::allowed()
-        .map_err(|e| Fault::environment(format!("cannot read the CPU affinity: {e}")))?;
-    let missing: Vec<_> = asked
-        .0
-        .iter()
-        .filter(|cpu| !allowed.contains(cpu))
-        .map(ToString::to_string)
-        .collect();
+    let allowed = cpu::allowed().map_err(|e| Fault::environment(format!("cannot read the CPU affinity: {e}")))?;
+    let missing: Vec<_> = asked.0.iter().filter(|cpu| !allowed.contains(cpu)).map(ToString::to_string).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -469,9 +390,5 @@ fn check_cpus(job: &Job, role: Role) -> Result<(), Fault> {
         Role::Client => "client",
         Role::Server => "server",
     };
-    Err(Fault::input(format!(
-        "--cpu: the {end} has no CPU {}; it may use {}",
-        missing.join(", "),
-        allowed.join(", ")
-    )))
+    Err(Fault::input(format!("--cpu: the {end} has no CPU {}; it may use {}", missing.join(", "), allowed.join(", "))))
 }

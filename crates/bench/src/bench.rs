@@ -38,15 +38,7 @@ impl Bench {
     pub(crate) fn new(lab: Lab, tools: Tools, seconds: u32, cpus: [usize; 2]) -> Result<Self> {
         let scratch = tempfile::tempdir().context("temporary directory")?;
         let (commands, memory) = Default::default();
-        Ok(Self {
-            lab,
-            tools,
-            scratch,
-            seconds,
-            cpus,
-            commands,
-            memory,
-        })
+        Ok(Self { lab, tools, scratch, seconds, cpus, commands, memory })
     }
 
     /// The programs.
@@ -87,33 +79,15 @@ impl Bench {
     /// # Errors
     /// When the peer is not installed.
     pub(crate) fn peer(&self, peer: &Peer, end: End, words: &[&str]) -> Result<Task> {
-        Ok(self.task(
-            end,
-            Some(self.cpu(end)),
-            None,
-            self.tools.peer(peer)?,
-            words,
-        ))
+        Ok(self.task(end, Some(self.cpu(end)), None, self.tools.peer(peer)?, words))
     }
 
     /// As [`Self::peer`], allowed this many open files.
     ///
     /// # Errors
     /// When the peer is not installed.
-    pub(crate) fn peer_with_files(
-        &self,
-        peer: &Peer,
-        end: End,
-        files: u64,
-        words: &[&str],
-    ) -> Result<Task> {
-        Ok(self.task(
-            end,
-            Some(self.cpu(end)),
-            Some(files),
-            self.tools.peer(peer)?,
-            words,
-        ))
+    pub(crate) fn peer_with_files(&self, peer: &Peer, end: End, files: u64, words: &[&str]) -> Result<Task> {
+        Ok(self.task(end, Some(self.cpu(end)), Some(files), self.tools.peer(peer)?, words))
     }
 
     /// Ours at one end, the whole process on that end's CPU, as the peers are.
@@ -128,13 +102,7 @@ impl Bench {
 
     /// Ours outside the lab, on the machine's loopback.
     pub(crate) fn ours_outside(&self, words: &[&str]) -> Task {
-        self.log(Task::new(
-            "loopback",
-            None,
-            None,
-            None,
-            &command(self.tools.hopbench(), words),
-        ))
+        self.log(Task::new("loopback", None, None, None, &command(self.tools.hopbench(), words)))
     }
 
     /// A hidden subcommand of this program at one end, on that end's CPU.
@@ -166,25 +134,12 @@ impl Bench {
         self.memory.borrow_mut().insert(key, value);
     }
 
-    fn task(
-        &self,
-        end: End,
-        cpu: Option<usize>,
-        files: Option<u64>,
-        program: &Path,
-        words: &[&str],
-    ) -> Task {
+    fn task(&self, end: End, cpu: Option<usize>, files: Option<u64>, program: &Path, words: &[&str]) -> Task {
         let prompt = match end {
             End::Client => "client",
             End::Server => "server",
         };
-        self.log(Task::new(
-            prompt,
-            Some(&self.lab.file(end)),
-            cpu,
-            files,
-            &command(program, words),
-        ))
+        self.log(Task::new(prompt, Some(&self.lab.file(end)), cpu, files, &command(program, words)))
     }
 
     fn log(&self, task: Task) -> Task {
@@ -200,7 +155,5 @@ impl Bench {
 
 fn command(program: &Path, words: &[&str]) -> Vec<String> {
     let program = PathBuf::from(program).display().to_string();
-    std::iter::once(program)
-        .chain(words.iter().map(|word| (*word).to_owned()))
-        .collect()
+    std::iter::once(program).chain(words.iter().map(|word| (*word).to_owned())).collect()
 }

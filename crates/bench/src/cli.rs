@@ -11,11 +11,7 @@ use clap::{Parser, Subcommand};
 /// kernel that lets this user make user namespaces. Exit codes: 0 measured (a goal that was missed is not a
 /// failure), 2 the input is wrong, 3 the environment cannot do it, 4 something failed while measuring.
 #[derive(Debug, Parser)]
-#[command(
-    name = "hopbench-bench",
-    version,
-    args_conflicts_with_subcommands = true
-)]
+#[command(name = "hopbench-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) part: Option<Part>,
@@ -98,9 +94,7 @@ pub(crate) enum Part {
 }
 
 fn named_path(text: &str) -> Result<(String, PathBuf), String> {
-    let (name, path) = text
-        .split_once('=')
-        .ok_or_else(|| format!("`{text}` is not NAME=PATH"))?;
+    let (name, path) = text.split_once('=').ok_or_else(|| format!("`{text}` is not NAME=PATH"))?;
     Ok((name.to_owned(), PathBuf::from(path)))
 }
 
@@ -113,36 +107,17 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
-        let cli = Cli::try_parse_from([
-            "hopbench-bench",
-            "--only",
-            "udp",
-            "--peer",
-            "wrk=/x/wrk",
-            "--time",
-            "1",
-        ])
-        .unwrap();
+        let cli =
+            Cli::try_parse_from(["hopbench-bench", "--only", "udp", "--peer", "wrk=/x/wrk", "--time", "1"]).unwrap();
         assert_eq!(cli.options.only, ["udp"]);
-        assert_eq!(
-            cli.options.peer,
-            [("wrk".to_owned(), PathBuf::from("/x/wrk"))]
-        );
+        assert_eq!(cli.options.peer, [("wrk".to_owned(), PathBuf::from("/x/wrk"))]);
         assert_eq!((cli.options.pairs, cli.options.time), (5, 1));
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        for bad in [
-            ["--pairs", "0"],
-            ["--time", "0"],
-            ["--time", "0.5"],
-            ["--peer", "wrk"],
-        ] {
-            assert!(
-                Cli::try_parse_from(["hopbench-bench", bad[0], bad[1]]).is_err(),
-                "{bad:?}"
-            );
+        for bad in [["--pairs", "0"], ["--time", "0"], ["--time", "0.5"], ["--peer", "wrk"]] {
+            assert!(Cli::try_parse_from(["hopbench-bench", bad[0], bad[1]]).is_err(), "{bad:?}");
         }
     }
 }

@@ -13,19 +13,10 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// # Errors
 /// When there is no answer.
 pub(crate) fn get(target: SocketAddr, path: &str) -> Result<String> {
-    let mut stream = TcpStream::connect_timeout(&target, TIMEOUT)
-        .with_context(|| format!("connection to {target}"))?;
-    stream
-        .set_read_timeout(Some(TIMEOUT))
-        .context("read timeout")?;
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n\r\n"
-    )
-    .context("request")?;
+    let mut stream = TcpStream::connect_timeout(&target, TIMEOUT).with_context(|| format!("connection to {target}"))?;
+    stream.set_read_timeout(Some(TIMEOUT)).context("read timeout")?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n\r\n").context("request")?;
     let mut answer = String::new();
-    stream
-        .read_to_string(&mut answer)
-        .with_context(|| format!("answer of {target}"))?;
+    stream.read_to_string(&mut answer).with_context(|| format!("answer of {target}"))?;
     Ok(answer)
 }

@@ -77,14 +77,7 @@ impl Goal {
         scale: f64,
         reach: Reach,
     ) -> Self {
-        Self {
-            figure,
-            label,
-            unit,
-            scale,
-            judged: Judged::Ratio,
-            reach,
-        }
+        Self { figure, label, unit, scale, judged: Judged::Ratio, reach }
     }
 
     /// A goal for our value alone, given in the unit shown.
@@ -95,14 +88,7 @@ impl Goal {
         scale: f64,
         reach: Reach,
     ) -> Self {
-        Self {
-            figure,
-            label,
-            unit,
-            scale,
-            judged: Judged::Value,
-            reach,
-        }
+        Self { figure, label, unit, scale, judged: Judged::Value, reach }
     }
 }
 

@@ -43,10 +43,7 @@ pub(crate) fn check() -> Result<()> {
 /// After a signal.
 pub(crate) fn sleep(time: Duration) -> Result<()> {
     let begun = Moment::now();
-    while let Some(left) = time
-        .checked_sub(begun.elapsed())
-        .filter(|left| !left.is_zero())
-    {
+    while let Some(left) = time.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
         check()?;
         clock::sleep(left.min(SLICE));
     }

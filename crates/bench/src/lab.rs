@@ -64,20 +64,9 @@ impl Lab {
         ip(&["-n", &fabric, "link", "set", "br0", "up"])?;
         for (end, address) in [(End::Client, CLIENT_ADDRESS), (End::Server, SERVER_ADDRESS)] {
             let (port, name) = (format!("port-{}", end.letter()), lab.name(end));
-            ip(&[
-                "-n", &fabric, "link", "add", &port, "type", "veth", "peer", "name", "eth0",
-                "netns", &name,
-            ])?;
+            ip(&["-n", &fabric, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &name])?;
             ip(&["-n", &fabric, "link", "set", &port, "master", "br0", "up"])?;
-            ip(&[
-                "-n",
-                &name,
-                "addr",
-                "add",
-                &format!("{address}/24"),
-                "dev",
-                "eth0",
-            ])?;
+            ip(&["-n", &name, "addr", "add", &format!("{address}/24"), "dev", "eth0"])?;
             ip(&["-n", &name, "link", "set", "eth0", "up"])?;
         }
         Ok(lab)
@@ -103,16 +92,9 @@ impl Drop for Lab {
 }
 
 fn ip(args: &[&str]) -> Result<()> {
-    let output = Command::new("ip")
-        .args(args)
-        .output()
-        .context("`ip` (package iproute2) cannot be started")?;
+    let output = Command::new("ip").args(args).output().context("`ip` (package iproute2) cannot be started")?;
     if !output.status.success() {
-        bail!(
-            "`ip {}`: {}",
-            args.join(" "),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
+        bail!("`ip {}`: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok(())
 }

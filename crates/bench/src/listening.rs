@@ -24,11 +24,7 @@ pub(crate) fn wait(server: &mut Running, port: u16) -> Result<()> {
             return Ok(());
         }
         if server.ended()? {
-            bail!(
-                "`{}` ended before it listened{}",
-                server.shown(),
-                server.last_words()
-            );
+            bail!("`{}` ended before it listened{}", server.shown(), server.last_words());
         }
         if begun.elapsed() > PATIENCE {
             bail!(
@@ -48,8 +44,7 @@ pub(crate) fn wait(server: &mut Running, port: u16) -> Result<()> {
 /// # Errors
 /// When the server is gone or has no `eth0`.
 pub(crate) fn interface_bytes(server: &Running) -> Result<f64> {
-    received_by("eth0", &server.proc_file("net/dev")?)
-        .context("no `eth0` in the server's /proc/PID/net/dev")
+    received_by("eth0", &server.proc_file("net/dev")?).context("no `eth0` in the server's /proc/PID/net/dev")
 }
 
 fn listens(table: &str, port: u16) -> bool {
@@ -64,9 +59,7 @@ fn listens(table: &str, port: u16) -> bool {
 
 fn received_by(interface: &str, table: &str) -> Option<f64> {
     let prefix = format!("{interface}:");
-    let line = table
-        .lines()
-        .find_map(|line| line.trim_start().strip_prefix(&prefix))?;
+    let line = table.lines().find_map(|line| line.trim_start().strip_prefix(&prefix))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
@@ -82,10 +75,7 @@ mod tests {
     #[test]
     fn a_listener_is_told_from_a_connection() {
         assert!(listens(TCP, 5201));
-        assert!(
-            !listens(TCP, 8080),
-            "an established connection is not a listener"
-        );
+        assert!(!listens(TCP, 8080), "an established connection is not a listener");
         assert!(!listens(TCP, 51));
     }
 

@@ -46,9 +46,7 @@ const MEASURING: u8 = 4;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.part {
-        Some(part) => run_part(part)
-            .map(|()| 0)
-            .map_err(|error| (MEASURING, error)),
+        Some(part) => run_part(part).map(|()| 0).map_err(|error| (MEASURING, error)),
         None => run(&cli.options),
     };
     match done {
@@ -64,21 +62,14 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     let input = |error| (INPUT, error);
     let environment = |error| (ENVIRONMENT, error);
     let rows = session::chosen(&options.only).map_err(input)?;
-    let hopbench = options
-        .hopbench
-        .clone()
-        .map_or_else(tools::default_hopbench, Ok)
-        .map_err(environment)?;
-    let hopbench = hopbench
-        .canonicalize()
-        .with_context(|| format!("--hopbench {}", hopbench.display()))
-        .map_err(input)?;
+    let hopbench = options.hopbench.clone().map_or_else(tools::default_hopbench, Ok).map_err(environment)?;
+    let hopbench =
+        hopbench.canonicalize().with_context(|| format!("--hopbench {}", hopbench.display())).map_err(input)?;
     let tools = Tools::find(hopbench, &options.peer).map_err(input)?;
     if options.list {
         for row in rows {
             let state = session::obstacle(row, &tools).unwrap_or_else(|| "can run".to_owned());
-            print(&format!("{:<24} {:<60} {state}", row.name(), row.what()))
-                .map_err(environment)?;
+            print(&format!("{:<24} {:<60} {state}", row.name(), row.what())).map_err(environment)?;
         }
         return Ok(0);
     }
@@ -86,9 +77,7 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     let cpus = machine::two_cpus().map_err(environment)?;
     lab::become_root_somewhere().map_err(environment)?;
     if cfg!(debug_assertions) {
-        say(
-            "warning: a debug build of this program makes the plain epoll loop slower than it is; use --release",
-        );
+        say("warning: a debug build of this program makes the plain epoll loop slower than it is; use --release");
     }
     interrupt::install().map_err(environment)?;
     let lab = lab::Lab::build()
@@ -100,45 +89,22 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     let progress = |what: &str| {
         // One line that is overwritten on a terminal, a line each in a log.
         let (start, end) = if live { ("\r\x1b[K", "") } else { ("", "\n") };
-        let _ = write!(
-            std::io::stderr(),
-            "{start}[{:>4} s] {what}{end}",
-            begun.elapsed().as_secs()
-        );
+        let _ = write!(std::io::stderr(), "{start}[{:>4} s] {what}{end}", begun.elapsed().as_secs());
     };
-    let report =
-        session::measure(&bench, &rows, options, progress).map_err(|error| (MEASURING, error))?;
+    let report = session::measure(&bench, &rows, options, progress).map_err(|error| (MEASURING, error))?;
     if live {
         say("");
     }
     print(&report::terminal(&report)).map_err(|error| (MEASURING, error))?;
-    Ok(if report.failed() || interrupt::asked() {
-        MEASURING
-    } else {
-        0
-    })
+    Ok(if report.failed() || interrupt::asked() { MEASURING } else { 0 })
 }
 
 fn run_part(part: Part) -> Result<()> {
     match part {
-        Part::PlainSend {
-            target,
-            connections,
-            size,
-        } => plain::send(target, connections, size),
-        Part::PlainReceive {
-            port,
-            connections,
-            size,
-            warmup_ms,
-            window_ms,
-        } => {
-            let (warmup, window) = (
-                Duration::from_millis(warmup_ms),
-                Duration::from_millis(window_ms),
-            );
-            let listener =
-                TcpListener::bind(("0.0.0.0", port)).with_context(|| format!("TCP port {port}"))?;
+        Part::PlainSend { target, connections, size } => plain::send(target, connections, size),
+        Part::PlainReceive { port, connections, size, warmup_ms, window_ms } => {
+            let (warmup, window) = (Duration::from_millis(warmup_ms), Duration::from_millis(window_ms));
+            let listener = TcpListener::bind(("0.0.0.0", port)).with_context(|| format!("TCP port {port}"))?;
             let received = plain::receive(&listener, connections, size, warmup, window)?;
             print(&serde_json::to_string(&received)?)
         }

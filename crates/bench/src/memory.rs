@@ -27,9 +27,7 @@ pub(crate) fn bytes(program: &Running, kind: Kind) -> Result<f64> {
 }
 
 fn parse(status: &str, name: &str) -> Option<f64> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024.0)
 }

@@ -31,10 +31,7 @@ impl AgentRun {
     pub(crate) fn cpu_per_byte(&self) -> Figures {
         Figures::from([
             ("sender_cpu_s_per_byte", self.client.total_s() / self.bytes),
-            (
-                "receiver_cpu_s_per_byte",
-                self.server.total_s() / self.bytes,
-            ),
+            ("receiver_cpu_s_per_byte", self.server.total_s() / self.bytes),
         ])
     }
 }
@@ -44,12 +41,8 @@ impl AgentRun {
 /// # Errors
 /// When it does not come up.
 pub(crate) fn serve(bench: &Bench) -> Result<Running> {
-    let mut server = bench
-        .ours(
-            End::Server,
-            &["serve", "--insecure", "--port", &PORT.to_string()],
-        )
-        .start(bench.scratch())?;
+    let mut server =
+        bench.ours(End::Server, &["serve", "--insecure", "--port", &PORT.to_string()]).start(bench.scratch())?;
     listening::wait(&mut server, PORT)?;
     Ok(server)
 }
@@ -64,17 +57,10 @@ pub(crate) fn against_agent(bench: &Bench, workload: &str, words: &[&str]) -> Re
     let target = format!("{SERVER_ADDRESS}:{PORT}");
     let words = with_common(workload, &target, &format!("{}s", bench.seconds()), words);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let client = bench
-        .ours(End::Client, &words)
-        .run(bench.scratch(), bench.limit())?;
+    let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
     let bytes = listening::interface_bytes(&server)? - before;
     let server = server.stop()?;
-    Ok(AgentRun {
-        record: parse(&client.stdout)?,
-        client: client.usage,
-        server,
-        bytes,
-    })
+    Ok(AgentRun { record: parse(&client.stdout)?, client: client.usage, server, bytes })
 }
 
 /// The words of `hopbench http` against a URL, for a window like `3s`.
@@ -92,9 +78,7 @@ pub(crate) fn against_nginx(bench: &Bench, words: &[&str]) -> Result<(Record, Fi
     let nginx = Nginx::start(bench)?;
     let words = http_words(&nginx.url(), &format!("{}s", bench.seconds()), words);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let client = bench
-        .ours(End::Client, &words)
-        .run(bench.scratch(), bench.limit())?;
+    let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
     let served = nginx.served()?;
     let record = parse(&client.stdout)?;
     nginx.stop()?;
@@ -110,11 +94,7 @@ pub(crate) fn against_nginx(bench: &Bench, words: &[&str]) -> Result<(Record, Fi
 /// # Errors
 /// When there is none, or the trial was cut short, had errors or broke an invariant.
 pub(crate) fn parse(stdout: &str) -> Result<Record> {
-    let line = stdout
-        .lines()
-        .rev()
-        .find(|line| line.starts_with('{'))
-        .context("hopbench printed no record")?;
+    let line = stdout.lines().rev().find(|line| line.starts_with('{')).context("hopbench printed no record")?;
     let record: Record = serde_json::from_str(line).context("record of hopbench")?;
     if let Some(why) = &record.incomplete {
         bail!("hopbench was cut short: {why}");
@@ -123,11 +103,7 @@ pub(crate) fn parse(stdout: &str) -> Result<Record> {
         bail!("{count} exchanges of hopbench failed: {reason}");
     }
     if let Some(broken) = record.invariants.iter().find(|invariant| !invariant.ok) {
-        bail!(
-            "hopbench's record breaks the invariant {}: {}",
-            broken.name,
-            broken.detail
-        );
+        bail!("hopbench's record breaks the invariant {}: {}", broken.name, broken.detail);
     }
     Ok(record)
 }
@@ -137,11 +113,7 @@ pub(crate) fn parse(stdout: &str) -> Result<Record> {
 /// # Errors
 /// When the record has none of that name.
 pub(crate) fn metric(record: &Record, name: &str) -> Result<f64> {
-    record
-        .metrics
-        .get(name)
-        .copied()
-        .with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
+    record.metrics.get(name).copied().with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
 }
 
 /// One of the record's latencies.
@@ -149,29 +121,13 @@ pub(crate) fn metric(record: &Record, name: &str) -> Result<f64> {
 /// # Errors
 /// When the record has none of that name.
 pub(crate) fn latency<'a>(record: &'a Record, name: &str) -> Result<&'a Latency> {
-    record
-        .latency
-        .get(name)
-        .with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
+    record.latency.get(name).with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
 }
 
 fn with_common(workload: &str, target: &str, window: &str, words: &[&str]) -> Vec<String> {
     let warmup = format!("{}ms", WARMUP.as_millis());
-    let common = [
-        workload,
-        target,
-        "--insecure",
-        "-t",
-        window,
-        "--warmup",
-        &warmup,
-        "--json",
-    ];
-    common
-        .iter()
-        .chain(words)
-        .map(|word| (*word).to_owned())
-        .collect()
+    let common = [workload, target, "--insecure", "-t", window, "--warmup", &warmup, "--json"];
+    common.iter().chain(words).map(|word| (*word).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -198,12 +154,7 @@ mod tests {
         let record = parse(&printed).unwrap();
         assert_eq!(metric(&record, "requests_per_s").unwrap(), 20_000.0);
         assert_eq!(latency(&record, "service_ns").unwrap().p50, 44_000);
-        assert!(
-            metric(&record, "received_bits_per_s")
-                .unwrap_err()
-                .to_string()
-                .contains("received_bits_per_s")
-        );
+        assert!(metric(&record, "received_bits_per_s").unwrap_err().to_string().contains("received_bits_per_s"));
         assert!(latency(&record, "lateness_ns").is_err());
     }
 
@@ -214,34 +165,16 @@ mod tests {
             record[field] = value;
             parse(&record.to_string())
         };
-        assert!(
-            with("incomplete", json!("connection lost"))
-                .unwrap_err()
-                .to_string()
-                .contains("connection lost")
-        );
-        assert!(
-            with("errors", json!({"timeout": 3}))
-                .unwrap_err()
-                .to_string()
-                .contains("timeout")
-        );
+        assert!(with("incomplete", json!("connection lost")).unwrap_err().to_string().contains("connection lost"));
+        assert!(with("errors", json!({"timeout": 3})).unwrap_err().to_string().contains("timeout"));
         let broken = json!([{"name": "received_le_sent", "ok": false, "detail": "2 > 1"}]);
-        assert!(
-            with("invariants", broken)
-                .unwrap_err()
-                .to_string()
-                .contains("2 > 1")
-        );
+        assert!(with("invariants", broken).unwrap_err().to_string().contains("2 > 1"));
         assert!(parse("no record").is_err());
     }
 
     #[test]
     fn every_client_gets_the_common_words() {
         let words = with_common("rr", "10.71.0.2:7474", "3s", &["--size", "1"]).join(" ");
-        assert_eq!(
-            words,
-            "rr 10.71.0.2:7474 --insecure -t 3s --warmup 500ms --json --size 1"
-        );
+        assert_eq!(words, "rr 10.71.0.2:7474 --insecure -t 3s --warmup 500ms --json --size 1");
     }
 }

@@ -56,16 +56,9 @@ pub(crate) fn run(
         let ours = row.ours(bench)?;
         interrupt::check()?;
         if !row.against().is_empty() {
-            progress(&format!(
-                "{}: {} {number}/{pairs}",
-                row.name(),
-                row.against()
-            ));
+            progress(&format!("{}: {} {number}/{pairs}", row.name(), row.against()));
         }
-        done.push(Pair {
-            ours,
-            peer: row.theirs(bench)?,
-        });
+        done.push(Pair { ours, peer: row.theirs(bench)? });
     }
     Ok(())
 }
@@ -74,14 +67,9 @@ pub(crate) fn run(
 pub(crate) fn judge(goal: &Goal, pairs: &[Pair]) -> Judgement {
     let value = |figures: &Figures| figures.get(goal.figure).map(|v| v * goal.scale);
     let ours: Vec<f64> = pairs.iter().filter_map(|pair| value(&pair.ours)).collect();
-    let peer: Vec<f64> = pairs
-        .iter()
-        .filter_map(|pair| value(pair.peer.as_ref()?))
-        .collect();
-    let ratios: Vec<f64> = pairs
-        .iter()
-        .filter_map(|pair| Some(value(&pair.ours)? / value(pair.peer.as_ref()?)?))
-        .collect();
+    let peer: Vec<f64> = pairs.iter().filter_map(|pair| value(pair.peer.as_ref()?)).collect();
+    let ratios: Vec<f64> =
+        pairs.iter().filter_map(|pair| Some(value(&pair.ours)? / value(pair.peer.as_ref()?)?)).collect();
     let (ours, ratio) = (Spread::of(&ours), Spread::of(&ratios));
     let judged = match goal.judged {
         Judged::Ratio => ratio,
@@ -104,20 +92,13 @@ mod tests {
     use super::*;
 
     fn pair(ours: f64, peer: Option<f64>) -> Pair {
-        Pair {
-            ours: Figures::from([("x", ours)]),
-            peer: peer.map(|p| Figures::from([("x", p)])),
-        }
+        Pair { ours: Figures::from([("x", ours)]), peer: peer.map(|p| Figures::from([("x", p)])) }
     }
 
     #[test]
     fn the_ratio_is_taken_pair_by_pair() {
         // The machine slows down to a fifth: the ratio of medians would say 0.6, the pairs say 1.2.
-        let pairs = [
-            pair(12.0, Some(10.0)),
-            pair(6.0, Some(5.0)),
-            pair(2.4, Some(2.0)),
-        ];
+        let pairs = [pair(12.0, Some(10.0)), pair(6.0, Some(5.0)), pair(2.4, Some(2.0))];
         let goal = Goal::ratio("x", "x", "", 1.0, Reach::AtLeast(1.1));
         let judgement = judge(&goal, &pairs);
         assert!((judgement.ratio.unwrap().median - 1.2).abs() < 1e-9);

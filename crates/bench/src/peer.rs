@@ -23,14 +23,8 @@ pub(crate) struct Peer {
 }
 
 /// Every program that some row needs, in the order of the report.
-pub(crate) const PEERS: &[&Peer] = &[
-    &iperf3::PEER,
-    &qperf::PEER,
-    &sockperf::PEER,
-    &wrk::PEER,
-    &fortio::PEER,
-    &nginx::PEER,
-];
+pub(crate) const PEERS: &[&Peer] =
+    &[&iperf3::PEER, &qperf::PEER, &sockperf::PEER, &wrk::PEER, &fortio::PEER, &nginx::PEER];
 
 impl Peer {
     /// Looks for the binary: where `make bench` installs, then `PATH`, then where servers live.
@@ -47,17 +41,9 @@ impl Peer {
     /// The version that the binary at this path names, `unknown` where it does not.
     pub(crate) fn version_of(&self, binary: &PathBuf) -> String {
         let output = Command::new(binary).args(self.version_args).output();
-        let printed = output.map(|o| {
-            format!(
-                "{}{}",
-                String::from_utf8_lossy(&o.stdout),
-                String::from_utf8_lossy(&o.stderr)
-            )
-        });
-        printed
-            .ok()
-            .and_then(|text| (self.version)(&text))
-            .unwrap_or_else(|| "unknown".to_owned())
+        let printed =
+            output.map(|o| format!("{}{}", String::from_utf8_lossy(&o.stdout), String::from_utf8_lossy(&o.stderr)));
+        printed.ok().and_then(|text| (self.version)(&text)).unwrap_or_else(|| "unknown".to_owned())
     }
 }
 
@@ -90,11 +76,7 @@ mod tests {
         let cases: &[(&Peer, &str, &str)] = &[
             (&iperf3::PEER, "iperf 3.12 (cJSON 1.7.15)\nLinux\n", "3.12"),
             (&qperf::PEER, "qperf 0.4.11\n", "0.4.11"),
-            (
-                &sockperf::PEER,
-                "sockperf, version 3.7-no.git\n   compiled 2021-08-23 12:14:23\n",
-                "3.7-no.git",
-            ),
+            (&sockperf::PEER, "sockperf, version 3.7-no.git\n   compiled 2021-08-23 12:14:23\n", "3.7-no.git"),
             (
                 &wrk::PEER,
                 "wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012 Will Glozer\nUsage: wrk",
@@ -104,12 +86,7 @@ mod tests {
             (&nginx::PEER, "nginx version: nginx/1.22.1\n", "1.22.1"),
         ];
         for (peer, printed, version) in cases {
-            assert_eq!(
-                (peer.version)(printed).as_deref(),
-                Some(*version),
-                "{}",
-                peer.name
-            );
+            assert_eq!((peer.version)(printed).as_deref(), Some(*version), "{}", peer.name);
         }
     }
 }

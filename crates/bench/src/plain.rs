@@ -32,15 +32,12 @@ pub(crate) struct Received {
 pub(crate) fn send(target: SocketAddr, connections: usize, size: usize) -> Result<()> {
     let mut streams = Vec::with_capacity(connections);
     for _ in 0..connections {
-        streams
-            .push(TcpStream::connect(target).with_context(|| format!("connection to {target}"))?);
+        streams.push(TcpStream::connect(target).with_context(|| format!("connection to {target}"))?);
     }
     let (epoll, mut events) = watch(&streams, EpollFlags::EPOLLOUT)?;
     let buffer = vec![0u8; size];
     loop {
-        let count = epoll
-            .wait(&mut events, EpollTimeout::from(POLL_MS))
-            .context("epoll_wait")?;
+        let count = epoll.wait(&mut events, EpollTimeout::from(POLL_MS)).context("epoll_wait")?;
         for event in &events[..count] {
             match streams[event.data() as usize].write(&buffer) {
                 Ok(_) => {}
@@ -77,15 +74,10 @@ pub(crate) fn receive(
         if elapsed >= warmup {
             let (from, bytes_before) = *at_start.get_or_insert((elapsed, bytes));
             if elapsed - from >= window {
-                return Ok(Received {
-                    bytes: bytes - bytes_before,
-                    window_s: (elapsed - from).as_secs_f64(),
-                });
+                return Ok(Received { bytes: bytes - bytes_before, window_s: (elapsed - from).as_secs_f64() });
             }
         }
-        let count = epoll
-            .wait(&mut events, EpollTimeout::from(POLL_MS))
-            .context("epoll_wait")?;
+        let count = epoll.wait(&mut events, EpollTimeout::from(POLL_MS)).context("epoll_wait")?;
         for event in &events[..count] {
             match streams[event.data() as usize].read(&mut buffer) {
                 Ok(0) => anyhow::bail!("the sender closed a connection before the end"),
@@ -100,12 +92,8 @@ pub(crate) fn receive(
 fn watch(streams: &[TcpStream], what: EpollFlags) -> Result<(Epoll, Vec<EpollEvent>)> {
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).context("epoll_create")?;
     for (index, stream) in streams.iter().enumerate() {
-        stream
-            .set_nonblocking(true)
-            .context("non-blocking socket")?;
-        epoll
-            .add(stream, EpollEvent::new(what, index as u64))
-            .context("epoll_ctl")?;
+        stream.set_nonblocking(true).context("non-blocking socket")?;
+        epoll.add(stream, EpollEvent::new(what, index as u64)).context("epoll_ctl")?;
     }
     Ok((epoll, vec![EpollEvent::empty(); EVENTS]))
 }
@@ -129,19 +117,14 @@ mod tests {
         let sender = std::thread::spawn(move || send(target, 2, 10_000));
         let received = receive(&listener, 2, 10_000, WARMUP, WINDOW).unwrap();
         sender.join().unwrap().unwrap();
-        assert!(
-            received.bytes > 0 && received.window_s >= 0.05,
-            "{received:?}"
-        );
+        assert!(received.bytes > 0 && received.window_s >= 0.05, "{received:?}");
     }
 
     #[test]
     fn a_sender_that_leaves_early_is_no_result() {
         let (listener, target) = listener();
         drop(TcpStream::connect(target).unwrap());
-        let error = receive(&listener, 1, 10_000, WARMUP, WINDOW)
-            .unwrap_err()
-            .to_string();
+        let error = receive(&listener, 1, 10_000, WARMUP, WINDOW).unwrap_err().to_string();
         assert!(error.contains("closed a connection"), "{error}");
     }
 }

@@ -33,9 +33,7 @@ impl Task {
         files: Option<u64>,
         words: &[String],
     ) -> Self {
-        let mut all: Vec<String> = ["setpriv", "--pdeathsig", "KILL"]
-            .map(str::to_owned)
-            .to_vec();
+        let mut all: Vec<String> = ["setpriv", "--pdeathsig", "KILL"].map(str::to_owned).to_vec();
         if let Some(file) = namespace {
             all.extend(["nsenter".to_owned(), format!("--net={file}")]);
         }
@@ -62,10 +60,8 @@ impl Task {
     /// # Errors
     /// When it cannot be started.
     pub(crate) fn start(&self, scratch: &Path) -> Result<Running> {
-        let out =
-            tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
-        let err =
-            tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
+        let out = tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
+        let err = tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
         let writer = |file: &tempfile::NamedTempFile| -> Result<File> { Ok(file.reopen()?) };
         let child = Command::new(&self.words[0])
             .args(&self.words[1..])
@@ -74,9 +70,7 @@ impl Task {
             .stdout(writer(&out)?)
             .stderr(writer(&err)?)
             .spawn()
-            .with_context(|| {
-                format!("`{}` (package util-linux) cannot be started", self.words[0])
-            })?;
+            .with_context(|| format!("`{}` (package util-linux) cannot be started", self.words[0]))?;
         Ok(Running::new(self.shown.clone(), child, out, err))
     }
 
@@ -99,11 +93,7 @@ fn shown(words: &[String]) -> String {
                 _ => word,
             };
             let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%+".contains(c);
-            if !short.is_empty() && short.chars().all(plain) {
-                short.to_owned()
-            } else {
-                format!("'{short}'")
-            }
+            if !short.is_empty() && short.chars().all(plain) { short.to_owned() } else { format!("'{short}'") }
         })
         .collect();
     quoted.join(" ")
@@ -126,20 +116,14 @@ mod tests {
             None,
             &words(&["/usr/bin/wrk", "-t1", "http://10.71.0.2/"]),
         );
-        assert_eq!(
-            task.shown(),
-            "client$ taskset -c 0 wrk -t1 http://10.71.0.2/"
-        );
+        assert_eq!(task.shown(), "client$ taskset -c 0 wrk -t1 http://10.71.0.2/");
         assert!(task.words.contains(&"--net=/run/netns/x".to_owned()));
     }
 
     #[test]
     fn a_word_the_shell_would_change_is_quoted() {
         assert_eq!(shown(&words(&["a", "b c", ""])), "a 'b c' ''");
-        assert_eq!(
-            shown(&words(&["/tmp/x/prog", "/requests"])),
-            "prog /requests"
-        );
+        assert_eq!(shown(&words(&["/tmp/x/prog", "/requests"])), "prog /requests");
     }
 
     #[test]
@@ -152,17 +136,8 @@ mod tests {
         assert_eq!(finished.stdout.trim(), "done");
         assert!(finished.usage.total_s() > 0.001, "{:?}", finished.usage);
 
-        let task = Task::new(
-            "client",
-            None,
-            None,
-            None,
-            &words(&["sh", "-c", "echo broken >&2; exit 3"]),
-        );
-        let error = task
-            .run(scratch.path(), Duration::from_secs(60))
-            .unwrap_err()
-            .to_string();
+        let task = Task::new("client", None, None, None, &words(&["sh", "-c", "echo broken >&2; exit 3"]));
+        let error = task.run(scratch.path(), Duration::from_secs(60)).unwrap_err().to_string();
         assert!(error.contains("broken"), "{error}");
     }
 
@@ -170,10 +145,7 @@ mod tests {
     fn a_program_that_does_not_end_is_ended() {
         let scratch = tempfile::tempdir().unwrap();
         let task = Task::new("client", None, None, None, &words(&["sleep", "600"]));
-        let error = task
-            .run(scratch.path(), Duration::from_millis(100))
-            .unwrap_err()
-            .to_string();
+        let error = task.run(scratch.path(), Duration::from_millis(100)).unwrap_err().to_string();
         assert!(error.contains("still ran"), "{error}");
     }
 }

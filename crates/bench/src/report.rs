@@ -69,12 +69,7 @@ pub(crate) enum Outcome {
 
 impl RowReport {
     /// The report on a row.
-    pub(crate) fn new(
-        row: &dyn Row,
-        outcome: Outcome,
-        runs: Vec<Pair>,
-        commands: Vec<String>,
-    ) -> Self {
+    pub(crate) fn new(row: &dyn Row, outcome: Outcome, runs: Vec<Pair>, commands: Vec<String>) -> Self {
         Self {
             name: row.name(),
             what: row.what(),
@@ -91,19 +86,12 @@ impl RowReport {
 impl Report {
     /// Whether a row broke.
     pub(crate) fn failed(&self) -> bool {
-        self.rows
-            .iter()
-            .any(|row| matches!(row.outcome, Outcome::Failed(_)))
+        self.rows.iter().any(|row| matches!(row.outcome, Outcome::Failed(_)))
     }
 
     /// Goals that were reached, and goals that were judged.
     pub(crate) fn score(&self) -> (usize, usize) {
-        let judged: Vec<bool> = self
-            .rows
-            .iter()
-            .flat_map(|row| &row.judgements)
-            .filter_map(|j| j.met)
-            .collect();
+        let judged: Vec<bool> = self.rows.iter().flat_map(|row| &row.judgements).filter_map(|j| j.met).collect();
         (judged.iter().filter(|met| **met).count(), judged.len())
     }
 }
@@ -123,24 +111,14 @@ fn sample() -> Report {
     let commands = vec!["client$ taskset -c 0 iperf3 -u".to_owned()];
     let skipped = ROWS.iter().find(|row| row.name() == "rr-qperf").unwrap();
     Report {
-        machine: Machine {
-            cpu: "Test CPU".to_owned(),
-            cpus: 2,
-            kernel: "6.1".to_owned(),
-            memory_gib: 7.8,
-        },
+        machine: Machine { cpu: "Test CPU".to_owned(), cpus: 2, kernel: "6.1".to_owned(), memory_gib: 7.8 },
         versions: BTreeMap::from([("iperf3".to_owned(), "3.12".to_owned())]),
         missing: vec!["qperf"],
         run_s: 3,
         pairs: 3,
         rows: vec![
             RowReport::new(*row, Outcome::Measured, runs, commands),
-            RowReport::new(
-                *skipped,
-                Outcome::Skipped("qperf was not found".to_owned()),
-                Vec::new(),
-                Vec::new(),
-            ),
+            RowReport::new(*skipped, Outcome::Skipped("qperf was not found".to_owned()), Vec::new(), Vec::new()),
         ],
     }
 }

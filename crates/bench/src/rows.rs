@@ -30,12 +30,8 @@ pub(crate) const ROWS: &[&dyn Row] = &[
     &http_wrk::HttpWrk { connections: 256 },
     &http_fortio::HttpFortio { connections: 32 },
     &http_rate_cpu::HttpRateCpu,
-    &http_rate_exact::HttpRateExact {
-        pacing: hopbench_model::Pacing::Sleep,
-    },
-    &http_rate_exact::HttpRateExact {
-        pacing: hopbench_model::Pacing::Spin,
-    },
+    &http_rate_exact::HttpRateExact { pacing: hopbench_model::Pacing::Sleep },
+    &http_rate_exact::HttpRateExact { pacing: hopbench_model::Pacing::Spin },
     &http_rate_limit::HttpRateLimit,
     &memory_idle::MemoryIdle,
     &memory_connections::MemoryConnections,
@@ -52,34 +48,15 @@ mod tests {
     fn every_file_has_a_row_and_every_row_a_file() {
         let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rows");
         let files = std::fs::read_dir(directory).unwrap();
-        let stems: BTreeSet<String> = files
-            .map(|f| {
-                f.unwrap()
-                    .path()
-                    .file_stem()
-                    .unwrap()
-                    .to_string_lossy()
-                    .replace('_', "-")
-            })
-            .collect();
-        let of = |stem: &str, name: &str| {
-            name == stem
-                || name
-                    .strip_prefix(stem)
-                    .is_some_and(|rest| rest.starts_with('-'))
-        };
+        let stems: BTreeSet<String> =
+            files.map(|f| f.unwrap().path().file_stem().unwrap().to_string_lossy().replace('_', "-")).collect();
+        let of =
+            |stem: &str, name: &str| name == stem || name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-'));
         for stem in &stems {
-            assert!(
-                ROWS.iter().any(|row| of(stem, &row.name())),
-                "{stem} is in no row"
-            );
+            assert!(ROWS.iter().any(|row| of(stem, &row.name())), "{stem} is in no row");
         }
         for row in ROWS {
-            assert!(
-                stems.iter().any(|stem| of(stem, &row.name())),
-                "{} is in no file",
-                row.name()
-            );
+            assert!(stems.iter().any(|stem| of(stem, &row.name())), "{} is in no file", row.name());
         }
     }
 
@@ -88,11 +65,7 @@ mod tests {
         let names: BTreeSet<String> = ROWS.iter().map(|row| row.name()).collect();
         assert_eq!(names.len(), ROWS.len());
         for row in ROWS {
-            assert!(
-                row.goals().iter().any(|g| g.reach.met_by(0.0).is_some()),
-                "{} has no goal",
-                row.name()
-            );
+            assert!(row.goals().iter().any(|g| g.reach.met_by(0.0).is_some()), "{} has no goal", row.name());
         }
     }
 }

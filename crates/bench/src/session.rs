@@ -28,23 +28,14 @@ pub(crate) fn chosen(only: &[String]) -> Result<Vec<&'static dyn Row>> {
             bail!("--only `{name}` fits no row; rows are {}", known.join(", "));
         }
     }
-    let wanted = |row: &&dyn Row| {
-        only.is_empty()
-            || only
-                .iter()
-                .any(|name| row.name().starts_with(name.as_str()))
-    };
+    let wanted = |row: &&dyn Row| only.is_empty() || only.iter().any(|name| row.name().starts_with(name.as_str()));
     Ok(ROWS.iter().copied().filter(wanted).collect())
 }
 
 /// Why a row cannot run here, if it cannot.
 pub(crate) fn obstacle(row: &dyn Row, tools: &Tools) -> Option<String> {
-    let errors: Vec<String> = row
-        .needs()
-        .iter()
-        .filter_map(|peer| tools.peer(peer).err())
-        .map(|e| e.to_string())
-        .collect();
+    let errors: Vec<String> =
+        row.needs().iter().filter_map(|peer| tools.peer(peer).err()).map(|e| e.to_string()).collect();
     (!errors.is_empty()).then(|| errors.join("; "))
 }
 
@@ -93,18 +84,14 @@ pub(crate) fn measure(
                 Err(error) => Outcome::Failed(format!("{error:#}")),
             },
         };
-        report
-            .rows
-            .push(RowReport::new(*row, outcome, runs, bench.take_commands()));
+        report.rows.push(RowReport::new(*row, outcome, runs, bench.take_commands()));
         save(&report, options)?;
     }
     Ok(report)
 }
 
 fn save(report: &Report, options: &Options) -> Result<()> {
-    let write = |file: &Path, text: String| {
-        std::fs::write(file, text).with_context(|| file.display().to_string())
-    };
+    let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
     if let Some(file) = &options.markdown {
         write(file, report::markdown(report))?;
     }
@@ -116,18 +103,10 @@ fn save(report: &Report, options: &Options) -> Result<()> {
 
 fn versions(tools: &Tools) -> BTreeMap<String, String> {
     let mut versions = tools.versions();
-    let printed = Command::new(tools.hopbench())
-        .arg("--version")
-        .output()
-        .ok();
-    let text = printed
-        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
-        .unwrap_or_default();
-    let ours = text
-        .lines()
-        .next()
-        .map(|line| line.trim_start_matches("hopbench ").trim())
-        .filter(|line| !line.is_empty());
+    let printed = Command::new(tools.hopbench()).arg("--version").output().ok();
+    let text = printed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let ours =
+        text.lines().next().map(|line| line.trim_start_matches("hopbench ").trim()).filter(|line| !line.is_empty());
     versions.insert("hopbench".to_owned(), ours.unwrap_or("unknown").to_owned());
     versions
 }
@@ -141,47 +120,23 @@ mod tests {
 
     fn names(only: &[&str]) -> Vec<String> {
         let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
-        chosen(&only)
-            .unwrap()
-            .iter()
-            .map(|row| row.name())
-            .collect()
+        chosen(&only).unwrap().iter().map(|row| row.name()).collect()
     }
 
     #[test]
     fn a_file_that_cannot_be_written_is_found_out_early() {
-        let options = |file: &str| {
-            Cli::try_parse_from(["hopbench-bench", "--json", file])
-                .unwrap()
-                .options
-        };
-        let error = try_files(&options("/nonexistent/x.json"))
-            .unwrap_err()
-            .to_string();
+        let options = |file: &str| Cli::try_parse_from(["hopbench-bench", "--json", file]).unwrap().options;
+        let error = try_files(&options("/nonexistent/x.json")).unwrap_err().to_string();
         assert!(error.contains("--json /nonexistent/x.json"), "{error}");
         let directory = tempfile::tempdir().unwrap();
-        assert!(
-            try_files(&options(
-                &directory.path().join("x.json").display().to_string()
-            ))
-            .is_ok()
-        );
+        assert!(try_files(&options(&directory.path().join("x.json").display().to_string())).is_ok());
     }
 
     #[test]
     fn rows_are_chosen_by_the_start_of_their_name() {
         assert_eq!(names(&[]).len(), ROWS.len());
         assert_eq!(names(&["udp"]), ["udp"]);
-        assert_eq!(
-            names(&["http-wrk", "udp"]),
-            ["udp", "http-wrk-32", "http-wrk-256"],
-            "the order is the table's"
-        );
-        assert!(
-            chosen(&["netperf".to_owned()])
-                .unwrap_err()
-                .to_string()
-                .contains("stream-1")
-        );
+        assert_eq!(names(&["http-wrk", "udp"]), ["udp", "http-wrk-32", "http-wrk-256"], "the order is the table's");
+        assert!(chosen(&["netperf".to_owned()]).unwrap_err().to_string().contains("stream-1"));
     }
 }

@@ -30,16 +30,10 @@ impl Tools {
             }
         }
         let of = |peer: &Peer| {
-            let named = given
-                .iter()
-                .find(|(name, _)| name == peer.name)
-                .map(|(_, file)| file.clone());
+            let named = given.iter().find(|(name, _)| name == peer.name).map(|(_, file)| file.clone());
             named.or_else(|| peer.find())
         };
-        let peers = PEERS
-            .iter()
-            .filter_map(|peer| Some((peer.name, of(peer)?)))
-            .collect();
+        let peers = PEERS.iter().filter_map(|peer| Some((peer.name, of(peer)?))).collect();
         Ok(Self { hopbench, peers })
     }
 
@@ -54,12 +48,7 @@ impl Tools {
     /// When it was not found.
     pub(crate) fn peer(&self, peer: &Peer) -> Result<&Path> {
         let file = self.peers.get(peer.name).map(PathBuf::as_path);
-        file.with_context(|| {
-            format!(
-                "{} was not found; scripts/install-peers.sh installs it",
-                peer.name
-            )
-        })
+        file.with_context(|| format!("{} was not found; scripts/install-peers.sh installs it", peer.name))
     }
 
     /// The peers that were found, with their versions.
@@ -73,11 +62,7 @@ impl Tools {
 
     /// The peers that were not found.
     pub(crate) fn missing(&self) -> Vec<&'static str> {
-        PEERS
-            .iter()
-            .map(|peer| peer.name)
-            .filter(|name| !self.peers.contains_key(name))
-            .collect()
+        PEERS.iter().map(|peer| peer.name).filter(|name| !self.peers.contains_key(name)).collect()
     }
 }
 
@@ -87,19 +72,11 @@ impl Tools {
 /// # Errors
 /// When there is none.
 pub(crate) fn default_hopbench() -> Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
-        PathBuf::from,
-    );
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let candidates = [
-        target.join(triple).join("release/hopbench"),
-        target.join("release/hopbench"),
-    ];
-    let found = candidates
-        .iter()
-        .find(|file| file.is_file())
-        .and_then(|file| file.canonicalize().ok());
+    let candidates = [target.join(triple).join("release/hopbench"), target.join("release/hopbench")];
+    let found = candidates.iter().find(|file| file.is_file()).and_then(|file| file.canonicalize().ok());
     found.with_context(|| {
         format!("no release build of hopbench in {}; build it with `cargo build --release -p hopbench` or name it with --hopbench", target.display())
     })

@@ -64,10 +64,7 @@ impl Channel {
     /// What the kernel or the TLS library refuses; nothing is exchanged yet.
     pub fn accept(stream: TcpStream, config: Arc<ServerConfig>) -> Result<Self, ChannelError> {
         stream.set_nodelay(true)?;
-        Self::new(
-            Stream::Tcp(stream),
-            Some(ServerConnection::new(config)?.into()),
-        )
+        Self::new(Stream::Tcp(stream), Some(ServerConnection::new(config)?.into()))
     }
 
     /// The conductor's end of a session over an established connection.
@@ -76,10 +73,7 @@ impl Channel {
     /// What the kernel or the TLS library refuses; nothing is exchanged yet.
     pub fn open(stream: TcpStream, config: Arc<ClientConfig>) -> Result<Self, ChannelError> {
         stream.set_nodelay(true)?;
-        Self::new(
-            Stream::Tcp(stream),
-            Some(ClientConnection::new(config, tls::server_name())?.into()),
-        )
+        Self::new(Stream::Tcp(stream), Some(ClientConnection::new(config, tls::server_name())?.into()))
     }
 
     /// Either end of a session over a socket pair, which is private to the two ends.
@@ -102,14 +96,7 @@ impl Channel {
                 epoll.add(unix, STREAM)?;
             }
         }
-        Ok(Self {
-            stream,
-            tls,
-            frames: FrameReader::new(),
-            epoll,
-            events: Events::with_capacity(4),
-            ended: false,
-        })
+        Ok(Self { stream, tls, frames: FrameReader::new(), epoll, events: Events::with_capacity(4), ended: false })
     }
 
     /// Makes [`Channel::wait`] return when `waker` is woken, too.
@@ -152,22 +139,14 @@ impl Channel {
             let moved = match &mut self.tls {
                 Some(tls) => {
                     // The library buffers a bounded amount; what it does not take waits for the next turn.
-                    let taken = if rest.is_empty() {
-                        0
-                    } else {
-                        tls.writer().write(rest)?
-                    };
+                    let taken = if rest.is_empty() { 0 } else { tls.writer().write(rest)? };
                     rest = &rest[taken..];
                     let written = flush(tls, &mut self.stream)?;
                     if rest.is_empty() && !tls.wants_write() && !tls.is_handshaking() {
                         return Ok(());
                     }
                     // A handshake, or a key update, needs the other direction to go on.
-                    let read = if tls.is_handshaking() {
-                        self.pull()?
-                    } else {
-                        0
-                    };
+                    let read = if tls.is_handshaking() { self.pull()? } else { 0 };
                     taken + written + read
                 }
                 None if rest.is_empty() => return Ok(()),
@@ -214,10 +193,7 @@ impl Channel {
     ///
     /// # Errors
     /// As [`Channel::receive`].
-    pub fn receive_until<T: DeserializeOwned>(
-        &mut self,
-        until: Nanos,
-    ) -> Result<Option<T>, ChannelError> {
+    pub fn receive_until<T: DeserializeOwned>(&mut self, until: Nanos) -> Result<Option<T>, ChannelError> {
         loop {
             if let Some(message) = self.receive()? {
                 return Ok(Some(message));

@@ -74,9 +74,7 @@ impl Secret {
     /// # Errors
     /// When the system gives no random bytes.
     pub fn random() -> Result<Self, SecretError> {
-        Ok(Self {
-            bytes: random_bytes()?,
-        })
+        Ok(Self { bytes: random_bytes()? })
     }
 
     /// The well-known secret of `--insecure`: whoever reaches the port gets in.
@@ -92,24 +90,15 @@ impl Secret {
         let mut text = Vec::new();
         File::open(path)
             .and_then(|file| file.take(MOST_FILE_BYTES).read_to_end(&mut text))
-            .map_err(|source| SecretError::Unreadable {
-                path: path.to_owned(),
-                source,
-            })?;
+            .map_err(|source| SecretError::Unreadable { path: path.to_owned(), source })?;
         String::from_utf8_lossy(&text)
             .parse()
-            .map_err(|e| SecretError::Content {
-                path: path.to_owned(),
-                source: Box::new(e),
-            })
+            .map_err(|e| SecretError::Content { path: path.to_owned(), source: Box::new(e) })
     }
 
     /// The text form: 64 hex digits, for the user who has to take it to the other end.
     pub fn to_text(&self) -> String {
-        self.bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        self.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// The key of a run's flows. It is the same for every end that has the secret, so a number of
@@ -149,9 +138,7 @@ impl Secret {
 /// When the system gives no random bytes.
 pub fn random_bytes() -> Result<[u8; 32], SecretError> {
     let mut bytes = [0; 32];
-    SystemRandom::new()
-        .fill(&mut bytes)
-        .map_err(|_| SecretError::NoRandomness)?;
+    SystemRandom::new().fill(&mut bytes).map_err(|_| SecretError::NoRandomness)?;
     Ok(bytes)
 }
 
@@ -166,9 +153,7 @@ impl FromStr for Secret {
             digits.push(c.to_digit(16).ok_or(SecretError::Digit { at: i + 1 })? as u8);
         }
         if digits.len() != TEXT_DIGITS {
-            return Err(SecretError::Length {
-                found: digits.len(),
-            });
+            return Err(SecretError::Length { found: digits.len() });
         }
         let mut bytes = [0; SECRET_BYTES];
         for (byte, [high, low]) in bytes.iter_mut().zip(digits.as_chunks().0) {
@@ -206,19 +191,10 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_told_without_repeating_it() {
-        assert_eq!(
-            refused(""),
-            "token has 0 characters, expected 64 hex digits"
-        );
-        assert_eq!(
-            refused(&"a".repeat(63)),
-            "token has 63 characters, expected 64 hex digits"
-        );
+        assert_eq!(refused(""), "token has 0 characters, expected 64 hex digits");
+        assert_eq!(refused(&"a".repeat(63)), "token has 63 characters, expected 64 hex digits");
         let typo = format!("{}O{}", "0".repeat(9), "0".repeat(54));
-        assert_eq!(
-            refused(&typo),
-            "token has no hex digit at character 10, expected 64 hex digits"
-        );
+        assert_eq!(refused(&typo), "token has no hex digit at character 10, expected 64 hex digits");
         assert!(!refused("correct horse").contains("horse"));
         assert_eq!(format!("{:?}", Secret::insecure()), "Secret(..)");
     }
@@ -261,9 +237,6 @@ mod tests {
         });
         let distinct: std::collections::BTreeSet<_> = keys.iter().flatten().collect();
         assert_eq!(distinct.len(), 10);
-        assert_eq!(
-            a.flow_key(1).to_hex(),
-            Secret::insecure().flow_key(1).to_hex()
-        );
+        assert_eq!(a.flow_key(1).to_hex(), Secret::insecure().flow_key(1).to_hex());
     }
 }

@@ -47,10 +47,7 @@ pub struct Context {
 
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context")
-            .field("job", &self.job)
-            .field("target", &self.target)
-            .finish_non_exhaustive()
+        f.debug_struct("Context").field("job", &self.job).field("target", &self.target).finish_non_exhaustive()
     }
 }
 
@@ -104,9 +101,7 @@ struct Shared {
 
 impl std::fmt::Debug for Crew {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Crew")
-            .field("running", &self.running())
-            .finish_non_exhaustive()
+        f.debug_struct("Crew").field("running", &self.running()).finish_non_exhaustive()
     }
 }
 
@@ -163,8 +158,7 @@ impl Crew {
                 Ok(Some(recorder)) => merged.merge(&recorder),
                 Ok(None) => {}
                 Err(_) => {
-                    lock(&self.shared.fault)
-                        .get_or_insert_with(|| Fault::measuring("a worker thread panicked"));
+                    lock(&self.shared.fault).get_or_insert_with(|| Fault::measuring("a worker thread panicked"));
                 }
             }
         }
@@ -189,37 +183,22 @@ pub(crate) fn client<F: Flow + 'static>(
     let readiness = Arc::new(Readiness::new(job.connections, Arc::clone(&context.notify)));
     let shared = Arc::new(Shared::new(context));
     for worker in 0..workers {
-        let flows: Vec<_> = (worker..job.connections)
-            .step_by(workers as usize)
-            .map(|i| (i, make(i)))
-            .collect();
+        let flows: Vec<_> = (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
         let (schedule, seed) = (job.schedule, job.seed);
-        let arrivals = schedule
-            .per_s()
-            .map(|_| -> Box<dyn FnOnce(Nanos) -> Arrivals + Send> {
-                Box::new(move |start| {
-                    Arrivals::new(schedule, worker, workers, start, seed)
-                        .unwrap_or_else(|| unreachable!("it has a rate"))
-                })
-            });
+        let arrivals = schedule.per_s().map(|_| -> Box<dyn FnOnce(Nanos) -> Arrivals + Send> {
+            Box::new(move |start| {
+                Arrivals::new(schedule, worker, workers, start, seed).unwrap_or_else(|| unreachable!("it has a rate"))
+            })
+        });
         let deck = DeckSetup {
-            dial: Some(Dial {
-                transport: setup.transport,
-                peer: context.target,
-                options: setup.options.clone(),
-            }),
+            dial: Some(Dial { transport: setup.transport, peer: context.target, options: setup.options.clone() }),
             arrivals,
             ..deck_setup(context, setup)
         };
         let cpu = pick(job.client_cpus.as_ref().map(|c| &c.0), worker);
         shared.start(context, setup, cpu, flows, deck, &readiness, None)?;
     }
-    Ok(Crew {
-        shared,
-        readiness,
-        close: Box::new(|| {}),
-        window: Arc::clone(&context.window),
-    })
+    Ok(Crew { shared, readiness, close: Box::new(|| {}), window: Arc::clone(&context.window) })
 }
 
 /// Starts the workers of a server: `make` gives the flow for an accepted socket. With the engine `threads`
@@ -236,77 +215,45 @@ pub(crate) fn server<F: Flow + 'static>(
     let readiness = Arc::new(Readiness::new(0, Arc::clone(&context.notify)));
     let shared = Arc::new(Shared::new(context));
     let cpus = job.server_cpus.clone();
-    let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) =
-        if job.engine == EngineKind::Threads {
-            let pool = Arc::new(Pool::new());
-            let to_close = Arc::clone(&pool);
-            let (context, setup, shared) = (context.clone(), setup.clone(), Arc::clone(&shared));
-            let readiness = Arc::clone(&readiness);
-            let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
-                apply_options(&context, &setup, &accepted.socket);
-                let flow = make(&accepted);
-                let seated = pool.put(accepted.flow, accepted.socket, flow, |seat, inbox| {
-                    let cpu = pick(cpus.as_ref().map(|c| &c.0), seat as u32);
-                    let deck = deck_setup(&context, &setup);
-                    shared.start(
-                        &context,
-                        &setup,
-                        cpu,
-                        Vec::new(),
-                        deck,
-                        &readiness,
-                        Some(inbox),
-                    )
-                });
-                if let Err(fault) = seated {
-                    shared.fail(fault);
-                }
+    let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine == EngineKind::Threads {
+        let pool = Arc::new(Pool::new());
+        let to_close = Arc::clone(&pool);
+        let (context, setup, shared) = (context.clone(), setup.clone(), Arc::clone(&shared));
+        let readiness = Arc::clone(&readiness);
+        let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
+            apply_options(&context, &setup, &accepted.socket);
+            let flow = make(&accepted);
+            let seated = pool.put(accepted.flow, accepted.socket, flow, |seat, inbox| {
+                let cpu = pick(cpus.as_ref().map(|c| &c.0), seat as u32);
+                let deck = deck_setup(&context, &setup);
+                shared.start(&context, &setup, cpu, Vec::new(), deck, &readiness, Some(inbox))
             });
-            (acceptor, Box::new(move || to_close.close()))
-        } else {
-            let mut inboxes = Vec::new();
-            for worker in 0..job.threads {
-                let waker = Arc::new(Waker::new().map_err(|e| no_thread(&e))?);
-                let inbox = Arc::new(Inbox::new(waker));
-                let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
-                let deck = deck_setup(context, setup);
-                shared.start(
-                    context,
-                    setup,
-                    cpu,
-                    Vec::new(),
-                    deck,
-                    &readiness,
-                    Some(Arc::clone(&inbox)),
-                )?;
-                inboxes.push(inbox);
+            if let Err(fault) = seated {
+                shared.fail(fault);
             }
-            let inboxes: Arc<[Arc<Inbox<F>>]> = inboxes.into();
-            let to_close = Arc::clone(&inboxes);
-            let (context, setup) = (context.clone(), setup.clone());
-            let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
-                apply_options(&context, &setup, &accepted.socket);
-                let flow = make(&accepted);
-                inboxes[accepted.flow as usize % inboxes.len()].put(
-                    accepted.flow,
-                    accepted.socket,
-                    flow,
-                );
-            });
-            (
-                acceptor,
-                Box::new(move || to_close.iter().for_each(|inbox| inbox.close())),
-            )
-        };
-    Ok((
-        Crew {
-            shared,
-            readiness,
-            close,
-            window: Arc::clone(&context.window),
-        },
-        acceptor,
-    ))
+        });
+        (acceptor, Box::new(move || to_close.close()))
+    } else {
+        let mut inboxes = Vec::new();
+        for worker in 0..job.threads {
+            let waker = Arc::new(Waker::new().map_err(|e| no_thread(&e))?);
+            let inbox = Arc::new(Inbox::new(waker));
+            let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
+            let deck = deck_setup(context, setup);
+            shared.start(context, setup, cpu, Vec::new(), deck, &readiness, Some(Arc::clone(&inbox)))?;
+            inboxes.push(inbox);
+        }
+        let inboxes: Arc<[Arc<Inbox<F>>]> = inboxes.into();
+        let to_close = Arc::clone(&inboxes);
+        let (context, setup) = (context.clone(), setup.clone());
+        let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
+            apply_options(&context, &setup, &accepted.socket);
+            let flow = make(&accepted);
+            inboxes[accepted.flow as usize % inboxes.len()].put(accepted.flow, accepted.socket, flow);
+        });
+        (acceptor, Box::new(move || to_close.iter().for_each(|inbox| inbox.close())))
+    };
+    Ok((Crew { shared, readiness, close, window: Arc::clone(&context.window) }, acceptor))
 }
 
 fn deck_setup(context: &Context, setup: &CrewSetup) -> DeckSetup {
@@ -322,19 +269,19 @@ fn deck_setup(context: &Context, setup: &CrewSetup) -> DeckSetup {
 }
 
 fn apply_options(context: &Context, setup: &CrewSetup, socket: &Socket) {
-    if let Err(error) = setup
-        .options
+    let options = &setup.options;
+    // The client's datagrams are cut by its own kernel.
+    let after = SocketOptions { segment: None, ..options.clone() };
+    let applied = options
         .apply(socket, setup.transport, &context.sockets)
-    {
-        context
-            .sockets
-            .note_setting("refused", || error.to_string());
+        .and_then(|()| after.apply_accepted(socket, &context.sockets));
+    if let Err(error) = applied {
+        context.sockets.note_setting("refused", || error.to_string());
     }
 }
 
 fn pick(cpus: Option<&Vec<usize>>, worker: u32) -> Option<usize> {
-    cpus.filter(|c| !c.is_empty())
-        .map(|c| c[worker as usize % c.len()])
+    cpus.filter(|c| !c.is_empty()).map(|c| c[worker as usize % c.len()])
 }
 
 fn no_thread(error: &std::io::Error) -> Fault {

@@ -28,7 +28,7 @@ use slot::{Slot, SlotState};
 use timers::{NEVER, Timer};
 
 /// Operations that one flow may do in a row before the others get their turn.
-const TURN: u32 = 16;
+const TURN: u32 = 1;
 /// Connection attempts of one worker under way at once: below every sane backlog.
 const OPENING_AT_ONCE: usize = 256;
 /// The longest sleep: how late a worker may see that it should stop, if a wake-up is lost.
@@ -76,10 +76,7 @@ impl<F: Flow> Deck<F> {
         readiness: Arc<Readiness>,
         setup: DeckSetup,
     ) -> Self {
-        let slots: Vec<_> = flows
-            .into_iter()
-            .map(|(number, flow)| Slot::new(number, flow, None))
-            .collect();
+        let slots: Vec<_> = flows.into_iter().map(|(number, flow)| Slot::new(number, flow, None)).collect();
         Self {
             unopened: (0..slots.len()).collect(),
             live: slots.len(),
@@ -102,26 +99,16 @@ impl<F: Flow> Deck<F> {
     }
 
     /// Runs until every flow has ended (and the inbox is closed), or the window says stop, or a flow aborts.
-    pub(crate) fn run<E: Engine>(
-        mut self,
-        engine: &mut E,
-        inbox: Option<&Inbox<F>>,
-    ) -> (Recorder, Option<Fault>) {
+    pub(crate) fn run<E: Engine>(mut self, engine: &mut E, inbox: Option<&Inbox<F>>) -> (Recorder, Option<Fault>) {
         if let Err(error) = self.turn_until_done(engine, inbox) {
-            self.fault
-                .get_or_insert_with(|| Fault::measuring(format!("the engine failed: {error}")));
+            self.fault.get_or_insert_with(|| Fault::measuring(format!("the engine failed: {error}")));
         }
-        self.recorder
-            .count(Counter::Unsent, self.backlog.len() as u64);
+        self.recorder.count(Counter::Unsent, self.backlog.len() as u64);
         self.cut(engine);
         (self.recorder, self.fault)
     }
 
-    fn turn_until_done<E: Engine>(
-        &mut self,
-        engine: &mut E,
-        inbox: Option<&Inbox<F>>,
-    ) -> io::Result<()> {
+    fn turn_until_done<E: Engine>(&mut self, engine: &mut E, inbox: Option<&Inbox<F>>) -> io::Result<()> {
         let (mut ready, mut turns) = (Vec::new(), Vec::new());
         loop {
             let now = clock::now();
@@ -167,12 +154,7 @@ impl<F: Flow> Deck<F> {
     }
 
     /// Takes in flows whose sockets were accepted elsewhere.
-    fn take_in<E: Engine>(
-        &mut self,
-        engine: &mut E,
-        inbox: &Inbox<F>,
-        now: Nanos,
-    ) -> io::Result<()> {
+    fn take_in<E: Engine>(&mut self, engine: &mut E, inbox: &Inbox<F>, now: Nanos) -> io::Result<()> {
         while let Some((number, socket, flow)) = inbox.take() {
             let socket = Arc::new(socket);
             let fresh = Slot::new(number, flow, Some(Arc::clone(&socket)));
@@ -180,11 +162,7 @@ impl<F: Flow> Deck<F> {
                 Some(slot) => {
                     let generation = self.slots[slot].generation;
                     let queued = self.slots[slot].queued;
-                    self.slots[slot] = Slot {
-                        generation,
-                        queued,
-                        ..fresh
-                    };
+                    self.slots[slot] = Slot { generation, queued, ..fresh };
                     slot
                 }
                 None => {
@@ -207,24 +185,13 @@ impl<F: Flow> Deck<F> {
     }
 
     fn resume<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
-        match self
-            .slots
-            .get_mut(slot)
-            .filter(|s| !s.held)
-            .and_then(|s| s.pending.take())
-        {
+        match self.slots.get_mut(slot).filter(|s| !s.held).and_then(|s| s.pending.take()) {
             Some(op) => self.advance(engine, slot, op),
             None => Ok(()),
         }
     }
 
-    fn tell<E: Engine>(
-        &mut self,
-        engine: &mut E,
-        slot: usize,
-        event: Event<'_>,
-        now: Nanos,
-    ) -> io::Result<()> {
+    fn tell<E: Engine>(&mut self, engine: &mut E, slot: usize, event: Event<'_>, now: Nanos) -> io::Result<()> {
         let op = self.slots[slot].flow.on(event, now, &mut self.recorder);
         self.advance(engine, slot, op)
     }
@@ -249,11 +216,7 @@ impl<F: Flow> Deck<F> {
                 && entry.socket.is_none()
                 && let Err(error) = self.connect(engine, slot)
             {
-                op = self.slots[slot].flow.on(
-                    Event::Failed(error),
-                    clock::now(),
-                    &mut self.recorder,
-                );
+                op = self.slots[slot].flow.on(Event::Failed(error), clock::now(), &mut self.recorder);
                 continue;
             }
             let entry = &mut self.slots[slot];
@@ -307,8 +270,7 @@ impl<F: Flow> Deck<F> {
                     Event::Disconnected
                 }
                 Op::Wait(until) => {
-                    self.timers
-                        .push(Reverse((until, slot, self.slots[slot].generation)));
+                    self.timers.push(Reverse((until, slot, self.slots[slot].generation)));
                     return Ok(());
                 }
                 Op::Rest => match self.next_assignment(slot, now) {

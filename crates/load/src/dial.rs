@@ -38,8 +38,10 @@ pub struct SocketOptions {
     pub receive_buffer: Option<usize>,
     /// `TCP_CONGESTION`.
     pub congestion: Option<String>,
-    /// `SO_RCVLOWAT`, bytes.
+    /// `SO_RCVLOWAT`, bytes; set when the flow has been accepted.
     pub receive_low_water: Option<usize>,
+    /// `TCP_NOTSENT_LOWAT`, bytes.
+    pub not_sent_low_water: Option<usize>,
     /// `UDP_SEGMENT` of the client's sockets, bytes; set when the server has accepted the flow.
     pub segment: Option<u16>,
 }
@@ -78,56 +80,48 @@ impl SocketOptions {
     ///
     /// # Errors
     /// What the kernel said, with the option's name.
-    pub(crate) fn apply(
-        &self,
-        socket: &Socket,
-        transport: Transport,
-        notes: &SocketSet,
-    ) -> io::Result<()> {
-        let named = |name: &str, error: &io::Error| {
-            io::Error::new(error.kind(), format!("{name}: {error}"))
-        };
+    pub(crate) fn apply(&self, socket: &Socket, transport: Transport, notes: &SocketSet) -> io::Result<()> {
+        let named = |name: &str, error: &io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
         if transport == Transport::Tcp {
             socket.set_nodelay()?;
+            if let Some(bytes) = self.not_sent_low_water {
+                socket.set_not_sent_low_water(bytes).map_err(|e| named("not-sent low water", &e))?;
+                notes.note_setting("not_sent_low_water_bytes", || bytes.to_string());
+            }
             if let Some(name) = &self.congestion {
-                let got = socket
-                    .set_congestion(name)
-                    .map_err(|e| named(&format!("congestion control `{name}` (see net.ipv4.tcp_available_congestion_control)"), &e))?;
+                let got = socket.set_congestion(name).map_err(|e| {
+                    named(&format!("congestion control `{name}` (see net.ipv4.tcp_available_congestion_control)"), &e)
+                })?;
                 notes.note_setting("congestion", || format!("asked {name}, got {got}"));
             } else {
                 notes.note_setting("congestion", || socket.congestion().unwrap_or_default());
             }
         }
         if let Some(bytes) = self.send_buffer {
-            let got = socket
-                .set_send_buffer(bytes)
-                .map_err(|e| named("send buffer", &e))?;
+            let got = socket.set_send_buffer(bytes).map_err(|e| named("send buffer", &e))?;
             notes.note_setting("send_buffer_bytes", || format!("asked {bytes}, got {got}"));
         }
         if let Some(bytes) = self.receive_buffer {
-            let got = socket
-                .set_receive_buffer(bytes)
-                .map_err(|e| named("receive buffer", &e))?;
-            notes.note_setting("receive_buffer_bytes", || {
-                format!("asked {bytes}, got {got}")
-            });
-        }
-        if let Some(bytes) = self.receive_low_water {
-            socket
-                .set_receive_low_water(bytes)
-                .map_err(|e| named("receive low water", &e))?;
+            let got = socket.set_receive_buffer(bytes).map_err(|e| named("receive buffer", &e))?;
+            notes.note_setting("receive_buffer_bytes", || format!("asked {bytes}, got {got}"));
         }
         Ok(())
     }
 
-    /// Sets what may hold only once the flow has been accepted: a registration must leave in one piece.
+    /// Sets what may hold only once the flow has been accepted: a registration must leave in one piece, and a
+    /// greeting's answer is shorter than a read.
     ///
     /// # Errors
-    /// What the kernel said.
-    pub(crate) fn apply_segment(&self, socket: &Socket, notes: &SocketSet) -> io::Result<()> {
+    /// What the kernel said, with the option's name.
+    pub(crate) fn apply_accepted(&self, socket: &Socket, notes: &SocketSet) -> io::Result<()> {
+        let named = |name: &str, error: &io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
         if let Some(bytes) = self.segment {
-            socket.set_segment_size(bytes)?;
+            socket.set_segment_size(bytes).map_err(|e| named("UDP segmentation offload", &e))?;
             notes.note_setting("segment_bytes", || bytes.to_string());
+        }
+        if let Some(bytes) = self.receive_low_water {
+            socket.set_receive_low_water(bytes).map_err(|e| named("receive low water", &e))?;
+            notes.note_setting("receive_low_water_bytes", || bytes.to_string());
         }
         Ok(())
     }

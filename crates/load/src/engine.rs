@@ -127,6 +127,12 @@ impl Calls {
         self.buffer.len()
     }
 
+    /// How much of `n` bytes of filler one send tries, bytes.
+    #[inline]
+    pub(crate) fn filler_part(&self, n: usize) -> usize {
+        n.min(self.filler.len())
+    }
+
     /// Whether sockets carry datagrams.
     #[inline]
     pub(crate) fn datagrams(&self) -> bool {
@@ -140,7 +146,7 @@ impl Calls {
             let result = match op {
                 IoOp::Connect => return connected(socket),
                 IoOp::Send(bytes) => socket.send(bytes),
-                IoOp::SendFill(n) => socket.send(&self.filler[..(*n).min(self.filler.len())]),
+                IoOp::SendFill(n) => socket.send(&self.filler[..self.filler_part(*n)]),
                 IoOp::Recv(n) => {
                     let most = (*n).min(self.buffer.len());
                     socket.recv(&mut self.buffer[..most])
@@ -167,20 +173,12 @@ impl Calls {
 /// An empty read of a stream is its end; a datagram may be empty.
 #[inline]
 pub(crate) fn received(bytes: &[u8], datagrams: bool) -> Event<'_> {
-    if bytes.is_empty() && !datagrams {
-        Event::Closed
-    } else {
-        Event::Received(bytes)
-    }
+    if bytes.is_empty() && !datagrams { Event::Closed } else { Event::Received(bytes) }
 }
 
 #[inline]
 pub(crate) fn discarded<'a>(bytes: usize) -> Event<'a> {
-    if bytes == 0 {
-        Event::Closed
-    } else {
-        Event::Discarded(bytes)
-    }
+    if bytes == 0 { Event::Closed } else { Event::Discarded(bytes) }
 }
 
 /// How far a connection attempt is.

@@ -16,19 +16,10 @@ pub use uring::UringEngine;
 
 /// Every engine with one line about it, in the order of the documentation.
 pub const ENGINES: &[(EngineKind, &str)] = &[
-    (
-        EngineKind::Epoll,
-        "non-blocking sockets and edge-triggered epoll; the default",
-    ),
+    (EngineKind::Epoll, "non-blocking sockets and edge-triggered epoll; the default"),
     (EngineKind::Uring, "io_uring completions"),
-    (
-        EngineKind::Spin,
-        "non-blocking sockets, polled without sleeping: latency without the wake-up, a CPU per thread",
-    ),
-    (
-        EngineKind::Threads,
-        "blocking sockets, a thread a connection",
-    ),
+    (EngineKind::Spin, "non-blocking sockets, polled without sleeping: latency without the wake-up, a CPU per thread"),
+    (EngineKind::Threads, "blocking sockets, a thread a connection"),
 ];
 
 /// Calls `$body` with `$engine` standing for the engine type that `$kind` names.

@@ -21,14 +21,8 @@ pub(crate) fn seconds(end: &EndReport) -> f64 {
 
 /// Rates of sent and received payload of one end, under `prefix`.
 pub(crate) fn bit_rates(figures: &mut Figures, prefix: &str, end: &EndReport) {
-    for (name, counter) in [
-        ("sent", Counter::SentBytes),
-        ("received", Counter::ReceivedBytes),
-    ] {
-        figures.metric(
-            &format!("{prefix}{name}_bits_per_s"),
-            per_s(end, counter) * 8.0,
-        );
+    for (name, counter) in [("sent", Counter::SentBytes), ("received", Counter::ReceivedBytes)] {
+        figures.metric(&format!("{prefix}{name}_bits_per_s"), per_s(end, counter) * 8.0);
     }
 }
 
@@ -51,11 +45,7 @@ pub(crate) fn exchanges(figures: &mut Figures, trial: &Trial<'_>) {
         figures.metric("error_ratio", errors as f64 / all as f64);
     }
     if errors > 0 {
-        let reasons: Vec<_> = client
-            .errors
-            .iter()
-            .map(|(reason, n)| format!("{n} {reason}"))
-            .collect();
+        let reasons: Vec<_> = client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
         figures.warnings.push(Warning::new(
             WarningKind::Errors,
             format!("{errors} of {all} exchanges failed: {}", reasons.join(", ")),
@@ -94,9 +84,7 @@ pub(crate) fn histogram_holds_all(figures: &mut Figures, client: &EndReport) {
         .get(&hopbench_model::LatencyKind::Service)
         .and_then(|text| hopbench_stats::Histogram::from_base64(text).ok())
         .map_or(0, |histogram| histogram.count());
-    figures.invariant(
-        "histogram_holds_every_request",
-        counted == in_histogram,
-        || format!("{counted} requests, {in_histogram} in the histogram"),
-    );
+    figures.invariant("histogram_holds_every_request", counted == in_histogram, || {
+        format!("{counted} requests, {in_histogram} in the histogram")
+    });
 }

@@ -59,26 +59,14 @@ enum State {
 
 impl<F> std::fmt::Debug for Greeting<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Greeting")
-            .field("flow", &self.flow)
-            .finish_non_exhaustive()
+        f.debug_struct("Greeting").field("flow", &self.flow).finish_non_exhaustive()
     }
 }
 
 impl<F> Greeting<F> {
     /// Flow number `flow`, which becomes `inner` once the server accepted it; over TCP within `timeout` ns.
-    pub(crate) fn new(
-        greeter: std::sync::Arc<dyn Greeter>,
-        flow: u32,
-        udp: bool,
-        timeout: Nanos,
-        inner: F,
-    ) -> Self {
-        let bytes = if udp {
-            greeter.udp(flow, None).to_vec()
-        } else {
-            greeter.tcp(flow).to_vec()
-        };
+    pub(crate) fn new(greeter: std::sync::Arc<dyn Greeter>, flow: u32, udp: bool, timeout: Nanos, inner: F) -> Self {
+        let bytes = if udp { greeter.udp(flow, None).to_vec() } else { greeter.tcp(flow).to_vec() };
         Self {
             greeter,
             state: State::Greeting,
@@ -104,18 +92,12 @@ impl<F> Greeting<F> {
 
     fn listen(&mut self) -> Op {
         self.state = State::Answer;
-        Op::Recv(if self.udp {
-            64
-        } else {
-            ACCEPTED_LEN - self.answer.len()
-        })
+        Op::Recv(if self.udp { 64 } else { ACCEPTED_LEN - self.answer.len() })
     }
 }
 
 fn refused(what: &str) -> Op {
-    Op::Abort(Box::new(Fault::environment(format!(
-        "the server did not accept a flow: {what}"
-    ))))
+    Op::Abort(Box::new(Fault::environment(format!("the server did not accept a flow: {what}"))))
 }
 
 impl<F: Flow> Flow for Greeting<F> {
@@ -133,11 +115,7 @@ impl<F: Flow> Flow for Greeting<F> {
             (State::Greeting, Event::Connected) => self.greet(now),
             (State::Greeting, Event::Sent(n)) => {
                 self.sent += n;
-                if self.sent < self.bytes.len() {
-                    Op::Send
-                } else {
-                    self.listen()
-                }
+                if self.sent < self.bytes.len() { Op::Send } else { self.listen() }
             }
             (State::Answer, Event::Received(bytes)) => {
                 if self.udp {
@@ -155,17 +133,13 @@ impl<F: Flow> Flow for Greeting<F> {
                         self.bytes = self.greeter.udp(self.flow, Some(cookie)).to_vec();
                         self.greet(now)
                     }
-                    Greeted::Unknown if self.udp || self.answer.len() < ACCEPTED_LEN => {
-                        self.listen()
-                    }
+                    Greeted::Unknown if self.udp || self.answer.len() < ACCEPTED_LEN => self.listen(),
                     Greeted::Unknown => refused("its answer is not hopbench's"),
                 }
             }
             (_, Event::TimedOut) if self.udp && self.tries < UDP_TRIES => self.greet(now),
             (_, Event::Failed(error))
-                if self.udp
-                    && self.tries < UDP_TRIES
-                    && error.kind() == std::io::ErrorKind::ConnectionRefused =>
+                if self.udp && self.tries < UDP_TRIES && error.kind() == std::io::ErrorKind::ConnectionRefused =>
             {
                 // An ICMP error for an earlier datagram: nobody listens there (yet); the next try tells.
                 self.listen()
@@ -186,11 +160,7 @@ impl<F: Flow> Flow for Greeting<F> {
 
     #[inline]
     fn outgoing(&self) -> &[u8] {
-        if self.state == State::Through {
-            self.inner.outgoing()
-        } else {
-            &self.bytes[self.sent..]
-        }
+        if self.state == State::Through { self.inner.outgoing() } else { &self.bytes[self.sent..] }
     }
 
     fn closing(&mut self, out: &mut Recorder) {
@@ -199,11 +169,7 @@ impl<F: Flow> Flow for Greeting<F> {
 
     #[inline]
     fn deadline(&self) -> Option<Nanos> {
-        if self.state == State::Through {
-            self.inner.deadline()
-        } else {
-            Some(self.deadline)
-        }
+        if self.state == State::Through { self.inner.deadline() } else { Some(self.deadline) }
     }
 }
 
@@ -212,8 +178,7 @@ pub(crate) fn explain(error: &std::io::Error) -> String {
     use std::io::ErrorKind as K;
     match error.kind() {
         K::AddrNotAvailable => {
-            "no local port is free: see net.ipv4.ip_local_port_range, or use fewer new connections"
-                .to_owned()
+            "no local port is free: see net.ipv4.ip_local_port_range, or use fewer new connections".to_owned()
         }
         K::ConnectionRefused => "connection refused: nothing listens there".to_owned(),
         K::TimedOut => "connection timed out: a firewall or NetworkPolicy may drop it".to_owned(),

@@ -24,8 +24,7 @@ pub use framing::FramingError;
 pub use request::{RequestSpec, RequestTemplate};
 pub use response::{ResponseEnd, ResponseError, ResponseParser, Step, StepState};
 pub use target::{
-    Answer, Body, CONTINUE, Method, Request, RequestError, RequestParser, RequestState,
-    RequestStep, Responder, refuse,
+    Answer, Body, CONTINUE, Method, Request, RequestError, RequestParser, RequestState, RequestStep, Responder, refuse,
 };
 pub use url::{Url, UrlError};
 

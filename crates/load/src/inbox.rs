@@ -19,12 +19,7 @@ pub(crate) struct Inbox<F> {
 
 impl<F> Inbox<F> {
     pub(crate) fn new(waker: Arc<Waker>) -> Self {
-        Self {
-            queue: Mutex::default(),
-            waiting: AtomicUsize::new(0),
-            closed: AtomicBool::new(false),
-            waker,
-        }
+        Self { queue: Mutex::default(), waiting: AtomicUsize::new(0), closed: AtomicBool::new(false), waker }
     }
 
     pub(crate) fn waker(&self) -> Arc<Waker> {
@@ -32,10 +27,7 @@ impl<F> Inbox<F> {
     }
 
     pub(crate) fn put(&self, number: u32, socket: Socket, flow: F) {
-        let mut queue = self
-            .queue
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         queue.push_back((number, socket, flow));
         self.waiting.store(queue.len(), Ordering::Release);
         drop(queue);
@@ -46,10 +38,7 @@ impl<F> Inbox<F> {
         if self.waiting.load(Ordering::Acquire) == 0 {
             return None;
         }
-        let mut queue = self
-            .queue
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let item = queue.pop_front();
         self.waiting.store(queue.len(), Ordering::Release);
         item

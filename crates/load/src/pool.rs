@@ -37,13 +37,7 @@ pub(crate) struct Seated<F> {
 
 impl<F> Pool<F> {
     pub(crate) fn new() -> Self {
-        Self {
-            seats: Mutex::new(Seats {
-                inboxes: Vec::new(),
-                closed: false,
-            }),
-            idle: Arc::default(),
-        }
+        Self { seats: Mutex::new(Seats { inboxes: Vec::new(), closed: false }), idle: Arc::default() }
     }
 
     /// Gives a flow to a thread that is idle, or to a new one, which `start` starts for a seat and an inbox.
@@ -66,9 +60,8 @@ impl<F> Pool<F> {
         let seat = match idle {
             Some(seat) => seat,
             None => {
-                let waker = Waker::new().map_err(|error| {
-                    Fault::environment(format!("cannot start a worker thread: {error}"))
-                })?;
+                let waker = Waker::new()
+                    .map_err(|error| Fault::environment(format!("cannot start a worker thread: {error}")))?;
                 let inbox = Arc::new(Inbox::new(Arc::new(waker)));
                 let seat = seats.inboxes.len();
                 start(seat, Arc::clone(&inbox))?;
@@ -76,15 +69,7 @@ impl<F> Pool<F> {
                 seat
             }
         };
-        seats.inboxes[seat].put(
-            number,
-            socket,
-            Seated {
-                flow,
-                seat,
-                idle: Arc::clone(&self.idle),
-            },
-        );
+        seats.inboxes[seat].put(number, socket, Seated { flow, seat, idle: Arc::clone(&self.idle) });
         Ok(())
     }
 
@@ -162,21 +147,13 @@ mod tests {
             })
             .unwrap();
         };
-        let take = |seat: usize| {
-            started.borrow()[seat]
-                .take()
-                .map(|(number, _, flow)| (number, flow))
-        };
+        let take = |seat: usize| started.borrow()[seat].take().map(|(number, _, flow)| (number, flow));
         put(10);
         put(11);
         let (number, _busy) = take(0).unwrap();
         let (other, mut over) = take(1).unwrap();
         assert_eq!((number, other), (10, 11));
-        over.closing(&mut Recorder::new(
-            Arc::new(Window::default()),
-            Arc::default(),
-            false,
-        ));
+        over.closing(&mut Recorder::new(Arc::new(Window::default()), Arc::default(), false));
         put(12);
         assert_eq!(started.borrow().len(), 2, "seat 1 was free");
         assert_eq!(take(1).unwrap().0, 12);
@@ -185,12 +162,7 @@ mod tests {
         pool.close();
         put(14);
         assert_eq!(started.borrow().len(), 3, "a closed pool takes nothing");
-        assert!(
-            started
-                .borrow()
-                .iter()
-                .all(|inbox| take_all(inbox) && inbox.closed())
-        );
+        assert!(started.borrow().iter().all(|inbox| take_all(inbox) && inbox.closed()));
     }
 
     fn take_all(inbox: &Inbox<Seated<Nothing>>) -> bool {

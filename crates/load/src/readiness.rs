@@ -16,11 +16,7 @@ pub(crate) struct Readiness {
 impl Readiness {
     /// Wakes `notify` when `expected` flows are up.
     pub(crate) fn new(expected: u32, notify: Arc<Waker>) -> Self {
-        Self {
-            up: AtomicU32::new(0),
-            expected,
-            notify,
-        }
+        Self { up: AtomicU32::new(0), expected, notify }
     }
 
     pub(crate) fn one_more(&self) {

@@ -159,17 +159,13 @@ impl Recorder {
     }
 
     fn belongs(&self, intended: Nanos, done: Nanos) -> bool {
-        self.window
-            .holds(if self.open_loop { intended } else { done })
+        self.window.holds(if self.open_loop { intended } else { done })
     }
 
     /// Adds what another worker wrote down.
     pub fn merge(&mut self, other: &Self) {
         self.service.merge(&other.service);
-        for (mine, theirs) in [
-            (&mut self.response, &other.response),
-            (&mut self.lateness, &other.lateness),
-        ] {
+        for (mine, theirs) in [(&mut self.response, &other.response), (&mut self.lateness, &other.lateness)] {
             if let (Some(mine), Some(theirs)) = (mine, theirs) {
                 mine.merge(theirs);
             }
@@ -200,11 +196,7 @@ impl Recorder {
         ]
         .into_iter()
         .filter_map(|(kind, histogram)| Some((kind, histogram?)))
-        .chain(
-            self.histograms
-                .iter()
-                .map(|(kind, histogram)| (*kind, histogram)),
-        )
+        .chain(self.histograms.iter().map(|(kind, histogram)| (*kind, histogram)))
         .filter(|(_, histogram)| !histogram.is_empty())
     }
 

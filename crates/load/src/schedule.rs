@@ -18,23 +18,13 @@ enum Gaps {
     /// Arrival `i` is at `start + offset + i * step`, from `i`, so that rounding does not add up.
     Even { origin: f64, step: f64, index: u64 },
     /// Independent exponential gaps of this mean: the superposition over workers is Poisson too.
-    Exponential {
-        mean: f64,
-        at: f64,
-        rng: Box<StdRng>,
-    },
+    Exponential { mean: f64, at: f64, rng: Box<StdRng> },
 }
 
 impl Arrivals {
     /// The share of worker `worker` of `workers` in `schedule`, from `start` on; `None` for a closed loop.
     /// Evenly spaced arrivals are dealt out in turn, so that all workers together are evenly spaced.
-    pub fn new(
-        schedule: Schedule,
-        worker: u32,
-        workers: u32,
-        start: Nanos,
-        seed: u64,
-    ) -> Option<Self> {
+    pub fn new(schedule: Schedule, worker: u32, workers: u32, start: Nanos, seed: u64) -> Option<Self> {
         let rate = schedule.per_s()?;
         let gap = SECOND as f64 / rate;
         let step = gap * f64::from(workers);
@@ -42,15 +32,9 @@ impl Arrivals {
             Schedule::Poisson(_) => Gaps::Exponential {
                 mean: step,
                 at: start as f64,
-                rng: Box::new(StdRng::seed_from_u64(
-                    seed ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15),
-                )),
+                rng: Box::new(StdRng::seed_from_u64(seed ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15))),
             },
-            _ => Gaps::Even {
-                origin: start as f64 + gap * f64::from(worker),
-                step,
-                index: 0,
-            },
+            _ => Gaps::Even { origin: start as f64 + gap * f64::from(worker), step, index: 0 },
         };
         let mut arrivals = Self { gaps, next: 0 };
         arrivals.advance();
@@ -67,11 +51,7 @@ impl Arrivals {
     #[inline]
     pub fn advance(&mut self) {
         self.next = match &mut self.gaps {
-            Gaps::Even {
-                origin,
-                step,
-                index,
-            } => {
+            Gaps::Even { origin, step, index } => {
                 let at = *origin + *step * *index as f64;
                 *index += 1;
                 at as Nanos
@@ -103,16 +83,11 @@ mod tests {
 
     #[test]
     fn even_workers_interleave_without_drift() {
-        let mut all: Vec<_> = (0..3)
-            .flat_map(|w| times(Schedule::Rate(7000.0), w, 3, 10 * SECOND, 1))
-            .collect();
+        let mut all: Vec<_> = (0..3).flat_map(|w| times(Schedule::Rate(7000.0), w, 3, 10 * SECOND, 1)).collect();
         all.sort_unstable();
         assert_eq!(all.len(), 70_000);
         for pair in all.windows(2) {
-            assert!(
-                (142_856..=142_858).contains(&(pair[1] - pair[0])),
-                "{pair:?}"
-            );
+            assert!((142_856..=142_858).contains(&(pair[1] - pair[0])), "{pair:?}");
         }
     }
 
@@ -124,10 +99,7 @@ mod tests {
         let gaps: Vec<f64> = at.windows(2).map(|p| (p[1] - p[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let var = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        assert!(
-            (var.sqrt() / mean - 1.0).abs() < 0.03,
-            "an exponential's deviation equals its mean"
-        );
+        assert!((var.sqrt() / mean - 1.0).abs() < 0.03, "an exponential's deviation equals its mean");
     }
 
     proptest! {

@@ -33,11 +33,7 @@ impl SocketSet {
             let text = |address: std::io::Result<std::net::SocketAddr>| {
                 address.map_or_else(|e| e.to_string(), |a| a.to_string())
             };
-            inner.flows.push(FlowReport {
-                flow,
-                local: text(socket.local()),
-                peer: text(socket.peer()),
-            });
+            inner.flows.push(FlowReport { flow, local: text(socket.local()), peer: text(socket.peer()) });
         }
         inner.open.insert(flow, Arc::downgrade(socket));
     }
@@ -57,10 +53,7 @@ impl SocketSet {
             add(&mut totals, &socket);
         }
         // `smoothed_rtt_ns` was summed; make it a mean.
-        totals.smoothed_rtt_ns = totals
-            .smoothed_rtt_ns
-            .checked_div(totals.connections)
-            .unwrap_or(0);
+        totals.smoothed_rtt_ns = totals.smoothed_rtt_ns.checked_div(totals.connections).unwrap_or(0);
         totals
     }
 
@@ -91,9 +84,7 @@ impl SocketSet {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         // A panic of another worker does not make the sums wrong.
-        self.inner
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 

@@ -36,13 +36,7 @@ pub struct TargetContext {
 impl TargetContext {
     /// One thread, no ceiling.
     pub fn new(notify: Arc<Waker>) -> Self {
-        Self {
-            threads: 1,
-            cpus: None,
-            throttle: None,
-            window: Arc::default(),
-            notify,
-        }
+        Self { threads: 1, cpus: None, throttle: None, window: Arc::default(), notify }
     }
 }
 
@@ -65,9 +59,7 @@ pub fn target(context: &TargetContext) -> Result<(Crew, Acceptor), Fault> {
         grace: 0,
     };
     let inline: Arc<[u8]> = crew::filler(flow::INLINE_BYTES);
-    crew::server(&trial(context), &setup, move |_| {
-        TargetFlow::new(Arc::clone(&inline))
-    })
+    crew::server(&trial(context), &setup, move |_| TargetFlow::new(Arc::clone(&inline)))
 }
 
 /// The trial that crews are made for, as far as a server that belongs to none needs it.
@@ -82,12 +74,7 @@ fn trial(context: &TargetContext) -> Context {
         pacing: Pacing::Sleep,
         client_cpus: None,
         server_cpus: context.cpus.clone(),
-        timing: Timing {
-            warmup_ns: 0,
-            window_ns: Nanos::MAX,
-            interval_ns: SECOND,
-            timeout_ns: SECOND,
-        },
+        timing: Timing { warmup_ns: 0, window_ns: Nanos::MAX, interval_ns: SECOND, timeout_ns: SECOND },
         seed: 0,
     };
     Context {

@@ -20,10 +20,7 @@ const ALLOWANCE: Nanos = 2_000_000;
 impl Throttle {
     /// A ceiling of `bits_per_s`.
     pub fn new(bits_per_s: u64) -> Self {
-        Self {
-            bits_per_s: bits_per_s.max(1),
-            booked_until: AtomicU64::new(0),
-        }
+        Self { bits_per_s: bits_per_s.max(1), booked_until: AtomicU64::new(0) }
     }
 
     /// The ceiling in bits a second.
@@ -37,12 +34,7 @@ impl Throttle {
         let mut booked = self.booked_until.load(Ordering::Relaxed);
         loop {
             let until = booked.max(now) + slice;
-            match self.booked_until.compare_exchange_weak(
-                booked,
-                until,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
+            match self.booked_until.compare_exchange_weak(booked, until, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return (until > now + ALLOWANCE).then_some(until - ALLOWANCE),
                 Err(current) => booked = current,
             }

@@ -113,11 +113,7 @@ impl Figures {
     /// States something that must hold; `detail` says the numbers where it does not.
     pub fn invariant(&mut self, name: &str, ok: bool, detail: impl FnOnce() -> String) {
         let detail = if ok { String::new() } else { detail() };
-        self.invariants.push(Invariant {
-            name: name.to_owned(),
-            ok,
-            detail,
-        });
+        self.invariants.push(Invariant { name: name.to_owned(), ok, detail });
     }
 }
 

@@ -24,16 +24,8 @@ const SLEEPERS: [EngineKind; 3] = [EngineKind::Epoll, EngineKind::Uring, EngineK
 fn conserved(outcome: &Outcome) {
     use Counter::{ReceivedBytes, SentBytes};
     let job = &outcome.job;
-    assert_eq!(
-        outcome.client(SentBytes),
-        outcome.server(ReceivedBytes),
-        "to the server: {job:?}"
-    );
-    assert_eq!(
-        outcome.server(SentBytes),
-        outcome.client(ReceivedBytes),
-        "from the server: {job:?}"
-    );
+    assert_eq!(outcome.client(SentBytes), outcome.server(ReceivedBytes), "to the server: {job:?}");
+    assert_eq!(outcome.server(SentBytes), outcome.client(ReceivedBytes), "from the server: {job:?}");
 }
 
 /// Every request was answered once, by the server and in the counts.
@@ -46,11 +38,7 @@ fn answered(outcome: &Outcome) {
     assert_eq!(outcome.client(Completed), sent, "{job:?}");
     assert_eq!(outcome.server(Completed), sent, "{job:?}");
     assert_eq!(outcome.client(Errors), 0, "{job:?}");
-    assert_eq!(
-        outcome.samples(LatencyKind::Service),
-        outcome.client(Counted),
-        "{job:?}"
-    );
+    assert_eq!(outcome.samples(LatencyKind::Service), outcome.client(Counted), "{job:?}");
 }
 
 #[test]
@@ -96,24 +84,12 @@ fn stream_conserves_bytes_in_each_direction() {
                 let both = flags.contains(&"both");
                 let to_server = both || !flags.contains(&"from-server");
                 let from_server = both || !to_server;
-                assert_eq!(
-                    outcome.client(Counter::SentBytes) > 0,
-                    to_server,
-                    "{engine} {flags:?}"
-                );
-                assert_eq!(
-                    outcome.server(Counter::SentBytes) > 0,
-                    from_server,
-                    "{engine} {flags:?}"
-                );
+                assert_eq!(outcome.client(Counter::SentBytes) > 0, to_server, "{engine} {flags:?}");
+                assert_eq!(outcome.server(Counter::SentBytes) > 0, from_server, "{engine} {flags:?}");
                 if flags.contains(&"--rate") {
                     // 110 ms of load at 10 MB/s, and one more write of each connection.
                     let most = 1_100_000 + 1000 * u64::from(connections);
-                    assert!(
-                        outcome.client(Counter::SentBytes) <= most,
-                        "{}",
-                        outcome.client(Counter::SentBytes)
-                    );
+                    assert!(outcome.client(Counter::SentBytes) <= most, "{}", outcome.client(Counter::SentBytes));
                 }
             }
         }
@@ -140,16 +116,8 @@ fn requests_are_answered_whatever_their_size() {
                 answered(outcome.clean());
                 conserved(&outcome);
                 let sent = outcome.client(Counter::Sent);
-                assert_eq!(
-                    outcome.client(Counter::SentBytes),
-                    sent * request,
-                    "{engine} {flags:?}"
-                );
-                assert_eq!(
-                    outcome.client(Counter::ReceivedBytes),
-                    sent * response,
-                    "{engine} {flags:?}"
-                );
+                assert_eq!(outcome.client(Counter::SentBytes), sent * request, "{engine} {flags:?}");
+                assert_eq!(outcome.client(Counter::ReceivedBytes), sent * response, "{engine} {flags:?}");
             }
         }
     }
@@ -163,11 +131,7 @@ fn connections_are_opened_and_closed_for_each_request() {
             (trial.connections, trial.threads, trial.window) = (4, 2, 100 * MS);
             let outcome = trial.run();
             answered(outcome.clean());
-            assert_eq!(
-                outcome.client(Counter::Connects),
-                outcome.client(Counter::Sent),
-                "{engine}"
-            );
+            assert_eq!(outcome.client(Counter::Connects), outcome.client(Counter::Sent), "{engine}");
         }
     }
 }
@@ -175,39 +139,24 @@ fn connections_are_opened_and_closed_for_each_request() {
 #[test]
 fn an_open_loop_sends_exactly_what_is_due() {
     for engine in EngineKind::ALL {
-        for (flags, connections, threads) in [
-            (&["--size", "1"][..], 1, 1),
-            (&["--size", "1"], 6, 2),
-            (&["--udp", "--size", "64"], 6, 2),
-        ] {
+        for (flags, connections, threads) in
+            [(&["--size", "1"][..], 1, 1), (&["--size", "1"], 6, 2), (&["--udp", "--size", "64"], 6, 2)]
+        {
             let mut trial = Trial::new("rr", flags, *engine);
             (trial.connections, trial.threads, trial.window) = (connections, threads, 200 * MS);
             trial.schedule = Schedule::Rate(1000.0);
             let outcome = trial.run();
             answered(outcome.clean());
             // One each millisecond: 50 in the warm-up, 200 in the window.
-            let counts = [
-                Counter::Sent,
-                Counter::Intended,
-                Counter::Counted,
-                Counter::Unsent,
-            ];
-            assert_eq!(
-                counts.map(|c| outcome.client(c)),
-                [250, 200, 200, 0],
-                "{engine} {connections}"
-            );
+            let counts = [Counter::Sent, Counter::Intended, Counter::Counted, Counter::Unsent];
+            assert_eq!(counts.map(|c| outcome.client(c)), [250, 200, 200, 0], "{engine} {connections}");
             assert_eq!(outcome.samples(LatencyKind::Response), 200);
             assert_eq!(outcome.samples(LatencyKind::Lateness), 200);
 
             trial.schedule = Schedule::Poisson(1000.0);
             let outcome = trial.run();
             answered(outcome.clean());
-            assert_eq!(
-                outcome.client(Counter::Counted),
-                outcome.client(Counter::Intended),
-                "{engine}"
-            );
+            assert_eq!(outcome.client(Counter::Counted), outcome.client(Counter::Intended), "{engine}");
             assert!(outcome.client(Counter::Intended) > 100, "{engine}");
         }
     }
@@ -221,14 +170,10 @@ fn more_arrivals_than_can_be_served_are_all_accounted_for() {
         trial.timeout = 400 * MS;
         let outcome = trial.run();
         outcome.clean();
-        let [sent, unsent, queued] =
-            [Counter::Sent, Counter::Unsent, Counter::Queued].map(|c| outcome.client(c));
+        let [sent, unsent, queued] = [Counter::Sent, Counter::Unsent, Counter::Queued].map(|c| outcome.client(c));
         // 200 ms of warm-up and window.
         assert_eq!(sent + unsent, 40_000, "{engine}");
-        assert!(
-            queued > 0 && outcome.client(Counter::Intended) == 30_000,
-            "{engine}: {queued} queued"
-        );
+        assert!(queued > 0 && outcome.client(Counter::Intended) == 30_000, "{engine}: {queued} queued");
         assert!(outcome.client(Counter::Completed) <= outcome.server(Counter::Completed) + 1);
         assert!(outcome.client(Counter::Completed) <= sent);
     }
@@ -237,12 +182,9 @@ fn more_arrivals_than_can_be_served_are_all_accounted_for() {
 #[test]
 fn a_window_that_is_shut_early_ends_cleanly() {
     for engine in EngineKind::ALL {
-        for (workload, flags) in [
-            ("stream", &["--direction", "both"][..]),
-            ("rr", &["--size", "1"]),
-            ("rr", &["--udp"]),
-            ("crr", &[]),
-        ] {
+        for (workload, flags) in
+            [("stream", &["--direction", "both"][..]), ("rr", &["--size", "1"]), ("rr", &["--udp"]), ("crr", &[])]
+        {
             let mut trial = Trial::new(workload, flags, *engine);
             (trial.connections, trial.threads, trial.window) = (4, 2, 3600 * 1000 * MS);
             let running = trial.start();
@@ -254,10 +196,7 @@ fn a_window_that_is_shut_early_ends_cleanly() {
             if workload != "crr" {
                 conserved(&outcome);
             }
-            assert!(
-                outcome.server(Counter::ReceivedBytes) > 0,
-                "{engine} {workload}"
-            );
+            assert!(outcome.server(Counter::ReceivedBytes) > 0, "{engine} {workload}");
         }
     }
 }
@@ -286,9 +225,7 @@ fn stopping_ends_workers_that_wait() {
                 }
                 let before = clock::now();
                 running.stop();
-                until("all workers have ended", || {
-                    running.client.running() + running.server.running() == 0
-                });
+                until("all workers have ended", || running.client.running() + running.server.running() == 0);
                 let took = (clock::now() - before) / MS;
                 assert!(took < 1000, "{engine} {workload} {flags:?}: {took} ms");
                 // One end may have seen the other go first.
@@ -306,8 +243,7 @@ fn a_server_that_never_answers_is_given_up() {
         (trial.silent, trial.window, trial.timeout) = (true, 300 * MS, 30 * MS);
         let outcome = trial.run();
         outcome.clean();
-        let [sent, lost, completed] =
-            [Counter::Sent, Counter::Timeouts, Counter::Completed].map(|c| outcome.client(c));
+        let [sent, lost, completed] = [Counter::Sent, Counter::Timeouts, Counter::Completed].map(|c| outcome.client(c));
         // 350 ms hold 11 timeouts a flow; a blocking call notices each up to 20 ms late.
         assert!((9..=36).contains(&sent), "{engine}: {sent} sent");
         assert_eq!((lost, completed), (sent, 0), "{engine}");
@@ -316,10 +252,7 @@ fn a_server_that_never_answers_is_given_up() {
         (trial.silent, trial.timeout, trial.window) = (true, 30 * MS, 3600 * 1000 * MS);
         let outcome = trial.run();
         let fault = outcome.client_fault.unwrap();
-        assert!(
-            fault.text.contains("no answer within --timeout"),
-            "{engine}: {fault}"
-        );
+        assert!(fault.text.contains("no answer within --timeout"), "{engine}: {fault}");
     }
 }
 
@@ -328,21 +261,11 @@ fn more_connections_than_are_opened_at_once_all_come_up() {
     for engine in EngineKind::ALL {
         let mut trial = Trial::new("rr", &["--size", "1"], *engine);
         // One worker opens 256 at once; with a thread each, threads are the dearer part.
-        (trial.connections, trial.window) = (
-            if *engine == EngineKind::Threads {
-                100
-            } else {
-                600
-            },
-            100 * MS,
-        );
+        (trial.connections, trial.window) = (if *engine == EngineKind::Threads { 100 } else { 600 }, 100 * MS);
         let outcome = trial.run();
         answered(outcome.clean());
         conserved(&outcome);
-        assert!(
-            outcome.client(Counter::Sent) >= u64::from(outcome.job.connections),
-            "{engine}: not all took part"
-        );
+        assert!(outcome.client(Counter::Sent) >= u64::from(outcome.job.connections), "{engine}: not all took part");
     }
 }
 
@@ -398,9 +321,6 @@ fn workers_that_wait_do_not_spin() {
         running.end().clean();
 
         // A worker that spins spends all of the 300 ms.
-        assert!(
-            costs.iter().all(|(_, ms)| *ms < 60),
-            "{engine}: {costs:?} ms of CPU in 300 ms"
-        );
+        assert!(costs.iter().all(|(_, ms)| *ms < 60), "{engine}: {costs:?} ms of CPU in 300 ms");
     }
 }

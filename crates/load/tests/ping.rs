@@ -1,8 +1,5 @@
 //! `ping` in network namespaces: both sorts of socket, both address families, hosts that do not answer.
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests fail by panicking, like tests"
-)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, like tests")]
 
 #[path = "common_crr/netns.rs"]
 mod netns;
@@ -27,11 +24,7 @@ const EMPTY_NETWORK: &str = "ip link add v0 type veth peer name v1\n\
     ip link set v0 up";
 
 fn ping_job(engine: EngineKind, count: u64, every: &str, size: u64, timeout_ns: u64) -> Job {
-    let mut job = trial::job(
-        "ping",
-        engine,
-        json!({"count": count, "every": every, "size": [size.to_string()]}),
-    );
+    let mut job = trial::job("ping", engine, json!({"count": count, "every": every, "size": [size.to_string()]}));
     job.timing.timeout_ns = timeout_ns;
     workload("ping").unwrap().settle(&mut job);
     job
@@ -52,20 +45,12 @@ fn ten_of_ten(kind: &str) {
             assert_eq!(outcome.client.settings["icmp_socket"], kind, "{at}");
             let figures = outcome.figures();
             let of = |name: &str| figures.metrics[name];
-            assert_eq!(
-                (of("transmitted"), of("received"), of("lost")),
-                (10.0, 10.0, 0.0),
-                "{at}"
-            );
+            assert_eq!((of("transmitted"), of("received"), of("lost")), (10.0, 10.0, 0.0), "{at}");
             assert_eq!((of("lost_ratio"), of("duplicates")), (0.0, 0.0), "{at}");
             assert!(!figures.metrics.contains_key("stale"), "{at}");
             assert_eq!(outcome.client.drained.of(Counter::Sent), 10, "{at}");
             assert_eq!(outcome.histogram_count(LatencyKind::Service), 10, "{at}");
-            assert!(
-                figures.invariants.iter().all(|i| i.ok),
-                "{at}: {:?}",
-                figures.invariants
-            );
+            assert!(figures.invariants.iter().all(|i| i.ok), "{at}: {:?}", figures.invariants);
             assert_eq!(figures.warnings, [], "{at}");
         }
     }
@@ -92,24 +77,10 @@ fn all_sizes(kind: &str) {
             assert_eq!(job.connections, 64);
             let outcome = ping(&job, host);
             assert_eq!(outcome.client.settings["icmp_socket"], kind);
-            assert_eq!(
-                outcome.client.errors.len(),
-                0,
-                "{host} {size}: {:?}",
-                outcome.client.errors
-            );
-            assert_eq!(
-                outcome.client.drained.of(Counter::Counted),
-                40,
-                "{host} {size}"
-            );
+            assert_eq!(outcome.client.errors.len(), 0, "{host} {size}: {:?}", outcome.client.errors);
+            assert_eq!(outcome.client.drained.of(Counter::Counted), 40, "{host} {size}");
             for counter in [Counter::SentBytes, Counter::ReceivedBytes] {
-                assert_eq!(
-                    outcome.client.drained.of(counter),
-                    40 * size,
-                    "{host} {size} {}",
-                    counter.name()
-                );
+                assert_eq!(outcome.client.drained.of(counter), 40 * size, "{host} {size} {}", counter.name());
             }
         }
     }
@@ -129,56 +100,27 @@ fn sizes_over_datagram_sockets() {
 
 #[test]
 fn echoes_that_nobody_answers_are_lost_after_the_timeout() {
-    netns::inside(
-        "echoes_that_nobody_answers_are_lost_after_the_timeout",
-        EMPTY_NETWORK,
-        || {
-            for host in ["10.9.0.2", "fd09::2"] {
-                for &engine in EngineKind::ALL {
-                    let outcome = ping(&ping_job(engine, 5, "20ms", 56, 100 * MS), host);
-                    let errors: Vec<_> = outcome
-                        .client
-                        .errors
-                        .iter()
-                        .map(|(reason, n)| (reason.as_str(), *n))
-                        .collect();
-                    assert_eq!(errors, [("lost", 5)], "{engine} {host}");
-                    assert_eq!(
-                        outcome.client.drained.of(Counter::Timeouts),
-                        5,
-                        "{engine} {host}"
-                    );
-                    let figures = outcome.figures();
-                    assert_eq!(figures.metrics["lost_ratio"], 1.0, "{engine} {host}");
-                    assert!(
-                        figures.invariants.iter().all(|i| i.ok),
-                        "{engine} {host}: {:?}",
-                        figures.invariants
-                    );
-                    assert!(
-                        figures.warnings[0].detail.contains("5 of 5"),
-                        "{:?}",
-                        figures.warnings
-                    );
-                }
+    netns::inside("echoes_that_nobody_answers_are_lost_after_the_timeout", EMPTY_NETWORK, || {
+        for host in ["10.9.0.2", "fd09::2"] {
+            for &engine in EngineKind::ALL {
+                let outcome = ping(&ping_job(engine, 5, "20ms", 56, 100 * MS), host);
+                let errors: Vec<_> = outcome.client.errors.iter().map(|(reason, n)| (reason.as_str(), *n)).collect();
+                assert_eq!(errors, [("lost", 5)], "{engine} {host}");
+                assert_eq!(outcome.client.drained.of(Counter::Timeouts), 5, "{engine} {host}");
+                let figures = outcome.figures();
+                assert_eq!(figures.metrics["lost_ratio"], 1.0, "{engine} {host}");
+                assert!(figures.invariants.iter().all(|i| i.ok), "{engine} {host}: {:?}", figures.invariants);
+                assert!(figures.warnings[0].detail.contains("5 of 5"), "{:?}", figures.warnings);
             }
-        },
-    );
+        }
+    });
 }
 
 /// The kernel gives up to resolve a neighbour after three seconds and says so.
 fn reported_as_unreachable() {
     for host in ["10.9.0.2", "fd09::2"] {
-        let outcome = ping(
-            &ping_job(EngineKind::Epoll, 3, "20ms", 56, 8 * SECOND),
-            host,
-        );
-        let errors: Vec<_> = outcome
-            .client
-            .errors
-            .iter()
-            .map(|(reason, n)| (reason.as_str(), *n))
-            .collect();
+        let outcome = ping(&ping_job(EngineKind::Epoll, 3, "20ms", 56, 8 * SECOND), host);
+        let errors: Vec<_> = outcome.client.errors.iter().map(|(reason, n)| (reason.as_str(), *n)).collect();
         assert_eq!(errors, [("host_unreachable", 3)], "{host}");
         assert_eq!(outcome.client.drained.of(Counter::Timeouts), 0, "{host}");
     }
@@ -186,71 +128,38 @@ fn reported_as_unreachable() {
 
 #[test]
 fn an_unreachable_host_is_told_from_loss_by_raw_sockets() {
-    netns::inside(
-        "an_unreachable_host_is_told_from_loss_by_raw_sockets",
-        EMPTY_NETWORK,
-        reported_as_unreachable,
-    );
+    netns::inside("an_unreachable_host_is_told_from_loss_by_raw_sockets", EMPTY_NETWORK, reported_as_unreachable);
 }
 
 #[test]
 fn an_unreachable_host_is_told_from_loss_by_datagram_sockets() {
     let setup = format!("{EMPTY_NETWORK}\n{DATAGRAMS}");
-    netns::inside(
-        "an_unreachable_host_is_told_from_loss_by_datagram_sockets",
-        &setup,
-        reported_as_unreachable,
-    );
+    netns::inside("an_unreachable_host_is_told_from_loss_by_datagram_sockets", &setup, reported_as_unreachable);
 }
 
 #[test]
 fn an_address_without_a_route_is_the_environments_fault() {
-    netns::inside(
-        "an_address_without_a_route_is_the_environments_fault",
-        "",
-        || {
-            let job = ping_job(EngineKind::Epoll, 1, "20ms", 56, SECOND);
-            let fault = run_client(&job, "192.0.2.1:0".parse().unwrap())
-                .map(|_| ())
-                .unwrap_err();
-            assert_eq!(fault.kind, FaultKind::Environment);
-            assert!(
-                fault.text.contains("192.0.2.1") && fault.text.contains("unreachable"),
-                "{}",
-                fault.text
-            );
-        },
-    );
+    netns::inside("an_address_without_a_route_is_the_environments_fault", "", || {
+        let job = ping_job(EngineKind::Epoll, 1, "20ms", 56, SECOND);
+        let fault = run_client(&job, "192.0.2.1:0".parse().unwrap()).map(|_| ()).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Environment);
+        assert!(fault.text.contains("192.0.2.1") && fault.text.contains("unreachable"), "{}", fault.text);
+    });
 }
 
 #[test]
 fn a_missing_right_is_explained_with_both_ways_out() {
     let setup = "WRAP='setpriv --bounding-set=-net_raw --inh-caps=-net_raw'";
-    netns::inside(
-        "a_missing_right_is_explained_with_both_ways_out",
-        setup,
-        || {
-            let job = ping_job(EngineKind::Epoll, 1, "20ms", 56, SECOND);
-            let fault = run_client(&job, "127.0.0.1:0".parse().unwrap())
-                .map(|_| ())
-                .unwrap_err();
-            assert_eq!(fault.kind, FaultKind::Environment);
-            let range = std::fs::read_to_string("/proc/sys/net/ipv4/ping_group_range").unwrap();
-            let range = range.split_whitespace().collect::<Vec<_>>().join(" ");
-            for part in [
-                "net.ipv4.ping_group_range",
-                &format!("`{range}`"),
-                "CAP_NET_RAW",
-                "setcap",
-            ] {
-                assert!(
-                    fault.text.contains(part),
-                    "{part} is missing in: {}",
-                    fault.text
-                );
-            }
-        },
-    );
+    netns::inside("a_missing_right_is_explained_with_both_ways_out", setup, || {
+        let job = ping_job(EngineKind::Epoll, 1, "20ms", 56, SECOND);
+        let fault = run_client(&job, "127.0.0.1:0".parse().unwrap()).map(|_| ()).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Environment);
+        let range = std::fs::read_to_string("/proc/sys/net/ipv4/ping_group_range").unwrap();
+        let range = range.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["net.ipv4.ping_group_range", &format!("`{range}`"), "CAP_NET_RAW", "setcap"] {
+            assert!(fault.text.contains(part), "{part} is missing in: {}", fault.text);
+        }
+    });
 }
 
 #[test]
@@ -258,60 +167,24 @@ fn times_and_sockets_follow_from_the_flags() {
     let job = ping_job(EngineKind::Epoll, 10, "20ms", 56, 95 * MS);
     assert_eq!(job.schedule, Schedule::Rate(50.0));
     assert_eq!(job.connections, 6);
-    assert_eq!(
-        (job.timing.warmup_ns, job.timing.window_ns),
-        (0, 200 * MS - 100)
-    );
-    assert_eq!(
-        ping_job(EngineKind::Epoll, 1, "1ms", 56, SECOND).connections,
-        64
-    );
-    let mut open_end = trial::job(
-        "ping",
-        EngineKind::Epoll,
-        json!({"every": "1s", "size": ["56B"]}),
-    );
+    assert_eq!((job.timing.warmup_ns, job.timing.window_ns), (0, 200 * MS - 100));
+    assert_eq!(ping_job(EngineKind::Epoll, 1, "1ms", 56, SECOND).connections, 64);
+    let mut open_end = trial::job("ping", EngineKind::Epoll, json!({"every": "1s", "size": ["56B"]}));
     (open_end.timing.warmup_ns, open_end.timing.window_ns) = (SECOND, 7 * SECOND);
     workload("ping").unwrap().settle(&mut open_end);
-    assert_eq!(
-        (open_end.timing.warmup_ns, open_end.timing.window_ns),
-        (SECOND, 7 * SECOND)
-    );
+    assert_eq!((open_end.timing.warmup_ns, open_end.timing.window_ns), (SECOND, 7 * SECOND));
 }
 
 #[test]
 fn flags_out_of_range_are_named() {
     let problems = |params: serde_json::Value| {
         let job = trial::job("ping", EngineKind::Epoll, params);
-        workload("ping")
-            .unwrap()
-            .problems(&job)
-            .into_iter()
-            .map(|p| p.at)
-            .collect::<Vec<_>>()
+        workload("ping").unwrap().problems(&job).into_iter().map(|p| p.at).collect::<Vec<_>>()
     };
-    assert_eq!(
-        problems(json!({"every": "1s", "size": ["0B", "65507B"]})),
-        Vec::<String>::new()
-    );
-    assert_eq!(
-        problems(json!({"every": "1s", "size": ["65508B"]})),
-        ["--size"]
-    );
-    assert_eq!(
-        problems(json!({"every": "0s", "size": ["56B"]})),
-        ["--every"]
-    );
-    assert_eq!(
-        problems(json!({"every": "1s", "size": ["56B"], "count": 0})),
-        ["--count"]
-    );
-    assert_eq!(
-        problems(json!({"every": "1h", "size": ["56B"], "count": 25})),
-        ["--count"]
-    );
-    assert_eq!(
-        problems(json!({"every": "1s", "size": ["56B"], "retries": 1})),
-        ["ping"]
-    );
+    assert_eq!(problems(json!({"every": "1s", "size": ["0B", "65507B"]})), Vec::<String>::new());
+    assert_eq!(problems(json!({"every": "1s", "size": ["65508B"]})), ["--size"]);
+    assert_eq!(problems(json!({"every": "0s", "size": ["56B"]})), ["--every"]);
+    assert_eq!(problems(json!({"every": "1s", "size": ["56B"], "count": 0})), ["--count"]);
+    assert_eq!(problems(json!({"every": "1h", "size": ["56B"], "count": 25})), ["--count"]);
+    assert_eq!(problems(json!({"every": "1s", "size": ["56B"], "retries": 1})), ["ping"]);
 }

@@ -25,19 +25,10 @@ fn every_datagram_of_a_slow_schedule_arrives_once() {
         assert_eq!(total(client, Counter::SentBytes), 16 * sent);
         assert_eq!(total(server, Counter::Completed), sent);
         assert_eq!(total(server, Counter::ReceivedBytes), 16 * sent);
-        assert_eq!(
-            samples(server, LatencyKind::Delay),
-            total(server, Counter::Counted)
-        );
+        assert_eq!(samples(server, LatencyKind::Delay), total(server, Counter::Counted));
         assert_eq!(samples(client, LatencyKind::Lateness), sent);
         let metrics = outcome.figures.metrics;
-        for name in [
-            "lost_packets",
-            "lost_ratio",
-            "reordered",
-            "duplicates",
-            "errors",
-        ] {
+        for name in ["lost_packets", "lost_ratio", "reordered", "duplicates", "errors"] {
             assert_eq!(metrics[name], 0.0, "{name}");
         }
         assert_eq!(metrics["intended_per_s"], 1000.0);
@@ -48,13 +39,7 @@ fn every_datagram_of_a_slow_schedule_arrives_once() {
 
 #[test]
 fn a_bit_rate_holds_for_each_size_of_a_sweep() {
-    let job = job(
-        "udp",
-        &["--rate", "160kbit", "--size", "100,400"],
-        1,
-        0,
-        500,
-    );
+    let job = job("udp", &["--rate", "160kbit", "--size", "100,400"], 1, 0, 500);
     for ((_, job), sends) in points(&job).into_iter().zip([100, 25]) {
         let outcome = run(&job, true);
         assert_eq!(total(&outcome.client, Counter::Intended), sends);
@@ -64,57 +49,30 @@ fn a_bit_rate_holds_for_each_size_of_a_sweep() {
 
 #[test]
 fn as_fast_as_possible_the_loss_is_still_exact() {
-    let outcome = run(
-        &job("udp", &["--rate", "max", "--size", "1000"], 2, 0, 200),
-        true,
-    );
+    let outcome = run(&job("udp", &["--rate", "max", "--size", "1000"], 2, 0, 200), true);
     let sent = total(&outcome.client, Counter::Sent);
     let received = total(&outcome.server, Counter::Completed);
     assert!(sent > 0 && received > 0);
     // Loopback neither doubles nor overtakes; what is missing found a full socket.
-    assert_eq!(
-        outcome.figures.metrics["lost_packets"],
-        (sent - received) as f64
-    );
+    assert_eq!(outcome.figures.metrics["lost_packets"], (sent - received) as f64);
     assert_eq!(outcome.figures.metrics["duplicates"], 0.0);
-    assert!(
-        !outcome.figures.metrics.contains_key("unsent"),
-        "nothing is due in a closed loop"
-    );
+    assert!(!outcome.figures.metrics.contains_key("unsent"), "nothing is due in a closed loop");
 }
 
 #[test]
 fn segments_count_as_datagrams() {
     // Smaller than the registration, which must leave in one piece all the same.
-    let job = job(
-        "udp",
-        &["--rate", "800pps", "--gso", "8", "--size", "20"],
-        1,
-        0,
-        500,
-    );
+    let job = job("udp", &["--rate", "800pps", "--gso", "8", "--size", "20"], 1, 0, 500);
     let outcome = run(&job, true);
     let sent = total(&outcome.client, Counter::Sent);
     assert_eq!(total(&outcome.client, Counter::Intended), 50, "sends");
     assert_eq!(sent + 8 * total(&outcome.client, Counter::Unsent), 400);
     assert_eq!(total(&outcome.client, Counter::SentBytes), 20 * sent);
-    assert_eq!(
-        (
-            total(&outcome.server, Counter::Completed),
-            total(&outcome.server, Counter::Duplicates)
-        ),
-        (sent, 0)
-    );
+    assert_eq!((total(&outcome.server, Counter::Completed), total(&outcome.server, Counter::Duplicates)), (sent, 0));
     assert_eq!(outcome.client.settings["segment_bytes"], "20");
     assert_eq!(outcome.figures.metrics["gso_segments"], 8.0);
     assert_eq!(outcome.figures.metrics["intended_per_s"], 800.0);
-    assert!(
-        outcome
-            .figures
-            .warnings
-            .iter()
-            .any(|w| w.kind == WarningKind::Offload)
-    );
+    assert!(outcome.figures.warnings.iter().any(|w| w.kind == WarningKind::Offload));
 }
 
 #[test]
@@ -123,9 +81,7 @@ fn known_faults_are_counted_exactly() {
     let job = job("udp", &["--size", "32"], 1, 0, 1000);
     let server = Server::start(&job, true);
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     socket.connect(server.target).unwrap();
     socket.send(&registration(0)).unwrap();
     assert_eq!(socket.recv(&mut [0; 64]).unwrap(), pair::WELCOME.len());
@@ -135,13 +91,11 @@ fn known_faults_are_counted_exactly() {
     clock::sleep_until(start);
     // Of every 100: 7 and 8 are dropped, 20 comes twice, 30 comes after 31 and 32.
     let script = (0..NUMBERS / 100).flat_map(|hundred| {
-        let one = (0..100)
-            .filter(|n| ![7, 8, 30].contains(n))
-            .flat_map(|n| match n {
-                20 => vec![20, 20],
-                32 => vec![32, 30],
-                n => vec![n],
-            });
+        let one = (0..100).filter(|n| ![7, 8, 30].contains(n)).flat_map(|n| match n {
+            20 => vec![20, 20],
+            32 => vec![32, 30],
+            n => vec![n],
+        });
         one.map(move |n| hundred * 100 + n).collect::<Vec<_>>()
     });
     let mut arrivals = 0;
@@ -152,9 +106,7 @@ fn known_faults_are_counted_exactly() {
         socket.send(&datagram).unwrap();
         arrivals += 1;
         // Never more on their way than a socket buffer holds, so that the script's losses are the only ones.
-        wait_for("the server keeps up", || {
-            server.crew.counts().of(Counter::Completed) + 50 > arrivals
-        });
+        wait_for("the server keeps up", || server.crew.counts().of(Counter::Completed) + 50 > arrivals);
     }
     // Neither is of this test: another length, and the registration once more.
     socket.send(&[0; 31]).unwrap();
@@ -166,10 +118,7 @@ fn known_faults_are_counted_exactly() {
     assert_eq!(total(&server, Counter::Completed), arrivals);
     assert_eq!(total(&server, Counter::ReceivedBytes), 32 * arrivals);
     assert_eq!(server.extra["foreign_datagrams"], 2.0);
-    let mut client = EndReport {
-        window_ns: SECOND,
-        ..EndReport::default()
-    };
+    let mut client = EndReport { window_ns: SECOND, ..EndReport::default() };
     client.drained.set(Counter::Sent, NUMBERS);
     let metrics = figures(&job, &client, &server, true).metrics;
     assert_eq!(metrics["lost_packets"], (2 * hundreds) as f64);

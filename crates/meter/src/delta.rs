@@ -42,10 +42,7 @@ pub fn node_cost(
     window_s: f64,
 ) -> NodeCost {
     let nothing = Reading::new();
-    let mut cost = NodeCost {
-        name: name.to_owned(),
-        ..NodeCost::default()
-    };
+    let mut cost = NodeCost { name: name.to_owned(), ..NodeCost::default() };
     for (meter, reading) in end {
         let mut figures = window(start.get(meter).unwrap_or(&nothing), reading);
         if meter == CPU_METER {
@@ -100,10 +97,7 @@ mod tests {
     use super::*;
 
     fn reading(values: &[(&str, f64)]) -> Reading {
-        values
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), *value))
-            .collect()
+        values.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect()
     }
 
     #[test]
@@ -123,12 +117,7 @@ mod tests {
             ("entries", 5.0),
             ("new_level", 1.0),
         ]);
-        let expected = reading(&[
-            ("rx_bytes", 150.0),
-            ("still", 0.0),
-            ("entries", 5.0),
-            ("new_level", 1.0),
-        ]);
+        let expected = reading(&[("rx_bytes", 150.0), ("still", 0.0), ("entries", 5.0), ("new_level", 1.0)]);
         assert_eq!(window(&start, &end), expected);
     }
 
@@ -181,17 +170,11 @@ mod tests {
         assert_eq!(cost.per_cpu_busy.len(), 11);
         near(cost.per_cpu_busy[0], 0.25);
         near(cost.per_cpu_busy[5], 0.0);
-        assert_eq!(
-            cost.per_cpu_busy[10], 1.0,
-            "a tick too many is not more than the whole CPU"
-        );
+        assert_eq!(cost.per_cpu_busy[10], 1.0, "a tick too many is not more than the whole CPU");
         near(cost.per_cpu_softirq[0], 0.05);
         near(cost.per_cpu_softirq[10], 0.2);
         let others = BTreeMap::from([
-            (
-                "cpu".to_owned(),
-                reading(&[("cpu10_steal_s", 0.25), ("processes_running", 3.0)]),
-            ),
+            ("cpu".to_owned(), reading(&[("cpu10_steal_s", 0.25), ("processes_running", 3.0)])),
             ("memory".to_owned(), reading(&[("total_bytes", 1.0)])),
             ("netdev".to_owned(), reading(&[("lo_rx_bytes", 20.0)])),
         ]);
@@ -200,39 +183,19 @@ mod tests {
 
     #[test]
     fn what_cannot_be_computed_stays_empty() {
-        let end = BTreeMap::from([(
-            "cpu".to_owned(),
-            reading(&[("busy_s_total", 3.0), ("cpu0_busy_s_total", 3.0)]),
-        )]);
-        let empty = NodeCost {
-            name: "a".to_owned(),
-            ..NodeCost::default()
-        };
-        assert_eq!(
-            node_cost("a", &BTreeMap::new(), &end, 1.0),
-            empty,
-            "no reading at the start"
-        );
+        let end = BTreeMap::from([("cpu".to_owned(), reading(&[("busy_s_total", 3.0), ("cpu0_busy_s_total", 3.0)]))]);
+        let empty = NodeCost { name: "a".to_owned(), ..NodeCost::default() };
+        assert_eq!(node_cost("a", &BTreeMap::new(), &end, 1.0), empty, "no reading at the start");
         for window_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let cost = node_cost("a", &end, &end, window_s);
-            assert_eq!(
-                (cost.busy_cores, cost.per_cpu_busy),
-                (0.0, vec![]),
-                "{window_s} s"
-            );
+            assert_eq!((cost.busy_cores, cost.per_cpu_busy), (0.0, vec![]), "{window_s} s");
         }
     }
 
     #[test]
     fn a_cpu_number_beyond_reason_takes_no_memory() {
-        let start = BTreeMap::from([(
-            "cpu".to_owned(),
-            reading(&[("cpu4000000000_busy_s_total", 0.0)]),
-        )]);
-        let end = BTreeMap::from([(
-            "cpu".to_owned(),
-            reading(&[("cpu4000000000_busy_s_total", 1.0)]),
-        )]);
+        let start = BTreeMap::from([("cpu".to_owned(), reading(&[("cpu4000000000_busy_s_total", 0.0)]))]);
+        let end = BTreeMap::from([("cpu".to_owned(), reading(&[("cpu4000000000_busy_s_total", 1.0)]))]);
         assert!(node_cost("a", &start, &end, 1.0).per_cpu_busy.is_empty());
     }
 }

@@ -17,28 +17,16 @@ type Facts = BTreeMap<String, String>;
 const FILES: &[(&str, &str)] = &[
     ("kernel", "proc/sys/kernel/osrelease"),
     ("hostname", "proc/sys/kernel/hostname"),
-    (
-        "cpu_governor",
-        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-    ),
+    ("cpu_governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
     ("cpu_smt_active", "sys/devices/system/cpu/smt/active"),
-    (
-        "clocksource",
-        "sys/devices/system/clocksource/clocksource0/current_clocksource",
-    ),
-    (
-        "tcp_congestion_control",
-        "proc/sys/net/ipv4/tcp_congestion_control",
-    ),
+    ("clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    ("tcp_congestion_control", "proc/sys/net/ipv4/tcp_congestion_control"),
     ("tcp_rmem_bytes", "proc/sys/net/ipv4/tcp_rmem"),
     ("tcp_wmem_bytes", "proc/sys/net/ipv4/tcp_wmem"),
     ("rmem_max_bytes", "proc/sys/net/core/rmem_max"),
     ("wmem_max_bytes", "proc/sys/net/core/wmem_max"),
     ("somaxconn", "proc/sys/net/core/somaxconn"),
-    (
-        "ip_local_port_range",
-        "proc/sys/net/ipv4/ip_local_port_range",
-    ),
+    ("ip_local_port_range", "proc/sys/net/ipv4/ip_local_port_range"),
     ("netdev_max_backlog", "proc/sys/net/core/netdev_max_backlog"),
     ("busy_poll_us", "proc/sys/net/core/busy_poll"),
     ("busy_read_us", "proc/sys/net/core/busy_read"),
@@ -59,22 +47,12 @@ fn machine_at(root: &Path) -> Facts {
         put(&mut facts, name, read(root, path));
     }
     let meminfo = read_raw(root, "proc/meminfo");
-    let memory = meminfo
-        .as_deref()
-        .and_then(|text| labelled::bytes(text, "MemTotal"));
-    put(
-        &mut facts,
-        "memory_bytes",
-        memory.map(|bytes| bytes.to_string()),
-    );
+    let memory = meminfo.as_deref().and_then(|text| labelled::bytes(text, "MemTotal"));
+    put(&mut facts, "memory_bytes", memory.map(|bytes| bytes.to_string()));
     cpu::add(root, &mut facts);
     nic::add(root, &mut facts);
     let limit = cgroup::cpu_limit_cores(root);
-    put(
-        &mut facts,
-        "cgroup_cpu_limit_cores",
-        limit.map(|cores| cores.to_string()),
-    );
+    put(&mut facts, "cgroup_cpu_limit_cores", limit.map(|cores| cores.to_string()));
     facts
 }
 
@@ -115,10 +93,7 @@ mod tests {
             ("proc/sys/kernel/osrelease", "6.18.0\n"),
             ("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
             ("proc/sys/net/core/busy_poll", "0\n"),
-            (
-                "proc/meminfo",
-                "MemTotal:       24689300 kB\nMemFree: 1 kB\n",
-            ),
+            ("proc/meminfo", "MemTotal:       24689300 kB\nMemFree: 1 kB\n"),
             ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "\n"),
         ]);
         let expected = [
@@ -127,14 +102,8 @@ mod tests {
             ("memory_bytes", "25281843200"),
             ("tcp_rmem_bytes", "4096 131072 6291456"),
         ];
-        let expected: Facts = expected
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into();
-        assert_eq!(
-            machine_at(root.path()),
-            expected,
-            "an empty file is no fact"
-        );
+        let expected: Facts = expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        assert_eq!(machine_at(root.path()), expected, "an empty file is no fact");
     }
 
     #[test]

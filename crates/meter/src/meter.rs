@@ -59,8 +59,7 @@ impl Target {
     /// `/proc/self` rather than the own id: it is right as well where `/proc` was mounted in
     /// another PID namespace.
     pub(crate) fn proc_folder(self) -> String {
-        self.pid
-            .map_or_else(|| "/proc/self".to_owned(), |pid| format!("/proc/{pid}"))
+        self.pid.map_or_else(|| "/proc/self".to_owned(), |pid| format!("/proc/{pid}"))
     }
 }
 
@@ -104,22 +103,12 @@ pub struct ValueDef {
 impl ValueDef {
     /// A running total; `name` must end in `_total`.
     pub const fn total(name: &'static str, unit: &'static str, help: &'static str) -> Self {
-        Self {
-            name,
-            unit,
-            kind: ValueKind::Total,
-            help,
-        }
+        Self { name, unit, kind: ValueKind::Total, help }
     }
 
     /// A value at the moment of reading.
     pub const fn level(name: &'static str, unit: &'static str, help: &'static str) -> Self {
-        Self {
-            name,
-            unit,
-            kind: ValueKind::Level,
-            help,
-        }
+        Self { name, unit, kind: ValueKind::Level, help }
     }
 
     /// Whether a key of a reading is this value, placeholders included.
@@ -130,10 +119,7 @@ impl ValueDef {
         let Some((placeholder, after)) = rest.split_once('}') else {
             return false;
         };
-        let Some(middle) = key
-            .strip_prefix(before)
-            .and_then(|key| key.strip_suffix(after))
-        else {
+        let Some(middle) = key.strip_prefix(before).and_then(|key| key.strip_suffix(after)) else {
             return false;
         };
         !middle.is_empty() && (placeholder != "n" || middle.bytes().all(|b| b.is_ascii_digit()))
@@ -154,20 +140,12 @@ mod tests {
             ("cpu{n}_busy_s_total", "cpu_busy_s_total", false),
             ("cpu{n}_busy_s_total", "cpux_busy_s_total", false),
             ("cpu{n}_busy_s_total", "cpu0_steal_s_total", false),
-            (
-                "{interface}_rx_bytes_total",
-                "eth0.100_rx_bytes_total",
-                true,
-            ),
+            ("{interface}_rx_bytes_total", "eth0.100_rx_bytes_total", true),
             ("{interface}_rx_bytes_total", "_rx_bytes_total", false),
             ("broken{n", "broken0", false),
         ];
         for (name, key, expected) in cases {
-            assert_eq!(
-                ValueDef::level(name, "", "").matches(key),
-                expected,
-                "{name} against {key}"
-            );
+            assert_eq!(ValueDef::level(name, "", "").matches(key), expected, "{name} against {key}");
         }
     }
 

@@ -35,20 +35,10 @@ mod tests {
 
     #[test]
     fn the_folder_holds_exactly_the_registered_meters() {
-        let files: BTreeSet<String> =
-            fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/meters"))
-                .unwrap()
-                .map(|entry| {
-                    entry
-                        .unwrap()
-                        .path()
-                        .file_stem()
-                        .unwrap()
-                        .to_str()
-                        .unwrap()
-                        .to_owned()
-                })
-                .collect();
+        let files: BTreeSet<String> = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/meters"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
         let names: Vec<String> = METERS.iter().map(|meter| meter.name().to_owned()).collect();
         assert_eq!(names.iter().cloned().collect::<BTreeSet<_>>(), files);
         assert_eq!(names.len(), files.len(), "a meter is registered twice");
@@ -57,11 +47,7 @@ mod tests {
     #[test]
     fn definitions_say_what_their_names_promise() {
         for meter in METERS {
-            assert!(
-                !meter.summary().is_empty() && !meter.values().is_empty(),
-                "{}",
-                meter.name()
-            );
+            assert!(!meter.summary().is_empty() && !meter.values().is_empty(), "{}", meter.name());
             let mut in_a_window = BTreeSet::new();
             for value in meter.values() {
                 let at = format!("{} {}", meter.name(), value.name);
@@ -69,10 +55,7 @@ mod tests {
                 assert_eq!(is_total, value.kind == ValueKind::Total, "{at}");
                 assert!(!value.unit.is_empty() && !value.help.is_empty(), "{at}");
                 // A level and a total of one name would be one figure once the suffix is dropped.
-                assert!(
-                    in_a_window.insert(value.name.trim_end_matches("_total")),
-                    "{at} twice"
-                );
+                assert!(in_a_window.insert(value.name.trim_end_matches("_total")), "{at} twice");
             }
         }
     }
@@ -91,22 +74,9 @@ mod tests {
             opened += 1;
             assert!(!reading.is_empty(), "{} read nothing", meter.name());
             for (key, value) in reading {
-                let declared = meter
-                    .values()
-                    .iter()
-                    .filter(|def| def.matches(&key))
-                    .count();
-                assert_eq!(
-                    declared,
-                    1,
-                    "{} {key} is declared {declared} times",
-                    meter.name()
-                );
-                assert!(
-                    value.is_finite() && value >= 0.0,
-                    "{} {key} is {value}",
-                    meter.name()
-                );
+                let declared = meter.values().iter().filter(|def| def.matches(&key)).count();
+                assert_eq!(declared, 1, "{} {key} is declared {declared} times", meter.name());
+                assert!(value.is_finite() && value >= 0.0, "{} {key} is {value}", meter.name());
             }
         }
         assert!(opened >= 4, "only {opened} meters could be read");

@@ -23,14 +23,8 @@ impl ProcFile {
     pub(crate) fn open(path: impl Into<String>) -> Result<Self, Unavailable> {
         let path = path.into();
         match File::open(&path) {
-            Ok(file) => Ok(Self {
-                path,
-                file,
-                buffer: vec![0; FIRST_BUFFER_BYTES],
-            }),
-            Err(error) => Err(Unavailable {
-                why: format!("cannot open {path}: {error}"),
-            }),
+            Ok(file) => Ok(Self { path, file, buffer: vec![0; FIRST_BUFFER_BYTES] }),
+            Err(error) => Err(Unavailable { why: format!("cannot open {path}: {error}") }),
         }
     }
 
@@ -52,10 +46,7 @@ impl ProcFile {
                 Ok(n) => length += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    return Err(io::Error::new(
-                        error.kind(),
-                        format!("cannot read {}: {error}", self.path),
-                    ));
+                    return Err(io::Error::new(error.kind(), format!("cannot read {}: {error}", self.path)));
                 }
             }
         }
@@ -65,10 +56,7 @@ impl ProcFile {
 
 /// The error for a text that is not what the kernel documents.
 pub(crate) fn unexpected(path: &str, missing: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("no {missing} in {path}"),
-    )
+    io::Error::new(io::ErrorKind::InvalidData, format!("no {missing} in {path}"))
 }
 
 #[cfg(test)]
@@ -87,11 +75,7 @@ mod tests {
         file.write_all(b"two\n").unwrap();
         assert_eq!(proc.text().unwrap(), "one\ntwo\n");
         file.as_file().set_len(3).unwrap();
-        assert_eq!(
-            proc.text().unwrap(),
-            "one",
-            "nothing is left over from a longer reading"
-        );
+        assert_eq!(proc.text().unwrap(), "one", "nothing is left over from a longer reading");
     }
 
     #[test]

@@ -54,27 +54,15 @@ impl MeterSet {
     }
 
     fn open(meters: &[&dyn Meter], target: &Target, now: fn() -> Nanos) -> Self {
-        let mut set = Self {
-            open: Vec::new(),
-            unavailable: Vec::new(),
-            now,
-        };
+        let mut set = Self { open: Vec::new(), unavailable: Vec::new(), now };
         for meter in meters {
             let name = meter.name();
-            let opened = meter
-                .open(target)
-                .map_err(|absent| absent.why)
-                .and_then(|mut source| {
-                    source
-                        .read(&mut Reading::new())
-                        .map_err(|error| error.to_string())?;
-                    Ok(source)
-                });
+            let opened = meter.open(target).map_err(|absent| absent.why).and_then(|mut source| {
+                source.read(&mut Reading::new()).map_err(|error| error.to_string())?;
+                Ok(source)
+            });
             match opened {
-                Ok(source) => set.open.push(OpenMeter {
-                    source,
-                    cost: ReadCost::new(name),
-                }),
+                Ok(source) => set.open.push(OpenMeter { source, cost: ReadCost::new(name) }),
                 Err(why) => set.unavailable.push((name, why)),
             }
         }
@@ -126,14 +114,7 @@ impl fmt::Debug for MeterSet {
 
 impl ReadCost {
     fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            reads: 0,
-            total_ns: 0,
-            max_ns: 0,
-            failures: 0,
-            last_failure: None,
-        }
+        Self { name, reads: 0, total_ns: 0, max_ns: 0, failures: 0, last_failure: None }
     }
 
     fn add(&mut self, took_ns: Nanos) {
@@ -187,14 +168,9 @@ mod tests {
 
         fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
             if self.absent {
-                return Err(Unavailable {
-                    why: "not here".to_owned(),
-                });
+                return Err(Unavailable { why: "not here".to_owned() });
             }
-            Ok(Box::new(FakeSource {
-                fails: self.fails,
-                reads: 0,
-            }))
+            Ok(Box::new(FakeSource { fails: self.fails, reads: 0 }))
         }
     }
 
@@ -214,75 +190,29 @@ mod tests {
     fn failures_leave_no_row_and_costs_are_counted() {
         let mut set = MeterSet::open(
             &[
-                &Fake {
-                    name: "good",
-                    absent: false,
-                    fails: &[],
-                },
-                &Fake {
-                    name: "flaky",
-                    absent: false,
-                    fails: &[3],
-                },
-                &Fake {
-                    name: "absent",
-                    absent: true,
-                    fails: &[],
-                },
-                &Fake {
-                    name: "dead",
-                    absent: false,
-                    fails: &[1],
-                },
+                &Fake { name: "good", absent: false, fails: &[] },
+                &Fake { name: "flaky", absent: false, fails: &[3] },
+                &Fake { name: "absent", absent: true, fails: &[] },
+                &Fake { name: "dead", absent: false, fails: &[1] },
             ],
             &Target::itself(),
             now,
         );
-        let unavailable = [
-            ("absent", "not here".to_owned()),
-            ("dead", "reading 1 failed".to_owned()),
-        ];
+        let unavailable = [("absent", "not here".to_owned()), ("dead", "reading 1 failed".to_owned())];
         assert_eq!(set.unavailable(), unavailable);
 
         let row = |n: f64| Reading::from([("n_total".to_owned(), n)]);
         // Reading 1 was the one at the opening.
-        assert_eq!(
-            set.read(),
-            [
-                ("good".to_owned(), row(2.0)),
-                ("flaky".to_owned(), row(2.0))
-            ]
-            .into()
-        );
+        assert_eq!(set.read(), [("good".to_owned(), row(2.0)), ("flaky".to_owned(), row(2.0))].into());
         assert_eq!(set.read(), [("good".to_owned(), row(3.0))].into());
-        assert_eq!(
-            set.read(),
-            [
-                ("good".to_owned(), row(4.0)),
-                ("flaky".to_owned(), row(4.0))
-            ]
-            .into()
-        );
+        assert_eq!(set.read(), [("good".to_owned(), row(4.0)), ("flaky".to_owned(), row(4.0))].into());
 
         let costs: Vec<&ReadCost> = set.costs().collect();
-        let good = ReadCost {
-            reads: 3,
-            total_ns: 90,
-            max_ns: 40,
-            ..ReadCost::new("good")
-        };
+        let good = ReadCost { reads: 3, total_ns: 90, max_ns: 40, ..ReadCost::new("good") };
         assert_eq!(costs[0], &good);
         assert_eq!(costs[0].mean_ns(), 30);
         let failure = Some("reading 3 failed".to_owned());
-        assert_eq!(
-            costs[1],
-            &ReadCost {
-                name: "flaky",
-                failures: 1,
-                last_failure: failure,
-                ..good
-            }
-        );
+        assert_eq!(costs[1], &ReadCost { name: "flaky", failures: 1, last_failure: failure, ..good });
         assert_eq!(ReadCost::new("new").mean_ns(), 0);
     }
 }

@@ -37,10 +37,7 @@ fn burn() -> u64 {
 
 #[test]
 fn process_time_grows_by_what_was_burnt() {
-    let meter = METERS
-        .iter()
-        .find(|meter| meter.name() == "process")
-        .unwrap();
+    let meter = METERS.iter().find(|meter| meter.name() == "process").unwrap();
     let mut source = meter.open(&Target::itself()).unwrap();
     let (mut start, mut end) = (Reading::new(), Reading::new());
 
@@ -53,17 +50,8 @@ fn process_time_grows_by_what_was_burnt() {
 
     let window = delta::window(&start, &end);
     let spent_s = window["user_s"] + window["system_s"];
-    assert!(
-        (spent_s - burnt_s).abs() <= TICKS_S,
-        "{spent_s} s were read, {burnt_s} s were burnt"
-    );
-    assert!(
-        window["user_s"] >= 0.5 * burnt_s,
-        "arithmetic is user time: {window:?}"
-    );
+    assert!((spent_s - burnt_s).abs() <= TICKS_S, "{spent_s} s were read, {burnt_s} s were burnt");
+    assert!(window["user_s"] >= 0.5 * burnt_s, "arithmetic is user time: {window:?}");
     let threads = window["threads"] + 1.0;
-    assert!(
-        spent_s <= wall_s * threads + TICKS_S,
-        "{spent_s} s in {wall_s} s of {threads} threads"
-    );
+    assert!(spent_s <= wall_s * threads + TICKS_S, "{spent_s} s in {wall_s} s of {threads} threads");
 }

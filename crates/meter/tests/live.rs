@@ -25,10 +25,7 @@ fn read(target: &Target) -> Rows {
 fn assert_between(what: &str, before: f64, ours: f64, after: f64) {
     // The product and the quotient of a tick differ in the last binary digit.
     let slack = 1e-6;
-    assert!(
-        before - slack <= ours && ours <= after + slack,
-        "{what}: {before} <= {ours} <= {after}"
-    );
+    assert!(before - slack <= ours && ours <= after + slack, "{what}: {before} <= {ours} <= {after}");
 }
 
 /// A value's name, and how the oracle has it, in ticks.
@@ -51,23 +48,11 @@ fn cpu_agrees_with_procfs() {
     let after = procfs::KernelStats::current().unwrap();
     let ours = &rows["cpu"];
     let switches = ours["context_switches_total"];
-    assert_between(
-        "context switches",
-        before.ctxt as f64,
-        switches,
-        after.ctxt as f64,
-    );
+    assert_between("context switches", before.ctxt as f64, switches, after.ctxt as f64);
 
     // The oracle knows a CPU by its place among those online, we by its number.
-    let mut numbers: Vec<u32> = ours
-        .keys()
-        .filter_map(|key| {
-            key.strip_prefix("cpu")?
-                .strip_suffix("_busy_s_total")?
-                .parse()
-                .ok()
-        })
-        .collect();
+    let mut numbers: Vec<u32> =
+        ours.keys().filter_map(|key| key.strip_prefix("cpu")?.strip_suffix("_busy_s_total")?.parse().ok()).collect();
     numbers.sort_unstable();
     assert_eq!(numbers.len(), before.cpu_time.len(), "{ours:?}");
     let compare = |prefix: &str, before: &procfs::CpuTime, after: &procfs::CpuTime| {
@@ -79,11 +64,7 @@ fn cpu_agrees_with_procfs() {
     };
     compare("", &before.total, &after.total);
     for (n, number) in numbers.iter().enumerate() {
-        compare(
-            &format!("cpu{number}_"),
-            &before.cpu_time[n],
-            &after.cpu_time[n],
-        );
+        compare(&format!("cpu{number}_"), &before.cpu_time[n], &after.cpu_time[n]);
     }
 }
 
@@ -97,18 +78,8 @@ fn process_agrees_with_procfs() {
     let status = oracle.status().unwrap();
 
     let s = |ticks: u64| ticks as f64 / ticks_per_s;
-    assert_between(
-        "user",
-        s(before.utime),
-        ours["user_s_total"],
-        s(after.utime),
-    );
-    assert_between(
-        "system",
-        s(before.stime),
-        ours["system_s_total"],
-        s(after.stime),
-    );
+    assert_between("user", s(before.utime), ours["user_s_total"], s(after.utime));
+    assert_between("system", s(before.stime), ours["system_s_total"], s(after.stime));
     assert!(ours["max_rss_bytes"] <= status.vmhwm.unwrap() as f64 * 1024.0);
     assert!(ours["rss_bytes"] > 100_000.0, "{ours:?}");
     assert!(ours["threads"] >= 1.0, "{ours:?}");
@@ -154,43 +125,16 @@ fn protocols_agree_with_procfs() {
     let after = procfs::net::snmp().unwrap();
     for (key, before, after) in [
         ("tcp_in_segs_total", before.tcp_in_segs, after.tcp_in_segs),
-        (
-            "tcp_out_segs_total",
-            before.tcp_out_segs,
-            after.tcp_out_segs,
-        ),
-        (
-            "tcp_retrans_segs_total",
-            before.tcp_retrans_segs,
-            after.tcp_retrans_segs,
-        ),
-        (
-            "tcp_estab_resets_total",
-            before.tcp_estab_resets,
-            after.tcp_estab_resets,
-        ),
-        (
-            "udp_in_datagrams_total",
-            before.udp_in_datagrams,
-            after.udp_in_datagrams,
-        ),
-        (
-            "udp_no_ports_total",
-            before.udp_no_ports,
-            after.udp_no_ports,
-        ),
-        (
-            "udp_rcvbuf_errors_total",
-            before.udp_rcvbuf_errors,
-            after.udp_rcvbuf_errors,
-        ),
+        ("tcp_out_segs_total", before.tcp_out_segs, after.tcp_out_segs),
+        ("tcp_retrans_segs_total", before.tcp_retrans_segs, after.tcp_retrans_segs),
+        ("tcp_estab_resets_total", before.tcp_estab_resets, after.tcp_estab_resets),
+        ("udp_in_datagrams_total", before.udp_in_datagrams, after.udp_in_datagrams),
+        ("udp_no_ports_total", before.udp_no_ports, after.udp_no_ports),
+        ("udp_rcvbuf_errors_total", before.udp_rcvbuf_errors, after.udp_rcvbuf_errors),
     ] {
         assert_between(key, before as f64, ours[key], after as f64);
     }
-    assert!(
-        ours.contains_key("tcp_listen_drops_total"),
-        "netstat was not read: {ours:?}"
-    );
+    assert!(ours.contains_key("tcp_listen_drops_total"), "netstat was not read: {ours:?}");
 }
 
 #[test]
@@ -208,18 +152,13 @@ fn loopback_traffic_is_seen_in_a_window() {
     let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let start = set.read();
     for _ in 0..50 {
-        sender
-            .send_to(&[0; 100], receiver.local_addr().unwrap())
-            .unwrap();
+        sender.send_to(&[0; 100], receiver.local_addr().unwrap()).unwrap();
         receiver.recv(&mut [0; 200]).unwrap();
     }
     let end = set.read();
     let cost = delta::node_cost("here", &start, &end, 1.0);
     assert!(cost.meters["netdev"]["lo_rx_packets"] >= 50.0, "{cost:?}");
-    assert!(
-        cost.meters["netdev"]["lo_rx_bytes"] >= 50.0 * 128.0,
-        "{cost:?}"
-    );
+    assert!(cost.meters["netdev"]["lo_rx_bytes"] >= 50.0 * 128.0, "{cost:?}");
     assert!(cost.meters["snmp"]["udp_in_datagrams"] >= 50.0, "{cost:?}");
     assert!(cost.meters["softnet"]["processed"] >= 50.0, "{cost:?}");
 }
@@ -234,10 +173,7 @@ fn totals_never_go_back_and_costs_are_kept() {
         for (key, before) in row.iter().filter(|(key, _)| key.ends_with("_total")) {
             // Others may remove an interface meanwhile.
             if let Some(after) = second[meter].get(key) {
-                assert!(
-                    after >= before,
-                    "{meter} {key} went from {before} to {after}"
-                );
+                assert!(after >= before, "{meter} {key} went from {before} to {after}");
                 compared += 1;
             }
         }
@@ -250,10 +186,7 @@ fn totals_never_go_back_and_costs_are_kept() {
         assert!(cost.mean_ns() >= 7, "{cost:?}");
     }
     for (name, why) in set.unavailable() {
-        assert!(
-            !why.is_empty() && !first.contains_key(*name),
-            "{name}: {why}"
-        );
+        assert!(!why.is_empty() && !first.contains_key(*name), "{name}: {why}");
     }
 }
 
@@ -262,13 +195,7 @@ struct Waiting(Child);
 
 impl Waiting {
     fn start() -> Self {
-        Self(
-            Command::new("cat")
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .spawn()
-                .expect("cat starts"),
-        )
+        Self(Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat starts"))
     }
 
     fn end(&mut self) {
@@ -285,16 +212,10 @@ fn a_process_that_ends_gives_no_row() {
     assert_eq!(alive["process"]["threads"], 1.0);
     child.end();
     let after = set.read();
-    assert!(
-        !after.contains_key("process") && after.contains_key("cpu"),
-        "{after:?}"
-    );
+    assert!(!after.contains_key("process") && after.contains_key("cpu"), "{after:?}");
     let cost = set.costs().find(|cost| cost.name == "process").unwrap();
     assert_eq!(cost.failures, 1);
-    assert!(
-        cost.last_failure.as_ref().unwrap().contains("/stat"),
-        "{cost:?}"
-    );
+    assert!(cost.last_failure.as_ref().unwrap().contains("/stat"), "{cost:?}");
 }
 
 #[test]
@@ -305,14 +226,6 @@ fn the_machine_is_described() {
     assert!(facts["kernel"].starts_with(&kernel), "{facts:?}");
     let cpus = procfs::KernelStats::current().unwrap().cpu_time.len();
     assert_eq!(facts["cpu_count"], cpus.to_string());
-    assert_eq!(
-        facts["memory_bytes"],
-        procfs::Meminfo::current().unwrap().mem_total.to_string()
-    );
-    assert!(
-        facts
-            .values()
-            .all(|value| !value.is_empty() && value.trim() == value),
-        "{facts:?}"
-    );
+    assert_eq!(facts["memory_bytes"], procfs::Meminfo::current().unwrap().mem_total.to_string());
+    assert!(facts.values().all(|value| !value.is_empty() && value.trim() == value), "{facts:?}");
 }

@@ -31,26 +31,17 @@ pub enum FaultKind {
 impl Fault {
     /// What was asked for makes no sense.
     pub fn input(text: impl fmt::Display) -> Self {
-        Self {
-            kind: FaultKind::Input,
-            text: text.to_string(),
-        }
+        Self { kind: FaultKind::Input, text: text.to_string() }
     }
 
     /// The environment cannot do it.
     pub fn environment(text: impl fmt::Display) -> Self {
-        Self {
-            kind: FaultKind::Environment,
-            text: text.to_string(),
-        }
+        Self { kind: FaultKind::Environment, text: text.to_string() }
     }
 
     /// It broke while measuring.
     pub fn measuring(text: impl fmt::Display) -> Self {
-        Self {
-            kind: FaultKind::Measuring,
-            text: text.to_string(),
-        }
+        Self { kind: FaultKind::Measuring, text: text.to_string() }
     }
 
     /// All problems in one message, a line each.

@@ -228,36 +228,11 @@ impl Job {
             );
         }
         let t = &self.timing;
-        unless(
-            t.window_ns >= 1_000_000,
-            "--time",
-            span(t.window_ns),
-            "at least 1ms",
-        );
-        unless(
-            t.window_ns <= 24 * 3600 * crate::SECOND,
-            "--time",
-            span(t.window_ns),
-            "at most 24h",
-        );
-        unless(
-            t.warmup_ns <= 3600 * crate::SECOND,
-            "--warmup",
-            span(t.warmup_ns),
-            "at most 1h",
-        );
-        unless(
-            t.interval_ns >= 1_000_000,
-            "--interval",
-            span(t.interval_ns),
-            "at least 1ms",
-        );
-        unless(
-            t.timeout_ns >= 1_000_000,
-            "--timeout",
-            span(t.timeout_ns),
-            "at least 1ms",
-        );
+        unless(t.window_ns >= 1_000_000, "--time", span(t.window_ns), "at least 1ms");
+        unless(t.window_ns <= 24 * 3600 * crate::SECOND, "--time", span(t.window_ns), "at most 24h");
+        unless(t.warmup_ns <= 3600 * crate::SECOND, "--warmup", span(t.warmup_ns), "at most 1h");
+        unless(t.interval_ns >= 1_000_000, "--interval", span(t.interval_ns), "at least 1ms");
+        unless(t.timeout_ns >= 1_000_000, "--timeout", span(t.timeout_ns), "at least 1ms");
         out
     }
 }

@@ -26,9 +26,7 @@ pub use end_report::{EndReport, FlowReport, LatencyKind, Reading, Tick};
 pub use fault::{Fault, FaultKind};
 pub use job::{CpuSet, EngineKind, Job, Pacing, Schedule, Timing};
 pub use problem::Problem;
-pub use record::{
-    Cost, Environment, Interval, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record,
-};
+pub use record::{Cost, Environment, Interval, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record};
 pub use sweep::{Scale, Sweep};
 pub use tcp::TcpTotals;
 pub use warning::{Warning, WarningKind};

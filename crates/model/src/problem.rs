@@ -19,25 +19,13 @@ pub struct Problem {
 
 impl Problem {
     /// A problem at `at`, where `found` stood and `expected` should have.
-    pub fn new(
-        at: impl Into<String>,
-        found: impl fmt::Display,
-        expected: impl Into<String>,
-    ) -> Self {
-        Self {
-            at: at.into(),
-            found: found.to_string(),
-            expected: expected.into(),
-        }
+    pub fn new(at: impl Into<String>, found: impl fmt::Display, expected: impl Into<String>) -> Self {
+        Self { at: at.into(), found: found.to_string(), expected: expected.into() }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: found `{}`, expected {}",
-            self.at, self.found, self.expected
-        )
+        write!(f, "{}: found `{}`, expected {}", self.at, self.found, self.expected)
     }
 }

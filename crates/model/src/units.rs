@@ -22,21 +22,13 @@ pub struct UnitError {
 /// Splits `12.5MiB` into the number and the suffix, multiplies, and refuses what is not a finite,
 /// non-negative whole result.
 fn scaled(text: &str, table: &[(&str, f64)], expected: &'static str) -> Result<u64, UnitError> {
-    let fail = || UnitError {
-        found: text.to_owned(),
-        expected,
-    };
+    let fail = || UnitError { found: text.to_owned(), expected };
     let trimmed = text.trim();
-    let split = trimmed
-        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
-        .unwrap_or(trimmed.len());
+    let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(trimmed.len());
     let (number, suffix) = trimmed.split_at(split);
     let number: f64 = number.replace('_', "").parse().map_err(|_| fail())?;
     let suffix = suffix.trim();
-    let (_, factor) = table
-        .iter()
-        .find(|(name, _)| *name == suffix)
-        .ok_or_else(fail)?;
+    let (_, factor) = table.iter().find(|(name, _)| *name == suffix).ok_or_else(fail)?;
     let value = number * factor;
     // 2^53: beyond it an f64 no longer holds every whole number.
     if !value.is_finite() || value > 9_007_199_254_740_992.0 || (value > 0.0 && value < 0.5) {
@@ -65,12 +57,7 @@ impl FromStr for Bytes {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        scaled(
-            text,
-            BYTE_SUFFIXES,
-            "a size like 64, 100kB (100 000 bytes) or 128KiB (131 072 bytes)",
-        )
-        .map(Self)
+        scaled(text, BYTE_SUFFIXES, "a size like 64, 100kB (100 000 bytes) or 128KiB (131 072 bytes)").map(Self)
     }
 }
 
@@ -112,23 +99,14 @@ impl FromStr for BitRate {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        scaled(
-            text,
-            BIT_SUFFIXES,
-            "a bit rate like 500kbit, 100Mbit or 1Gbit (bits a second)",
-        )
-        .map(Self)
+        scaled(text, BIT_SUFFIXES, "a bit rate like 500kbit, 100Mbit or 1Gbit (bits a second)").map(Self)
     }
 }
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bits = self.0;
-        for (suffix, factor) in [
-            ("Gbit", 1_000_000_000),
-            ("Mbit", 1_000_000),
-            ("kbit", 1000u64),
-        ] {
+        for (suffix, factor) in [("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("kbit", 1000u64)] {
             if bits >= factor && bits.is_multiple_of(factor) {
                 return write!(f, "{}{suffix}", bits / factor);
             }
@@ -157,12 +135,7 @@ impl FromStr for Span {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        scaled(
-            text,
-            TIME_SUFFIXES,
-            "a time like 10 (seconds), 500ms, 2m or 1h",
-        )
-        .map(Self)
+        scaled(text, TIME_SUFFIXES, "a time like 10 (seconds), 500ms, 2m or 1h").map(Self)
     }
 }
 
@@ -217,24 +190,12 @@ mod tests {
 
     #[test]
     fn errors_quote_the_text_and_give_an_example() {
-        for bad in [
-            "",
-            "x",
-            "1XB",
-            "-1",
-            "1e9",
-            "1.2.3",
-            "99999999999GB",
-            "0.1B",
-        ] {
+        for bad in ["", "x", "1XB", "-1", "1e9", "1.2.3", "99999999999GB", "0.1B"] {
             let error = bad.parse::<Bytes>().unwrap_err();
             assert!(error.to_string().contains(&format!("`{bad}`")), "{error}");
             assert!(error.to_string().contains("128KiB"), "{error}");
         }
-        assert!(
-            "100".parse::<BitRate>().is_err(),
-            "a bit rate without a unit is ambiguous"
-        );
+        assert!("100".parse::<BitRate>().is_err(), "a bit rate without a unit is ambiguous");
         assert!("5 parsecs".parse::<Span>().is_err());
     }
 

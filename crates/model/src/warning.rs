@@ -16,11 +16,7 @@ pub struct Warning {
 impl Warning {
     /// A warning of this kind: what was seen, and what to do.
     pub fn new(kind: WarningKind, detail: impl Into<String>, next: impl Into<String>) -> Self {
-        Self {
-            kind,
-            detail: detail.into(),
-            next: next.into(),
-        }
+        Self { kind, detail: detail.into(), next: next.into() }
     }
 }
 

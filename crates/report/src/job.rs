@@ -75,8 +75,7 @@ fn header_name(header: &Value) -> Option<&str> {
         Value::Array(pair) => pair.first()?,
         text => text,
     };
-    text.as_str()
-        .map(|text| text.split(':').next().unwrap_or(text).trim())
+    text.as_str().map(|text| text.split(':').next().unwrap_or(text).trim())
 }
 
 /// A value as a flag would have it; nothing for an empty list.
@@ -110,10 +109,7 @@ mod tests {
         let job = json!({"params": {"headers": ["authorization: Bearer x", ["cookie", "y"]]}});
         assert_eq!(Job(&job).params(), ["headers authorization, cookie"]);
         assert!(Job(&Value::Null).params().is_empty());
-        assert_eq!(
-            Job(&json!({"schedule": {"rate": 5.0}})).schedule(),
-            Some(Schedule::Rate(5.0))
-        );
+        assert_eq!(Job(&json!({"schedule": {"rate": 5.0}})).schedule(), Some(Schedule::Rate(5.0)));
         assert_eq!(Job(&json!({"schedule": "sometimes"})).schedule(), None);
     }
 }

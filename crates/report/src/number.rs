@@ -31,10 +31,7 @@ pub fn time_ns(ns: f64) -> String {
     if rounded.abs() >= 1e18 {
         return format!("{:.2e} s", rounded / 1e9);
     }
-    let (unit, factor) = TIMES
-        .iter()
-        .find(|(_, factor)| rounded.abs() >= *factor)
-        .unwrap_or(&TIMES[TIMES.len() - 1]);
+    let (unit, factor) = TIMES.iter().find(|(_, factor)| rounded.abs() >= *factor).unwrap_or(&TIMES[TIMES.len() - 1]);
     let value = significant(rounded / factor, 3, *factor == 1.0);
     format!("{value} {unit}")
 }
@@ -126,15 +123,8 @@ pub fn counted(n: u64, one: &str, many: &str) -> String {
 /// Units of time and their length in ns.
 pub(crate) const TIMES: &[(&str, f64)] = &[("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
 
-const PREFIXES: &[(&str, f64)] = &[
-    ("E", 1e18),
-    ("P", 1e15),
-    ("T", 1e12),
-    ("G", 1e9),
-    ("M", 1e6),
-    ("k", 1e3),
-    ("", 1.0),
-];
+const PREFIXES: &[(&str, f64)] =
+    &[("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)];
 
 fn scaled(value: f64, unit: &str, digits: usize) -> String {
     if let Some(odd) = odd(value) {
@@ -144,15 +134,9 @@ fn scaled(value: f64, unit: &str, digits: usize) -> String {
     if rounded.abs() >= 1e21 {
         return join(&format!("{rounded:.2e}"), "", unit);
     }
-    let (prefix, factor) = PREFIXES
-        .iter()
-        .find(|(_, factor)| rounded.abs() >= *factor)
-        .unwrap_or(&PREFIXES[PREFIXES.len() - 1]);
-    join(
-        &significant(rounded / factor, digits, *factor == 1.0),
-        prefix,
-        unit,
-    )
+    let (prefix, factor) =
+        PREFIXES.iter().find(|(_, factor)| rounded.abs() >= *factor).unwrap_or(&PREFIXES[PREFIXES.len() - 1]);
+    join(&significant(rounded / factor, digits, *factor == 1.0), prefix, unit)
 }
 
 fn join(number: &str, prefix: &str, unit: &str) -> String {
@@ -167,9 +151,7 @@ fn odd(value: f64) -> Option<String> {
     if value.is_nan() {
         return Some(UNKNOWN.to_owned());
     }
-    value
-        .is_infinite()
-        .then(|| if value > 0.0 { "inf" } else { "-inf" }.to_owned())
+    value.is_infinite().then(|| if value > 0.0 { "inf" } else { "-inf" }.to_owned())
 }
 
 /// The value rounded to so many digits, so that 999.96 k is 1.00 M rather than 1000 k.
@@ -266,14 +248,9 @@ mod tests {
 
     #[test]
     fn a_small_ratio_is_not_zero() {
-        for (ratio, expected) in [
-            (0.0, "0 %"),
-            (1e-9, "< 0.01 %"),
-            (0.0012, "0.12 %"),
-            (0.89, "89.0 %"),
-            (1.0, "100 %"),
-            (f64::NAN, "- %"),
-        ] {
+        for (ratio, expected) in
+            [(0.0, "0 %"), (1e-9, "< 0.01 %"), (0.0012, "0.12 %"), (0.89, "89.0 %"), (1.0, "100 %"), (f64::NAN, "- %")]
+        {
             assert_eq!(percent(ratio), expected, "{ratio}");
         }
     }

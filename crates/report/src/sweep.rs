@@ -25,9 +25,9 @@ pub fn sweep_table(records: &[Record]) -> Option<String> {
         .set_width(WIDTH as u16)
         .set_header(columns.iter().map(|column| plain(&column.title)));
     for record in records {
-        table.add_row(columns.iter().map(|column| {
-            (column.cell)(record).map_or_else(|| UNKNOWN.to_owned(), |text| plain(&text))
-        }));
+        table.add_row(
+            columns.iter().map(|column| (column.cell)(record).map_or_else(|| UNKNOWN.to_owned(), |text| plain(&text))),
+        );
     }
     let fits = figures_fit(&columns, &table.column_max_content_widths());
     for (index, column) in columns.iter().enumerate() {
@@ -60,13 +60,7 @@ fn figures_fit(columns: &[Column], widths: &[u16]) -> bool {
     let needed: usize = columns
         .iter()
         .zip(widths)
-        .map(|(column, width)| {
-            if column.whole() {
-                *width
-            } else {
-                WORDS.min(*width)
-            }
-        })
+        .map(|(column, width)| if column.whole() { *width } else { WORDS.min(*width) })
         .map(|width| usize::from(width) + usize::from(GAP))
         .sum();
     needed <= WIDTH
@@ -90,44 +84,29 @@ impl Column {
 }
 
 fn column(title: &str, number: bool, cell: impl Fn(&Record) -> Option<String> + 'static) -> Column {
-    Column {
-        title: title.to_owned(),
-        number,
-        cell: Box::new(cell),
-    }
+    Column { title: title.to_owned(), number, cell: Box::new(cell) }
 }
 
 fn columns(records: &[Record]) -> Vec<Column> {
-    let points: BTreeSet<&str> = records
-        .iter()
-        .flat_map(|record| record.point.keys().map(String::as_str))
-        .collect();
+    let points: BTreeSet<&str> = records.iter().flat_map(|record| record.point.keys().map(String::as_str)).collect();
     let mut out = vec![
         column("workload", false, |record| Some(record.workload.clone())),
         column("path", false, |record| Some(record.path.clone())),
     ];
     if !points.contains("engine") && !differs(records, |record| record.workload.clone()) {
-        out.push(column("engine", false, |record| {
-            Job(&record.job).engine().map(str::to_owned)
-        }));
+        out.push(column("engine", false, |record| Job(&record.job).engine().map(str::to_owned)));
     }
     // What is the same everywhere needs no column.
     out.retain(|column| differs(records, |record| (column.cell)(record)));
     for name in points {
         let key = name.to_owned();
-        out.push(column(name, true, move |record| {
-            record.point.get(&key).and_then(spoken)
-        }));
+        out.push(column(name, true, move |record| record.point.get(&key).and_then(spoken)));
     }
     if differs(records, |record| record.round) {
-        out.push(column("round", true, |record| {
-            Some(record.round.to_string())
-        }));
+        out.push(column("round", true, |record| Some(record.round.to_string())));
     }
     out.extend(figures(records));
-    out.push(column("limited by", false, |record| {
-        Some(record.limited_by.clone()).filter(|by| !by.is_empty())
-    }));
+    out.push(column("limited by", false, |record| Some(record.limited_by.clone()).filter(|by| !by.is_empty())));
     if records.iter().any(|record| caveat(record).is_some()) {
         out.push(column("note", false, caveat));
     }
@@ -141,17 +120,13 @@ fn differs<T: PartialEq>(records: &[Record], of: impl Fn(&Record) -> T) -> bool 
 /// The figures that a line has room for.
 fn figures(records: &[Record]) -> Vec<Column> {
     let mixed = differs(records, |record| record.workload.clone());
-    let workload = records
-        .first()
-        .map_or("", |record| record.workload.as_str());
+    let workload = records.first().map_or("", |record| record.workload.as_str());
     let mut out = Vec::new();
     match workload {
         // A column for each sort of rate would not fit.
         _ if mixed => out.push(column("rate", true, main_rate)),
-        "stream" => out.extend([
-            metric("received", "received_bits_per_s", bit_rate),
-            metric("sent", "sent_bits_per_s", bit_rate),
-        ]),
+        "stream" => out
+            .extend([metric("received", "received_bits_per_s", bit_rate), metric("sent", "sent_bits_per_s", bit_rate)]),
         "push" => out.extend([
             metric("messages/s", "messages_per_s", per_s),
             metric("received", "received_bits_per_s", bit_rate),
@@ -167,12 +142,8 @@ fn figures(records: &[Record]) -> Vec<Column> {
         out.extend([column("lost", true, lost), column("errors", true, errors)]);
     }
     out.extend([
-        column("p50", true, |record| {
-            percentile(record, |latency| latency.p50)
-        }),
-        column("p99", true, |record| {
-            percentile(record, |latency| latency.p99)
-        }),
+        column("p50", true, |record| percentile(record, |latency| latency.p50)),
+        column("p99", true, |record| percentile(record, |latency| latency.p99)),
     ]);
     // Only what at least one record can fill.
     out.retain(|column| records.iter().any(|record| (column.cell)(record).is_some()));
@@ -180,22 +151,13 @@ fn figures(records: &[Record]) -> Vec<Column> {
 }
 
 fn metric(title: &str, name: &'static str, text: fn(f64) -> String) -> Column {
-    column(title, true, move |record| {
-        record.metrics.get(name).copied().map(text)
-    })
+    column(title, true, move |record| record.metrics.get(name).copied().map(text))
 }
 
 /// The rate that a workload is measured for, with its unit.
 fn main_rate(record: &Record) -> Option<String> {
-    let names = [
-        "requests_per_s",
-        "messages_per_s",
-        "received_packets_per_s",
-        "received_bits_per_s",
-    ];
-    names
-        .iter()
-        .find_map(|name| record.metrics.get(*name).map(|value| by_name(name, *value)))
+    let names = ["requests_per_s", "messages_per_s", "received_packets_per_s", "received_bits_per_s"];
+    names.iter().find_map(|name| record.metrics.get(*name).map(|value| by_name(name, *value)))
 }
 
 fn lost(record: &Record) -> Option<String> {
@@ -210,9 +172,7 @@ fn errors(record: &Record) -> Option<String> {
 
 /// Of the latency that a user feels: the response time where there is one.
 fn percentile(record: &Record, of: fn(&Latency) -> u64) -> Option<String> {
-    let latency = ["response_ns", "service_ns", "delay_ns"]
-        .iter()
-        .find_map(|kind| record.latency.get(*kind))?;
+    let latency = ["response_ns", "service_ns", "delay_ns"].iter().find_map(|kind| record.latency.get(*kind))?;
     (latency.count > 0).then(|| time_ns(of(latency) as f64))
 }
 

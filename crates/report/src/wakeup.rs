@@ -9,27 +9,18 @@ use crate::number::{percent, time_ns};
 ///
 /// `None` when they are not of one workload, path and point, or when either has no service times.
 pub fn wakeup_cost(spin: &Record, blocking: &Record) -> Option<String> {
-    let same = spin.workload == blocking.workload
-        && spin.path == blocking.path
-        && point(spin).eq(point(blocking));
+    let same = spin.workload == blocking.workload && spin.path == blocking.path && point(spin).eq(point(blocking));
     let (polled, blocked) = (median(spin)?, median(blocking)?);
     if !same {
         return None;
     }
     let difference = blocked - polled;
-    let sides = format!(
-        "busy-polled p50 {}, blocking {}",
-        time_ns(polled),
-        time_ns(blocked)
-    );
+    let sides = format!("busy-polled p50 {}, blocking {}", time_ns(polled), time_ns(blocked));
     let mut out = if difference.abs() <= RESOLUTION * blocked {
         format!("{sides}: no wake-up cost that the histograms could resolve")
     } else if difference > 0.0 {
         let share = percent(difference / blocked);
-        format!(
-            "{sides}: the wake-up costs {} ({share} of the blocking p50)",
-            time_ns(difference)
-        )
+        format!("{sides}: the wake-up costs {} ({share} of the blocking p50)", time_ns(difference))
     } else {
         format!(
             "{sides}: no wake-up cost seen, busy polling was {} slower; it needs a CPU for each end",
@@ -47,11 +38,7 @@ pub fn wakeup_cost(spin: &Record, blocking: &Record) -> Option<String> {
 /// The sentences for all pairs of busy-polled and blocking records, in the order of the busy-polled ones;
 /// with the point, where there are several.
 pub fn wakeup_costs(records: &[Record]) -> Vec<String> {
-    let of = |engine: &'static str| {
-        records
-            .iter()
-            .filter(move |record| Job(&record.job).engine() == Some(engine))
-    };
+    let of = |engine: &'static str| records.iter().filter(move |record| Job(&record.job).engine() == Some(engine));
     of("spin")
         .filter_map(|spin| {
             let cost = of("threads")
@@ -60,11 +47,7 @@ pub fn wakeup_costs(records: &[Record]) -> Vec<String> {
             let at: Vec<_> = point(spin)
                 .filter_map(|(name, value)| Some(format!("{name} {}", crate::job::spoken(value)?)))
                 .collect();
-            Some(if at.is_empty() {
-                cost
-            } else {
-                format!("{}: {cost}", at.join(", "))
-            })
+            Some(if at.is_empty() { cost } else { format!("{}: {cost}", at.join(", ")) })
         })
         .collect()
 }
@@ -73,11 +56,7 @@ pub fn wakeup_costs(records: &[Record]) -> Vec<String> {
 const RESOLUTION: f64 = 0.002;
 
 fn median(record: &Record) -> Option<f64> {
-    record
-        .latency
-        .get("service_ns")
-        .filter(|latency| latency.count > 0)
-        .map(|latency| latency.p50 as f64)
+    record.latency.get("service_ns").filter(|latency| latency.count > 0).map(|latency| latency.p50 as f64)
 }
 
 /// The point without the engine, which is what differs.
@@ -92,14 +71,8 @@ fn doubt(record: &Record) -> Option<String> {
     }
     let failed = record.metrics.get("errors").copied().unwrap_or(0.0);
     if failed > 0.0 {
-        return Some(format!(
-            "{} exchanges failed and are in no latency",
-            crate::number::plain(failed)
-        ));
+        return Some(format!("{} exchanges failed and are in no latency", crate::number::plain(failed)));
     }
-    let shared = record
-        .warnings
-        .iter()
-        .any(|warning| warning.kind == WarningKind::SharedCpu);
+    let shared = record.warnings.iter().any(|warning| warning.kind == WarningKind::SharedCpu);
     shared.then(|| "both ends shared a CPU".to_owned())
 }

@@ -71,14 +71,8 @@ fn chunks(text: &str) -> Vec<String> {
 
 fn is_unit(word: &str) -> bool {
     let word = word.trim_end_matches([',', ';', ':', ')', '.']);
-    let prefixed = |unit: &str| {
-        word.strip_suffix(unit)
-            .is_some_and(|prefix| prefix.len() <= 2)
-    };
-    matches!(word, "%" | "s" | "ms" | "us" | "ns")
-        || prefixed("B")
-        || prefixed("B/s")
-        || prefixed("bit/s")
+    let prefixed = |unit: &str| word.strip_suffix(unit).is_some_and(|prefix| prefix.len() <= 2);
+    matches!(word, "%" | "s" | "ms" | "us" | "ns") || prefixed("B") || prefixed("B/s") || prefixed("bit/s")
 }
 
 /// Columns of a plain text.
@@ -102,9 +96,6 @@ mod tests {
 
     #[test]
     fn a_terminal_cannot_be_steered() {
-        assert_eq!(
-            plain("a\x1b[2Jb\n5 µs ×2 ü"),
-            "a\\u{1b}[2Jb 5 µs ×2 \\u{fc}"
-        );
+        assert_eq!(plain("a\x1b[2Jb\n5 µs ×2 ü"), "a\\u{1b}[2Jb 5 µs ×2 \\u{fc}");
     }
 }

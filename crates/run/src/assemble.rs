@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use hopbench_load::workload::{Trial, Workload};
 use hopbench_meter::delta;
 use hopbench_model::{
-    Cost, Counter, EndReport, Environment, Interval, Invariant, Job, NodeCost, Proof,
-    RECORD_SCHEMA, Reading, Record, Warning, WarningKind, SECOND, Tick,
+    Cost, Counter, EndReport, Environment, Interval, Invariant, Job, NodeCost, Proof, RECORD_SCHEMA, Reading, Record,
+    SECOND, Tick, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use hopbench_wire::Hello;
@@ -44,12 +44,7 @@ pub struct Setting<'a> {
 pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>) {
     let job = setting.job;
     let (client, server) = (&outcome.client, outcome.server.as_ref());
-    let figures = setting.workload.figures(&Trial {
-        job,
-        client,
-        server,
-        shared_clock: outcome.shared_clock,
-    });
+    let figures = setting.workload.figures(&Trial { job, client, server, shared_clock: outcome.shared_clock });
     let started = OffsetDateTime::UNIX_EPOCH + outcome.started;
     let mut record = Record {
         schema: RECORD_SCHEMA.to_owned(),
@@ -81,10 +76,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
             version: format!("hopbench {}", setting.client.version),
             commit: setting.client.commit.clone(),
             client: setting.client.machine.clone(),
-            server: setting
-                .server
-                .map(|s| s.machine.clone())
-                .unwrap_or_default(),
+            server: setting.server.map(|s| s.machine.clone()).unwrap_or_default(),
         },
         incomplete: incomplete(outcome),
     };
@@ -92,8 +84,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     record.metrics.retain(|_, value| value.is_finite());
     record.warnings.extend(raise_to_processes(&mut record.cost, outcome.shared_clock));
     record.invariants.extend(machine_invariants(&record.cost));
-    (record.limited_by, record.limited_because) =
-        limited(job, &record.metrics, &record.latency, &record.cost);
+    (record.limited_by, record.limited_because) = limited(job, &record.metrics, &record.latency, &record.cost);
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
     (record, figures.notes)
@@ -107,10 +98,7 @@ fn incomplete(outcome: &Outcome) -> Option<String> {
 }
 
 /// Latencies by kind; one that both ends measured is the client's.
-fn latencies(
-    client: &EndReport,
-    server: Option<&EndReport>,
-) -> BTreeMap<String, hopbench_model::Latency> {
+fn latencies(client: &EndReport, server: Option<&EndReport>) -> BTreeMap<String, hopbench_model::Latency> {
     let mut out = BTreeMap::new();
     for end in server.into_iter().chain([client]) {
         for (kind, text) in &end.latency {
@@ -132,14 +120,10 @@ fn intervals(one_way: bool, client: &EndReport, server: Option<&EndReport>) -> V
         let mine = rates(before.0, tick);
         let Some(mine) = mine else { continue };
         let mut interval = Interval::from([("t_s".to_owned(), tick.t_ns as f64 / SECOND as f64)]);
-        let theirs_rates = before
-            .1
-            .zip(theirs)
-            .and_then(|(then, now)| rates(then, now));
-        for (name, counter) in [
-            ("sent_bits_per_s", Counter::SentBytes),
-            ("received_bits_per_s", Counter::ReceivedBytes),
-        ] {
+        let theirs_rates = before.1.zip(theirs).and_then(|(then, now)| rates(then, now));
+        for (name, counter) in
+            [("sent_bits_per_s", Counter::SentBytes), ("received_bits_per_s", Counter::ReceivedBytes)]
+        {
             // Request and response bytes are the client's to count; of one-way traffic each end sees its half.
             let mut rate = mine(counter) * 8.0;
             if one_way {
@@ -148,10 +132,7 @@ fn intervals(one_way: bool, client: &EndReport, server: Option<&EndReport>) -> V
             interval.insert(name.to_owned(), rate);
         }
         let theirs_done = theirs_rates.as_ref().map_or(0.0, |r| r(Counter::Completed));
-        interval.insert(
-            "completed_per_s".to_owned(),
-            mine(Counter::Completed).max(theirs_done),
-        );
+        interval.insert("completed_per_s".to_owned(), mine(Counter::Completed).max(theirs_done));
         if mine(Counter::Errors) > 0.0 {
             interval.insert("errors_per_s".to_owned(), mine(Counter::Errors));
         }
@@ -171,22 +152,12 @@ fn rates(then: &Tick, now: &Tick) -> Option<impl Fn(Counter) -> f64 + use<>> {
 /// What a process spent over the window.
 fn process(end: &EndReport) -> BTreeMap<String, f64> {
     let none = Reading::new();
-    let reading = |tick: &Tick, name: &str| {
-        tick.readings
-            .get(name)
-            .cloned()
-            .unwrap_or_else(|| none.clone())
-    };
+    let reading = |tick: &Tick, name: &str| tick.readings.get(name).cloned().unwrap_or_else(|| none.clone());
     let mut out = delta::window(&reading(&end.start, "self"), &reading(&end.end, "self"));
     if let (Some(user), Some(system)) = (out.get("user_s").copied(), out.get("system_s").copied()) {
         out.insert("cores".to_owned(), (user + system) / seconds(end));
     }
-    if let Some(rss) = end
-        .end
-        .readings
-        .get("process")
-        .and_then(|r| r.get("rss_bytes"))
-    {
+    if let Some(rss) = end.end.readings.get("process").and_then(|r| r.get("rss_bytes")) {
         out.insert("rss_bytes".to_owned(), *rss);
     }
     out
@@ -197,8 +168,7 @@ fn nodes(client: &EndReport, server: Option<&EndReport>) -> Vec<NodeCost> {
         .into_iter()
         .filter_map(|(name, end)| {
             let end = end?;
-            let mut node =
-                delta::node_cost(name, &end.start.readings, &end.end.readings, seconds(end));
+            let mut node = delta::node_cost(name, &end.start.readings, &end.end.readings, seconds(end));
             // These stand in the costs of the processes.
             node.meters.remove("self");
             node.meters.remove("process");
@@ -218,8 +188,7 @@ fn proof(setting: &Setting<'_>, client: &EndReport, server: Option<&EndReport>) 
         out.push(Proof {
             hop: "client".to_owned(),
             evidence: format!("flow {} from {} to {}", flow.flow, flow.local, flow.peer),
-            ok: flow.peer == setting.target.address.to_string()
-                || setting.target.address.port() == 0,
+            ok: flow.peer == setting.target.address.to_string() || setting.target.address.port() == 0,
         });
     }
     if let Some(flow) = server.and_then(|s| s.flows.first()) {
@@ -243,23 +212,10 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
     }
     out.insert("address".to_owned(), setting.target.address.to_string());
     if !setting.target.others.is_empty() {
-        let others: Vec<_> = setting
-            .target
-            .others
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let others: Vec<_> = setting.target.others.iter().map(ToString::to_string).collect();
         out.insert("addresses_not_used".to_owned(), others.join(", "));
     }
-    out.insert(
-        "clock".to_owned(),
-        if outcome.shared_clock {
-            "shared"
-        } else {
-            "two machines"
-        }
-        .to_owned(),
-    );
+    out.insert("clock".to_owned(), if outcome.shared_clock { "shared" } else { "two machines" }.to_owned());
     out
 }
 
@@ -284,7 +240,9 @@ fn raise_to_processes(cost: &mut Cost, one_machine: bool) -> Option<Warning> {
         node.meters.entry("cpu".to_owned()).or_default().insert("sampled_busy_cores".to_owned(), sampled);
         warning = Some(Warning::new(
             WarningKind::Unavailable,
-            format!("the kernel's ticks saw {sampled:.2} busy cores, our processes alone used {known:.2}: it misses short work"),
+            format!(
+                "the kernel's ticks saw {sampled:.2} busy cores, our processes alone used {known:.2}: it misses short work"
+            ),
             "take the processes' CPU; the machine's is a lower bound, its softirq and per-CPU shares are too low",
         ));
     }

@@ -53,19 +53,11 @@ const LOOK: Nanos = 50_000_000;
 ///
 /// # Errors
 /// What kept the load from starting, or left nothing to report. What breaks later is in the outcome.
-pub fn conduct(
-    ends: &mut Ends,
-    job: &Job,
-    target: SocketAddr,
-    watcher: &mut dyn Watcher,
-) -> Result<Outcome, Fault> {
+pub fn conduct(ends: &mut Ends, job: &Job, target: SocketAddr, watcher: &mut dyn Watcher) -> Result<Outcome, Fault> {
     let mut trial = Conductor::new(ends)?;
     let prepare = prepare(trial.ends, job, target)?;
     let mut limited = Vec::new();
-    let patience = clock::now()
-        + 20 * SECOND
-        + 2 * job.timing.timeout_ns
-        + 2 * u64::from(job.connections) * 1_000_000;
+    let patience = clock::now() + 20 * SECOND + 2 * job.timing.timeout_ns + 2 * u64::from(job.connections) * 1_000_000;
     // The server first: a client's flows must find it ready.
     for role in [Role::Server, Role::Client] {
         if role == Role::Server && trial.ends.server.is_none() {
@@ -90,9 +82,7 @@ pub fn conduct(
     for role in trial.roles() {
         let link = trial.link(role);
         let at = window_start.saturating_add_signed(link.clock_offset_ns);
-        link.send(&ToAgent::Start {
-            window_start_ns: at,
-        })?;
+        link.send(&ToAgent::Start { window_start_ns: at })?;
     }
     let started = clock::wall() + std::time::Duration::from_nanos(window_start - clock::now());
     let mut outcome = trial.follow(job, window_start, watcher)?;
@@ -104,8 +94,7 @@ pub fn conduct(
 
 /// What both ends must know, but for their roles.
 fn prepare(ends: &Ends, job: &Job, target: SocketAddr) -> Result<Prepare, Fault> {
-    let random =
-        || random_bytes().map_err(|e| Fault::environment(format!("no random numbers: {e}")));
+    let random = || random_bytes().map_err(|e| Fault::environment(format!("no random numbers: {e}")));
     let number = random()?;
     let server_offset = ends.server.as_ref().map_or(0, |s| s.clock_offset_ns);
     Ok(Prepare {
@@ -114,10 +103,7 @@ fn prepare(ends: &Ends, job: &Job, target: SocketAddr) -> Result<Prepare, Fault>
         role: Role::Client,
         job: job.clone(),
         target: Some(target.to_string()),
-        shared_clock: ends
-            .server
-            .as_ref()
-            .is_none_or(|s| s.shares_clock(&ends.client)),
+        shared_clock: ends.server.as_ref().is_none_or(|s| s.shares_clock(&ends.client)),
         peer_clock_offset_ns: server_offset - ends.client.clock_offset_ns,
     })
 }
@@ -136,28 +122,17 @@ struct Ending {
 
 impl<'e> Conductor<'e> {
     fn new(ends: &'e mut Ends) -> Result<Self, Fault> {
-        let cannot =
-            |e: std::io::Error| Fault::environment(format!("cannot watch the agents: {e}"));
+        let cannot = |e: std::io::Error| Fault::environment(format!("cannot watch the agents: {e}"));
         let epoll = Epoll::new().map_err(cannot)?;
-        epoll
-            .add(ends.client.channel.readiness(), 0)
-            .map_err(cannot)?;
+        epoll.add(ends.client.channel.readiness(), 0).map_err(cannot)?;
         if let Some(server) = &ends.server {
             epoll.add(server.channel.readiness(), 1).map_err(cannot)?;
         }
-        Ok(Self {
-            ends,
-            epoll,
-            events: Events::with_capacity(2),
-        })
+        Ok(Self { ends, epoll, events: Events::with_capacity(2) })
     }
 
     fn roles(&self) -> Vec<Role> {
-        if self.ends.server.is_some() {
-            vec![Role::Client, Role::Server]
-        } else {
-            vec![Role::Client]
-        }
+        if self.ends.server.is_some() { vec![Role::Client, Role::Server] } else { vec![Role::Client] }
     }
 
     fn link(&mut self, role: Role) -> &mut Link {
@@ -168,10 +143,7 @@ impl<'e> Conductor<'e> {
     }
 
     fn slowest_round_trip(&self) -> Nanos {
-        self.ends
-            .client
-            .round_trip_ns
-            .max(self.ends.server.as_ref().map_or(0, |s| s.round_trip_ns))
+        self.ends.client.round_trip_ns.max(self.ends.server.as_ref().map_or(0, |s| s.round_trip_ns))
     }
 
     /// Waits until something may have come, and keeps the sessions alive.
@@ -180,17 +152,10 @@ impl<'e> Conductor<'e> {
         for role in self.roles() {
             self.link(role).keep_alive(now)?;
         }
-        self.epoll
-            .wait(&mut self.events, Some(LOOK))
-            .map_err(|e| Fault::measuring(format!("epoll: {e}")))
+        self.epoll.wait(&mut self.events, Some(LOOK)).map_err(|e| Fault::measuring(format!("epoll: {e}")))
     }
 
-    fn await_ready(
-        &mut self,
-        role: Role,
-        until: Nanos,
-        watcher: &dyn Watcher,
-    ) -> Result<Vec<String>, Fault> {
+    fn await_ready(&mut self, role: Role, until: Nanos, watcher: &dyn Watcher) -> Result<Vec<String>, Fault> {
         loop {
             match self.link(role).receive()? {
                 Some(FromAgent::Ready { limited }) => return Ok(limited),
@@ -216,20 +181,13 @@ impl<'e> Conductor<'e> {
     }
 
     /// Follows the trial to both reports.
-    fn follow(
-        &mut self,
-        job: &Job,
-        window_start: Nanos,
-        watcher: &mut dyn Watcher,
-    ) -> Result<Outcome, Fault> {
+    fn follow(&mut self, job: &Job, window_start: Nanos, watcher: &mut dyn Watcher) -> Result<Outcome, Fault> {
         let until = window_start + job.timing.window_ns + 2 * job.timing.timeout_ns + 30 * SECOND;
         let (mut client, mut server): (Option<Ending>, Option<Ending>) = (None, None);
         let mut finished = [false, false];
         loop {
             for role in self.roles() {
-                if role == Role::Client && client.is_some()
-                    || role == Role::Server && server.is_some()
-                {
+                if role == Role::Client && client.is_some() || role == Role::Server && server.is_some() {
                     continue;
                 }
                 let ending = self.hear(role, watcher);
@@ -244,16 +202,9 @@ impl<'e> Conductor<'e> {
             }
             let late = clock::now() >= until;
             // The server ends when the client is done; the client ends early when the user or the server wants it.
-            let ends = [
-                server.is_some() || watcher.interrupted() || late,
-                client.is_some() || late,
-            ];
+            let ends = [server.is_some() || watcher.interrupted() || late, client.is_some() || late];
             for (index, role) in [Role::Client, Role::Server].into_iter().enumerate() {
-                let over = if role == Role::Client {
-                    client.is_some()
-                } else {
-                    server_over
-                };
+                let over = if role == Role::Client { client.is_some() } else { server_over };
                 if ends[index] && !finished[index] && !over {
                     finished[index] = true;
                     // An agent that is gone is noticed by the next receive.
@@ -292,23 +243,14 @@ impl<'e> Conductor<'e> {
                 Ok(None) => return None,
                 Ok(Some(FromAgent::Progress(tick))) => watcher.tick(role, &tick),
                 Ok(Some(FromAgent::Done(report))) => {
-                    return Some(Ending {
-                        report: Some(*report),
-                        fault: None,
-                    });
+                    return Some(Ending { report: Some(*report), fault: None });
                 }
                 Ok(Some(FromAgent::Failed { fault, report })) => {
-                    return Some(Ending {
-                        report: report.map(|r| *r),
-                        fault: Some(fault),
-                    });
+                    return Some(Ending { report: report.map(|r| *r), fault: Some(fault) });
                 }
                 Ok(Some(_)) => {}
                 Err(fault) => {
-                    return Some(Ending {
-                        report: None,
-                        fault: Some(fault),
-                    });
+                    return Some(Ending { report: None, fault: Some(fault) });
                 }
             }
         }
@@ -334,9 +276,6 @@ impl<'e> Conductor<'e> {
 
 impl Ending {
     fn nothing() -> Self {
-        Self {
-            report: None,
-            fault: None,
-        }
+        Self { report: None, fault: None }
     }
 }

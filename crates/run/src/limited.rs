@@ -27,44 +27,27 @@ pub(crate) fn limited(
             .unwrap_or(asked);
         let unsent = metric("unsent").unwrap_or(0.0);
         if got >= 0.99 * asked && unsent == 0.0 {
-            return done(
-                "target_rate",
-                format!("{got:.0} a second of the {asked:.0} asked for"),
-            );
+            return done("target_rate", format!("{got:.0} a second of the {asked:.0} asked for"));
         }
         let late = latency.get("lateness_ns").map_or(0, |l| l.p99);
         if unsent == 0.0 && metric("queued").unwrap_or(0.0) == 0.0 && late > 1_000_000 {
-            return done(
-                "generator",
-                format!("sends were late by {late} ns at p99 although connections were free"),
-            );
+            return done("generator", format!("sends were late by {late} ns at p99 although connections were free"));
         }
     }
-    if let (Some(bytes), Some(rate), window) = (
-        metric("retransmitted_bytes"),
-        metric("sent_bits_per_s"),
-        job.timing.window_ns as f64 / 1e9,
-    ) {
+    if let (Some(bytes), Some(rate), window) =
+        (metric("retransmitted_bytes"), metric("sent_bits_per_s"), job.timing.window_ns as f64 / 1e9)
+    {
         let share = bytes * 8.0 / (rate * window).max(1.0);
         if share > MANY_RETRANSMISSIONS {
-            return done(
-                "retransmission",
-                format!("{:.1} % of the bytes were sent again", share * 100.0),
-            );
+            return done("retransmission", format!("{:.1} % of the bytes were sent again", share * 100.0));
         }
     }
-    if let Some(asked) = job
-        .params
-        .get("rate")
-        .and_then(|r| r.as_str())
-        .and_then(|r| r.parse::<hopbench_model::units::BitRate>().ok())
+    if let Some(asked) =
+        job.params.get("rate").and_then(|r| r.as_str()).and_then(|r| r.parse::<hopbench_model::units::BitRate>().ok())
         && let Some(sent) = metric("sent_bits_per_s")
         && sent >= 0.98 * asked.0 as f64
     {
-        return done(
-            "target_rate",
-            format!("{sent:.0} of the {} bit/s asked for", asked.0),
-        );
+        return done("target_rate", format!("{sent:.0} of the {} bit/s asked for", asked.0));
     }
     // A thread that never waits is the limit even when the scheduler moves it between CPUs.
     if job.engine != EngineKind::Spin {
@@ -74,26 +57,14 @@ pub(crate) fn limited(
         };
         for (who, end) in [("cpu:client", &cost.client), ("cpu:server", &cost.server)] {
             if let Some(cores) = end.get("cores").filter(|cores| **cores >= FULL * threads) {
-                return done(
-                    who,
-                    format!("its {threads:.0} threads used {cores:.2} cores: they never waited"),
-                );
+                return done(who, format!("its {threads:.0} threads used {cores:.2} cores: they never waited"));
             }
         }
     }
     for node in &cost.nodes {
-        for (cpu, busy) in node
-            .per_cpu_busy
-            .iter()
-            .enumerate()
-            .filter(|(_, busy)| **busy >= FULL)
-        {
+        for (cpu, busy) in node.per_cpu_busy.iter().enumerate().filter(|(_, busy)| **busy >= FULL) {
             let softirq = node.per_cpu_softirq.get(cpu).copied().unwrap_or(0.0);
-            let at = format!(
-                "CPU {cpu} was busy {:.0} %, {:.0} % in softirq",
-                busy * 100.0,
-                softirq * 100.0
-            );
+            let at = format!("CPU {cpu} was busy {:.0} %, {:.0} % in softirq", busy * 100.0, softirq * 100.0);
             if softirq >= MOSTLY {
                 return done("softirq", at);
             }
@@ -103,31 +74,20 @@ pub(crate) fn limited(
             }
             let cores = |end: &BTreeMap<String, f64>| end.get("cores").copied().unwrap_or(0.0);
             let (client, server) = (cores(&cost.client), cores(&cost.server));
-            let (who, used) = if client >= server {
-                ("cpu:client", client)
-            } else {
-                ("cpu:server", server)
-            };
+            let (who, used) = if client >= server { ("cpu:client", client) } else { ("cpu:server", server) };
             if used >= 0.5 {
                 return done(who, format!("{at}; that process used {used:.2} cores"));
             }
-            return done(
-                "cpu:other",
-                format!("{at}; the client used {client:.2} cores, the server {server:.2}"),
-            );
+            return done("cpu:other", format!("{at}; the client used {client:.2} cores, the server {server:.2}"));
         }
     }
-    for (name, what) in [
-        ("receive_window_limited_ratio", "the receiver's window"),
-        ("send_buffer_limited_ratio", "the send buffer"),
-    ] {
+    for (name, what) in
+        [("receive_window_limited_ratio", "the receiver's window"), ("send_buffer_limited_ratio", "the send buffer")]
+    {
         if let Some(share) = metric(name).filter(|share| *share > MOSTLY) {
             return done(
                 "socket_buffer",
-                format!(
-                    "{what} was the limit for {:.0} % of the sending time",
-                    share * 100.0
-                ),
+                format!("{what} was the limit for {:.0} % of the sending time", share * 100.0),
             );
         }
     }

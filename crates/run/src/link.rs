@@ -9,9 +9,7 @@ use hopbench_control::tls::{self, Refusal};
 use hopbench_control::{Channel, ChannelError};
 use hopbench_model::{Fault, Nanos};
 use hopbench_sys::clock;
-use hopbench_wire::{
-    Build, ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, ToAgent,
-};
+use hopbench_wire::{Build, ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, ToAgent};
 
 /// A control session with one agent, past its hello.
 #[derive(Debug)]
@@ -36,20 +34,11 @@ impl Link {
     ///
     /// # Errors
     /// Nothing listens there, it is no agent, it has another token or another protocol.
-    pub fn open(
-        address: SocketAddr,
-        secret: &Secret,
-        ours: &Hello,
-        timeout: Duration,
-    ) -> Result<Self, Fault> {
+    pub fn open(address: SocketAddr, secret: &Secret, ours: &Hello, timeout: Duration) -> Result<Self, Fault> {
         let who = format!("the agent at {address}");
-        let stream = TcpStream::connect_timeout(
-            &address,
-            timeout.min(Duration::from_nanos(HANDSHAKE_LIMIT)),
-        )
-        .map_err(|error| unreachable(address, &error))?;
-        let config =
-            tls::client_config(secret).map_err(|e| Fault::environment(format!("TLS: {e}")))?;
+        let stream = TcpStream::connect_timeout(&address, timeout.min(Duration::from_nanos(HANDSHAKE_LIMIT)))
+            .map_err(|error| unreachable(address, &error))?;
+        let config = tls::client_config(secret).map_err(|e| Fault::environment(format!("TLS: {e}")))?;
         let channel = Channel::open(stream, config).map_err(|e| refused(&who, &e))?;
         Self::greet(channel, ours, who)
     }
@@ -74,22 +63,13 @@ impl Link {
             .receive_until::<FromAgent>(until)
             .map_err(|e| refused(&who, &e))?
             .ok_or_else(|| Fault::environment(format!("{who} did not answer within 5 s")))?;
-        session
-            .receive(&answer)
-            .map_err(|e| Fault::environment(format!("{who}: {e}")))?;
+        session.receive(&answer).map_err(|e| Fault::environment(format!("{who}: {e}")))?;
         let FromAgent::Hello(hello) = answer else {
             return Err(Fault::environment(format!("{who} did not say hello")));
         };
         let shares = hello.boot_id == ours.boot_id && !hello.boot_id.is_empty();
-        let mut link = Self {
-            channel,
-            session,
-            hello,
-            clock_offset_ns: 0,
-            round_trip_ns: 0,
-            pinged: clock::now(),
-            who,
-        };
+        let mut link =
+            Self { channel, session, hello, clock_offset_ns: 0, round_trip_ns: 0, pinged: clock::now(), who };
         if !shares {
             link.compare_clocks()?;
         }
@@ -124,12 +104,8 @@ impl Link {
     /// # Errors
     /// A message that is illegal now, a broken session.
     pub fn send(&mut self, message: &ToAgent) -> Result<(), Fault> {
-        self.session
-            .send(message)
-            .map_err(|e| broken(&self.who, &e))?;
-        self.channel
-            .send(message)
-            .map_err(|e| broken(&self.who, &e))
+        self.session.send(message).map_err(|e| broken(&self.who, &e))?;
+        self.channel.send(message).map_err(|e| broken(&self.who, &e))
     }
 
     /// The next message that means something, if one has come.
@@ -137,15 +113,8 @@ impl Link {
     /// # Errors
     /// A message that is illegal now, a broken session.
     pub fn receive(&mut self) -> Result<Option<FromAgent>, Fault> {
-        while let Some(message) = self
-            .channel
-            .receive::<FromAgent>()
-            .map_err(|e| broken(&self.who, &e))?
-        {
-            let heed = self
-                .session
-                .receive(&message)
-                .map_err(|e| broken(&self.who, &e))?;
+        while let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| broken(&self.who, &e))? {
+            let heed = self.session.receive(&message).map_err(|e| broken(&self.who, &e))?;
             if heed == Heed::Act && message != FromAgent::Pong {
                 return Ok(Some(message));
             }
@@ -181,14 +150,9 @@ impl Link {
                 return Ok(message);
             }
             if clock::now() >= until {
-                return Err(Fault::environment(format!(
-                    "{} did not answer in time",
-                    self.who
-                )));
+                return Err(Fault::environment(format!("{} did not answer in time", self.who)));
             }
-            self.channel
-                .wait(until, None)
-                .map_err(|e| broken(&self.who, &e))?;
+            self.channel.wait(until, None).map_err(|e| broken(&self.who, &e))?;
         }
     }
 }
@@ -197,9 +161,7 @@ fn unreachable(address: SocketAddr, error: &std::io::Error) -> Fault {
     use std::io::ErrorKind as K;
     let hint = match error.kind() {
         K::ConnectionRefused => "nothing listens there; start `hopbench serve` on it",
-        K::TimedOut => {
-            "no answer; is the address right, and does a firewall or NetworkPolicy drop TCP to this port?"
-        }
+        K::TimedOut => "no answer; is the address right, and does a firewall or NetworkPolicy drop TCP to this port?",
         _ => "check the address and the route to it",
     };
     Fault::environment(format!("cannot reach {address}: {error} ({hint})"))
@@ -216,13 +178,18 @@ fn refused(who: &str, error: &ChannelError) -> Fault {
             Refusal::NotHopbench { why } => format!("{who} is no hopbench agent: {why}"),
             Refusal::Broken { why } => format!("{who}: the TLS session broke: {why}"),
         },
-        ChannelError::Stuck => format!("{who} took the connection and said nothing for 5 s: it is no hopbench agent, or it hangs"),
-        ChannelError::Closed => format!(
-            "{who} closed the connection at once: it is no hopbench agent, or it has too many sessions"
-        ),
+        ChannelError::Stuck => {
+            format!("{who} took the connection and said nothing for 5 s: it is no hopbench agent, or it hangs")
+        }
+        ChannelError::Closed => closed(who),
+        ChannelError::Io(error) if error.kind() == std::io::ErrorKind::ConnectionReset => closed(who),
         other => format!("{who}: {other}"),
     };
     Fault::environment(text)
+}
+
+fn closed(who: &str) -> String {
+    format!("{who} closed the connection at once: it is no hopbench agent, or it has too many sessions")
 }
 
 fn broken(who: &str, error: &dyn std::fmt::Display) -> Fault {

@@ -35,16 +35,10 @@ pub fn resolve(text: &str, default_port: u16, family: Option<u8>) -> Result<Targ
     all.dedup();
     if all.is_empty() {
         let family = family.map_or(String::new(), |f| format!("IPv{f} "));
-        return Err(Fault::environment(format!(
-            "`{host}` has no {family}address"
-        )));
+        return Err(Fault::environment(format!("`{host}` has no {family}address")));
     }
     let address = all.remove(0);
-    Ok(Target {
-        name: text.to_owned(),
-        address,
-        others: all,
-    })
+    Ok(Target { name: text.to_owned(), address, others: all })
 }
 
 fn split(text: &str, default_port: u16) -> Result<(String, u16), Fault> {
@@ -59,13 +53,7 @@ fn split(text: &str, default_port: u16) -> Result<(String, u16), Fault> {
     if let Ok(ip) = text.parse::<IpAddr>() {
         return Ok((ip.to_string(), default_port));
     }
-    let port = |digits: &str| {
-        digits
-            .parse::<u16>()
-            .ok()
-            .filter(|p| *p > 0)
-            .ok_or_else(wrong)
-    };
+    let port = |digits: &str| digits.parse::<u16>().ok().filter(|p| *p > 0).ok_or_else(wrong);
     if let Some(rest) = text.strip_prefix('[') {
         let (host, rest) = rest.split_once(']').ok_or_else(wrong)?;
         let number = match rest.strip_prefix(':') {
@@ -77,9 +65,7 @@ fn split(text: &str, default_port: u16) -> Result<(String, u16), Fault> {
     }
     match text.split_once(':') {
         None => Ok((text.to_owned(), default_port)),
-        Some((host, digits)) if !host.is_empty() && !digits.contains(':') => {
-            Ok((host.to_owned(), port(digits)?))
-        }
+        Some((host, digits)) if !host.is_empty() && !digits.contains(':') => Ok((host.to_owned(), port(digits)?)),
         // More than one colon: an IPv6 address with a zone, which the resolver understands.
         Some(_) if text.contains('%') => Ok((text.to_owned(), default_port)),
         Some(_) => Err(wrong()),
@@ -98,23 +84,8 @@ mod tests {
         assert_eq!(address("::1").unwrap(), "[::1]:7474");
         assert_eq!(address("[::1]").unwrap(), "[::1]:7474");
         assert_eq!(address("[::1]:80").unwrap(), "[::1]:80");
-        for bad in [
-            "",
-            "a b",
-            "h:",
-            "h:0",
-            "h:99999",
-            "[::1",
-            "[::1]x",
-            "1:2:3",
-            ":80",
-            "http://x/",
-        ] {
-            assert_eq!(
-                address(bad).unwrap_err().kind,
-                hopbench_model::FaultKind::Input,
-                "{bad}"
-            );
+        for bad in ["", "a b", "h:", "h:0", "h:99999", "[::1", "[::1]x", "1:2:3", ":80", "http://x/"] {
+            assert_eq!(address(bad).unwrap_err().kind, hopbench_model::FaultKind::Input, "{bad}");
         }
         assert!(resolve("127.0.0.1", 1, Some(6)).is_err());
     }

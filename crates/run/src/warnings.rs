@@ -17,11 +17,7 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
         );
     }
     for limit in &outcome.limited {
-        warn(
-            WarningKind::Limited,
-            limit.clone(),
-            "the figures are the limit's, not the path's",
-        );
+        warn(WarningKind::Limited, limit.clone(), "the figures are the limit's, not the path's");
     }
     if outcome.client.shared || outcome.server.as_ref().is_some_and(|s| s.shared) {
         warn(
@@ -31,18 +27,11 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
         );
     }
     for name in ["completed_per_s", "received_bits_per_s"] {
-        let rates: Vec<f64> = record
-            .intervals
-            .iter()
-            .filter_map(|i| i.get(name).copied())
-            .collect();
+        let rates: Vec<f64> = record.intervals.iter().filter_map(|i| i.get(name).copied()).collect();
         if let Some(drift) = drift(&rates).filter(|d| d.drifted) {
             warn(
                 WarningKind::NotSteady,
-                format!(
-                    "{name} changed by {:+.0} % over the window",
-                    drift.relative_change * 100.0
-                ),
+                format!("{name} changed by {:+.0} % over the window", drift.relative_change * 100.0),
                 "lengthen --warmup, or look for what changed",
             );
             break;
@@ -59,24 +48,15 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
             );
         }
         if value.contains("refused") {
-            warn(
-                WarningKind::ReadBack,
-                format!("{setting}: {value}"),
-                "check the setting at that end",
-            );
+            warn(WarningKind::ReadBack, format!("{setting}: {value}"), "check the setting at that end");
         }
     }
-    if let Some((kind, latency)) = record
-        .latency
-        .iter()
-        .find(|(kind, l)| *kind != "lateness_ns" && l.count > 0 && l.count < 1000)
+    if let Some((kind, latency)) =
+        record.latency.iter().find(|(kind, l)| *kind != "lateness_ns" && l.count > 0 && l.count < 1000)
     {
         warn(
             WarningKind::FewSamples,
-            format!(
-                "{kind} holds {} samples; p99.9 and beyond are its largest ones",
-                latency.count
-            ),
+            format!("{kind} holds {} samples; p99.9 and beyond are its largest ones", latency.count),
             "run longer (--time) for the tail",
         );
     }
@@ -86,17 +66,14 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
     if lateness > 1_000_000 && queued < 0.01 * intended {
         warn(
             WarningKind::GeneratorLimited,
-            format!(
-                "1 % of the sends were more than {lateness} ns late although connections were free"
-            ),
+            format!("1 % of the sends were more than {lateness} ns late although connections were free"),
             "take --pacing spin on a CPU of its own, more --threads, or a lower rate",
         );
     }
     if job.engine == EngineKind::Spin && outcome.shared_clock && shares_cpu(job) {
         warn(
             WarningKind::SharedCpu,
-            "two polling ends may share a CPU: each waits for the other to be scheduled out"
-                .to_owned(),
+            "two polling ends may share a CPU: each waits for the other to be scheduled out".to_owned(),
             "give each end CPUs of its own, like --cpu 0/1",
         );
     }

@@ -37,12 +37,7 @@ impl Histogram {
     /// An empty histogram.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            counts: encoding::empty(),
-            min_ns: u64::MAX,
-            max_ns: 0,
-            clamped: 0,
-        }
+        Self { counts: encoding::empty(), min_ns: u64::MAX, max_ns: 0, clamped: 0 }
     }
 
     /// Counts one value, ns; above 1 hour it counts as 1 hour.
@@ -63,10 +58,7 @@ impl Histogram {
     pub fn merge(&mut self, other: &Self) {
         let merged = self.counts.add(&other.counts);
         // Refused only where the ranges differ, and no constructor makes another range.
-        debug_assert!(
-            merged.is_ok(),
-            "histograms of one range do not merge: {merged:?}"
-        );
+        debug_assert!(merged.is_ok(), "histograms of one range do not merge: {merged:?}");
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.clamped += other.clamped;
@@ -108,9 +100,7 @@ impl Histogram {
     #[must_use]
     pub fn mean(&self) -> f64 {
         // The mean of the counts' middles can leave the range of what was recorded.
-        self.counts
-            .mean()
-            .clamp(self.min() as f64, self.max() as f64)
+        self.counts.mean().clamp(self.min() as f64, self.max() as f64)
     }
 
     /// The population standard deviation, ns; 0 when empty.
@@ -138,9 +128,7 @@ impl Histogram {
             return self.min();
         }
         // Half a sample below the rank: rounding cannot then reach a neighbouring rank.
-        self.counts
-            .value_at_quantile((rank - 0.5) / total)
-            .clamp(self.min(), self.max())
+        self.counts.value_at_quantile((rank - 0.5) / total).clamp(self.min(), self.max())
     }
 
     /// The figures that a record shows, with the whole distribution as text.

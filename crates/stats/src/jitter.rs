@@ -49,9 +49,7 @@ mod tests {
 
     fn jitter_of(datagrams: impl IntoIterator<Item = (u64, u64)>) -> f64 {
         let mut jitter = Jitter::new();
-        datagrams
-            .into_iter()
-            .for_each(|(sent, received)| jitter.observe(sent, received));
+        datagrams.into_iter().for_each(|(sent, received)| jitter.observe(sent, received));
         jitter.ns()
     }
 
@@ -70,21 +68,13 @@ mod tests {
     fn it_follows_the_formula_step_by_step() {
         // Transit 100, 260, 100: |D| = 160 twice.
         assert_eq!(jitter_of([(0, 100), (1000, 1260)]), 10.0);
-        assert_eq!(
-            jitter_of([(0, 100), (1000, 1260), (2000, 2100)]),
-            10.0 + 150.0 / 16.0
-        );
+        assert_eq!(jitter_of([(0, 100), (1000, 1260), (2000, 2100)]), 10.0 + 150.0 / 16.0);
     }
 
     #[test]
     fn an_alternating_transit_converges_to_the_difference() {
         let after = |n: u64| jitter_of((0..=n).map(|n| (1000 * n, 1000 * n + 800 * (n % 2))));
-        assert!(
-            after(71) < 792.0 && after(72) > 792.0,
-            "{} {}",
-            after(71),
-            after(72)
-        );
+        assert!(after(71) < 792.0 && after(72) > 792.0, "{} {}", after(71), after(72));
         assert!((after(500) - 800.0).abs() < 1e-6);
     }
 

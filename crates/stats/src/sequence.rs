@@ -45,13 +45,7 @@ impl SequenceTracker {
     /// A tracker that has seen nothing.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            seen: Box::new([0; WORDS]),
-            highest: 0,
-            received: 0,
-            reordered: 0,
-            duplicates: 0,
-        }
+        Self { seen: Box::new([0; WORDS]), highest: 0, received: 0, reordered: 0, duplicates: 0 }
     }
 
     /// Takes in the number of a datagram that arrived.

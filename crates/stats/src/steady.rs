@@ -60,11 +60,7 @@ pub fn drift(values: &[f64]) -> Option<Drift> {
     let relative_change = relative(change, middle, values);
     let z = mann_kendall(&grouped);
     let drifted = relative_change.abs() > THRESHOLD && z.abs() > Z_ONE_PERCENT;
-    Some(Drift {
-        relative_change,
-        z,
-        drifted,
-    })
+    Some(Drift { relative_change, z, drifted })
 }
 
 /// At most [`MOST`] values: means of groups of neighbours whose sizes differ by at most one.
@@ -88,9 +84,7 @@ fn relative(change: f64, median: f64, values: &[f64]) -> f64 {
 
 /// The median slope over all pairs, per interval.
 fn theil_sen(values: &[f64]) -> Option<f64> {
-    let slopes: Vec<f64> = pairs(values)
-        .map(|(distance, a, b)| (b - a) / distance as f64)
-        .collect();
+    let slopes: Vec<f64> = pairs(values).map(|(distance, a, b)| (b - a) / distance as f64).collect();
     summary::median(&slopes)
 }
 
@@ -116,20 +110,14 @@ fn score_variance(values: &[f64]) -> f64 {
     let term = |n: usize| n as f64 * (n as f64 - 1.0) * (2.0 * n as f64 + 5.0);
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let ties: f64 = sorted
-        .chunk_by(|a, b| a == b)
-        .map(|group| term(group.len()))
-        .sum();
+    let ties: f64 = sorted.chunk_by(|a, b| a == b).map(|group| term(group.len())).sum();
     (term(values.len()) - ties) / 18.0
 }
 
 /// All pairs in order of time: their distance in intervals, the earlier, the later.
 fn pairs(values: &[f64]) -> impl Iterator<Item = (usize, f64, f64)> {
     values.iter().enumerate().flat_map(move |(at, earlier)| {
-        values[at + 1..]
-            .iter()
-            .enumerate()
-            .map(move |(gap, later)| (gap + 1, *earlier, *later))
+        values[at + 1..].iter().enumerate().map(move |(gap, later)| (gap + 1, *earlier, *later))
     })
 }
 

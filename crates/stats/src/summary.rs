@@ -94,10 +94,7 @@ mod tests {
         let answers = ALL.iter().map(|(_, function)| function(&values).unwrap());
         let expected = [4.5, 7.6, 5.0, 2.0, 2.0, 9.0];
         for ((answer, expected), (name, _)) in answers.zip(expected).zip(ALL) {
-            assert!(
-                (answer - expected).abs() < 1e-12,
-                "{name}: {answer}, expected {expected}"
-            );
+            assert!((answer - expected).abs() < 1e-12, "{name}: {answer}, expected {expected}");
         }
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));

@@ -6,10 +6,7 @@
 use std::time::Duration;
 
 fn read(clock: libc::clockid_t) -> libc::timespec {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid, writable timespec. The call cannot fail for the clocks used here.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time
@@ -38,12 +35,7 @@ pub fn sleep_until(until: u64) {
     loop {
         // SAFETY: `time` is a valid timespec; the remaining time is not asked for (null is allowed).
         let code = unsafe {
-            libc::clock_nanosleep(
-                libc::CLOCK_MONOTONIC,
-                libc::TIMER_ABSTIME,
-                &raw const time,
-                std::ptr::null_mut(),
-            )
+            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const time, std::ptr::null_mut())
         };
         if code != libc::EINTR {
             return;
@@ -53,9 +45,7 @@ pub fn sleep_until(until: u64) {
 
 /// Tells two machines, or two boots of one, apart: times may be compared only under the same id.
 pub fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
-        .map(|t| t.trim().to_owned())
-        .unwrap_or_default()
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|t| t.trim().to_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]

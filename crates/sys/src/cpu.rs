@@ -14,9 +14,7 @@ pub fn allowed() -> io::Result<Vec<usize>> {
     // SAFETY: `set` is writable and its size is passed with it.
     check(unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) })?;
     // SAFETY: every index is below CPU_SETSIZE, the size of the set.
-    Ok((0..libc::CPU_SETSIZE as usize)
-        .filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) })
-        .collect())
+    Ok((0..libc::CPU_SETSIZE as usize).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) }).collect())
 }
 
 /// Keeps the calling thread on `cpus` and returns the set that the kernel granted.
@@ -54,14 +52,7 @@ mod tests {
     #[test]
     fn pinning_is_read_back() {
         let cpu = allowed().unwrap()[0];
-        std::thread::spawn(move || assert_eq!(pin_thread(&[cpu]).unwrap(), [cpu]))
-            .join()
-            .unwrap();
-        assert!(
-            std::thread::spawn(|| pin_thread(&[1023]))
-                .join()
-                .unwrap()
-                .is_err()
-        );
+        std::thread::spawn(move || assert_eq!(pin_thread(&[cpu]).unwrap(), [cpu])).join().unwrap();
+        assert!(std::thread::spawn(|| pin_thread(&[1023])).join().unwrap().is_err());
     }
 }

@@ -34,11 +34,8 @@ impl DatagramPort {
     /// # Errors
     /// `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES`.
     pub fn bind(local: SocketAddr) -> io::Result<Self> {
-        let raw = socket2::Socket::new(
-            Domain::for_address(local),
-            Type::DGRAM.nonblocking().cloexec(),
-            Some(Protocol::UDP),
-        )?;
+        let raw =
+            socket2::Socket::new(Domain::for_address(local), Type::DGRAM.nonblocking().cloexec(), Some(Protocol::UDP))?;
         let on: libc::c_int = 1;
         let set = |level, name| {
             // SAFETY: `on` is readable for the length that is passed.
@@ -72,10 +69,7 @@ impl DatagramPort {
     /// `EAGAIN` when none is there.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Arrival> {
         let port = self.0.local()?.port();
-        let mut part = libc::iovec {
-            iov_base: buffer.as_mut_ptr().cast(),
-            iov_len: buffer.len(),
-        };
+        let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
         // Aligned for cmsghdr; room for one in6_pktinfo and to spare.
         let mut control = [0u64; 16];
         // SAFETY: an all-zero msghdr is valid (every pointer null, every length 0).
@@ -94,9 +88,7 @@ impl DatagramPort {
                 Ok(len)
             })?
         };
-        let peer = peer
-            .as_socket()
-            .ok_or_else(|| io::Error::other("not an IP address"))?;
+        let peer = peer.as_socket().ok_or_else(|| io::Error::other("not an IP address"))?;
         // SAFETY: `message` and its control buffer are still alive and were filled by the kernel.
         let local = unsafe { destination(&message) }.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         Ok(Arrival {
@@ -118,10 +110,7 @@ impl DatagramPort {
             _ => peer,
         };
         let peer = SockAddr::from(peer);
-        let mut part = libc::iovec {
-            iov_base: bytes.as_ptr().cast_mut().cast(),
-            iov_len: bytes.len(),
-        };
+        let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         // Aligned for cmsghdr; room for one in6_pktinfo and to spare.
         let mut control = [0u64; 16];
         // SAFETY: an all-zero msghdr is valid (every pointer null, every length 0).
@@ -139,17 +128,9 @@ impl DatagramPort {
             let len = if let (IpAddr::V4(v4), false) = (source, v6) {
                 (*header).cmsg_level = libc::IPPROTO_IP;
                 (*header).cmsg_type = libc::IP_PKTINFO;
-                let from = libc::in_addr {
-                    s_addr: u32::from(v4).to_be(),
-                };
-                let info = libc::in_pktinfo {
-                    ipi_ifindex: 0,
-                    ipi_spec_dst: from,
-                    ipi_addr: from,
-                };
-                libc::CMSG_DATA(header)
-                    .cast::<libc::in_pktinfo>()
-                    .write_unaligned(info);
+                let from = libc::in_addr { s_addr: u32::from(v4).to_be() };
+                let info = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: from, ipi_addr: from };
+                libc::CMSG_DATA(header).cast::<libc::in_pktinfo>().write_unaligned(info);
                 size_of::<libc::in_pktinfo>()
             } else {
                 let address = match source {
@@ -158,24 +139,14 @@ impl DatagramPort {
                 };
                 (*header).cmsg_level = libc::IPPROTO_IPV6;
                 (*header).cmsg_type = libc::IPV6_PKTINFO;
-                let info = libc::in6_pktinfo {
-                    ipi6_addr: libc::in6_addr {
-                        s6_addr: address.octets(),
-                    },
-                    ipi6_ifindex: 0,
-                };
-                libc::CMSG_DATA(header)
-                    .cast::<libc::in6_pktinfo>()
-                    .write_unaligned(info);
+                let info =
+                    libc::in6_pktinfo { ipi6_addr: libc::in6_addr { s6_addr: address.octets() }, ipi6_ifindex: 0 };
+                libc::CMSG_DATA(header).cast::<libc::in6_pktinfo>().write_unaligned(info);
                 size_of::<libc::in6_pktinfo>()
             };
             (*header).cmsg_len = libc::CMSG_LEN(len as u32) as _;
             message.msg_controllen = libc::CMSG_SPACE(len as u32) as _;
-            check_len(libc::sendmsg(
-                self.0.as_raw_fd(),
-                &raw const message,
-                libc::MSG_NOSIGNAL,
-            ))
+            check_len(libc::sendmsg(self.0.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL))
         }
     }
 
@@ -211,15 +182,11 @@ unsafe fn destination(message: &libc::msghdr) -> Option<IpAddr> {
         while !header.is_null() {
             match ((*header).cmsg_level, (*header).cmsg_type) {
                 (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
-                    let info = libc::CMSG_DATA(header)
-                        .cast::<libc::in_pktinfo>()
-                        .read_unaligned();
+                    let info = libc::CMSG_DATA(header).cast::<libc::in_pktinfo>().read_unaligned();
                     return Some(Ipv4Addr::from(u32::from_be(info.ipi_addr.s_addr)).into());
                 }
                 (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
-                    let info = libc::CMSG_DATA(header)
-                        .cast::<libc::in6_pktinfo>()
-                        .read_unaligned();
+                    let info = libc::CMSG_DATA(header).cast::<libc::in6_pktinfo>().read_unaligned();
                     return Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into());
                 }
                 _ => header = libc::CMSG_NXTHDR(message, header),
@@ -250,22 +217,15 @@ mod tests {
             client.send(b"hello").unwrap();
             let mut buffer = [0; 16];
             let arrival = port.receive(&mut buffer).unwrap();
-            assert_eq!(
-                (&buffer[..arrival.len], arrival.local),
-                (&b"hello"[..], server)
-            );
+            assert_eq!((&buffer[..arrival.len], arrival.local), (&b"hello"[..], server));
             assert_eq!(arrival.peer, client.local().unwrap());
 
             let flow = DatagramPort::connected(arrival.local, arrival.peer).unwrap();
             client.send(b"again").unwrap();
             assert_eq!(flow.recv(&mut buffer).unwrap(), 5);
-            assert!(
-                port.receive(&mut buffer).is_err(),
-                "the flow's socket must get its datagrams"
-            );
+            assert!(port.receive(&mut buffer).is_err(), "the flow's socket must get its datagrams");
             // The client is connected to one address and would not take an answer from another.
-            port.send_from(b"x", arrival.local.ip(), arrival.peer)
-                .unwrap();
+            port.send_from(b"x", arrival.local.ip(), arrival.peer).unwrap();
             assert_eq!((client.recv(&mut buffer).unwrap(), buffer[0]), (1, b'x'));
             flow.send(b"y").unwrap();
             assert_eq!((client.recv(&mut buffer).unwrap(), buffer[0]), (1, b'y'));

@@ -37,35 +37,24 @@ pub struct Events {
 
 impl std::fmt::Debug for Events {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Events")
-            .field("len", &self.len)
-            .finish_non_exhaustive()
+        f.debug_struct("Events").field("len", &self.len).finish_non_exhaustive()
     }
 }
 
 impl Events {
     /// Room for `capacity` events a wait; at least one.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self {
-            raw: vec![libc::epoll_event { events: 0, u64: 0 }; capacity.max(1)],
-            len: 0,
-        }
+        Self { raw: vec![libc::epoll_event { events: 0, u64: 0 }; capacity.max(1)], len: 0 }
     }
 
     /// What the last wait found.
     pub fn iter(&self) -> impl Iterator<Item = Ready> {
-        const READ: u32 =
-            (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        const READ: u32 = (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
         const WRITE: u32 = (libc::EPOLLOUT | libc::EPOLLHUP | libc::EPOLLERR) as u32;
         const CLOSED: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
         self.raw[..self.len].iter().map(|event| {
             let (events, token) = (event.events, event.u64);
-            Ready {
-                token,
-                readable: events & READ != 0,
-                writable: events & WRITE != 0,
-                closed: events & CLOSED != 0,
-            }
+            Ready { token, readable: events & READ != 0, writable: events & WRITE != 0, closed: events & CLOSED != 0 }
         })
     }
 }
@@ -78,10 +67,7 @@ impl Epoll {
     pub fn new() -> io::Result<Self> {
         // SAFETY: no memory is passed; a non-negative result is a descriptor that nobody else owns.
         let fd = unsafe { OwnedFd::from_raw_fd(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?) };
-        Ok(Self {
-            fd,
-            precise: AtomicBool::new(true),
-        })
+        Ok(Self { fd, precise: AtomicBool::new(true) })
     }
 
     /// Watches `file` for reading and writing, edge-triggered, under the number `token`.
@@ -90,10 +76,7 @@ impl Epoll {
     /// `EPERM` for files that cannot be polled, `EEXIST` when it is watched already.
     pub fn add(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
         let flags = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
-        let mut event = libc::epoll_event {
-            events: flags as u32,
-            u64: token,
-        };
+        let mut event = libc::epoll_event { events: flags as u32, u64: token };
         let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
         // SAFETY: both descriptors are open for the length of the call and `event` is valid.
         check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, file, &raw mut event) })?;
@@ -107,11 +90,7 @@ impl Epoll {
     /// What the kernel said.
     pub fn wait(&self, events: &mut Events, timeout_ns: Option<u64>) -> io::Result<()> {
         events.len = 0;
-        let (fd, buffer, room) = (
-            self.fd.as_raw_fd(),
-            events.raw.as_mut_ptr(),
-            events.raw.len() as libc::c_int,
-        );
+        let (fd, buffer, room) = (self.fd.as_raw_fd(), events.raw.as_mut_ptr(), events.raw.len() as libc::c_int);
         let got = match timeout_ns {
             Some(ns) if ns > 0 && self.precise.load(Ordering::Relaxed) => {
                 let time = libc::timespec {
@@ -212,12 +191,7 @@ impl Waker {
     /// `EMFILE` and the like.
     pub fn new() -> io::Result<Self> {
         // SAFETY: no memory is passed; a non-negative result is a descriptor that nobody else owns.
-        Ok(Self(unsafe {
-            OwnedFd::from_raw_fd(check(libc::eventfd(
-                0,
-                libc::EFD_CLOEXEC | libc::EFD_NONBLOCK,
-            ))?)
-        }))
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?) }))
     }
 
     /// Makes the waker readable. A waker that is readable already stays so.

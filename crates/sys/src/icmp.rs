@@ -28,18 +28,12 @@ impl Socket {
     /// `EACCES` or `EPERM` when neither sort is allowed, `ENETUNREACH` without a route.
     pub fn icmp(peer: SocketAddr, identifier: u16) -> io::Result<(Self, Icmp)> {
         let domain = Domain::for_address(peer);
-        let protocol = if peer.is_ipv4() {
-            Protocol::ICMPV4
-        } else {
-            Protocol::ICMPV6
-        };
+        let protocol = if peer.is_ipv4() { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
         let (socket, kind) = match Self::open(domain, Type::DGRAM, protocol) {
             Ok(socket) => (socket, Icmp::Datagram),
             Err(_) => {
                 let socket = Self::open(domain, Type::RAW, protocol)?;
-                socket
-                    .0
-                    .attach_filter(&replies_of(peer.is_ipv4(), identifier))?;
+                socket.0.attach_filter(&replies_of(peer.is_ipv4(), identifier))?;
                 (socket, Icmp::Raw)
             }
         };

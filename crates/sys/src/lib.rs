@@ -31,11 +31,7 @@ pub use tcp_info::TcpInfo;
 
 /// Turns a C return value into a result: negative means `errno` says why.
 fn check(value: libc::c_int) -> std::io::Result<libc::c_int> {
-    if value < 0 {
-        Err(std::io::Error::last_os_error())
-    } else {
-        Ok(value)
-    }
+    if value < 0 { Err(std::io::Error::last_os_error()) } else { Ok(value) }
 }
 
 /// Like [`check`] for calls that return a count.

@@ -68,11 +68,7 @@ impl Socket {
 
     /// Waits up to `timeout` for a pending connection attempt to be decided; a signal may end the wait early.
     pub fn wait_connected(&self, timeout: Duration) {
-        let mut watched = libc::pollfd {
-            fd: self.as_raw_fd(),
-            events: libc::POLLOUT,
-            revents: 0,
-        };
+        let mut watched = libc::pollfd { fd: self.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
         let ms = timeout.as_millis().min(60_000) as libc::c_int;
         // SAFETY: one writable pollfd, as the count says. Whatever ended the wait, `connected` tells the rest.
         unsafe { libc::poll(&raw mut watched, 1, ms) };
@@ -93,14 +89,7 @@ impl Socket {
     #[inline]
     pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         // SAFETY: `bytes` is readable for its length.
-        check_len(unsafe {
-            libc::send(
-                self.as_raw_fd(),
-                bytes.as_ptr().cast(),
-                bytes.len(),
-                libc::MSG_NOSIGNAL,
-            )
-        })
+        check_len(unsafe { libc::send(self.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) })
     }
 
     /// Receives into `buffer`; 0 means that the peer closed (on a stream).
@@ -110,14 +99,7 @@ impl Socket {
     #[inline]
     pub fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: `buffer` is writable for its length.
-        check_len(unsafe {
-            libc::recv(
-                self.as_raw_fd(),
-                buffer.as_mut_ptr().cast(),
-                buffer.len(),
-                0,
-            )
-        })
+        check_len(unsafe { libc::recv(self.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) })
     }
 
     /// Looks at the first received bytes without taking them.
@@ -126,14 +108,7 @@ impl Socket {
     /// As [`Socket::recv`].
     pub fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: `buffer` is writable for its length.
-        check_len(unsafe {
-            libc::recv(
-                self.as_raw_fd(),
-                buffer.as_mut_ptr().cast(),
-                buffer.len(),
-                libc::MSG_PEEK,
-            )
-        })
+        check_len(unsafe { libc::recv(self.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_PEEK) })
     }
 
     /// Takes up to `most` received bytes of a TCP stream and drops them in the kernel, without a copy
@@ -144,14 +119,7 @@ impl Socket {
     #[inline]
     pub fn discard(&self, most: usize) -> io::Result<usize> {
         // SAFETY: with MSG_TRUNC a TCP socket writes nothing to the buffer (tcp(7)), so null is allowed.
-        check_len(unsafe {
-            libc::recv(
-                self.as_raw_fd(),
-                std::ptr::null_mut(),
-                most,
-                libc::MSG_TRUNC,
-            )
-        })
+        check_len(unsafe { libc::recv(self.as_raw_fd(), std::ptr::null_mut(), most, libc::MSG_TRUNC) })
     }
 
     /// Closes one or both directions; a thread that waits in a receive on it returns.
@@ -187,9 +155,7 @@ impl Socket {
 
 /// The IP address in a socket address, IPv4-mapped IPv6 addresses unwrapped.
 fn ip(address: &socket2::SockAddr) -> io::Result<SocketAddr> {
-    let address = address
-        .as_socket()
-        .ok_or_else(|| io::Error::other("not an IP address"))?;
+    let address = address.as_socket().ok_or_else(|| io::Error::other("not an IP address"))?;
     Ok(SocketAddr::new(address.ip().to_canonical(), address.port()))
 }
 

@@ -61,10 +61,7 @@ pub struct Ring {
 impl std::fmt::Debug for Ring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (slots, under_way) = (self.slots.len(), self.under_way);
-        f.debug_struct("Ring")
-            .field("slots", &slots)
-            .field("under_way", &under_way)
-            .finish_non_exhaustive()
+        f.debug_struct("Ring").field("slots", &slots).field("under_way", &under_way).finish_non_exhaustive()
     }
 }
 
@@ -117,9 +114,7 @@ impl Ring {
 
     /// Whether an operation of the slot is under way or its result was not taken yet.
     pub fn busy(&self, slot: usize) -> bool {
-        self.slots
-            .get(slot)
-            .is_some_and(|slot| slot.state != State::Rest)
+        self.slots.get(slot).is_some_and(|slot| slot.state != State::Rest)
     }
 
     /// The result of a slot's operation once it is done: bytes that were moved (for a connection attempt,
@@ -136,9 +131,7 @@ impl Ring {
     /// The first `len` bytes of what a slot received; empty while an operation is under way.
     pub fn received(&self, slot: usize, len: usize) -> &[u8] {
         match self.slots.get(slot) {
-            Some(slot) if slot.state != State::UnderWay => {
-                slot.kept.receive.get(..len).unwrap_or_default()
-            }
+            Some(slot) if slot.state != State::UnderWay => slot.kept.receive.get(..len).unwrap_or_default(),
             _ => &[],
         }
     }
@@ -149,9 +142,7 @@ impl Ring {
     /// `ResourceBusy` for a slot that is not at rest, `NotConnected` for one without a socket, and what the
     /// kernel says when submissions are full.
     pub fn connected(&mut self, slot: usize) -> io::Result<()> {
-        self.begin(slot, |fd, _, _| {
-            opcode::PollAdd::new(fd, libc::POLLOUT as u32).build()
-        })
+        self.begin(slot, |fd, _, _| opcode::PollAdd::new(fd, libc::POLLOUT as u32).build())
     }
 
     /// Sends a part of `bytes`, which are copied.
@@ -163,9 +154,7 @@ impl Ring {
             kept.send.clear();
             kept.send.extend_from_slice(bytes);
             let (from, len) = (kept.send.as_ptr(), op_len(kept.send.len()));
-            opcode::Send::new(fd, from, len)
-                .flags(libc::MSG_NOSIGNAL)
-                .build()
+            opcode::Send::new(fd, from, len).flags(libc::MSG_NOSIGNAL).build()
         })
     }
 
@@ -176,9 +165,7 @@ impl Ring {
     pub fn send_filler(&mut self, slot: usize, most: usize) -> io::Result<()> {
         self.begin(slot, |fd, _, filler| {
             let len = op_len(most.min(filler.len()));
-            opcode::Send::new(fd, filler.as_ptr(), len)
-                .flags(libc::MSG_NOSIGNAL)
-                .build()
+            opcode::Send::new(fd, filler.as_ptr(), len).flags(libc::MSG_NOSIGNAL).build()
         })
     }
 
@@ -202,9 +189,7 @@ impl Ring {
     pub fn discard(&mut self, slot: usize, most: usize) -> io::Result<()> {
         self.begin(slot, |fd, _, _| {
             // A TCP socket writes nothing with MSG_TRUNC (tcp(7)); to any other, null is EFAULT, which is safe.
-            opcode::Recv::new(fd, std::ptr::null_mut(), op_len(most))
-                .flags(libc::MSG_TRUNC)
-                .build()
+            opcode::Recv::new(fd, std::ptr::null_mut(), op_len(most)).flags(libc::MSG_TRUNC).build()
         })
     }
 
@@ -220,10 +205,7 @@ impl Ring {
                 let asked = self.ask_back(number);
                 let give_up = clock::now() + CANCEL_PATIENCE;
                 while asked.is_ok() && state(self) == State::UnderWay && clock::now() < give_up {
-                    if self
-                        .enter(Some(give_up.saturating_sub(clock::now())))
-                        .is_err()
-                    {
+                    if self.enter(Some(give_up.saturating_sub(clock::now()))).is_err() {
                         break;
                     }
                 }
@@ -254,40 +236,23 @@ impl Ring {
     pub fn wait(&mut self, timeout_ns: Option<u64>, done: &mut Vec<usize>) -> io::Result<()> {
         if !self.waker_watched {
             let fd = Fd(self.waker.as_fd().as_raw_fd());
-            let watch = opcode::PollAdd::new(fd, libc::POLLIN as u32)
-                .build()
-                .user_data(WAKER);
+            let watch = opcode::PollAdd::new(fd, libc::POLLIN as u32).build().user_data(WAKER);
             // SAFETY: it points to no memory, and the ring owns the waker.
             unsafe { self.push(&watch) }?;
             self.waker_watched = true;
         }
-        self.enter(if self.done.is_empty() {
-            timeout_ns
-        } else {
-            Some(0)
-        })?;
+        self.enter(if self.done.is_empty() { timeout_ns } else { Some(0) })?;
         done.append(&mut self.done);
         Ok(())
     }
 
     /// Queues the operation that `make` describes.
-    fn begin(
-        &mut self,
-        slot: usize,
-        make: impl FnOnce(Fd, &mut kept::Kept, &[u8]) -> squeue::Entry,
-    ) -> io::Result<()> {
-        let entry = self
-            .slots
-            .get_mut(slot)
-            .ok_or(io::ErrorKind::NotConnected)?;
+    fn begin(&mut self, slot: usize, make: impl FnOnce(Fd, &mut kept::Kept, &[u8]) -> squeue::Entry) -> io::Result<()> {
+        let entry = self.slots.get_mut(slot).ok_or(io::ErrorKind::NotConnected)?;
         if entry.state != State::Rest {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
-        let socket = entry
-            .kept
-            .socket
-            .as_ref()
-            .ok_or(io::ErrorKind::NotConnected)?;
+        let socket = entry.kept.socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         let fd = Fd(socket.as_raw_fd());
         let operation = make(fd, &mut entry.kept, &self.filler);
         entry.serial = entry.serial.wrapping_add(1);
@@ -303,9 +268,7 @@ impl Ring {
 
     /// Asks the kernel to give up the operation of this number.
     fn ask_back(&mut self, number: u64) -> io::Result<()> {
-        let entry = opcode::AsyncCancel::new(number)
-            .build()
-            .user_data(CANCELLATION);
+        let entry = opcode::AsyncCancel::new(number).build().user_data(CANCELLATION);
         // SAFETY: it points to no memory.
         unsafe { self.push(&entry) }
     }
@@ -329,32 +292,17 @@ impl Ring {
             Some(0) => {
                 let queued = self.ring.submission().len() as u32;
                 // SAFETY: no argument is passed, and what the entries point to was vouched for in `push`.
-                unsafe {
-                    self.ring
-                        .submitter()
-                        .enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None)
-                }
+                unsafe { self.ring.submitter().enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None) }
             }
             Some(ns) => {
-                let time = Timespec::new()
-                    .sec(ns / 1_000_000_000)
-                    .nsec((ns % 1_000_000_000) as u32);
-                self.ring
-                    .submitter()
-                    .submit_with_args(1, &SubmitArgs::new().timespec(&time))
+                let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
+                self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time))
             }
             None => self.ring.submit_and_wait(1),
         };
         self.reap();
         match entered {
-            Err(error)
-                if !matches!(
-                    error.raw_os_error(),
-                    Some(libc::ETIME | libc::EINTR | libc::EBUSY)
-                ) =>
-            {
-                Err(error)
-            }
+            Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => Err(error),
             // The time has passed, a signal came, or completions had to be reaped before anything else.
             _ => Ok(()),
         }
@@ -397,15 +345,10 @@ impl Drop for Ring {
             .filter(|(_, slot)| slot.state == State::UnderWay)
             .map(|(index, slot)| slot.number(index))
             .collect();
-        let asked = numbers
-            .into_iter()
-            .try_for_each(|number| self.ask_back(number));
+        let asked = numbers.into_iter().try_for_each(|number| self.ask_back(number));
         let give_up = clock::now() + CANCEL_PATIENCE;
         while asked.is_ok() && self.under_way > 0 && clock::now() < give_up {
-            if self
-                .enter(Some(give_up.saturating_sub(clock::now())))
-                .is_err()
-            {
+            if self.enter(Some(give_up.saturating_sub(clock::now()))).is_err() {
                 break;
             }
         }

@@ -45,11 +45,7 @@ pub fn classify(bytes: &[u8]) -> First {
         }
         possible |= start.starts_with(bytes);
     }
-    if possible {
-        First::NeedMore
-    } else {
-        First::Unknown
-    }
+    if possible { First::NeedMore } else { First::Unknown }
 }
 
 #[cfg(test)]
@@ -62,11 +58,7 @@ mod tests {
     fn each_kind_is_known_at_its_last_byte_and_not_before() {
         for (start, first) in STARTS {
             for length in 0..start.len() {
-                assert_eq!(
-                    classify(&start[..length]),
-                    First::NeedMore,
-                    "{start:?} to {length}"
-                );
+                assert_eq!(classify(&start[..length]), First::NeedMore, "{start:?} to {length}");
             }
             assert_eq!(classify(start), *first);
             assert_eq!(classify(&[*start, b"\0 anything"].concat()), *first);
@@ -75,17 +67,9 @@ mod tests {
 
     #[test]
     fn what_is_nothing_is_known_at_the_first_wrong_byte() {
-        for bytes in [
-            &b"\0"[..],
-            b"get ",
-            b"GETX",
-            b"HOPC",
-            b"HX",
-            b"\x16\x02",
-            b"\x15",
-            b"SSH-2.0-OpenSSH",
-            b"PRI * HTTP/2.0",
-        ] {
+        for bytes in
+            [&b"\0"[..], b"get ", b"GETX", b"HOPC", b"HX", b"\x16\x02", b"\x15", b"SSH-2.0-OpenSSH", b"PRI * HTTP/2.0"]
+        {
             assert_eq!(classify(bytes), First::Unknown, "{bytes:?}");
         }
     }

@@ -85,20 +85,7 @@ impl FlowHeader {
     /// # Errors
     /// When a field has a value that this build does not know.
     pub fn parse(bytes: &[u8; FLOW_HEADER_BYTES]) -> Result<(Self, Token), FlowError> {
-        let (
-            &[
-                h,
-                o,
-                p,
-                b,
-                version,
-                workload,
-                direction,
-                kind,
-                ref rest @ ..,
-            ],
-            token,
-        ) = halves(bytes);
+        let (&[h, o, p, b, version, workload, direction, kind, ref rest @ ..], token) = halves(bytes);
         if [h, o, p, b] != FLOW_MAGIC {
             return Err(FlowError::Magic);
         }
@@ -107,10 +94,8 @@ impl FlowHeader {
         }
         let &[r0, r1, r2, r3, f0, f1, f2, f3] = rest;
         let header = Self {
-            workload: WorkloadCode::from_code(workload)
-                .ok_or(FlowError::Workload { found: workload })?,
-            direction: Direction::from_code(direction)
-                .ok_or(FlowError::Direction { found: direction })?,
+            workload: WorkloadCode::from_code(workload).ok_or(FlowError::Workload { found: workload })?,
+            direction: Direction::from_code(direction).ok_or(FlowError::Direction { found: direction })?,
             kind: FlowKind::from_code(kind).ok_or(FlowError::Kind { found: kind })?,
             run: u32::from_be_bytes([r0, r1, r2, r3]),
             flow: u32::from_be_bytes([f0, f1, f2, f3]),
@@ -175,15 +160,9 @@ pub(crate) mod tests {
             flow: 0x0a0b_0c0d,
         };
         let bytes = header.encode(&FlowKey::new([7; 32]));
-        assert_eq!(
-            bytes[..16],
-            *b"HOPB\x01\x04\x01\x01\x01\x02\x03\x04\x0a\x0b\x0c\x0d"
-        );
+        assert_eq!(bytes[..16], *b"HOPB\x01\x04\x01\x01\x01\x02\x03\x04\x0a\x0b\x0c\x0d");
         let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &[7; 32]);
-        assert_eq!(
-            bytes[16..],
-            ring::hmac::sign(&key, &bytes[..16]).as_ref()[..16]
-        );
+        assert_eq!(bytes[16..], ring::hmac::sign(&key, &bytes[..16]).as_ref()[..16]);
     }
 
     #[test]

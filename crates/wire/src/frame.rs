@@ -45,8 +45,7 @@ pub enum FrameError {
 /// be written as JSON.
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, FrameError> {
     let mut frame = vec![0; LENGTH_BYTES];
-    serde_json::to_writer(&mut frame, value)
-        .map_err(|e| FrameError::Unwritable { why: e.to_string() })?;
+    serde_json::to_writer(&mut frame, value).map_err(|e| FrameError::Unwritable { why: e.to_string() })?;
     let length = checked(frame.len() - LENGTH_BYTES)?;
     frame[..LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
     Ok(frame)
@@ -98,10 +97,7 @@ impl FrameReader {
     ///
     /// # Errors
     /// When the frame is empty, too long (known from its length alone), or not a `T`.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "the type of a message differs from call to call"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "the type of a message differs from call to call")]
     pub fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -119,8 +115,7 @@ impl FrameReader {
     }
 
     fn take<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
-        let Some((length, rest)) = self.buffer[self.at..].split_first_chunk::<LENGTH_BYTES>()
-        else {
+        let Some((length, rest)) = self.buffer[self.at..].split_first_chunk::<LENGTH_BYTES>() else {
             return Ok(None);
         };
         let length = u32::from_be_bytes(*length) as usize;
@@ -128,8 +123,7 @@ impl FrameReader {
         let Some(json) = rest.get(..length) else {
             return Ok(None);
         };
-        let value =
-            serde_json::from_slice(json).map_err(|e| FrameError::Json { why: e.to_string() })?;
+        let value = serde_json::from_slice(json).map_err(|e| FrameError::Json { why: e.to_string() })?;
         self.at += LENGTH_BYTES + length;
         if self.is_empty() {
             self.at = 0;
@@ -156,18 +150,8 @@ mod tests {
     fn a_length_that_is_not_allowed_fails_before_any_content() {
         for (length, error) in [
             (0, FrameError::Empty),
-            (
-                MAX_FRAME as u32 + 1,
-                FrameError::TooLong {
-                    announced: MAX_FRAME + 1,
-                },
-            ),
-            (
-                u32::MAX,
-                FrameError::TooLong {
-                    announced: u32::MAX as usize,
-                },
-            ),
+            (MAX_FRAME as u32 + 1, FrameError::TooLong { announced: MAX_FRAME + 1 }),
+            (u32::MAX, FrameError::TooLong { announced: u32::MAX as usize }),
         ] {
             let mut reader = FrameReader::new();
             reader.push(&length.to_be_bytes()[..3]);
@@ -184,11 +168,7 @@ mod tests {
         reader.push(&(MAX_FRAME as u32).to_be_bytes());
         reader.push(b"\"");
         assert_eq!(reader.next::<String>(), Ok(None));
-        assert!(
-            reader.buffer.capacity() < 1024,
-            "{}",
-            reader.buffer.capacity()
-        );
+        assert!(reader.buffer.capacity() < 1024, "{}", reader.buffer.capacity());
     }
 
     #[test]
@@ -211,17 +191,9 @@ mod tests {
             reader.push(chunk);
         }
         assert_eq!(reader.next::<String>(), Ok(Some(text)));
-        assert!(
-            reader.buffer.capacity() <= KEPT_CAPACITY,
-            "memory of a long frame is kept"
-        );
+        assert!(reader.buffer.capacity() <= KEPT_CAPACITY, "memory of a long frame is kept");
         let longer = "x".repeat(MAX_FRAME - 1);
-        assert_eq!(
-            encode(&longer),
-            Err(FrameError::TooLong {
-                announced: MAX_FRAME + 1
-            })
-        );
+        assert_eq!(encode(&longer), Err(FrameError::TooLong { announced: MAX_FRAME + 1 }));
     }
 
     #[test]

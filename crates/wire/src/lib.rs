@@ -109,14 +109,12 @@ pub mod udp;
 
 pub use first::{First, MOST_FIRST_BYTES, classify};
 pub use flow::{
-    Direction, FLOW_ACCEPTED, FLOW_HEADER_BYTES, FLOW_MAGIC, FLOW_VERSION, FlowError, FlowHeader,
-    FlowKey, FlowKind, FlowLedger, KeyError, Token, WorkloadCode,
+    Direction, FLOW_ACCEPTED, FLOW_HEADER_BYTES, FLOW_MAGIC, FLOW_VERSION, FlowError, FlowHeader, FlowKey, FlowKind,
+    FlowLedger, KeyError, Token, WorkloadCode,
 };
 pub use frame::{FrameError, FrameReader, MAX_FRAME, encode};
 pub use message::{FromAgent, Hello, PROTOCOL, Prepare, Role, ToAgent};
-pub use session::{
-    AgentSession, AgentState, Build, ConductorSession, ConductorState, Heed, SessionError,
-};
+pub use session::{AgentSession, AgentState, Build, ConductorSession, ConductorState, Heed, SessionError};
 
 use hopbench_model::{Nanos, SECOND};
 

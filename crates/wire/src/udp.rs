@@ -71,11 +71,7 @@ impl Answer {
         let (flow, rest) = rest.split_first_chunk::<4>()?;
         let (run, flow) = (u32::from_be_bytes(*run), u32::from_be_bytes(*flow));
         match *magic {
-            CHALLENGE_MAGIC => {
-                rest.try_into()
-                    .ok()
-                    .map(|cookie| Self::Challenge { run, flow, cookie })
-            }
+            CHALLENGE_MAGIC => rest.try_into().ok().map(|cookie| Self::Challenge { run, flow, cookie }),
             ACCEPTED_MAGIC if rest.is_empty() => Some(Self::Accepted { run, flow }),
             _ => None,
         }
@@ -133,9 +129,7 @@ fn authentic<'d, 'k>(
     if header.kind != FlowKind::Udp {
         return None;
     }
-    key(header.run)?
-        .verify(&header, &token)
-        .then_some((header, cookie))
+    key(header.run)?.verify(&header, &token).then_some((header, cookie))
 }
 
 /// Writes what every answer starts with.

@@ -7,8 +7,8 @@ use std::net::{IpAddr, SocketAddr};
 use hopbench_model::Fault;
 use hopbench_wire::udp::{Answer, CookieJar, NO_COOKIE, Verdict, answer, register};
 use hopbench_wire::{
-    Direction, First, FlowHeader, FlowKey, FlowKind, FrameError, FrameReader, FromAgent, Hello,
-    MOST_FIRST_BYTES, PROTOCOL, ToAgent, WorkloadCode, classify, encode,
+    Direction, First, FlowHeader, FlowKey, FlowKind, FrameError, FrameReader, FromAgent, Hello, MOST_FIRST_BYTES,
+    PROTOCOL, ToAgent, WorkloadCode, classify, encode,
 };
 use serde::de::DeserializeOwned;
 
@@ -72,21 +72,11 @@ fn frames() {
         machine: [("kernel".to_owned(), "6.1".to_owned())].into(),
     };
     let mut stream = Vec::new();
-    for message in [
-        ToAgent::Hello(hello),
-        ToAgent::Ping,
-        ToAgent::Start { window_start_ns: 5 },
-    ] {
+    for message in [ToAgent::Hello(hello), ToAgent::Ping, ToAgent::Start { window_start_ns: 5 }] {
         stream.extend(encode(&message).unwrap());
     }
     stream.extend(encode(&FromAgent::Done(Box::default())).unwrap());
-    stream.extend(
-        encode(&FromAgent::Failed {
-            fault: Fault::measuring("cut"),
-            report: None,
-        })
-        .unwrap(),
-    );
+    stream.extend(encode(&FromAgent::Failed { fault: Fault::measuring("cut"), report: None }).unwrap());
 
     let mut dice = Dice(1);
     let (mut read, mut refused) = (0, 0);
@@ -109,17 +99,11 @@ fn frames() {
         read += taken;
         refused += u32::from(failure.is_some());
     }
-    assert!(
-        read > 1000 && refused > 1000,
-        "the mutations say nothing: {read} {refused}"
-    );
+    assert!(read > 1000 && refused > 1000, "the mutations say nothing: {read} {refused}");
 }
 
 /// Takes a message; `None` at the end of what can be taken. A failure must stay the same.
-fn next<T: DeserializeOwned>(
-    reader: &mut FrameReader,
-    failure: &mut Option<FrameError>,
-) -> Option<u32> {
+fn next<T: DeserializeOwned>(reader: &mut FrameReader, failure: &mut Option<FrameError>) -> Option<u32> {
     match reader.next::<T>() {
         Ok(message) => {
             assert_eq!(*failure, None, "a failed reader went on");
@@ -157,23 +141,13 @@ fn registrations_and_answers() {
     let peer: SocketAddr = "[2001:db8::1]:9".parse().unwrap();
     let local: IpAddr = "2001:db8::2".parse().unwrap();
     let hear = |datagram: &[u8]| {
-        let verdict = answer(
-            datagram,
-            peer,
-            local,
-            |run| (run == 7).then_some(&key),
-            &jar,
-        );
+        let verdict = answer(datagram, peer, local, |run| (run == 7).then_some(&key), &jar);
         let answered = match &verdict {
             Verdict::Ignore => 0,
             Verdict::Challenge(bytes) => bytes.len(),
             Verdict::Accept(_, bytes) => bytes.len(),
         };
-        assert!(
-            answered < datagram.len().max(1),
-            "{answered} bytes for {}",
-            datagram.len()
-        );
+        assert!(answered < datagram.len().max(1), "{answered} bytes for {}", datagram.len());
         verdict
     };
     let mut dice = Dice(3);
@@ -195,11 +169,7 @@ fn registrations_and_answers() {
                 let mut challenge = challenge.to_vec();
                 dice.mutate(&mut challenge);
                 if let Some(read) = Answer::parse(&challenge) {
-                    let length = if matches!(read, Answer::Challenge { .. }) {
-                        28
-                    } else {
-                        12
-                    };
+                    let length = if matches!(read, Answer::Challenge { .. }) { 28 } else { 12 };
                     assert_eq!(challenge.len(), length);
                 }
             }
@@ -208,14 +178,8 @@ fn registrations_and_answers() {
             }
         }
     }
-    assert!(
-        ignored > 1000 && challenged > 300,
-        "the mutations say nothing: {ignored} {challenged}"
-    );
-    assert!(matches!(
-        hear(&register(&headers()[0], &key, &NO_COOKIE)),
-        Verdict::Challenge(_)
-    ));
+    assert!(ignored > 1000 && challenged > 300, "the mutations say nothing: {ignored} {challenged}");
+    assert!(matches!(hear(&register(&headers()[0], &key, &NO_COOKIE)), Verdict::Challenge(_)));
 }
 
 #[test]
@@ -231,13 +195,8 @@ fn first_bytes() {
         let mut bytes = starts[round as usize % starts.len()].to_vec();
         dice.mutate(&mut bytes);
         let whole = classify(&bytes);
-        assert!(
-            bytes.len() < MOST_FIRST_BYTES || whole != First::NeedMore,
-            "{bytes:?}"
-        );
-        let first = (0..=bytes.len())
-            .map(|n| classify(&bytes[..n]))
-            .find(|verdict| *verdict != First::NeedMore);
+        assert!(bytes.len() < MOST_FIRST_BYTES || whole != First::NeedMore, "{bytes:?}");
+        let first = (0..=bytes.len()).map(|n| classify(&bytes[..n])).find(|verdict| *verdict != First::NeedMore);
         assert_eq!(first.unwrap_or(First::NeedMore), whole, "{bytes:?}");
     }
 }

@@ -38,29 +38,9 @@ pub(crate) struct Load {
 ///
 /// # Errors
 /// When fortio fails or prints something else, or a request failed.
-pub(crate) fn run(
-    bench: &Bench,
-    url: &str,
-    load: Load,
-) -> Result<(Figures, crate::process::Usage)> {
-    let (c, qps, t) = (
-        load.connections.to_string(),
-        load.per_s.to_string(),
-        format!("{}s", load.seconds),
-    );
-    let mut words = vec![
-        "load",
-        "-loglevel",
-        "Error",
-        "-qps",
-        &qps,
-        "-c",
-        &c,
-        "-t",
-        &t,
-        "-json",
-        "-",
-    ];
+pub(crate) fn run(bench: &Bench, url: &str, load: Load) -> Result<(Figures, crate::process::Usage)> {
+    let (c, qps, t) = (load.connections.to_string(), load.per_s.to_string(), format!("{}s", load.seconds));
+    let mut words = vec!["load", "-loglevel", "Error", "-qps", &qps, "-c", &c, "-t", &t, "-json", "-"];
     if load.per_s > 0 {
         words.push("-uniform");
     }
@@ -68,13 +48,8 @@ pub(crate) fn run(
         words.push("-nocatchup");
     }
     words.push(url);
-    let client = bench
-        .peer(&PEER, End::Client, &words)?
-        .run(bench.scratch(), bench.limit())?;
-    let figures = Figures::from([
-        ("requests_per_s", parse(&client.stdout)?),
-        ("behind_share", behind(&client.stderr)),
-    ]);
+    let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
+    let figures = Figures::from([("requests_per_s", parse(&client.stdout)?), ("behind_share", behind(&client.stderr))]);
     Ok((figures, client.usage))
 }
 
@@ -87,10 +62,7 @@ pub(crate) fn run(
 pub(crate) fn alone(bench: &Bench, load: Load) -> Result<Figures> {
     let nginx = Nginx::start(bench)?;
     let (mut figures, usage) = run(bench, &nginx.url(), load)?;
-    figures.insert(
-        "client_cpu_s_per_request",
-        usage.total_s() / nginx.served()?,
-    );
+    figures.insert("client_cpu_s_per_request", usage.total_s() / nginx.served()?);
     nginx.stop()?;
     Ok(figures)
 }
@@ -112,13 +84,8 @@ fn parse(json: &str) -> Result<f64> {
 }
 
 fn behind(text: &str) -> f64 {
-    let warning = text
-        .lines()
-        .find(|line| line.contains("of sleep were falling behind"));
-    warning
-        .and_then(|line| number_after(line, "WARNING "))
-        .unwrap_or(0.0)
-        / 100.0
+    let warning = text.lines().find(|line| line.contains("of sleep were falling behind"));
+    warning.and_then(|line| number_after(line, "WARNING ")).unwrap_or(0.0) / 100.0
 }
 
 #[cfg(test)]
@@ -127,30 +94,14 @@ mod tests {
 
     #[test]
     fn requests_a_second() {
-        assert_eq!(
-            parse(include_str!("../../fixtures/fortio.json"))
-                .unwrap()
-                .round(),
-            3_996.0
-        );
-        assert!(
-            parse(r#"{"ActualQPS":10.0,"RetCodes":{"200":9,"503":1}}"#)
-                .unwrap_err()
-                .to_string()
-                .contains("503")
-        );
+        assert_eq!(parse(include_str!("../../fixtures/fortio.json")).unwrap().round(), 3_996.0);
+        assert!(parse(r#"{"ActualQPS":10.0,"RetCodes":{"200":9,"503":1}}"#).unwrap_err().to_string().contains("503"));
         assert!(parse("").is_err());
     }
 
     #[test]
     fn the_warning_is_read() {
-        assert_eq!(
-            (behind(include_str!("../../fixtures/fortio-behind.txt")) * 1e4).round(),
-            9993.0
-        );
-        assert_eq!(
-            behind(include_str!("../../fixtures/fortio-on-time.txt")),
-            0.0
-        );
+        assert_eq!((behind(include_str!("../../fixtures/fortio-behind.txt")) * 1e4).round(), 9993.0);
+        assert_eq!(behind(include_str!("../../fixtures/fortio-on-time.txt")), 0.0);
     }
 }

@@ -10,11 +10,8 @@ use crate::lab::{End, SERVER_ADDRESS};
 use crate::listening;
 
 /// How iperf3 is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "iperf3",
-    version_args: &["--version"],
-    version: |printed| word_after(printed, "iperf "),
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "iperf3", version_args: &["--version"], version: |printed| word_after(printed, "iperf ") };
 
 const PORT: u16 = 5201;
 
@@ -29,12 +26,7 @@ const PORT: u16 = 5201;
 /// When a program fails or prints something else.
 pub(crate) fn stream(bench: &Bench, connections: u32) -> Result<Figures> {
     let extra = ["-P", &connections.to_string(), "-l", "128K"].map(str::to_owned);
-    run(bench, &extra, |end| {
-        Ok(Figures::from([(
-            "received_bits_per_s",
-            end.sum_received.bits_per_second,
-        )]))
-    })
+    run(bench, &extra, |end| Ok(Figures::from([("received_bits_per_s", end.sum_received.bits_per_second)])))
 }
 
 /// UDP packets of `size` bytes as fast as the client can.
@@ -45,30 +37,17 @@ pub(crate) fn stream(bench: &Bench, connections: u32) -> Result<Figures> {
 /// When a program fails or prints something else.
 pub(crate) fn packets(bench: &Bench, size: u32) -> Result<Figures> {
     let extra = ["-u", "-l", &size.to_string(), "-b", "0"].map(str::to_owned);
-    run(bench, &extra, |end| {
-        Ok(Figures::from([(
-            "received_packets_per_s",
-            delivered_per_s(&end.sum_received)?,
-        )]))
-    })
+    run(bench, &extra, |end| Ok(Figures::from([("received_packets_per_s", delivered_per_s(&end.sum_received)?)])))
 }
 
-fn run(
-    bench: &Bench,
-    extra: &[String],
-    read: impl Fn(&Ending) -> Result<Figures>,
-) -> Result<Figures> {
-    let mut server = bench
-        .peer(&PEER, End::Server, &["-s"])?
-        .start(bench.scratch())?;
+fn run(bench: &Bench, extra: &[String], read: impl Fn(&Ending) -> Result<Figures>) -> Result<Figures> {
+    let mut server = bench.peer(&PEER, End::Server, &["-s"])?.start(bench.scratch())?;
     listening::wait(&mut server, PORT)?;
     let before = listening::interface_bytes(&server)?;
     let time = bench.seconds().to_string();
     let mut words = vec!["-c", SERVER_ADDRESS, "-t", &time, "-J"];
     words.extend(extra.iter().map(String::as_str));
-    let client = bench
-        .peer(&PEER, End::Client, &words)?
-        .run(bench.scratch(), bench.limit())?;
+    let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
     let bytes = listening::interface_bytes(&server)? - before;
     let server_usage = server.stop()?;
     let mut figures = read(&parse(&client.stdout)?)?;
@@ -103,9 +82,7 @@ fn parse(json: &str) -> Result<Ending> {
 /// What the receiver counts as packets includes those it misses.
 fn delivered_per_s(sum: &Sum) -> Result<f64> {
     let packets = sum.packets.context("`iperf3 -u -J` names no packets")?;
-    let lost = sum
-        .lost_packets
-        .context("`iperf3 -u -J` names no lost packets")?;
+    let lost = sum.lost_packets.context("`iperf3 -u -J` names no lost packets")?;
     Ok((packets - lost) / sum.seconds)
 }
 
@@ -118,10 +95,7 @@ mod tests {
         let end = parse(include_str!("../../fixtures/iperf3-tcp.json")).unwrap();
         let expected = end.sum_received.bits_per_second * end.sum_received.seconds / 8.0;
         assert!(expected > 1e9, "the captured run moved {expected} bytes");
-        assert!(
-            delivered_per_s(&end.sum_received).is_err(),
-            "TCP has no packets"
-        );
+        assert!(delivered_per_s(&end.sum_received).is_err(), "TCP has no packets");
     }
 
     #[test]
@@ -129,16 +103,8 @@ mod tests {
         let end = parse(include_str!("../../fixtures/iperf3-udp.json")).unwrap();
         let sum = &end.sum_received;
         let delivered = delivered_per_s(sum).unwrap();
-        assert!(
-            delivered > 100_000.0 && delivered <= sum.packets.unwrap() / sum.seconds,
-            "{delivered}"
-        );
-        let lossy = Sum {
-            packets: Some(186_479.0),
-            lost_packets: Some(645.0),
-            seconds: 2.0,
-            bits_per_second: 0.0,
-        };
+        assert!(delivered > 100_000.0 && delivered <= sum.packets.unwrap() / sum.seconds, "{delivered}");
+        let lossy = Sum { packets: Some(186_479.0), lost_packets: Some(645.0), seconds: 2.0, bits_per_second: 0.0 };
         assert_eq!(delivered_per_s(&lossy).unwrap(), 92_917.0);
     }
 

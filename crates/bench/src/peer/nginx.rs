@@ -9,11 +9,8 @@ use crate::listening;
 use crate::process::Running;
 
 /// How nginx is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "nginx",
-    version_args: &["-v"],
-    version: |printed| word_after(printed, "nginx/"),
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "nginx", version_args: &["-v"], version: |printed| word_after(printed, "nginx/") };
 
 const PORT: u16 = 80;
 /// Enough for the 10 000 connections of the memory row.
@@ -96,9 +93,7 @@ impl<'a> Nginx<'a> {
 
     fn counts(&self) -> Result<Counts> {
         let target = format!("{SERVER_ADDRESS}:{PORT}");
-        let asked = self
-            .bench
-            .own(End::Client, &["get", &target, "/requests"])?;
+        let asked = self.bench.own(End::Client, &["get", &target, "/requests"])?;
         let answer = asked.run(self.bench.scratch(), self.bench.limit())?.stdout;
         counts(&answer).context("nginx did not say what it served")
     }
@@ -125,10 +120,7 @@ fn counts(page: &str) -> Option<Counts> {
     let mut numbers = rest.split_whitespace().map(str::parse::<f64>);
     let connections = numbers.next()?.ok()?;
     let requests = numbers.nth(1)?.ok()?;
-    Some(Counts {
-        connections,
-        requests,
-    })
+    Some(Counts { connections, requests })
 }
 
 /// The configuration, for who wants to repeat a run.
@@ -143,13 +135,7 @@ mod tests {
     #[test]
     fn the_status_page_counts_requests() {
         let page = "Active connections: 1 \nserver accepts handled requests\n 12 13 56981 \nReading: 0 Writing: 1 Waiting: 0 \n";
-        assert_eq!(
-            counts(page),
-            Some(Counts {
-                connections: 12.0,
-                requests: 56_981.0
-            })
-        );
+        assert_eq!(counts(page), Some(Counts { connections: 12.0, requests: 56_981.0 }));
         assert_eq!(counts("404"), None);
     }
 

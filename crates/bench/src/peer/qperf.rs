@@ -9,11 +9,8 @@ use crate::lab::{End, SERVER_ADDRESS};
 use crate::listening;
 
 /// How qperf is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "qperf",
-    version_args: &["--version"],
-    version: |printed| word_after(printed, "qperf "),
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "qperf", version_args: &["--version"], version: |printed| word_after(printed, "qperf ") };
 
 const PORT: u16 = 19765;
 
@@ -25,43 +22,21 @@ const PORT: u16 = 19765;
 /// When a program fails or prints something else.
 pub(crate) fn latency(bench: &Bench) -> Result<Figures> {
     let (port, time) = (PORT.to_string(), bench.seconds().to_string());
-    let mut server = bench
-        .peer(&PEER, End::Server, &["-lp", &port])?
-        .start(bench.scratch())?;
+    let mut server = bench.peer(&PEER, End::Server, &["-lp", &port])?.start(bench.scratch())?;
     listening::wait(&mut server, PORT)?;
-    let words = [
-        SERVER_ADDRESS,
-        "-lp",
-        &port,
-        "-t",
-        &time,
-        "-m",
-        "1",
-        "-e",
-        "5",
-        "tcp_lat",
-    ];
-    let client = bench
-        .peer(&PEER, End::Client, &words)?
-        .run(bench.scratch(), bench.limit())?;
+    let words = [SERVER_ADDRESS, "-lp", &port, "-t", &time, "-m", "1", "-e", "5", "tcp_lat"];
+    let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
     server.stop()?;
     let round_trip = 2.0 * parse(&client.stdout)?;
-    Ok(Figures::from([
-        ("rtt_mean_ns", round_trip),
-        ("rtt_p50_ns", round_trip),
-    ]))
+    Ok(Figures::from([("rtt_mean_ns", round_trip), ("rtt_p50_ns", round_trip)]))
 }
 
 /// The one-way latency, ns.
 fn parse(text: &str) -> Result<f64> {
-    let (_, rest) = text
-        .split_once("latency")
-        .context("qperf printed no latency")?;
+    let (_, rest) = text.split_once("latency").context("qperf printed no latency")?;
     let mut words = rest.trim_start_matches([' ', '=']).split_whitespace();
-    let value: f64 = words
-        .next()
-        .and_then(|word| word.parse().ok())
-        .context("qperf printed no number for its latency")?;
+    let value: f64 =
+        words.next().and_then(|word| word.parse().ok()).context("qperf printed no number for its latency")?;
     let factor = match words.next() {
         Some("ns") => 1.0,
         Some("us") => 1e3,
@@ -78,12 +53,7 @@ mod tests {
 
     #[test]
     fn latency_in_the_unit_it_is_printed_in() {
-        assert_eq!(
-            parse(include_str!("../../fixtures/qperf.txt"))
-                .unwrap()
-                .round(),
-            29_351.0
-        );
+        assert_eq!(parse(include_str!("../../fixtures/qperf.txt")).unwrap().round(), 29_351.0);
         assert_eq!(parse("tcp_lat:\n    latency  =  1.5 ms\n").unwrap(), 1.5e6);
         assert!(parse("tcp_lat:\n    latency  =  1.5 fortnights\n").is_err());
         assert!(parse("failed to connect").is_err());

@@ -9,11 +9,8 @@ use crate::lab::{End, SERVER_ADDRESS};
 use crate::listening;
 
 /// How sockperf is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "sockperf",
-    version_args: &["--version"],
-    version: |printed| word_after(printed, "version "),
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "sockperf", version_args: &["--version"], version: |printed| word_after(printed, "version ") };
 
 const PORT: u16 = 11111;
 
@@ -26,43 +23,20 @@ const PORT: u16 = 11111;
 pub(crate) fn ping_pong(bench: &Bench) -> Result<Figures> {
     let (port, time) = (PORT.to_string(), bench.seconds().to_string());
     let mut server = bench
-        .peer(
-            &PEER,
-            End::Server,
-            &["server", "--tcp", "-i", SERVER_ADDRESS, "-p", &port],
-        )?
+        .peer(&PEER, End::Server, &["server", "--tcp", "-i", SERVER_ADDRESS, "-p", &port])?
         .start(bench.scratch())?;
     listening::wait(&mut server, PORT)?;
-    let words = [
-        "ping-pong",
-        "--tcp",
-        "--full-rtt",
-        "-m",
-        "14",
-        "-i",
-        SERVER_ADDRESS,
-        "-p",
-        &port,
-        "-t",
-        &time,
-    ];
-    let client = bench
-        .peer(&PEER, End::Client, &words)?
-        .run(bench.scratch(), bench.limit())?;
+    let words = ["ping-pong", "--tcp", "--full-rtt", "-m", "14", "-i", SERVER_ADDRESS, "-p", &port, "-t", &time];
+    let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
     server.stop()?;
     parse(&client.stdout)
 }
 
 fn parse(text: &str) -> Result<Figures> {
     let us = |marker: &str| {
-        number_after(text, marker)
-            .with_context(|| format!("sockperf printed no `{marker}`"))
-            .map(|us| us * 1e3)
+        number_after(text, marker).with_context(|| format!("sockperf printed no `{marker}`")).map(|us| us * 1e3)
     };
-    Ok(Figures::from([
-        ("rtt_p50_ns", us("percentile 50.000 =")?),
-        ("rtt_mean_ns", us("Round trip is ")?),
-    ]))
+    Ok(Figures::from([("rtt_p50_ns", us("percentile 50.000 =")?), ("rtt_mean_ns", us("Round trip is ")?)]))
 }
 
 #[cfg(test)]

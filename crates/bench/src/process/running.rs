@@ -43,13 +43,7 @@ pub(crate) struct Finished {
 
 impl Running {
     pub(super) fn new(shown: String, child: Child, out: NamedTempFile, err: NamedTempFile) -> Self {
-        Self {
-            shown,
-            child,
-            reaped: None,
-            out,
-            err,
-        }
+        Self { shown, child, reaped: None, out, err }
     }
 
     /// Its process id.
@@ -89,12 +83,7 @@ impl Running {
         let begun = Moment::now();
         while !self.ended()? {
             if begun.elapsed() > limit {
-                bail!(
-                    "`{}` still ran after {} s{}",
-                    self.shown,
-                    limit.as_secs_f64(),
-                    self.last_words()
-                );
+                bail!("`{}` still ran after {} s{}", self.shown, limit.as_secs_f64(), self.last_words());
             }
             interrupt::check()?;
             clock::sleep(interrupt::SLICE);
@@ -103,11 +92,7 @@ impl Running {
         if !status.success() {
             bail!("`{}` failed, {status}{}", self.shown, self.last_words());
         }
-        Ok(Finished {
-            stdout: text(&self.out),
-            stderr: text(&self.err),
-            usage,
-        })
+        Ok(Finished { stdout: text(&self.out), stderr: text(&self.err), usage })
     }
 
     /// Asks the program to end, insists after a while, and says what it had cost.
@@ -122,8 +107,7 @@ impl Running {
         let begun = Moment::now();
         while !self.ended()? {
             if begun.elapsed() > GRACE {
-                kill(self.target(), Signal::SIGKILL)
-                    .with_context(|| format!("end of `{}`", self.shown))?;
+                kill(self.target(), Signal::SIGKILL).with_context(|| format!("end of `{}`", self.shown))?;
             }
             clock::sleep(Duration::from_millis(5));
         }
@@ -134,16 +118,9 @@ impl Running {
     /// The command and the end of what it printed, for an error message.
     pub(crate) fn last_words(&self) -> String {
         let printed = format!("{}\n{}", text(&self.out), text(&self.err));
-        let lines: Vec<&str> = printed
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
+        let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = lines[lines.len().saturating_sub(6)..].join("\n  ");
-        if last.is_empty() {
-            String::new()
-        } else {
-            format!("; it printed\n  {last}")
-        }
+        if last.is_empty() { String::new() } else { format!("; it printed\n  {last}") }
     }
 
     /// The command as shown.
@@ -168,7 +145,5 @@ impl Drop for Running {
 }
 
 fn text(file: &NamedTempFile) -> String {
-    std::fs::read(file.path())
-        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-        .unwrap_or_default()
+    std::fs::read(file.path()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }

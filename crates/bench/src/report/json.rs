@@ -23,10 +23,7 @@ mod tests {
         let row = &value["rows"][0];
         assert_eq!(row["runs"][1]["ours"]["received_packets_per_s"], 210.0);
         assert_eq!(row["judgements"][0]["met"], true);
-        assert_eq!(
-            value["rows"][1]["outcome"]["skipped"],
-            "qperf was not found"
-        );
+        assert_eq!(value["rows"][1]["outcome"]["skipped"], "qperf was not found");
         assert_eq!(value["machine"]["cpus"], 2);
     }
 }

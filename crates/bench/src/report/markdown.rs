@@ -8,11 +8,7 @@ use crate::peer::nginx;
 /// A section that stands on its own: machine, table, versions, commands.
 pub(crate) fn markdown(report: &Report) -> String {
     let mut text = String::new();
-    let versions: Vec<String> = report
-        .versions
-        .iter()
-        .map(|(name, version)| format!("{name} {version}"))
-        .collect();
+    let versions: Vec<String> = report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let (met, judged) = report.score();
     // Writing to a String cannot fail.
     let _ = writeln!(
@@ -27,17 +23,9 @@ pub(crate) fn markdown(report: &Report) -> String {
     let _ = writeln!(text, "| row | {} |", cell::HEADINGS.join(" | "));
     let _ = writeln!(text, "|---|{}", "---|".repeat(cell::HEADINGS.len()));
     for row in report.rows.iter().filter(|row| !row.runs.is_empty()) {
-        let against = if row.against.is_empty() {
-            String::new()
-        } else {
-            format!(" / {}", row.against)
-        };
+        let against = if row.against.is_empty() { String::new() } else { format!(" / {}", row.against) };
         for (index, judgement) in row.judgements.iter().enumerate() {
-            let title = if index == 0 {
-                format!("{}{against}", row.what)
-            } else {
-                String::new()
-            };
+            let title = if index == 0 { format!("{}{against}", row.what) } else { String::new() };
             let _ = writeln!(text, "| {title} | {} |", cell::line(judgement).join(" | "));
         }
     }
@@ -53,20 +41,9 @@ pub(crate) fn markdown(report: &Report) -> String {
     }
     let _ = writeln!(text, "\n<details><summary>Commands</summary>\n");
     for row in report.rows.iter().filter(|row| !row.commands.is_empty()) {
-        let _ = writeln!(
-            text,
-            "`{}`: {}\n\n```\n{}\n```\n{}\n",
-            row.name,
-            row.what,
-            row.commands.join("\n"),
-            row.note
-        );
+        let _ = writeln!(text, "`{}`: {}\n\n```\n{}\n```\n{}\n", row.name, row.what, row.commands.join("\n"), row.note);
     }
-    let _ = writeln!(
-        text,
-        "nginx.conf:\n\n```\n{}```\n</details>",
-        nginx::configuration()
-    );
+    let _ = writeln!(text, "nginx.conf:\n\n```\n{}```\n</details>", nginx::configuration());
     text
 }
 
@@ -78,15 +55,8 @@ mod tests {
     #[test]
     fn every_line_of_the_table_has_the_same_columns() {
         let text = markdown(&sample());
-        let columns: Vec<usize> = text
-            .lines()
-            .filter(|l| l.starts_with('|'))
-            .map(|l| l.matches('|').count())
-            .collect();
+        let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [8, 8, 8], "{text}");
-        assert!(
-            text.contains("Test CPU") && text.contains("`rr-qperf` was not run"),
-            "{text}"
-        );
+        assert!(text.contains("Test CPU") && text.contains("`rr-qperf` was not run"), "{text}");
     }
 }

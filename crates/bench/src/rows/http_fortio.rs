@@ -36,20 +36,8 @@ impl Row for HttpFortio {
     fn goals(&self) -> &'static [Goal] {
         const {
             &[
-                Goal::ratio(
-                    "requests_per_s",
-                    "requests",
-                    "1/s",
-                    1.0,
-                    Reach::AtLeast(1.35),
-                ),
-                Goal::ratio(
-                    "client_cpu_s_per_request",
-                    "client CPU a request",
-                    "us",
-                    1e6,
-                    Reach::Shown,
-                ),
+                Goal::ratio("requests_per_s", "requests", "1/s", 1.0, Reach::AtLeast(1.35)),
+                Goal::ratio("client_cpu_s_per_request", "client CPU a request", "us", 1e6, Reach::Shown),
             ]
         }
     }
@@ -59,24 +47,12 @@ impl Row for HttpFortio {
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        let words = [
-            "-c",
-            &self.connections.to_string(),
-            "--threads",
-            "1",
-            "--schedule",
-            "closed",
-        ];
+        let words = ["-c", &self.connections.to_string(), "--threads", "1", "--schedule", "closed"];
         ours::against_nginx(bench, &words).map(|(_, figures)| figures)
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {
-        let load = Load {
-            connections: self.connections,
-            per_s: 0,
-            no_catch_up: false,
-            seconds: bench.seconds(),
-        };
+        let load = Load { connections: self.connections, per_s: 0, no_catch_up: false, seconds: bench.seconds() };
         fortio::alone(bench, load).map(Some)
     }
 }

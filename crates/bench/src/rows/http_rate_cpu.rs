@@ -34,13 +34,7 @@ impl Row for HttpRateCpu {
     fn goals(&self) -> &'static [Goal] {
         const {
             &[
-                Goal::ratio(
-                    "client_cpu_s_per_request",
-                    "client CPU a request",
-                    "us",
-                    1e6,
-                    Reach::AtMost(0.8),
-                ),
+                Goal::ratio("client_cpu_s_per_request", "client CPU a request", "us", 1e6, Reach::AtMost(0.8)),
                 Goal::ratio("requests_per_s", "requests", "1/s", 1.0, Reach::Shown),
             ]
         }
@@ -52,28 +46,12 @@ impl Row for HttpRateCpu {
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        let words = [
-            "-c",
-            "16",
-            "--threads",
-            "1",
-            "--schedule",
-            "rate",
-            "--rate",
-            "4000",
-            "--pacing",
-            "sleep",
-        ];
+        let words = ["-c", "16", "--threads", "1", "--schedule", "rate", "--rate", "4000", "--pacing", "sleep"];
         ours::against_nginx(bench, &words).map(|(_, figures)| figures)
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {
-        let load = Load {
-            connections: 16,
-            per_s: 4000,
-            no_catch_up: false,
-            seconds: bench.seconds(),
-        };
+        let load = Load { connections: 16, per_s: 4000, no_catch_up: false, seconds: bench.seconds() };
         fortio::alone(bench, load).map(Some)
     }
 }

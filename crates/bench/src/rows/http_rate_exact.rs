@@ -22,37 +22,13 @@ pub(super) struct HttpRateExact {
 const PER_S: u64 = 20_000;
 
 /// Six requests in the 60 000 of a 3 s window: what may lie across its edges.
-const ACHIEVED: Goal = Goal::value(
-    "achieved_share",
-    "achieved / asked",
-    "",
-    1.0,
-    Reach::Near(1.0, 1e-4),
-);
+const ACHIEVED: Goal = Goal::value("achieved_share", "achieved / asked", "", 1.0, Reach::Near(1.0, 1e-4));
 const UNSENT: Goal = Goal::value("unsent", "unsent", "requests", 1.0, Reach::AtMost(0.0));
 
-const SLEEP_GOALS: &[Goal] = &[
-    ACHIEVED,
-    UNSENT,
-    Goal::value(
-        "lateness_p99_ns",
-        "send lateness p99",
-        "us",
-        1e-3,
-        Reach::AtMost(250.0),
-    ),
-];
-const SPIN_GOALS: &[Goal] = &[
-    ACHIEVED,
-    UNSENT,
-    Goal::value(
-        "lateness_p99_ns",
-        "send lateness p99",
-        "us",
-        1e-3,
-        Reach::AtMost(20.0),
-    ),
-];
+const SLEEP_GOALS: &[Goal] =
+    &[ACHIEVED, UNSENT, Goal::value("lateness_p99_ns", "send lateness p99", "us", 1e-3, Reach::AtMost(250.0))];
+const SPIN_GOALS: &[Goal] =
+    &[ACHIEVED, UNSENT, Goal::value("lateness_p99_ns", "send lateness p99", "us", 1e-3, Reach::AtMost(20.0))];
 
 impl Row for HttpRateExact {
     fn name(&self) -> String {
@@ -60,10 +36,7 @@ impl Row for HttpRateExact {
     }
 
     fn what(&self) -> String {
-        format!(
-            "http 20 000/s, evenly spaced, 16 connections, pacing {}",
-            self.pacing
-        )
+        format!("http 20 000/s, evenly spaced, 16 connections, pacing {}", self.pacing)
     }
 
     fn against(&self) -> &'static str {
@@ -111,25 +84,14 @@ impl Row for HttpRateExact {
         ];
         let words = ours::http_words(&nginx.url(), &format!("{}s", bench.seconds()), &extra);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let client = bench
-            .ours_unpinned(End::Client, None, &words)
-            .run(bench.scratch(), bench.limit())?;
+        let client = bench.ours_unpinned(End::Client, None, &words).run(bench.scratch(), bench.limit())?;
         nginx.stop()?;
         let record = ours::parse(&client.stdout)?;
         Ok(Figures::from([
-            (
-                "achieved_share",
-                ours::metric(&record, "requests_per_s")? / PER_S as f64,
-            ),
+            ("achieved_share", ours::metric(&record, "requests_per_s")? / PER_S as f64),
             // A metric that does not apply is absent.
-            (
-                "unsent",
-                record.metrics.get("unsent").copied().unwrap_or(0.0),
-            ),
-            (
-                "lateness_p99_ns",
-                ours::latency(&record, "lateness_ns")?.p99 as f64,
-            ),
+            ("unsent", record.metrics.get("unsent").copied().unwrap_or(0.0)),
+            ("lateness_p99_ns", ours::latency(&record, "lateness_ns")?.p99 as f64),
         ]))
     }
 
@@ -137,16 +99,8 @@ impl Row for HttpRateExact {
         if self.pacing == Pacing::Spin {
             return Ok(None);
         }
-        let load = Load {
-            connections: 16,
-            per_s: PER_S,
-            no_catch_up: true,
-            seconds: bench.seconds(),
-        };
+        let load = Load { connections: 16, per_s: PER_S, no_catch_up: true, seconds: bench.seconds() };
         let figures = fortio::alone(bench, load)?;
-        Ok(Some(Figures::from([(
-            "achieved_share",
-            figures["requests_per_s"] / PER_S as f64,
-        )])))
+        Ok(Some(Figures::from([("achieved_share", figures["requests_per_s"] / PER_S as f64)])))
     }
 }

@@ -42,15 +42,7 @@ impl Row for HttpRateLimit {
     }
 
     fn goals(&self) -> &'static [Goal] {
-        const {
-            &[Goal::ratio(
-                "highest_per_s",
-                "highest rate",
-                "1/s",
-                1.0,
-                Reach::AtLeast(1.5),
-            )]
-        }
+        const { &[Goal::ratio("highest_per_s", "highest rate", "1/s", 1.0, Reach::AtLeast(1.5))] }
     }
 
     fn note(&self) -> &'static str {
@@ -64,23 +56,11 @@ impl Row for HttpRateLimit {
         let connections = CONNECTIONS.to_string();
         let highest = search::highest(bench, "http-rate-limit ours", |per_s| {
             let rate = per_s.to_string();
-            let extra = [
-                "-c",
-                &connections,
-                "--threads",
-                "1",
-                "--schedule",
-                "rate",
-                "--rate",
-                &rate,
-                "--pacing",
-                "sleep",
-            ];
+            let extra =
+                ["-c", &connections, "--threads", "1", "--schedule", "rate", "--rate", &rate, "--pacing", "sleep"];
             let words = ours::http_words(&nginx.url(), &format!("{TRY_S}s"), &extra);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let client = bench
-                .ours(End::Client, &words)
-                .run(bench.scratch(), bench.limit())?;
+            let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
             let record = ours::parse(&client.stdout)?;
             let delivered = ours::metric(&record, "requests_per_s")? >= DELIVERED * per_s as f64;
             Ok(delivered && ours::latency(&record, "lateness_ns")?.p99 < LATENESS_NS)
@@ -92,15 +72,9 @@ impl Row for HttpRateLimit {
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {
         let nginx = Nginx::start(bench)?;
         let highest = search::highest(bench, "http-rate-limit fortio", |per_s| {
-            let load = Load {
-                connections: CONNECTIONS,
-                per_s,
-                no_catch_up: false,
-                seconds: TRY_S,
-            };
+            let load = Load { connections: CONNECTIONS, per_s, no_catch_up: false, seconds: TRY_S };
             let (figures, _) = fortio::run(bench, &nginx.url(), load)?;
-            Ok(figures["behind_share"] == 0.0
-                && figures["requests_per_s"] >= DELIVERED * per_s as f64)
+            Ok(figures["behind_share"] == 0.0 && figures["requests_per_s"] >= DELIVERED * per_s as f64)
         })?;
         nginx.stop()?;
         Ok(Some(Figures::from([("highest_per_s", highest)])))

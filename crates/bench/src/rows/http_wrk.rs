@@ -35,20 +35,8 @@ impl Row for HttpWrk {
     fn goals(&self) -> &'static [Goal] {
         const {
             &[
-                Goal::ratio(
-                    "requests_per_s",
-                    "requests",
-                    "1/s",
-                    1.0,
-                    Reach::AtLeast(1.0),
-                ),
-                Goal::ratio(
-                    "client_cpu_s_per_request",
-                    "client CPU a request",
-                    "us",
-                    1e6,
-                    Reach::AtMost(0.92),
-                ),
+                Goal::ratio("requests_per_s", "requests", "1/s", 1.0, Reach::AtLeast(1.0)),
+                Goal::ratio("client_cpu_s_per_request", "client CPU a request", "us", 1e6, Reach::AtMost(0.92)),
             ]
         }
     }
@@ -59,14 +47,7 @@ impl Row for HttpWrk {
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        let words = [
-            "-c",
-            &self.connections.to_string(),
-            "--threads",
-            "1",
-            "--schedule",
-            "closed",
-        ];
+        let words = ["-c", &self.connections.to_string(), "--threads", "1", "--schedule", "closed"];
         ours::against_nginx(bench, &words).map(|(_, figures)| figures)
     }
 

@@ -40,15 +40,7 @@ impl Row for MemoryConnections {
     }
 
     fn goals(&self) -> &'static [Goal] {
-        const {
-            &[Goal::value(
-                "bytes_per_connection",
-                "memory a connection",
-                "KiB",
-                1.0 / 1024.0,
-                Reach::AtMost(8.0),
-            )]
-        }
+        const { &[Goal::value("bytes_per_connection", "memory a connection", "KiB", 1.0 / 1024.0, Reach::AtMost(8.0))] }
     }
 
     fn note(&self) -> &'static str {
@@ -58,10 +50,7 @@ impl Row for MemoryConnections {
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
         let (few, many) = (peak(bench, FEW)?, peak(bench, MANY)?);
-        Ok(Figures::from([(
-            "bytes_per_connection",
-            (many - few) / f64::from(MANY - FEW),
-        )]))
+        Ok(Figures::from([("bytes_per_connection", (many - few) / f64::from(MANY - FEW))]))
     }
 
     fn theirs(&self, _: &Bench) -> Result<Option<Figures>> {
@@ -72,21 +61,10 @@ impl Row for MemoryConnections {
 fn peak(bench: &Bench, connections: u32) -> Result<f64> {
     let nginx = Nginx::start(bench)?;
     let (c, cpu) = (connections.to_string(), bench.cpu(End::Client).to_string());
-    let extra = [
-        "-c",
-        &c,
-        "--threads",
-        "1",
-        "--schedule",
-        "closed",
-        "--cpu",
-        &cpu,
-    ];
+    let extra = ["-c", &c, "--threads", "1", "--schedule", "closed", "--cpu", &cpu];
     let words = ours::http_words(&nginx.url(), &format!("{}s", bench.seconds()), &extra);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut client = bench
-        .ours_unpinned(End::Client, Some(FILES), &words)
-        .start(bench.scratch())?;
+    let mut client = bench.ours_unpinned(End::Client, Some(FILES), &words).start(bench.scratch())?;
     let mut peak = None;
     while !client.ended()? {
         // The mark only grows; the last reading before the end is the answer.

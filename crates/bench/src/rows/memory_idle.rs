@@ -33,15 +33,7 @@ impl Row for MemoryIdle {
     }
 
     fn goals(&self) -> &'static [Goal] {
-        const {
-            &[Goal::value(
-                "rss_bytes",
-                "resident memory",
-                "MiB",
-                1.0 / 1_048_576.0,
-                Reach::AtMost(16.0),
-            )]
-        }
+        const { &[Goal::value("rss_bytes", "resident memory", "MiB", 1.0 / 1_048_576.0, Reach::AtMost(16.0))] }
     }
 
     fn note(&self) -> &'static str {

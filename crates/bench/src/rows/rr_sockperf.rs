@@ -33,13 +33,7 @@ impl Row for RrSockperf {
     fn goals(&self) -> &'static [Goal] {
         const {
             &[
-                Goal::ratio(
-                    "rtt_p50_ns",
-                    "round trip p50",
-                    "us",
-                    1e-3,
-                    Reach::AtMost(1.03),
-                ),
+                Goal::ratio("rtt_p50_ns", "round trip p50", "us", 1e-3, Reach::AtMost(1.03)),
                 Goal::ratio("rtt_mean_ns", "round trip mean", "us", 1e-3, Reach::Shown),
             ]
         }

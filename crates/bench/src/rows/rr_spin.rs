@@ -33,13 +33,7 @@ impl Row for RrSpin {
     fn goals(&self) -> &'static [Goal] {
         const {
             &[
-                Goal::ratio(
-                    "rtt_p50_ns",
-                    "round trip p50",
-                    "us",
-                    1e-3,
-                    Reach::AtMost(0.25),
-                ),
+                Goal::ratio("rtt_p50_ns", "round trip p50", "us", 1e-3, Reach::AtMost(0.25)),
                 Goal::ratio("rtt_mean_ns", "round trip mean", "us", 1e-3, Reach::Shown),
             ]
         }

@@ -42,15 +42,7 @@ impl Row for Start {
     }
 
     fn goals(&self) -> &'static [Goal] {
-        const {
-            &[Goal::value(
-                "start_s",
-                "first byte after",
-                "ms",
-                1e3,
-                Reach::AtMost(30.0),
-            )]
-        }
+        const { &[Goal::value("start_s", "first byte after", "ms", 1e3, Reach::AtMost(30.0))] }
     }
 
     fn note(&self) -> &'static str {
@@ -59,9 +51,7 @@ impl Row for Start {
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        let starts = (0..STARTS)
-            .map(|_| one(bench))
-            .collect::<Result<Vec<f64>>>()?;
+        let starts = (0..STARTS).map(|_| one(bench)).collect::<Result<Vec<f64>>>()?;
         let spread = Spread::of(&starts).context("no start was timed")?;
         Ok(Figures::from([("start_s", spread.median)]))
     }
@@ -74,9 +64,7 @@ impl Row for Start {
 fn one(bench: &Bench) -> Result<f64> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
     let listener = TcpListener::bind(address).with_context(|| format!("listener on {address}"))?;
-    listener
-        .set_nonblocking(true)
-        .context("listener on loopback")?;
+    listener.set_nonblocking(true).context("listener on loopback")?;
     let url = format!("http://{address}/");
     let words = ours::http_words(&url, "1s", &["-c", "1"]);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -103,11 +91,7 @@ fn one(bench: &Bench) -> Result<f64> {
 
 /// Waits for a byte; false where the connection was closed without one.
 fn first_byte(mut stream: TcpStream) -> Result<bool> {
-    stream
-        .set_nonblocking(false)
-        .context("connection on loopback")?;
-    stream
-        .set_read_timeout(Some(PATIENCE))
-        .context("connection on loopback")?;
+    stream.set_nonblocking(false).context("connection on loopback")?;
+    stream.set_read_timeout(Some(PATIENCE)).context("connection on loopback")?;
     Ok(stream.read(&mut [0]).context("first byte on loopback")? == 1)
 }

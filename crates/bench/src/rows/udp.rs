@@ -31,15 +31,7 @@ impl Row for Udp {
     }
 
     fn goals(&self) -> &'static [Goal] {
-        const {
-            &[Goal::ratio(
-                "received_packets_per_s",
-                "delivered",
-                "packets/s",
-                1.0,
-                Reach::AtLeast(1.03),
-            )]
-        }
+        const { &[Goal::ratio("received_packets_per_s", "delivered", "packets/s", 1.0, Reach::AtLeast(1.03))] }
     }
 
     fn note(&self) -> &'static str {
@@ -47,15 +39,8 @@ impl Row for Udp {
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        let run = ours::against_agent(
-            bench,
-            "udp",
-            &["-c", "1", "--threads", "1", "--size", "16", "--rate", "max"],
-        )?;
-        Ok(Figures::from([(
-            "received_packets_per_s",
-            ours::metric(&run.record, "received_packets_per_s")?,
-        )]))
+        let run = ours::against_agent(bench, "udp", &["-c", "1", "--threads", "1", "--size", "16", "--rate", "max"])?;
+        Ok(Figures::from([("received_packets_per_s", ours::metric(&run.record, "received_packets_per_s")?)]))
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {

@@ -7,9 +7,8 @@ use super::TlsError;
 use crate::secret::Secret;
 
 /// PKCS #8 (RFC 8410) up to the seed of an Ed25519 key.
-const PKCS8_PREFIX: [u8; 16] = [
-    0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
-];
+const PKCS8_PREFIX: [u8; 16] =
+    [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
 /// One side of every control session with one secret.
 pub(super) struct Identity {
@@ -22,18 +21,12 @@ pub(super) struct Identity {
 impl Identity {
     /// What agents show.
     pub(super) fn server(secret: &Secret) -> Result<Self, TlsError> {
-        Self::new("server", secret.server_seed()).map_err(|source| TlsError::Certificate {
-            end: "server",
-            source,
-        })
+        Self::new("server", secret.server_seed()).map_err(|source| TlsError::Certificate { end: "server", source })
     }
 
     /// What conductors show.
     pub(super) fn client(secret: &Secret) -> Result<Self, TlsError> {
-        Self::new("client", secret.client_seed()).map_err(|source| TlsError::Certificate {
-            end: "client",
-            source,
-        })
+        Self::new("client", secret.client_seed()).map_err(|source| TlsError::Certificate { end: "client", source })
     }
 
     fn new(end: &str, seed: [u8; 32]) -> Result<Self, rcgen::Error> {
@@ -41,14 +34,8 @@ impl Identity {
         let pair = KeyPair::from_pkcs8_der_and_sign_algo(&key, &rcgen::PKCS_ED25519)?;
         let certificate = params(end).self_signed(&pair)?.der().clone();
         let public = pair.public_key_raw();
-        let common = certificate
-            .windows(public.len())
-            .position(|bytes| bytes == public);
-        Ok(Self {
-            certificate,
-            key,
-            common: common.unwrap_or_default(),
-        })
+        let common = certificate.windows(public.len()).position(|bytes| bytes == public);
+        Ok(Self { certificate, key, common: common.unwrap_or_default() })
     }
 }
 
@@ -60,9 +47,7 @@ fn params(end: &str) -> CertificateParams {
     params.not_after = date_time_ymd(9999, 12, 31);
     params.serial_number = Some(SerialNumber::from_slice(&[1]));
     params.distinguished_name = DistinguishedName::new();
-    params
-        .distinguished_name
-        .push(DnType::CommonName, format!("hopbench {end}"));
+    params.distinguished_name.push(DnType::CommonName, format!("hopbench {end}"));
     params
 }
 
@@ -78,10 +63,7 @@ mod tests {
         let digests = [Identity::server(&secret), Identity::client(&secret)].map(|identity| {
             let certificate = identity.unwrap().certificate;
             let digest = ring::digest::digest(&ring::digest::SHA256, &certificate);
-            digest.as_ref()[..8]
-                .iter()
-                .map(|b| format!("{b:02x}"))
-                .collect::<String>()
+            digest.as_ref()[..8].iter().map(|b| format!("{b:02x}")).collect::<String>()
         });
         assert_eq!(digests, ["15d89960d224ddf7", "23f88336cb51f8bb"]);
     }

@@ -6,10 +6,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, PeerIncompatible,
-    SignatureScheme,
-};
+use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, PeerIncompatible, SignatureScheme};
 
 use super::identity::Identity;
 
@@ -36,8 +33,8 @@ impl Pin {
         if *shown == self.certificate && more.is_empty() {
             return Ok(());
         }
-        let of_hopbench = shown.len() == self.certificate.len()
-            && shown[..self.common] == self.certificate[..self.common];
+        let of_hopbench =
+            shown.len() == self.certificate.len() && shown[..self.common] == self.certificate[..self.common];
         Err(Error::InvalidCertificate(if of_hopbench {
             CertificateError::ApplicationVerificationFailure
         } else {
@@ -69,8 +66,7 @@ impl ServerCertVerifier for Pin {
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        self.check(shown, more)
-            .map(|()| ServerCertVerified::assertion())
+        self.check(shown, more).map(|()| ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
@@ -107,8 +103,7 @@ impl ClientCertVerifier for Pin {
         more: &[CertificateDer<'_>],
         _: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
-        self.check(shown, more)
-            .map(|()| ClientCertVerified::assertion())
+        self.check(shown, more).map(|()| ClientCertVerified::assertion())
     }
 
     fn verify_tls12_signature(

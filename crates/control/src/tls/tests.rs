@@ -1,9 +1,7 @@
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::ring::sign::any_eddsa_type;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{
-    ClientConnection, ConnectionCommon, Error, HandshakeKind, ServerConnection, SideData,
-};
+use rustls::{ClientConnection, ConnectionCommon, Error, HandshakeKind, ServerConnection, SideData};
 
 use super::*;
 
@@ -31,10 +29,7 @@ fn carry<A: SideData, B: SideData>(
 }
 
 fn connect(client: &mut ClientConnection, server: &mut ServerConnection) -> Outcome {
-    let mut outcome = Outcome {
-        client: Ok(()),
-        server: Ok(()),
-    };
+    let mut outcome = Outcome { client: Ok(()), server: Ok(()) };
     let mut moved = true;
     while moved {
         moved = false;
@@ -57,14 +52,8 @@ fn connect(client: &mut ClientConnection, server: &mut ServerConnection) -> Outc
     outcome
 }
 
-fn ends(
-    client: Arc<ClientConfig>,
-    server: Arc<ServerConfig>,
-) -> (ClientConnection, ServerConnection) {
-    (
-        ClientConnection::new(client, server_name()).unwrap(),
-        ServerConnection::new(server).unwrap(),
-    )
+fn ends(client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> (ClientConnection, ServerConnection) {
+    (ClientConnection::new(client, server_name()).unwrap(), ServerConnection::new(server).unwrap())
 }
 
 fn handshake(client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> Outcome {
@@ -102,19 +91,13 @@ impl ResolvesClientCert for NoCertificate {
 fn the_same_secret_works_both_ways() {
     use std::io::{Read, Write};
     let secret = Secret::random().unwrap();
-    let (client, server) = (
-        client_config(&secret).unwrap(),
-        server_config(&secret).unwrap(),
-    );
+    let (client, server) = (client_config(&secret).unwrap(), server_config(&secret).unwrap());
     // Twice, because a second session must not build on the first.
     for _ in 0..2 {
         let (mut client, mut server) = ends(client.clone(), server.clone());
         let outcome = connect(&mut client, &mut server);
         assert_eq!((outcome.client, outcome.server), (Ok(()), Ok(())));
-        assert_eq!(
-            client.protocol_version(),
-            Some(rustls::ProtocolVersion::TLSv1_3)
-        );
+        assert_eq!(client.protocol_version(), Some(rustls::ProtocolVersion::TLSv1_3));
         assert_eq!(client.handshake_kind(), Some(HandshakeKind::Full));
         assert_eq!(client.tls13_tickets_received(), 0);
         client.writer().write_all(b"up").unwrap();
@@ -158,19 +141,10 @@ fn a_client_without_a_certificate_is_refused() {
 #[test]
 fn a_client_that_only_knows_the_certificate_is_refused() {
     let (right, wrong) = (Secret::random().unwrap(), Secret::random().unwrap());
-    let shown = stolen(
-        &Identity::client(&right).unwrap(),
-        &Identity::client(&wrong).unwrap(),
-    );
-    let outcome = handshake(
-        client_showing(&right, shown),
-        server_config(&right).unwrap(),
-    );
+    let shown = stolen(&Identity::client(&right).unwrap(), &Identity::client(&wrong).unwrap());
+    let outcome = handshake(client_showing(&right, shown), server_config(&right).unwrap());
     let error = outcome.server.unwrap_err();
-    assert_eq!(
-        error,
-        Error::InvalidCertificate(rustls::CertificateError::BadSignature)
-    );
+    assert_eq!(error, Error::InvalidCertificate(rustls::CertificateError::BadSignature));
     assert!(matches!(explain(&error), Refusal::NotHopbench { .. }));
     assert!(outcome.client.is_err());
 }
@@ -178,18 +152,12 @@ fn a_client_that_only_knows_the_certificate_is_refused() {
 #[test]
 fn a_server_that_only_knows_the_certificate_is_refused() {
     let (right, wrong) = (Secret::random().unwrap(), Secret::random().unwrap());
-    let shown = stolen(
-        &Identity::server(&right).unwrap(),
-        &Identity::server(&wrong).unwrap(),
-    );
+    let shown = stolen(&Identity::server(&right).unwrap(), &Identity::server(&wrong).unwrap());
     let mut server = ServerConfig::clone(&server_config(&right).unwrap());
     server.cert_resolver = shown;
     let outcome = handshake(client_config(&right).unwrap(), Arc::new(server));
     let error = outcome.client.unwrap_err();
-    assert_eq!(
-        error,
-        Error::InvalidCertificate(rustls::CertificateError::BadSignature)
-    );
+    assert_eq!(error, Error::InvalidCertificate(rustls::CertificateError::BadSignature));
     assert!(outcome.server.is_err());
 }
 
@@ -199,20 +167,15 @@ fn one_side_cannot_pass_for_the_other() {
     let server = Identity::server(&secret).unwrap();
     let client = client_showing(&secret, stolen(&server, &server));
     let outcome = handshake(client, server_config(&secret).unwrap());
-    assert!(matches!(
-        explain(&outcome.server.unwrap_err()),
-        Refusal::NotHopbench { .. }
-    ));
+    assert!(matches!(explain(&outcome.server.unwrap_err()), Refusal::NotHopbench { .. }));
 }
 
 #[test]
 fn a_foreign_certificate_is_not_called_another_token() {
     let secret = Secret::random().unwrap();
     let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
-    let certificate = rcgen::CertificateParams::new(vec!["nginx.example".to_owned()])
-        .unwrap()
-        .self_signed(&pair)
-        .unwrap();
+    let certificate =
+        rcgen::CertificateParams::new(vec!["nginx.example".to_owned()]).unwrap().self_signed(&pair).unwrap();
     let server = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .unwrap()
@@ -226,11 +189,8 @@ fn a_foreign_certificate_is_not_called_another_token() {
 
 #[test]
 fn what_is_not_tls_is_not_hopbench() {
-    let mut client =
-        ClientConnection::new(client_config(&Secret::insecure()).unwrap(), server_name()).unwrap();
-    client
-        .read_tls(&mut &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..])
-        .unwrap();
+    let mut client = ClientConnection::new(client_config(&Secret::insecure()).unwrap(), server_name()).unwrap();
+    client.read_tls(&mut &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..]).unwrap();
     let refusal = explain(&client.process_new_packets().unwrap_err());
     assert!(matches!(refusal, Refusal::NotHopbench { .. }), "{refusal}");
 }
@@ -266,15 +226,8 @@ fn tls_1_2_is_refused() {
     let mut server = ServerConnection::new(server_config(&Secret::insecure()).unwrap()).unwrap();
     server.read_tls(&mut &hello[..]).unwrap();
     let error = server.process_new_packets().unwrap_err();
-    assert_eq!(
-        error,
-        Error::PeerIncompatible(rustls::PeerIncompatible::SupportedVersionsExtensionRequired)
-    );
+    assert_eq!(error, Error::PeerIncompatible(rustls::PeerIncompatible::SupportedVersionsExtensionRequired));
     let mut answer = Vec::new();
     server.write_tls(&mut answer).unwrap();
-    assert_eq!(
-        answer,
-        [0x15, 3, 3, 0, 2, 2, 70],
-        "a fatal alert protocol_version and no more"
-    );
+    assert_eq!(answer, [0x15, 3, 3, 0, 2, 2, 70], "a fatal alert protocol_version and no more");
 }

@@ -17,11 +17,7 @@ pub(super) const SERVER_LATENESS: Nanos = 1_000_000_000;
 
 impl<F: Flow> Deck<F> {
     /// Starts and ends load when the window says so.
-    pub(super) fn follow_window<E: Engine>(
-        &mut self,
-        engine: &mut E,
-        now: Nanos,
-    ) -> io::Result<()> {
+    pub(super) fn follow_window<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
         if !self.started {
             let load_start = self.recorder.window().load_start();
             if now >= load_start {
@@ -52,28 +48,15 @@ impl<F: Flow> Deck<F> {
     /// When what is still under way is not waited for any longer.
     pub(super) fn cut_at(&self) -> Nanos {
         // A server goes last: where it closed a connection first, the client would call that a failure.
-        let lateness = if self.setup.dial.is_some() {
-            LATENESS
-        } else {
-            SERVER_LATENESS
-        };
-        self.recorder
-            .window()
-            .end()
-            .saturating_add(self.setup.grace)
-            .saturating_add(lateness)
+        let lateness = if self.setup.dial.is_some() { LATENESS } else { SERVER_LATENESS };
+        self.recorder.window().end().saturating_add(self.setup.grace).saturating_add(lateness)
     }
 
     /// Ends every flow where it stands.
     pub(super) fn cut<E: Engine>(&mut self, engine: &mut E) {
         self.unopened.clear();
         for slot in 0..self.slots.len() {
-            let Slot {
-                pending,
-                flow,
-                state,
-                ..
-            } = &mut self.slots[slot];
+            let Slot { pending, flow, state, .. } = &mut self.slots[slot];
             if let Some(op) = pending.take()
                 && !engine.cancel(slot)
                 && let Some(io) = IoOp::of(&op, || flow.outgoing())
@@ -97,11 +80,7 @@ impl<F: Flow> Deck<F> {
     }
 
     /// Gives every arrival that is due to a resting flow, or leaves it in the backlog.
-    pub(super) fn assign_arrivals<E: Engine>(
-        &mut self,
-        engine: &mut E,
-        now: Nanos,
-    ) -> io::Result<()> {
+    pub(super) fn assign_arrivals<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
         let end = self.recorder.window().end();
         if let Some(arrivals) = &mut self.arrivals {
             while arrivals.next() <= now && arrivals.next() < end {
@@ -160,10 +139,8 @@ impl<F: Flow> Deck<F> {
         let (Some(dial), Some(socket)) = (&self.setup.dial, &self.slots[slot].socket) else {
             return;
         };
-        if let Err(error) = dial.options.apply_segment(socket, &self.setup.sockets) {
-            self.fault.get_or_insert_with(|| {
-                Fault::environment(format!("UDP segmentation offload: {error}"))
-            });
+        if let Err(error) = dial.options.apply_accepted(socket, &self.setup.sockets) {
+            self.fault.get_or_insert_with(|| Fault::environment(error));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::window::Window;
 const MS: Nanos = 1_000_000;
 
 type OnAttempt<'a> = dyn FnMut(usize, &IoOp<'_>) -> Attempt<'static> + 'a;
-type OnWait<'a> = dyn FnMut(u64, Option<Nanos>, &mut Vec<usize>) + 'a;
+type OnWait<'a> = dyn FnMut(u64, Nanos, &mut Vec<usize>) + 'a;
 type OnEvent<'a> = dyn FnMut(&str, Nanos) -> Op + Send + 'a;
 type Deadline<'a> = dyn Fn() -> Nanos + Send + 'a;
 
@@ -54,11 +54,12 @@ impl Engine for Script<'_> {
         !self.done_at_cancel
     }
 
-    fn wait(&mut self, timeout_ns: Option<Nanos>, ready: &mut Vec<usize>) -> io::Result<()> {
-        clock::sleep_until(clock::now() + timeout_ns.unwrap_or(MS).min(10 * MS));
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()> {
+        let left = until.saturating_sub(clock::now());
+        clock::sleep_until(clock::now() + left.min(10 * MS));
         self.waits += 1;
         if let Some(wait) = &mut self.wait {
-            wait(self.waits, timeout_ns, ready);
+            wait(self.waits, left, ready);
         }
         Ok(())
     }
@@ -86,10 +87,7 @@ fn flow<'a>(on: impl FnMut(&str, Nanos) -> Op + Send + 'a) -> Scripted<'a> {
     Scripted(Box::new(on), None)
 }
 
-fn deck<'a>(
-    window: &Arc<Window>,
-    flows: impl IntoIterator<Item = Scripted<'a>>,
-) -> Deck<Scripted<'a>> {
+fn deck<'a>(window: &Arc<Window>, flows: impl IntoIterator<Item = Scripted<'a>>) -> Deck<Scripted<'a>> {
     let setup = DeckSetup {
         dial: None,
         sockets: Arc::default(),
@@ -107,11 +105,7 @@ fn deck<'a>(
 /// TCP to a broadcast address: refused without a packet.
 fn dial() -> Dial {
     let peer = "255.255.255.255:9".parse().unwrap();
-    Dial {
-        transport: Transport::Tcp,
-        peer,
-        options: SocketOptions::default(),
-    }
+    Dial { transport: Transport::Tcp, peer, options: SocketOptions::default() }
 }
 
 /// A window of load from now on.
@@ -143,8 +137,7 @@ fn a_flow_that_is_always_ready_gets_one_turn_a_round() {
         })),
         ..Script::default()
     };
-    let (_, fault) =
-        deck(&window, [(); 2].map(|()| flow(|_, _| Op::SendFill(1)))).run(&mut engine, None);
+    let (_, fault) = deck(&window, [(); 2].map(|()| flow(|_, _| Op::SendFill(1)))).run(&mut engine, None);
     drop(engine);
     assert_eq!((fault, most.into_inner()), (None, u64::from(TURN)));
 }
@@ -158,22 +151,14 @@ fn what_was_done_when_its_time_was_up_is_told_as_done() {
         let mut first = true;
         let mut engine = Script {
             attempt: Some(Box::new(move |_, _| {
-                if std::mem::take(&mut first) {
-                    Attempt::Later
-                } else {
-                    Attempt::Now(Event::Discarded(1))
-                }
+                if std::mem::take(&mut first) { Attempt::Later } else { Attempt::Now(Event::Discarded(1)) }
             })),
             done_at_cancel,
             ..Script::default()
         };
         let asking = flow(|event, _| {
             told.lock().unwrap().push(event.to_owned());
-            if event == "start" {
-                Op::Discard(1)
-            } else {
-                Op::End
-            }
+            if event == "start" { Op::Discard(1) } else { Op::End }
         });
         let asking = Scripted(asking.0, Some(Box::new(move || begun + 5 * MS)));
         assert_eq!(deck(&window, [asking]).run(&mut engine, None).1, None);
@@ -190,11 +175,7 @@ fn a_deadline_may_come_before_the_one_that_is_watched() {
     let mut engine = Script {
         attempt: Some(Box::new(|_, _| {
             tries += 1;
-            if tries == 2 {
-                Attempt::Now(Event::Sent(1))
-            } else {
-                Attempt::Later
-            }
+            if tries == 2 { Attempt::Now(Event::Sent(1)) } else { Attempt::Later }
         })),
         wait: Some(Box::new(|_, _, ready| ready.push(0))),
         ..Script::default()
@@ -223,11 +204,7 @@ fn what_the_throttle_holds_is_not_given_up_and_wakes_no_one_later() {
         // Waits once, so that the deadline is watched; then moves so much that the throttle holds the next.
         attempt: Some(Box::new(|_, _| {
             tries += 1;
-            if tries == 1 {
-                Attempt::Later
-            } else {
-                Attempt::Now(Event::Sent(10_000))
-            }
+            if tries == 1 { Attempt::Later } else { Attempt::Now(Event::Sent(10_000)) }
         })),
         wait: Some(Box::new(|_, _, ready| ready.push(0))),
         ..Script::default()
@@ -235,11 +212,7 @@ fn what_the_throttle_holds_is_not_given_up_and_wakes_no_one_later() {
     let sender = flow(|event, now| {
         let mut told = told.lock().unwrap();
         told.push((event.to_owned(), (now - begun) / MS));
-        if told.len() == 3 {
-            Op::End
-        } else {
-            Op::SendFill(10_000)
-        }
+        if told.len() == 3 { Op::End } else { Op::SendFill(10_000) }
     });
     let sender = Scripted(sender.0, Some(Box::new(move || begun + 15 * MS)));
     let mut deck = deck(&window, [sender]);
@@ -247,12 +220,7 @@ fn what_the_throttle_holds_is_not_given_up_and_wakes_no_one_later() {
     deck.setup.throttle = Some(Arc::new(Throttle::new(1_000_000)));
     assert_eq!(deck.run(&mut engine, None).1, None);
     let told = told.lock().unwrap();
-    assert_eq!(
-        told.iter()
-            .map(|(event, _)| event.as_str())
-            .collect::<Vec<_>>(),
-        ["start", "Sent", "Sent"]
-    );
+    assert_eq!(told.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(), ["start", "Sent", "Sent"]);
     assert!(told[2].1 >= 70, "the throttle let go early: {told:?}");
 }
 
@@ -265,7 +233,7 @@ fn a_server_that_is_not_closed_does_not_spin_after_the_window() {
     let mut at_once = 0;
     let mut engine = Script {
         wait: Some(Box::new(|waits, timeout, _| {
-            at_once += u64::from(timeout.unwrap() < MS);
+            at_once += u64::from(timeout < MS);
             if waits == 40 {
                 inbox.close();
             }
@@ -342,9 +310,7 @@ fn open_loop(done: impl Fn(Nanos, Nanos) -> Nanos) {
     });
     let mut deck = deck(&window, [blocking]);
     let schedule = hopbench_model::Schedule::Rate(1000.0);
-    deck.setup.arrivals = Some(Box::new(move |_| {
-        Arrivals::new(schedule, 0, 1, start, 0).unwrap()
-    }));
+    deck.setup.arrivals = Some(Box::new(move |_| Arrivals::new(schedule, 0, 1, start, 0).unwrap()));
     deck.setup.grace = 10_000 * MS;
     let live = Arc::new(Live::default());
     deck.recorder = Recorder::new(Arc::clone(&window), Arc::clone(&live), true);
@@ -361,11 +327,5 @@ fn an_open_loop_sends_all_that_was_due_even_when_each_exchange_blocks() {
 
 #[test]
 fn an_open_loop_sends_what_came_due_while_its_last_exchange_blocked() {
-    open_loop(|start, now| {
-        if now < start + 40 * MS {
-            now
-        } else {
-            now.max(start + 60 * MS)
-        }
-    });
+    open_loop(|start, now| if now < start + 40 * MS { now } else { now.max(start + 60 * MS) });
 }

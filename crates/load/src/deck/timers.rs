@@ -106,8 +106,7 @@ impl<F: Flow> Deck<F> {
         let entry = &mut self.slots[slot];
         if deadline < entry.watched {
             entry.watched = deadline;
-            self.deadlines
-                .push(Reverse((deadline, slot, entry.generation)));
+            self.deadlines.push(Reverse((deadline, slot, entry.generation)));
         }
     }
 }

@@ -63,10 +63,7 @@ impl Engine for EpollEngine {
         }
         self.epoll.add(&**socket, slot as u64)?;
         // Nothing is known yet; the first wait reports the state at registration.
-        self.slots[slot] = Watched {
-            socket: Some(Arc::clone(socket)),
-            ..Watched::default()
-        };
+        self.slots[slot] = Watched { socket: Some(Arc::clone(socket)), ..Watched::default() };
         Ok(())
     }
 
@@ -82,29 +79,28 @@ impl Engine for EpollEngine {
             return Attempt::Now(Event::Failed(io::ErrorKind::NotConnected.into()));
         };
         let receives = matches!(op, IoOp::Recv(_) | IoOp::Discard(_));
-        if !(if receives {
-            watched.readable
-        } else {
-            watched.writable
-        }) {
+        if !(if receives { watched.readable } else { watched.writable }) {
             return Attempt::Later;
         }
-        // Of a stream, less than was asked for means that the queue is empty (epoll(7)): the next edge will
-        // tell, and a call that would only say EAGAIN is saved. A stream that ended has no next edge, and a
-        // datagram is always less.
-        let short = match op {
-            IoOp::Recv(n) if !watched.closed && !self.calls.datagrams() => {
-                (*n).min(self.calls.most())
-            }
+        // Of a stream, less than was asked for means that the queue is empty, or full (epoll(7)): the next edge will
+        // tell. Trying at once would not only be a call that says EAGAIN: a send would squeeze in the few bytes that
+        // the last acknowledgement made room for, and so on, segment by segment. A stream that ended has no next
+        // edge, and a datagram is always less.
+        let wanted = match op {
+            _ if self.calls.datagrams() => 0,
+            IoOp::Recv(n) if !watched.closed => (*n).min(self.calls.most()),
             IoOp::Discard(n) if !watched.closed => *n,
+            IoOp::Send(bytes) => bytes.len(),
+            IoOp::SendFill(n) => self.calls.filler_part(*n),
             _ => 0,
         };
         let attempt = self.calls.perform(socket, op);
         match &attempt {
             Attempt::Later if receives => watched.readable = false,
             Attempt::Later => watched.writable = false,
-            Attempt::Now(Event::Received(bytes)) if bytes.len() < short => watched.readable = false,
-            Attempt::Now(Event::Discarded(n)) if *n < short => watched.readable = false,
+            Attempt::Now(Event::Received(bytes)) if bytes.len() < wanted => watched.readable = false,
+            Attempt::Now(Event::Discarded(n)) if *n < wanted => watched.readable = false,
+            Attempt::Now(Event::Sent(n)) if *n < wanted => watched.writable = false,
             Attempt::Now(_) => {}
         }
         attempt

@@ -18,10 +18,7 @@ pub struct SpinEngine {
 
 impl Engine for SpinEngine {
     fn new(setup: &EngineSetup) -> io::Result<Self> {
-        Ok(Self {
-            slots: Vec::with_capacity(setup.slots),
-            calls: Calls::new(setup),
-        })
+        Ok(Self { slots: Vec::with_capacity(setup.slots), calls: Calls::new(setup) })
     }
 
     fn prepare(&mut self, _socket: &Socket) -> io::Result<()> {
@@ -54,13 +51,7 @@ impl Engine for SpinEngine {
 
     fn wait(&mut self, _until: Nanos, ready: &mut Vec<usize>) -> io::Result<()> {
         cpu::relax();
-        ready.extend(
-            self.slots
-                .iter()
-                .enumerate()
-                .filter(|(_, socket)| socket.is_some())
-                .map(|(slot, _)| slot),
-        );
+        ready.extend(self.slots.iter().enumerate().filter(|(_, socket)| socket.is_some()).map(|(slot, _)| slot));
         Ok(())
     }
 }

@@ -36,7 +36,7 @@ fn perform<E: Engine>(engine: &mut E, slot: usize, op: &IoOp<'_>) -> String {
                 return "nothing".to_owned();
             }
             ready.clear();
-            engine.wait(Some(10_000_000), &mut ready).unwrap();
+            engine.wait(clock::now() + 10_000_000, &mut ready).unwrap();
             if ready.contains(&slot) {
                 break;
             }
@@ -120,7 +120,7 @@ fn a_slot_that_is_used_again_sees_only_its_new_socket() {
             let mut ready = Vec::new();
             let first = engine.attempt(0, &IoOp::Recv(100));
             assert!(matches!(first, Attempt::Later), "{kind}: {first:?}");
-            engine.wait(Some(1_000_000), &mut ready).unwrap();
+            engine.wait(clock::now() + 1_000_000, &mut ready).unwrap();
             let second = engine.attempt(0, &IoOp::Recv(100));
             assert!(matches!(second, Attempt::Later), "{kind}: {second:?}");
             client.send(b"newer").unwrap();

@@ -11,14 +11,10 @@ const MOST_DIGITS: u8 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ChunkError {
     /// The size of a chunk is not a hexadecimal number of 1 to 16 digits.
-    #[error(
-        "chunked body: found byte {0:#04x} in a chunk size, expected 1 to 16 hexadecimal digits"
-    )]
+    #[error("chunked body: found byte {0:#04x} in a chunk size, expected 1 to 16 hexadecimal digits")]
     Size(u8),
     /// A line or a chunk does not end where it has to.
-    #[error(
-        "chunked body: found byte {0:#04x}, expected the line break that ends a chunk or its size"
-    )]
+    #[error("chunked body: found byte {0:#04x}, expected the line break that ends a chunk or its size")]
     LineBreak(u8),
     /// The chunk extensions or the trailer fields have no end.
     #[error("chunked body: found extensions over 4 KiB or trailers over 16 KiB, expected less")]
@@ -66,28 +62,17 @@ pub(super) struct ChunkDecoder {
 impl ChunkDecoder {
     /// A decoder for one body of at most `most_bytes`.
     pub(super) fn new(most_bytes: u64) -> Self {
-        Self {
-            state: State::Size { digits: 0 },
-            left: 0,
-            skipped: 0,
-            total: 0,
-            most_bytes,
-        }
+        Self { state: State::Size { digits: 0 }, left: 0, skipped: 0, total: 0, most_bytes }
     }
 
     /// Decodes a piece of input; `sink` gets the body's bytes in order. Without `done`, all of it
     /// was consumed.
-    pub(super) fn decode(
-        &mut self,
-        input: &[u8],
-        mut sink: impl FnMut(&[u8]),
-    ) -> Result<Decoded, ChunkError> {
+    pub(super) fn decode(&mut self, input: &[u8], mut sink: impl FnMut(&[u8])) -> Result<Decoded, ChunkError> {
         let mut at = 0;
         while let Some(&byte) = input.get(at) {
             if self.state == State::Data {
                 let rest = &input[at..];
-                let taken =
-                    usize::try_from(self.left).map_or(rest.len(), |left| left.min(rest.len()));
+                let taken = usize::try_from(self.left).map_or(rest.len(), |left| left.min(rest.len()));
                 sink(&rest[..taken]);
                 at += taken;
                 self.left -= taken as u64;
@@ -98,24 +83,16 @@ impl ChunkDecoder {
             }
             at += 1;
             if self.control(byte)? {
-                return Ok(Decoded {
-                    consumed: at,
-                    done: true,
-                });
+                return Ok(Decoded { consumed: at, done: true });
             }
         }
-        Ok(Decoded {
-            consumed: at,
-            done: false,
-        })
+        Ok(Decoded { consumed: at, done: false })
     }
 
     /// Takes one byte that is not data; true at the end of the body.
     fn control(&mut self, byte: u8) -> Result<bool, ChunkError> {
         self.state = match (self.state, byte) {
-            (State::Size { digits }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F')
-                if digits < MOST_DIGITS =>
-            {
+            (State::Size { digits }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') if digits < MOST_DIGITS => {
                 let digit = (byte as char).to_digit(16).map_or(0, u64::from);
                 self.left = self.left << 4 | digit;
                 State::Size { digits: digits + 1 }
@@ -132,9 +109,7 @@ impl ChunkDecoder {
             (State::LineStart, b'\r') => State::EndLf,
             (State::LineStart, b'\n') => return Err(ChunkError::LineBreak(byte)),
             (State::Trailer, b'\n') => self.skip(MOST_TRAILER_BYTES, State::LineStart)?,
-            (State::LineStart | State::Trailer, _) => {
-                self.skip(MOST_TRAILER_BYTES, State::Trailer)?
-            }
+            (State::LineStart | State::Trailer, _) => self.skip(MOST_TRAILER_BYTES, State::Trailer)?,
             (State::EndLf, b'\n') => return Ok(true),
             (_, other) => return Err(ChunkError::LineBreak(other)),
         };
@@ -143,11 +118,7 @@ impl ChunkDecoder {
 
     fn skip(&mut self, most: u32, next: State) -> Result<State, ChunkError> {
         self.skipped += 1;
-        if self.skipped > most {
-            Err(ChunkError::TooLong)
-        } else {
-            Ok(next)
-        }
+        if self.skipped > most { Err(ChunkError::TooLong) } else { Ok(next) }
     }
 
     fn start_chunk(&mut self) -> Result<State, ChunkError> {
@@ -175,22 +146,10 @@ mod tests {
             let decoded = decoder.decode(part, |data| body.extend_from_slice(data))?;
             consumed += decoded.consumed;
             if decoded.done {
-                return Ok((
-                    body,
-                    Decoded {
-                        consumed,
-                        done: true,
-                    },
-                ));
+                return Ok((body, Decoded { consumed, done: true }));
             }
         }
-        Ok((
-            body,
-            Decoded {
-                consumed,
-                done: false,
-            },
-        ))
+        Ok((body, Decoded { consumed, done: false }))
     }
 
     #[test]
@@ -199,30 +158,16 @@ mod tests {
         for (input, body, length) in [
             ("0\r\n\r\nsurplus", "", 5),
             ("5\r\nhello\r\n0\r\n\r\n", "hello", 15),
-            (
-                "5\r\nhello\r\nA \r\n0123456789\r\n0\r\n\r\nHTTP/1.1",
-                "hello0123456789",
-                31,
-            ),
+            ("5\r\nhello\r\nA \r\n0123456789\r\n0\r\n\r\nHTTP/1.1", "hello0123456789", 31),
             (trailers, "hello", trailers.len()),
         ] {
             for piece in 1..=input.len() {
                 let (found, decoded) = decode(input.as_bytes(), piece).unwrap();
                 assert_eq!(found, body.as_bytes(), "{input:?} by {piece}");
-                assert_eq!(
-                    decoded,
-                    Decoded {
-                        consumed: length,
-                        done: true
-                    },
-                    "{input:?} by {piece}"
-                );
+                assert_eq!(decoded, Decoded { consumed: length, done: true }, "{input:?} by {piece}");
             }
         }
-        assert!(
-            !decode(b"5\r\nhello\r\n0\r\n", 99).unwrap().1.done,
-            "the trailer's end is missing"
-        );
+        assert!(!decode(b"5\r\nhello\r\n0\r\n", 99).unwrap().1.done, "the trailer's end is missing");
     }
 
     #[test]
@@ -241,19 +186,12 @@ mod tests {
             ("0\r\n\n", ChunkError::LineBreak(b'\n')),
             ("0\r\n\rX", ChunkError::LineBreak(b'X')),
             ("3e9\r\n", ChunkError::BodyTooLong(1000)),
-            (
-                "1\r\na\r\nffffffffffffffff\r\n",
-                ChunkError::BodyTooLong(1000),
-            ),
+            ("1\r\na\r\nffffffffffffffff\r\n", ChunkError::BodyTooLong(1000)),
             (&extension, ChunkError::TooLong),
             (&trailer, ChunkError::TooLong),
         ] {
             for piece in [1, 2, 7, 100_000] {
-                assert_eq!(
-                    decode(input.as_bytes(), piece),
-                    Err(error),
-                    "{input:.20?} by {piece}"
-                );
+                assert_eq!(decode(input.as_bytes(), piece), Err(error), "{input:.20?} by {piece}");
             }
         }
     }

@@ -44,11 +44,7 @@ impl Framing {
             }
             _ => return Ok(()),
         }
-        if self.chunked && self.length.is_some() {
-            Err(FramingError::LengthAndCoding)
-        } else {
-            Ok(())
-        }
+        if self.chunked && self.length.is_some() { Err(FramingError::LengthAndCoding) } else { Ok(()) }
     }
 
     /// Whether the connection ends after the message, by the version's default and the fields.
@@ -109,54 +105,20 @@ mod tests {
 
     fn read(fields: &[(&str, &str)]) -> Result<Framing, FramingError> {
         let mut framing = Framing::default();
-        fields
-            .iter()
-            .try_for_each(|(name, value)| framing.read(name, value.as_bytes()))?;
+        fields.iter().try_for_each(|(name, value)| framing.read(name, value.as_bytes()))?;
         Ok(framing)
     }
 
     #[test]
     fn lengths() {
-        for (value, length) in [
-            ("0", 0),
-            ("42", 42),
-            ("7, 7", 7),
-            ("18446744073709551615", u64::MAX),
-        ] {
-            assert_eq!(
-                read(&[("CONTENT-length", value)]).unwrap().length,
-                Some(length)
-            );
+        for (value, length) in [("0", 0), ("42", 42), ("7, 7", 7), ("18446744073709551615", u64::MAX)] {
+            assert_eq!(read(&[("CONTENT-length", value)]).unwrap().length, Some(length));
         }
-        for bad in [
-            "",
-            "x",
-            "+1",
-            "-1",
-            "1 2",
-            "0x10",
-            "1,",
-            "18446744073709551616",
-            "1.0",
-        ] {
-            assert!(
-                matches!(
-                    read(&[("Content-Length", bad)]),
-                    Err(FramingError::Length(_))
-                ),
-                "{bad}"
-            );
+        for bad in ["", "x", "+1", "-1", "1 2", "0x10", "1,", "18446744073709551616", "1.0"] {
+            assert!(matches!(read(&[("Content-Length", bad)]), Err(FramingError::Length(_))), "{bad}");
         }
-        assert_eq!(
-            read(&[("Content-Length", "1"), ("Content-Length", "1")])
-                .unwrap()
-                .length,
-            Some(1)
-        );
-        for bad in [
-            &[("Content-Length", "1"), ("Content-Length", "2")][..],
-            &[("Content-Length", "1, 2")],
-        ] {
+        assert_eq!(read(&[("Content-Length", "1"), ("Content-Length", "1")]).unwrap().length, Some(1));
+        for bad in [&[("Content-Length", "1"), ("Content-Length", "2")][..], &[("Content-Length", "1, 2")]] {
             assert_eq!(read(bad).unwrap_err(), FramingError::LengthsDiffer(1, 2));
         }
     }
@@ -164,28 +126,12 @@ mod tests {
     #[test]
     fn codings() {
         assert!(read(&[("Transfer-Encoding", " Chunked ")]).unwrap().chunked);
-        for bad in [
-            "gzip",
-            "gzip, chunked",
-            "chunked, chunked",
-            "",
-            "chunked;q=1",
-            "\u{b}chunked",
-        ] {
-            assert!(
-                matches!(
-                    read(&[("Transfer-Encoding", bad)]),
-                    Err(FramingError::Coding(_))
-                ),
-                "{bad}"
-            );
+        for bad in ["gzip", "gzip, chunked", "chunked, chunked", "", "chunked;q=1", "\u{b}chunked"] {
+            assert!(matches!(read(&[("Transfer-Encoding", bad)]), Err(FramingError::Coding(_))), "{bad}");
         }
         let both = [("Transfer-Encoding", "chunked"), ("Content-Length", "1")];
         assert_eq!(read(&both).unwrap_err(), FramingError::LengthAndCoding);
-        assert_eq!(
-            read(&[both[1], both[0]]).unwrap_err(),
-            FramingError::LengthAndCoding
-        );
+        assert_eq!(read(&[both[1], both[0]]).unwrap_err(), FramingError::LengthAndCoding);
         assert!(read(&[both[0], both[0]]).is_err());
     }
 
@@ -200,11 +146,7 @@ mod tests {
             ("keep-alive, close", true, true),
             ("closed", false, false),
         ] {
-            assert_eq!(
-                read(&[("Connection", value)]).unwrap().closes(http_1_0),
-                closes,
-                "{value} {http_1_0}"
-            );
+            assert_eq!(read(&[("Connection", value)]).unwrap().closes(http_1_0), closes, "{value} {http_1_0}");
         }
     }
 }

@@ -37,13 +37,7 @@ pub(super) struct HeadBuffer<T> {
 impl<T: Copy> HeadBuffer<T> {
     /// For heads of at most `most_bytes`.
     pub(super) fn new(most_bytes: usize) -> Self {
-        Self {
-            carry: Vec::new(),
-            scanned: 0,
-            last: Vec::new(),
-            meaning: None,
-            most_bytes,
-        }
+        Self { carry: Vec::new(), scanned: 0, last: Vec::new(), meaning: None, most_bytes }
     }
 
     /// Whether no byte of a head has been taken yet.
@@ -110,8 +104,7 @@ impl<T: Copy> HeadBuffer<T> {
         self.meaning = None;
         let before = self.carry.len();
         let room = self.most_bytes - before;
-        self.carry
-            .extend_from_slice(&input[..input.len().min(room)]);
+        self.carry.extend_from_slice(&input[..input.len().min(room)]);
         // The parser would start over with every piece; looking for the end first keeps the work
         // linear.
         let Some(end) = end_of_head(&self.carry, self.scanned) else {
@@ -176,12 +169,7 @@ mod tests {
 
     #[test]
     fn the_end_is_the_first_empty_line() {
-        for (text, end) in [
-            ("a\r\n\r\nb", Some(5)),
-            ("a\n\nb\n\n", Some(3)),
-            ("a\r\n\r", None),
-            ("a\n\r\n", Some(4)),
-        ] {
+        for (text, end) in [("a\r\n\r\nb", Some(5)), ("a\n\nb\n\n", Some(3)), ("a\r\n\r", None), ("a\n\r\n", Some(4))] {
             assert_eq!(end_of_head(text.as_bytes(), 0), end, "{text:?}");
         }
     }
@@ -212,16 +200,12 @@ mod tests {
     fn only_an_exact_repetition_is_recognised() {
         let mut heads = HeadBuffer::new(4096);
         assert_eq!(heads.take(b"abc\n\nrest", parse).unwrap(), Some((b'a', 5)));
-        let unused =
-            |_: &[u8]| -> Result<Option<(u8, usize)>, HeadFault> { panic!("parsed a known head") };
+        let unused = |_: &[u8]| -> Result<Option<(u8, usize)>, HeadFault> { panic!("parsed a known head") };
         assert_eq!(heads.take(b"abc\n\n", unused).unwrap(), Some((b'a', 5)));
         assert_eq!(heads.take(b"bbc\n\n", parse).unwrap(), Some((b'b', 5)));
         // A head that is too long to be remembered must not leave the one before it in place.
         let long = format!("c{}\n\n", "x".repeat(2000));
-        assert_eq!(
-            heads.take(long.as_bytes(), parse).unwrap(),
-            Some((b'c', 2003))
-        );
+        assert_eq!(heads.take(long.as_bytes(), parse).unwrap(), Some((b'c', 2003)));
         let mut parsed = false;
         let seen = heads.take(b"bbc\n\n", |bytes| {
             parsed = true;
@@ -236,10 +220,7 @@ mod tests {
             for (length, fits) in [(100, true), (101, false)] {
                 let mut heads = HeadBuffer::new(100);
                 let text = format!("{}\n\n{}", "x".repeat(length - 2), "y".repeat(500));
-                let found = text
-                    .as_bytes()
-                    .chunks(piece)
-                    .find_map(|part| heads.take(part, parse).transpose());
+                let found = text.as_bytes().chunks(piece).find_map(|part| heads.take(part, parse).transpose());
                 assert_eq!(found.expect("an end").is_ok(), fits, "{length} by {piece}");
                 assert!(heads.held_bytes() < 1024);
             }

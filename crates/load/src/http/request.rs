@@ -42,11 +42,7 @@ impl RequestTemplate {
         for header in spec.headers {
             match split_header(header) {
                 Ok((name, _)) if name.eq_ignore_ascii_case("host") && has(&fields, "host") => {
-                    problems.push(Problem::new(
-                        "--header",
-                        header.escape_debug(),
-                        "one Host only",
-                    ));
+                    problems.push(Problem::new("--header", header.escape_debug(), "one Host only"));
                 }
                 Ok(field) => fields.push(field),
                 Err(problem) => problems.push(problem),
@@ -55,10 +51,7 @@ impl RequestTemplate {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Ok(Self {
-            bytes: write(spec, &fields),
-            is_head: spec.method == "HEAD",
-        })
+        Ok(Self { bytes: write(spec, &fields), is_head: spec.method == "HEAD" })
     }
 
     /// Everything to write, head and body.
@@ -74,57 +67,31 @@ impl RequestTemplate {
 
 fn check_method(method: &str, problems: &mut Vec<Problem>) {
     if !is_token(method) {
-        problems.push(Problem::new(
-            "--method",
-            method.escape_debug(),
-            "a method like GET, HEAD, POST or PUT",
-        ));
+        problems.push(Problem::new("--method", method.escape_debug(), "a method like GET, HEAD, POST or PUT"));
     } else if method == "CONNECT" {
-        problems.push(Problem::new(
-            "--method",
-            method,
-            "a method that asks for a resource: tunnels are not opened",
-        ));
+        problems.push(Problem::new("--method", method, "a method that asks for a resource: tunnels are not opened"));
     }
 }
 
 /// Fields that say where the request ends or whether the connection stays: a second opinion would
 /// break both.
 const OURS: [(&str, &str); 3] = [
-    (
-        "content-length",
-        "no Content-Length: it is set from the body",
-    ),
-    (
-        "transfer-encoding",
-        "no Transfer-Encoding: the body is sent with its length",
-    ),
-    (
-        "connection",
-        "no Connection: it is set from the keep-alive option",
-    ),
+    ("content-length", "no Content-Length: it is set from the body"),
+    ("transfer-encoding", "no Transfer-Encoding: the body is sent with its length"),
+    ("connection", "no Connection: it is set from the keep-alive option"),
 ];
 
 fn split_header(header: &str) -> Result<(&str, &str), Problem> {
     let problem = |expected: &str| Problem::new("--header", header.escape_debug(), expected);
-    let (name, value) = header
-        .split_once(':')
-        .ok_or_else(|| problem("`Name: value`"))?;
+    let (name, value) = header.split_once(':').ok_or_else(|| problem("`Name: value`"))?;
     if !is_token(name) {
-        return Err(problem(
-            "`Name: value` with a name of letters, digits and !#$%&'*+-.^_`|~",
-        ));
+        return Err(problem("`Name: value` with a name of letters, digits and !#$%&'*+-.^_`|~"));
     }
     let value = value.trim_matches([' ', '\t']);
     if value.bytes().any(|b| b.is_ascii_control() && b != b'\t') {
-        return Err(problem(
-            "a value without line breaks and other control characters",
-        ));
+        return Err(problem("a value without line breaks and other control characters"));
     }
-    match OURS
-        .iter()
-        .find(|(ours, _)| name.eq_ignore_ascii_case(ours))
-    {
+    match OURS.iter().find(|(ours, _)| name.eq_ignore_ascii_case(ours)) {
         Some((_, expected)) => Err(problem(expected)),
         None => Ok((name, value)),
     }
@@ -141,10 +108,7 @@ fn write(spec: &RequestSpec<'_>, fields: &[(&str, &str)]) -> Vec<u8> {
         field("Host", spec.url.authority());
     }
     if !has(fields, "user-agent") {
-        field(
-            "User-Agent",
-            concat!("hopbench/", env!("CARGO_PKG_VERSION")),
-        );
+        field("User-Agent", concat!("hopbench/", env!("CARGO_PKG_VERSION")));
     }
     for (name, value) in fields {
         field(name, value);
@@ -168,10 +132,7 @@ fn has(fields: &[(&str, &str)], name: &str) -> bool {
 
 /// RFC 9110, 5.6.2.
 fn is_token(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
 #[cfg(test)]
@@ -180,21 +141,10 @@ mod tests {
 
     use super::*;
 
-    fn build(
-        method: &str,
-        headers: &[&str],
-        body: &[u8],
-        keep_alive: bool,
-    ) -> Result<RequestTemplate, Vec<Problem>> {
+    fn build(method: &str, headers: &[&str], body: &[u8], keep_alive: bool) -> Result<RequestTemplate, Vec<Problem>> {
         let url = Url::parse("http://h:81/p?q=1").unwrap();
         let headers: Vec<String> = headers.iter().map(ToString::to_string).collect();
-        RequestTemplate::new(&RequestSpec {
-            method,
-            url: &url,
-            headers: &headers,
-            body,
-            keep_alive,
-        })
+        RequestTemplate::new(&RequestSpec { method, url: &url, headers: &headers, body, keep_alive })
     }
 
     #[test]
@@ -234,52 +184,18 @@ mod tests {
 
     #[test]
     fn every_problem_is_reported() {
-        let problems = build(
-            "G T",
-            &[
-                "no colon",
-                "A B: c",
-                ": x",
-                "A: b\r\nC: d",
-                "content-length: 3",
-            ],
-            b"",
-            true,
-        );
-        let texts: Vec<String> = problems
-            .unwrap_err()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let problems = build("G T", &["no colon", "A B: c", ": x", "A: b\r\nC: d", "content-length: 3"], b"", true);
+        let texts: Vec<String> = problems.unwrap_err().iter().map(ToString::to_string).collect();
         assert_eq!(texts.len(), 6, "{texts:#?}");
-        for (text, part) in texts.iter().zip([
-            "`G T`",
-            "no colon",
-            "A B: c",
-            ": x",
-            "A: b\\r\\nC: d",
-            "from the body",
-        ]) {
+        for (text, part) in texts.iter().zip(["`G T`", "no colon", "A B: c", ": x", "A: b\\r\\nC: d", "from the body"])
+        {
             assert!(text.contains(part) && text.contains("expected"), "{text}");
         }
-        for bad in [
-            &["Host: a", "host: b"][..],
-            &["Transfer-Encoding: chunked"],
-            &["Connection: close"],
-            &["A: \0"],
-        ] {
-            assert_eq!(
-                build("GET", bad, b"", true).unwrap_err().len(),
-                1,
-                "{bad:?}"
-            );
+        for bad in [&["Host: a", "host: b"][..], &["Transfer-Encoding: chunked"], &["Connection: close"], &["A: \0"]] {
+            assert_eq!(build("GET", bad, b"", true).unwrap_err().len(), 1, "{bad:?}");
         }
         for bad in ["", "GET\r\n", "CONNECT", "GÉT"] {
-            assert_eq!(
-                build(bad, &[], b"", true).unwrap_err()[0].at,
-                "--method",
-                "{bad:?}"
-            );
+            assert_eq!(build(bad, &[], b"", true).unwrap_err()[0].at, "--method", "{bad:?}");
         }
     }
 

@@ -127,10 +127,7 @@ impl ResponseParser {
             let rest = &input[used..];
             let Some((head, taken)) = self.heads.take(rest, parse_head)? else {
                 self.header_bytes += rest.len() as u64;
-                return Ok(Step {
-                    consumed: input.len(),
-                    state: StepState::NeedMore,
-                });
+                return Ok(Step { consumed: input.len(), state: StepState::NeedMore });
             };
             used += taken;
             self.header_bytes += taken as u64;
@@ -163,10 +160,7 @@ impl ResponseParser {
                 self.body_bytes += rest.len() as u64;
             }
         }
-        Ok(Step {
-            consumed: used,
-            state: StepState::NeedMore,
-        })
+        Ok(Step { consumed: used, state: StepState::NeedMore })
     }
 
     /// The peer closed the connection: the end of a response whose body ends that way, `None`
@@ -179,32 +173,21 @@ impl ResponseParser {
             return Ok(Some(self.end()));
         }
         if self.is_inside() {
-            return Err(ResponseError::Truncated {
-                header_bytes: self.header_bytes,
-                body_bytes: self.body_bytes,
-            });
+            return Err(ResponseError::Truncated { header_bytes: self.header_bytes, body_bytes: self.body_bytes });
         }
         Ok(None)
     }
 
     /// Goes from a complete head to its body.
     fn enter(&mut self, head: Head) -> Result<(), ResponseError> {
-        let Head {
-            status,
-            framing,
-            http_1_0,
-        } = head;
+        let Head { status, framing, http_1_0 } = head;
         if status < 200 {
             // 101 would hand the connection to another protocol, which nobody asked for.
             if status < 100 || status == 101 {
                 return Err(ResponseError::Status(status));
             }
             self.interim += 1;
-            return if self.interim > MOST_INTERIM {
-                Err(ResponseError::TooManyInterim)
-            } else {
-                Ok(())
-            };
+            return if self.interim > MOST_INTERIM { Err(ResponseError::TooManyInterim) } else { Ok(()) };
         }
         self.status = status;
         self.close = framing.closes(http_1_0);
@@ -222,10 +205,7 @@ impl ResponseParser {
     }
 
     fn complete(&mut self, consumed: usize) -> Step {
-        Step {
-            consumed,
-            state: StepState::Complete(self.end()),
-        }
+        Step { consumed, state: StepState::Complete(self.end()) }
     }
 
     fn end(&mut self) -> ResponseEnd {
@@ -249,21 +229,15 @@ impl ResponseParser {
 
 /// Parses a head from its first byte on; `None` when it is not complete.
 fn parse_head(bytes: &[u8]) -> Result<Option<(Head, usize)>, ResponseError> {
-    let malformed = |why: &'static str| ResponseError::Malformed {
-        why,
-        found: excerpt(bytes),
-    };
+    let malformed = |why: &'static str| ResponseError::Malformed { why, found: excerpt(bytes) };
     // The library would pass over empty lines in front, which is surplus of the response before.
     if let Some(b'\r' | b'\n') = bytes.first() {
         return Err(malformed("an empty line"));
     }
     let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
     let mut response = httparse::Response::new(&mut []);
-    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
-        &mut response,
-        bytes,
-        &mut fields,
-    );
+    let parsed =
+        httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
     let length = match parsed {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Ok(None),
@@ -276,12 +250,5 @@ fn parse_head(bytes: &[u8]) -> Result<Option<(Head, usize)>, ResponseError> {
     for field in response.headers.iter() {
         framing.read(field.name, field.value)?;
     }
-    Ok(Some((
-        Head {
-            status,
-            framing,
-            http_1_0: version == 0,
-        },
-        length,
-    )))
+    Ok(Some((Head { status, framing, http_1_0: version == 0 }, length)))
 }

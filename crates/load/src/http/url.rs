@@ -37,31 +37,16 @@ impl Url {
         let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
         let (place, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if let Some(bad) = target.chars().find(|c| !c.is_ascii_graphic()) {
-            return Err(error(
-                bad.to_string(),
-                "a path and query in visible ASCII; percent-encode other characters",
-            ));
+            return Err(error(bad.to_string(), "a path and query in visible ASCII; percent-encode other characters"));
         }
         if place.contains('@') {
-            return Err(error(
-                place,
-                "host and port only; send user and password in an Authorization header",
-            ));
+            return Err(error(place, "host and port only; send user and password in an Authorization header"));
         }
         let Place { host, shown, port } = Place::parse(place)?;
         let port = port.map_or(Ok(80), parse_port)?;
-        let authority = if port == 80 {
-            shown
-        } else {
-            format!("{shown}:{port}")
-        };
+        let authority = if port == 80 { shown } else { format!("{shown}:{port}") };
         let slash = if target.starts_with('/') { "" } else { "/" };
-        Ok(Self {
-            host,
-            port,
-            authority,
-            target: format!("{slash}{target}"),
-        })
+        Ok(Self { host, port, authority, target: format!("{slash}{target}") })
     }
 
     /// The name or address to resolve: no brackets around IPv6, its zone kept (`fe80::1%eth0`).
@@ -92,28 +77,19 @@ impl fmt::Display for Url {
 }
 
 fn error(found: impl AsRef<str>, expected: &'static str) -> UrlError {
-    UrlError {
-        found: excerpt(found.as_ref().as_bytes()),
-        expected,
-    }
+    UrlError { found: excerpt(found.as_ref().as_bytes()), expected }
 }
 
 /// What follows `http://`, or all of a text that names no scheme.
 fn after_scheme(text: &str) -> Result<&str, UrlError> {
     // A `://` behind the first `/`, `?` or `#` belongs to the path or the query.
-    let Some((scheme, rest)) = text
-        .split_once("://")
-        .filter(|(s, _)| !s.contains(['/', '?', '#']))
-    else {
+    let Some((scheme, rest)) = text.split_once("://").filter(|(s, _)| !s.contains(['/', '?', '#'])) else {
         return Ok(text);
     };
     if scheme.eq_ignore_ascii_case("http") {
         Ok(rest)
     } else if scheme.eq_ignore_ascii_case("https") {
-        Err(error(
-            text,
-            "a URL that starts with http://: TLS is not spoken yet",
-        ))
+        Err(error(text, "a URL that starts with http://: TLS is not spoken yet"))
     } else {
         Err(error(text, "a URL that starts with http://"))
     }
@@ -142,16 +118,9 @@ impl<'a> Place<'a> {
         };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
         if host.is_empty() || host.len() > 253 || !host.chars().all(is_name) {
-            return Err(error(
-                host,
-                "a host name or an address, like example.com, 10.0.0.1 or [::1]",
-            ));
+            return Err(error(host, "a host name or an address, like example.com, 10.0.0.1 or [::1]"));
         }
-        Ok(Self {
-            host: host.to_owned(),
-            shown: host.to_owned(),
-            port,
-        })
+        Ok(Self { host: host.to_owned(), shown: host.to_owned(), port })
     }
 
     fn parse_ipv6(text: &str, inner: &'a str) -> Result<Self, UrlError> {
@@ -162,8 +131,7 @@ impl<'a> Place<'a> {
             Some((address, zone)) => (address, Some(zone.strip_prefix("25").unwrap_or(zone))),
             None => (literal, None),
         };
-        let is_zone =
-            |zone: &str| !zone.is_empty() && zone.chars().all(|c| c.is_ascii_graphic() && c != '%');
+        let is_zone = |zone: &str| !zone.is_empty() && zone.chars().all(|c| c.is_ascii_graphic() && c != '%');
         if address.parse::<Ipv6Addr>().is_err() || !zone.is_none_or(is_zone) {
             return Err(error(text, EXPECTED));
         }
@@ -173,11 +141,7 @@ impl<'a> Place<'a> {
             None => return Err(error(after, "a port or nothing after the bracket")),
         };
         let host = zone.map_or_else(|| address.to_owned(), |zone| format!("{address}%{zone}"));
-        Ok(Self {
-            host,
-            shown: format!("[{address}]"),
-            port,
-        })
+        Ok(Self { host, shown: format!("[{address}]"), port })
     }
 }
 
@@ -199,65 +163,20 @@ mod tests {
     fn urls_are_taken_apart() {
         for (text, host, port, authority, target) in [
             ("http://example.com", "example.com", 80, "example.com", "/"),
-            (
-                "http://example.com:8080/a/b?c=d",
-                "example.com",
-                8080,
-                "example.com:8080",
-                "/a/b?c=d",
-            ),
+            ("http://example.com:8080/a/b?c=d", "example.com", 8080, "example.com:8080", "/a/b?c=d"),
             ("HTTP://10.0.0.1:80/", "10.0.0.1", 80, "10.0.0.1", "/"),
-            (
-                "localhost:7474/x",
-                "localhost",
-                7474,
-                "localhost:7474",
-                "/x",
-            ),
+            ("localhost:7474/x", "localhost", 7474, "localhost:7474", "/x"),
             ("localhost", "localhost", 80, "localhost", "/"),
-            (
-                "my_svc.ns.svc?size=1",
-                "my_svc.ns.svc",
-                80,
-                "my_svc.ns.svc",
-                "/?size=1",
-            ),
-            (
-                "http://[::1]:7474/?size=1KiB",
-                "::1",
-                7474,
-                "[::1]:7474",
-                "/?size=1KiB",
-            ),
+            ("my_svc.ns.svc?size=1", "my_svc.ns.svc", 80, "my_svc.ns.svc", "/?size=1"),
+            ("http://[::1]:7474/?size=1KiB", "::1", 7474, "[::1]:7474", "/?size=1KiB"),
             ("[fd00::1]", "fd00::1", 80, "[fd00::1]", "/"),
-            (
-                "http://[fe80::1%25eth0]:81/",
-                "fe80::1%eth0",
-                81,
-                "[fe80::1]:81",
-                "/",
-            ),
-            (
-                "http://[fe80::1%eth0]/",
-                "fe80::1%eth0",
-                80,
-                "[fe80::1]",
-                "/",
-            ),
+            ("http://[fe80::1%25eth0]:81/", "fe80::1%eth0", 81, "[fe80::1]:81", "/"),
+            ("http://[fe80::1%eth0]/", "fe80::1%eth0", 80, "[fe80::1]", "/"),
             ("http://h/p#fragment", "h", 80, "h", "/p"),
-            (
-                "h/?next=https://elsewhere",
-                "h",
-                80,
-                "h",
-                "/?next=https://elsewhere",
-            ),
+            ("h/?next=https://elsewhere", "h", 80, "h", "/?next=https://elsewhere"),
         ] {
             let url = Url::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
-            assert_eq!(
-                (url.host(), url.port(), url.authority(), url.target()),
-                (host, port, authority, target)
-            );
+            assert_eq!((url.host(), url.port(), url.authority(), url.target()), (host, port, authority, target));
         }
     }
 
@@ -278,11 +197,7 @@ mod tests {
             ("http://[::g]/", "[::g]", "in brackets"),
             ("http://[fe80::1%]/", "[fe80::1%]", "in brackets"),
             ("http://[::1]8080/", "8080", "after the bracket"),
-            (
-                "http://user:secret@h/",
-                "user:secret@h",
-                "Authorization header",
-            ),
+            ("http://user:secret@h/", "user:secret@h", "Authorization header"),
             ("http://h/a b", " ", "percent-encode"),
             ("http://h/\r\nX: y", "\\r", "percent-encode"),
             ("http://h/ä", "ä", "percent-encode"),

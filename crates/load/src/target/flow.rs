@@ -149,11 +149,7 @@ impl TargetFlow {
             Body::Filler(length) => {
                 let inline = length.min(self.inline.len() as u64);
                 self.head.extend_from_slice(&self.inline[..inline as usize]);
-                if length > inline {
-                    Rest::Filler(length - inline)
-                } else {
-                    Rest::Nothing
-                }
+                if length > inline { Rest::Filler(length - inline) } else { Rest::Nothing }
             }
             Body::Echo if request.body().len() <= INLINE_BYTES => {
                 self.head.extend_from_slice(request.body());
@@ -181,11 +177,7 @@ impl TargetFlow {
         self.deadline = now + PATIENCE_NS;
         if let (State::Filling, Rest::Filler(left)) = (self.state, &mut self.rest) {
             *left -= n as u64;
-            return if *left > 0 {
-                fill(*left)
-            } else {
-                self.answered(now, out)
-            };
+            return if *left > 0 { fill(*left) } else { self.answered(now, out) };
         }
         self.sent += n;
         if !self.outgoing().is_empty() {
@@ -236,9 +228,7 @@ impl Flow for TargetFlow {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
                 self.received(bytes, now, out)
             }
-            (State::Leave | State::Head | State::Filling | State::Echoing, Event::Sent(n)) => {
-                self.wrote(n, now, out)
-            }
+            (State::Leave | State::Head | State::Filling | State::Echoing, Event::Sent(n)) => self.wrote(n, now, out),
             (State::Waiting, Event::Timer) => self.write(State::Head, now),
             (State::Draining, Event::FinishedSending) => Op::Recv(RECEIVE_BYTES),
             // Whoever never stops sending is not waited for: a deadline is only looked at when nothing comes.

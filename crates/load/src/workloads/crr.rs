@@ -68,8 +68,7 @@ impl Params {
     }
 
     fn response(&self) -> usize {
-        self.response
-            .map_or_else(|| self.request(), |r| r.0 as usize)
+        self.response.map_or_else(|| self.request(), |r| r.0 as usize)
     }
 
     fn setup(&self, job: &Job) -> CrewSetup {
@@ -130,10 +129,7 @@ impl Workload for Crr {
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
-        let greeter = context
-            .greeter
-            .clone()
-            .ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
+        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
         reach(context.target, job.timing.timeout_ns)?;
         let (connections, timeout) = (job.connections, job.timing.timeout_ns);
         crew::client(context, &params.setup(job), move |slot| {
@@ -144,11 +140,7 @@ impl Workload for Crr {
     fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (request, response) = (params.request(), params.response());
-        crew::server(context, &params.setup(&context.job), move |_| Server {
-            left: request,
-            response,
-            counted: false,
-        })
+        crew::server(context, &params.setup(&context.job), move |_| Server { left: request, response, counted: false })
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {
@@ -158,16 +150,15 @@ impl Workload for Crr {
         if let Some(rate) = out.metrics.get("requests_per_s").copied() {
             out.metric("connections_per_s", rate);
         }
-        out.metric(
-            "connects",
-            figures::in_window(client, Counter::Connects) as f64,
-        );
+        out.metric("connects", figures::in_window(client, Counter::Connects) as f64);
         let exhausted = client.errors.get(NO_LOCAL_PORT).copied().unwrap_or(0);
         out.metric("no_local_port", exhausted as f64);
         if exhausted > 0 {
             out.warnings.push(Warning::new(
                 WarningKind::PortExhaustion,
-                format!("{exhausted} connections were not even tried: the client had no local port left for this server"),
+                format!(
+                    "{exhausted} connections were not even tried: the client had no local port left for this server"
+                ),
                 "widen net.ipv4.ip_local_port_range at the client, set net.ipv4.tcp_tw_reuse=1 if ports are held by \
                  TIME_WAIT (see `ss -tan state time-wait`), or lower --rate or --connections",
             ));
@@ -176,17 +167,10 @@ impl Workload for Crr {
             out.metric(LEFT_OPEN, *left_open);
         }
         if let Some(server) = trial.server {
-            let (asked, done) = (
-                client.drained.of(Counter::Connects),
-                client.drained.of(Counter::Completed),
-            );
+            let (asked, done) = (client.drained.of(Counter::Connects), client.drained.of(Counter::Completed));
             let served = server.drained.of(Counter::Completed);
-            out.invariant("served_le_connects", served <= asked, || {
-                format!("{asked} connects, {served} served")
-            });
-            out.invariant("completed_le_served", done <= served, || {
-                format!("{done} completed, {served} served")
-            });
+            out.invariant("served_le_connects", served <= asked, || format!("{asked} connects, {served} served"));
+            out.invariant("completed_le_served", done <= served, || format!("{done} completed, {served} served"));
         }
         out
     }
@@ -199,9 +183,7 @@ fn reach(target: SocketAddr, timeout: Nanos) -> Result<(), Fault> {
     let timeout = Duration::from_nanos(timeout.max(1));
     TcpStream::connect_timeout(&target, timeout)
         .map(drop)
-        .map_err(|error| {
-            Fault::environment(format!("cannot connect to {target}: {}", explain(&error)))
-        })
+        .map_err(|error| Fault::environment(format!("cannot connect to {target}: {}", explain(&error))))
 }
 
 /// The server's end of one connection, whose header was read before it came here.

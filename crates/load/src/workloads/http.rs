@@ -23,8 +23,7 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Warning,
-    WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde_json::Value;
@@ -88,9 +87,7 @@ impl Workload for Http {
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
-        let request = params
-            .template()
-            .map_err(|problems| Fault::from_problems(&problems))?;
+        let request = params.template().map_err(|problems| Fault::from_problems(&problems))?;
         preflight(context.target, job.timing.timeout_ns)?;
         let plan = Arc::new(Plan {
             request: request.bytes().into(),
@@ -112,9 +109,7 @@ impl Workload for Http {
     }
 
     fn server(&self, _context: &Context) -> Result<(Crew, Acceptor), Fault> {
-        Err(Fault::input(
-            "http has no server of its own: it measures any URL, `hopbench serve --http` among them",
-        ))
+        Err(Fault::input("http has no server of its own: it measures any URL, `hopbench serve --http` among them"))
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {
@@ -135,7 +130,8 @@ impl Workload for Http {
             ));
         }
         if read_params::<Params>(trial.job).is_ok_and(|p| !p.keep_alive()) {
-            out.notes.push("every request has a connection of its own: the service time begins with connecting".to_owned());
+            out.notes
+                .push("every request has a connection of its own: the service time begins with connecting".to_owned());
         }
         out
     }
@@ -147,10 +143,7 @@ fn preflight(target: SocketAddr, timeout_ns: Nanos) -> Result<(), Fault> {
     let patience = Duration::from_nanos(timeout_ns.clamp(1, MOST_PREFLIGHT_NS));
     match TcpStream::connect_timeout(&target, patience) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Fault::environment(format!(
-            "cannot connect to {target}: {}",
-            explain(&error)
-        ))),
+        Err(error) => Err(Fault::environment(format!("cannot connect to {target}: {}", explain(&error)))),
     }
 }
 
@@ -160,14 +153,8 @@ fn answers(out: &mut Figures, client: &EndReport) {
     out.metric("reconnects", sum(sums::RECONNECTS));
     let counted = client.drained.of(Counter::Counted);
     if counted > 0 {
-        out.metric(
-            "response_body_bytes",
-            sum(sums::BODY_BYTES) / counted as f64,
-        );
-        out.metric(
-            "response_header_bytes",
-            sum(sums::HEADER_BYTES) / counted as f64,
-        );
+        out.metric("response_body_bytes", sum(sums::BODY_BYTES) / counted as f64);
+        out.metric("response_header_bytes", sum(sums::HEADER_BYTES) / counted as f64);
     }
     let unexpected = sum(sums::UNEXPECTED_SIZES);
     if unexpected > 0.0 {
@@ -200,9 +187,6 @@ fn littles_law(out: &mut Figures, trial: &Trial<'_>) {
     let had_ns = f64::from(trial.job.connections) * (trial.client.window_ns + service.max()) as f64;
     // The mean of a histogram is right to 0.05 %, its maximum to 0.1 %.
     out.invariant("littles_law", spent_ns <= had_ns * 1.01, || {
-        format!(
-            "{spent_ns} ns of service on {} connections that had {had_ns} ns",
-            trial.job.connections
-        )
+        format!("{spent_ns} ns of service on {} connections that had {had_ns} ns", trial.job.connections)
     });
 }

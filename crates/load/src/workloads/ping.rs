@@ -14,9 +14,7 @@ use std::net::SocketAddr;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::{Bytes, Span};
-use hopbench_model::{
-    Counter, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
-};
+use hopbench_model::{Counter, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind};
 use hopbench_sys::Socket;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -100,19 +98,11 @@ impl Workload for Ping {
         };
         let every = params.every.0.clamp(*EVERY.start(), *EVERY.end());
         job.schedule = Schedule::Rate(SECOND as f64 / every as f64);
-        job.connections = job
-            .timing
-            .timeout_ns
-            .div_ceil(every)
-            .saturating_add(1)
-            .min(MOST_SOCKETS) as u32;
+        job.connections = job.timing.timeout_ns.div_ceil(every).saturating_add(1).min(MOST_SOCKETS) as u32;
         job.threads = job.threads.min(job.connections);
         if let Some(count) = params.count {
             job.timing.warmup_ns = 0;
-            job.timing.window_ns = count
-                .saturating_mul(every)
-                .saturating_sub(MARGIN)
-                .max(*EVERY.start());
+            job.timing.window_ns = count.saturating_mul(every).saturating_sub(MARGIN).max(*EVERY.start());
         }
     }
 
@@ -132,11 +122,7 @@ impl Workload for Ping {
             if count == 0 {
                 out.push(Problem::new("--count", count, "at least 1"));
             } else if count.saturating_mul(params.every.0) > LONGEST {
-                out.push(Problem::new(
-                    "--count",
-                    count,
-                    "echoes for at most 24h; lower it, or --every",
-                ));
+                out.push(Problem::new("--count", count, "echoes for at most 24h; lower it, or --every"));
             }
         }
         out
@@ -158,15 +144,11 @@ impl Workload for Ping {
         };
         let (v6, size) = (context.target.is_ipv6(), params.size.first().0 as usize);
         let timeout = context.job.timing.timeout_ns;
-        crew::client(&context, &setup, move |flow| {
-            Echoes::new(v6, echo_identifier(flow), size, timeout)
-        })
+        crew::client(&context, &setup, move |flow| Echoes::new(v6, echo_identifier(flow), size, timeout))
     }
 
     fn server(&self, _context: &Context) -> Result<(Crew, Acceptor), Fault> {
-        Err(Fault::input(
-            "ping has no server: the other end's kernel answers",
-        ))
+        Err(Fault::input("ping has no server: the other end's kernel answers"))
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {
@@ -186,17 +168,10 @@ impl Workload for Ping {
             out.metric("stale", drained(Counter::Stale) as f64);
         }
         if lost > 0 {
-            let reasons: Vec<_> = client
-                .errors
-                .iter()
-                .map(|(reason, n)| format!("{n} {reason}"))
-                .collect();
+            let reasons: Vec<_> = client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
             out.warnings.push(Warning::new(
                 WarningKind::Errors,
-                format!(
-                    "{lost} of {transmitted} echoes were not answered: {}",
-                    reasons.join(", ")
-                ),
+                format!("{lost} of {transmitted} echoes were not answered: {}", reasons.join(", ")),
                 "echoes may be filtered or limited on the way: compare with `hopbench rr --udp`",
             ));
         }
@@ -204,24 +179,15 @@ impl Workload for Ping {
         if unsent > 0 {
             out.warnings.push(Warning::new(
                 WarningKind::Unsent,
-                format!(
-                    "{unsent} echoes were due and never sent: every socket waited for an answer"
-                ),
+                format!("{unsent} echoes were due and never sent: every socket waited for an answer"),
                 "lower --timeout or raise --every",
             ));
         }
         // A trial that was cut leaves echoes under way, at most one a socket.
-        let open = unsent
-            + if client.incomplete.is_some() {
-                u64::from(trial.job.connections)
-            } else {
-                0
-            };
-        out.invariant(
-            "intended_are_accounted_for",
-            transmitted <= intended && intended - transmitted <= open,
-            || format!("{intended} intended, {transmitted} transmitted, {unsent} unsent"),
-        );
+        let open = unsent + if client.incomplete.is_some() { u64::from(trial.job.connections) } else { 0 };
+        out.invariant("intended_are_accounted_for", transmitted <= intended && intended - transmitted <= open, || {
+            format!("{intended} intended, {transmitted} transmitted, {unsent} unsent")
+        });
         figures::histogram_holds_all(&mut out, client);
         out
     }
@@ -232,23 +198,16 @@ fn permitted(target: SocketAddr) -> Result<(), Fault> {
     let Err(error) = Socket::icmp(target, echo_identifier(0)) else {
         return Ok(());
     };
-    Err(Fault::environment(
-        if error.kind() == io::ErrorKind::PermissionDenied {
-            let range =
-                std::fs::read_to_string("/proc/sys/net/ipv4/ping_group_range").unwrap_or_default();
-            let range = range.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!(
-                "no ICMP socket is allowed here. A datagram socket needs a group of this process in \
+    Err(Fault::environment(if error.kind() == io::ErrorKind::PermissionDenied {
+        let range = std::fs::read_to_string("/proc/sys/net/ipv4/ping_group_range").unwrap_or_default();
+        let range = range.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!(
+            "no ICMP socket is allowed here. A datagram socket needs a group of this process in \
              net.ipv4.ping_group_range, which is `{range}`: allow all with \
              `sysctl -w net.ipv4.ping_group_range=\"0 2147483647\"`. A raw socket needs CAP_NET_RAW: run as root, or \
              `setcap cap_net_raw+ep` the program"
-            )
-        } else {
-            format!(
-                "cannot send ICMP echoes to {}: {}",
-                target.ip(),
-                explain(&error)
-            )
-        },
-    ))
+        )
+    } else {
+        format!("cannot send ICMP echoes to {}: {}", target.ip(), explain(&error))
+    }))
 }

@@ -21,8 +21,7 @@ mod server;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::Bytes;
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning,
-    WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
@@ -49,12 +48,7 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE", default_value = "25kB")]
     size: Sweep<Bytes>,
     /// Messages a second to each connection
-    #[arg(
-        long,
-        value_name = "PER-S",
-        default_value = "20",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "PER-S", default_value = "20", allow_negative_numbers = true)]
     rate: f64,
     /// Spread the connections' messages over the period, or send them all at once
     #[arg(long, value_enum, default_value = "spread")]
@@ -99,9 +93,7 @@ impl Params {
     /// How much later than the first connection's the messages of flow `flow` are due.
     fn phase(&self, flow: u32, connections: u32) -> Nanos {
         match self.stagger {
-            Stagger::Spread => {
-                (self.period() * f64::from(flow) / f64::from(connections.max(1))) as Nanos
-            }
+            Stagger::Spread => (self.period() * f64::from(flow) / f64::from(connections.max(1))) as Nanos,
             Stagger::Together => 0,
         }
     }
@@ -163,19 +155,11 @@ impl Workload for Push {
         let mut out = Vec::new();
         for size in params.size.values() {
             if size.0 < HEADER as u64 || size.0 > MOST_SIZE {
-                out.push(Problem::new(
-                    "--size",
-                    size,
-                    "16B (the header of a message) to 1GiB",
-                ));
+                out.push(Problem::new("--size", size, "16B (the header of a message) to 1GiB"));
             }
         }
         if !(params.rate > 0.0 && params.rate <= MOST_RATE) {
-            out.push(Problem::new(
-                "--rate",
-                params.rate,
-                "more than 0 and at most 1 000 000 messages a second",
-            ));
+            out.push(Problem::new("--rate", params.rate, "more than 0 and at most 1 000 000 messages a second"));
         }
         out
     }
@@ -186,23 +170,11 @@ impl Workload for Push {
 
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let greeter = context
-            .greeter
-            .clone()
-            .ok_or_else(|| Fault::input("push needs an agent at the other end"))?;
+        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("push needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
-        let clocks = Clocks {
-            server_offset_ns: context.peer_clock_offset_ns,
-            shared: context.shared_clock,
-        };
+        let clocks = Clocks { server_offset_ns: context.peer_clock_offset_ns, shared: context.shared_clock };
         crew::client(context, &params.setup(), move |flow| {
-            Greeting::new(
-                greeter.clone(),
-                flow,
-                false,
-                timeout,
-                PushClient::new(params.size(), clocks),
-            )
+            Greeting::new(greeter.clone(), flow, false, timeout, PushClient::new(params.size(), clocks))
         })
     }
 
@@ -210,16 +182,9 @@ impl Workload for Push {
         let params = read_params::<Params>(&context.job)?;
         let connections = context.job.connections;
         // The client says nothing after its greeting.
-        let setup = CrewSetup {
-            receive_bytes: 64,
-            ..params.setup()
-        };
+        let setup = CrewSetup { receive_bytes: 64, ..params.setup() };
         crew::server(context, &setup, move |accepted: &Accepted| {
-            PushServer::new(
-                params.size(),
-                params.period(),
-                params.phase(accepted.flow, connections),
-            )
+            PushServer::new(params.size(), params.period(), params.phase(accepted.flow, connections))
         })
     }
 
@@ -229,10 +194,7 @@ impl Workload for Push {
         let messages = client.drained.of(Counter::Counted) as f64;
         out.metric("messages", messages);
         out.metric("messages_per_s", messages / figures::seconds(client));
-        out.metric(
-            "received_bits_per_s",
-            figures::per_s(client, Counter::ReceivedBytes) * 8.0,
-        );
+        out.metric("received_bits_per_s", figures::per_s(client, Counter::ReceivedBytes) * 8.0);
         for name in [MIN_MESSAGES, MAX_MESSAGES] {
             if let Some(messages) = client.extra.get(name) {
                 out.metric(name, *messages);
@@ -242,10 +204,7 @@ impl Workload for Push {
         let Some(server) = trial.server else {
             return out;
         };
-        out.metric(
-            "sent_bits_per_s",
-            figures::per_s(server, Counter::SentBytes) * 8.0,
-        );
+        out.metric("sent_bits_per_s", figures::per_s(server, Counter::SentBytes) * 8.0);
         if let Some(tcp) = figures::tcp(server) {
             out.metric("retransmitted_bytes", tcp.retransmitted_bytes as f64);
             out.metric("retransmitted_segments", tcp.retransmitted_segments as f64);
@@ -267,11 +226,7 @@ impl Workload for Push {
 /// What the server was to send, and what came of it.
 fn schedule_kept(out: &mut Figures, server: &EndReport) {
     let of = |counter| server.drained.of(counter);
-    let (intended, unsent, counted) = (
-        of(Counter::Intended),
-        of(Counter::Unsent),
-        of(Counter::Counted),
-    );
+    let (intended, unsent, counted) = (of(Counter::Intended), of(Counter::Unsent), of(Counter::Counted));
     let late = server.extra.get(LATE_MESSAGES).copied().unwrap_or(0.0);
     out.metric("intended_per_s", intended as f64 / figures::seconds(server));
     out.metric("unsent", unsent as f64);
@@ -283,48 +238,28 @@ fn schedule_kept(out: &mut Figures, server: &EndReport) {
             "lower --rate or --size; the delays shown leave these messages out",
         ));
     }
-    out.invariant(
-        "intended_are_accounted_for",
-        intended == counted + unsent,
-        || format!("{intended} intended, {counted} sent, {unsent} unsent"),
-    );
+    out.invariant("intended_are_accounted_for", intended == counted + unsent, || {
+        format!("{intended} intended, {counted} sent, {unsent} unsent")
+    });
 }
 
 /// No message and no byte comes from nowhere, or gets lost.
 fn conservation(out: &mut Figures, trial: &Trial<'_>, server: &EndReport) {
     let client = trial.client;
-    let messages = (
-        server.drained.of(Counter::Sent),
-        client.drained.of(Counter::Completed),
-    );
-    let bytes = (
-        server.drained.of(Counter::SentBytes),
-        client.drained.of(Counter::ReceivedBytes),
-    );
+    let messages = (server.drained.of(Counter::Sent), client.drained.of(Counter::Completed));
+    let bytes = (server.drained.of(Counter::SentBytes), client.drained.of(Counter::ReceivedBytes));
     let detail = || {
         format!(
             "{} messages ({} bytes) sent, {} messages ({} bytes) received",
             messages.0, bytes.0, messages.1, bytes.1
         )
     };
-    out.invariant(
-        "received_le_sent",
-        messages.1 <= messages.0 && bytes.1 <= bytes.0,
-        detail,
-    );
+    out.invariant("received_le_sent", messages.1 <= messages.0 && bytes.1 <= bytes.0, detail);
     let clean = |end: &EndReport| {
-        end.incomplete.is_none()
-            && end
-                .extra
-                .get(CLEAN_CLOSES)
-                .is_some_and(|n| *n == f64::from(trial.job.connections))
+        end.incomplete.is_none() && end.extra.get(CLEAN_CLOSES).is_some_and(|n| *n == f64::from(trial.job.connections))
     };
     if clean(client) && clean(server) {
-        out.invariant(
-            "received_eq_sent_at_close",
-            messages.0 == messages.1 && bytes.0 == bytes.1,
-            detail,
-        );
+        out.invariant("received_eq_sent_at_close", messages.0 == messages.1 && bytes.0 == bytes.1, detail);
     }
     let counted = client.drained.of(Counter::Counted);
     let in_histogram = client
@@ -332,11 +267,9 @@ fn conservation(out: &mut Figures, trial: &Trial<'_>, server: &EndReport) {
         .get(&LatencyKind::Delay)
         .and_then(|text| Histogram::from_base64(text).ok())
         .map_or(0, |histogram| histogram.count());
-    out.invariant(
-        "histogram_holds_every_message",
-        counted == in_histogram,
-        || format!("{counted} messages, {in_histogram} in the histogram"),
-    );
+    out.invariant("histogram_holds_every_message", counted == in_histogram, || {
+        format!("{counted} messages, {in_histogram} in the histogram")
+    });
 }
 
 #[cfg(test)]

@@ -51,25 +51,16 @@ impl Params {
     }
 
     fn response(&self) -> usize {
-        self.response
-            .map_or_else(|| self.request(), |r| r.0 as usize)
+        self.response.map_or_else(|| self.request(), |r| r.0 as usize)
     }
 
     fn setup(&self, job: &Job) -> CrewSetup {
         let largest = self.request().max(self.response());
         CrewSetup {
-            receive_bytes: if self.udp {
-                MOST_UDP as usize
-            } else {
-                largest.min(256 * 1024)
-            },
+            receive_bytes: if self.udp { MOST_UDP as usize } else { largest.min(256 * 1024) },
             fill_bytes: largest.min(256 * 1024),
             options: SocketOptions::default(),
-            transport: if self.udp {
-                Transport::Udp
-            } else {
-                Transport::Tcp
-            },
+            transport: if self.udp { Transport::Udp } else { Transport::Tcp },
             watch_sockets: true,
             grace: job.timing.timeout_ns,
         }
@@ -111,11 +102,7 @@ impl Workload for Rr {
             Err(fault) => return vec![Problem::new("rr", "its parameters", fault.text)],
         };
         let mut out = Vec::new();
-        let (most, why) = if params.udp {
-            (MOST_UDP, "1B to 65507B in a datagram")
-        } else {
-            (MOST_TCP, "1B to 1GiB")
-        };
+        let (most, why) = if params.udp { (MOST_UDP, "1B to 65507B in a datagram") } else { (MOST_TCP, "1B to 1GiB") };
         let sizes = params.size.values().iter().map(|s| ("--size", *s));
         for (flag, size) in sizes.chain(params.response.map(|r| ("--response", r))) {
             if size.0 == 0 || size.0 > most {
@@ -123,28 +110,15 @@ impl Workload for Rr {
             }
         }
         // An agent never answers over UDP with more than it was sent.
-        if params.udp
-            && params
-                .size
-                .values()
-                .iter()
-                .any(|s| params.response.is_some_and(|r| r > *s))
-        {
-            out.push(Problem::new(
-                "--response",
-                params.response.unwrap_or_default(),
-                "at most --size with --udp",
-            ));
+        if params.udp && params.size.values().iter().any(|s| params.response.is_some_and(|r| r > *s)) {
+            out.push(Problem::new("--response", params.response.unwrap_or_default(), "at most --size with --udp"));
         }
         out
     }
 
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let greeter = context
-            .greeter
-            .clone()
-            .ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
+        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
         let (request, response, udp) = (params.request(), params.response(), params.udp);
         crew::client(context, &params.setup(&context.job), move |flow| {
@@ -162,16 +136,9 @@ impl Workload for Rr {
         let (request, response, udp) = (params.request(), params.response(), params.udp);
         crew::server(context, &params.setup(&context.job), move |_| {
             if udp {
-                RrServer::Datagram(DatagramServer {
-                    request,
-                    answer: vec![0; response],
-                })
+                RrServer::Datagram(DatagramServer { request, answer: vec![0; response] })
             } else {
-                RrServer::Stream(StreamServer {
-                    request,
-                    response,
-                    left: request,
-                })
+                RrServer::Stream(StreamServer { request, response, left: request })
             }
         })
     }
@@ -187,13 +154,8 @@ impl Workload for Rr {
             out.metric("lost", lost as f64);
         }
         if let Some(server) = trial.server {
-            let (asked, served) = (
-                trial.client.drained.of(Counter::Sent),
-                server.drained.of(Counter::Completed),
-            );
-            out.invariant("served_le_sent", served <= asked, || {
-                format!("{asked} sent, {served} served")
-            });
+            let (asked, served) = (trial.client.drained.of(Counter::Sent), server.drained.of(Counter::Completed));
+            out.invariant("served_le_sent", served <= asked, || format!("{asked} sent, {served} served"));
         }
         out
     }
@@ -246,14 +208,7 @@ struct StreamClient {
 
 impl StreamClient {
     fn new(request: usize, response: usize, timeout: Nanos) -> Self {
-        Self {
-            request,
-            response,
-            timeout,
-            left: 0,
-            intended: 0,
-            sent_at: 0,
-        }
+        Self { request, response, timeout, left: 0, intended: 0, sent_at: 0 }
     }
 
     #[inline]
@@ -301,14 +256,7 @@ struct DatagramClient {
 
 impl DatagramClient {
     fn new(request: usize, response: usize, timeout: Nanos) -> Self {
-        Self {
-            request: vec![0; request],
-            response,
-            timeout,
-            number: 0,
-            intended: 0,
-            sent_at: 0,
-        }
+        Self { request: vec![0; request], response, timeout, number: 0, intended: 0, sent_at: 0 }
     }
 
     #[inline]
@@ -328,9 +276,7 @@ impl DatagramClient {
             Event::Received(bytes) => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
                 let known = bytes.len().min(8);
-                if bytes.len() != self.response
-                    || bytes[..known] != self.number.to_le_bytes()[..known]
-                {
+                if bytes.len() != self.response || bytes[..known] != self.number.to_le_bytes()[..known] {
                     out.count(Counter::Stale, 1);
                     return Op::Recv(MOST_UDP as usize);
                 }
@@ -364,9 +310,7 @@ fn lost(event: &Event<'_>) -> Op {
         Event::Failed(error) => explain(error),
         other => format!("unexpected {other:?}"),
     };
-    Op::Abort(Box::new(Fault::measuring(format!(
-        "a connection was lost: {why}"
-    ))))
+    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
 }
 
 /// The server's end of either transport.
@@ -448,9 +392,7 @@ impl DatagramServer {
                 // A registration that was repeated late is no request. Where it is as long as one, it is told by
                 // its token: requests have zeros there.
                 let token = bytes.get(16..32).filter(|_| bytes.len() == REGISTRATION);
-                if bytes.len() != self.request
-                    || token.is_some_and(|token| token.iter().any(|b| *b != 0))
-                {
+                if bytes.len() != self.request || token.is_some_and(|token| token.iter().any(|b| *b != 0)) {
                     return Op::Recv(MOST_UDP as usize);
                 }
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);

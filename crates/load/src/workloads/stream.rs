@@ -6,9 +6,7 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::{BitRate, Bytes};
-use hopbench_model::{
-    Counter, Counts, EndReport, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep, TcpTotals,
-};
+use hopbench_model::{Counter, Counts, EndReport, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep, TcpTotals};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -53,6 +51,16 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     receive_buffer: Option<Bytes>,
+    /// Wake a receiver when this much is there [default: --size up to 128KiB with fewer than 16 connections and no
+    /// --rate, otherwise 1B; 1B leaves it to the kernel]
+    #[arg(long, value_name = "SIZE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    receive_low_water: Option<Bytes>,
+    /// Let a sender queue at most this much unsent [default: 8MiB over all connections, where that is less than 1MiB
+    /// for one; 1GiB leaves it to the kernel]
+    #[arg(long, value_name = "SIZE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    not_sent_low_water: Option<Bytes>,
 }
 
 /// Who sends.
@@ -73,22 +81,22 @@ enum Receive {
 }
 
 const MOST_SIZE: u64 = 64 << 20;
+/// From so many connections on, one always has something to read.
+const MANY: u32 = 16;
 
 impl Params {
-    fn setup(&self) -> CrewSetup {
+    fn setup(&self, job: &Job) -> CrewSetup {
         let size = self.size.first().0 as usize;
         CrewSetup {
             // A discarding receiver reads only the end of the stream.
-            receive_bytes: if self.receive == Receive::Discard {
-                64
-            } else {
-                size
-            },
+            receive_bytes: if self.receive == Receive::Discard { 64 } else { size },
             fill_bytes: size,
             options: SocketOptions {
                 send_buffer: self.send_buffer.map(|b| b.0 as usize),
                 receive_buffer: self.receive_buffer.map(|b| b.0 as usize),
                 congestion: self.congestion.clone(),
+                receive_low_water: self.receive_low_water(job),
+                not_sent_low_water: self.not_sent_low_water(job),
                 ..SocketOptions::default()
             },
             transport: Transport::Tcp,
@@ -97,13 +105,28 @@ impl Params {
         }
     }
 
+    /// A receiver that is woken for every segment spends more on waking up than on reading. With many connections
+    /// there is always one to read, and waiting for more of it only makes its queue longer.
+    fn receive_low_water(&self, job: &Job) -> Option<usize> {
+        let default =
+            if job.connections < MANY && self.rate.is_none() { self.size.first().0.min(128 * 1024) } else { 1 };
+        let bytes = self.receive_low_water.map_or(default, |b| b.0);
+        (bytes > 1).then_some(bytes as usize)
+    }
+
+    /// Many full send queues together do not fit into the caches: each byte is then fetched from memory again by the
+    /// receiver, which gets too slow to ever empty the queues. The rate has two stable states, this keeps the good one.
+    fn not_sent_low_water(&self, job: &Job) -> Option<usize> {
+        let share = ((8 << 20) / u64::from(job.connections)).max(64 * 1024);
+        match self.not_sent_low_water {
+            Some(bytes) => Some(bytes.0 as usize),
+            None => (share < 1 << 20).then_some(share as usize),
+        }
+    }
+
     fn flow(&self, job: &Job, sends: bool, waits: bool) -> StreamFlow {
         if sends {
-            let flows = if self.direction == Direction::Both {
-                job.connections / 2
-            } else {
-                job.connections
-            };
+            let flows = if self.direction == Direction::Both { job.connections / 2 } else { job.connections };
             StreamFlow::Sender(Sender {
                 size: self.size.first().0 as usize,
                 bits_per_s: self.rate.map(|r| r.0 as f64 / f64::from(flows.max(1))),
@@ -172,15 +195,13 @@ impl Workload for Stream {
             }
         }
         if params.rate.is_some_and(|r| r.0 == 0) {
-            out.push(Problem::new(
-                "--rate",
-                "0",
-                "more than 0, like 1Gbit; leave it out for no limit",
-            ));
+            out.push(Problem::new("--rate", "0", "more than 0, like 1Gbit; leave it out for no limit"));
         }
         for (flag, value) in [
             ("--send-buffer", params.send_buffer),
             ("--receive-buffer", params.receive_buffer),
+            ("--receive-low-water", params.receive_low_water),
+            ("--not-sent-low-water", params.not_sent_low_water),
         ] {
             if let Some(bytes) = value.filter(|b| b.0 == 0 || b.0 > 1 << 30) {
                 out.push(Problem::new(flag, bytes, "1B to 1GiB"));
@@ -199,12 +220,9 @@ impl Workload for Stream {
 
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let greeter = context
-            .greeter
-            .clone()
-            .ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
+        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
         let job = context.job.clone();
-        crew::client(context, &params.setup(), move |flow| {
+        crew::client(context, &params.setup(&context.job), move |flow| {
             let inner = params.flow(&job, !Self.server_sends(&job, flow), true);
             Greeting::new(greeter.clone(), flow, false, job.timing.timeout_ns, inner)
         })
@@ -213,7 +231,7 @@ impl Workload for Stream {
     fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let job = context.job.clone();
-        crew::server(context, &params.setup(), move |accepted: &Accepted| {
+        crew::server(context, &params.setup(&context.job), move |accepted: &Accepted| {
             params.flow(&job, accepted.from_server, false)
         })
     }
@@ -239,20 +257,15 @@ impl Workload for Stream {
         let directions: &[(&str, &EndReport, &EndReport)] = match params.direction {
             Direction::ToServer => &[("", client, server)],
             Direction::FromServer => &[("", server, client)],
-            Direction::Both => &[
-                ("to_server_", client, server),
-                ("from_server_", server, client),
-            ],
+            Direction::Both => &[("to_server_", client, server), ("from_server_", server, client)],
         };
         for (prefix, sender, receiver) in directions {
             account(&mut out, prefix, sender, receiver);
         }
         if params.direction == Direction::Both {
             for name in ["sent_bits_per_s", "received_bits_per_s"] {
-                let sum = ["to_server_", "from_server_"]
-                    .iter()
-                    .filter_map(|p| out.metrics.get(&format!("{p}{name}")))
-                    .sum();
+                let sum =
+                    ["to_server_", "from_server_"].iter().filter_map(|p| out.metrics.get(&format!("{p}{name}"))).sum();
                 out.metric(name, sum);
             }
         }
@@ -289,8 +302,7 @@ fn receiving(out: &mut Figures, prefix: &str, receiver: &EndReport) {
 fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndReport) {
     sending(out, prefix, sender);
     receiving(out, prefix, receiver);
-    let metric =
-        |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
+    let metric = |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
     let total = |counts: &Counts, counter| counts.of(counter);
     // Totals of the connections' whole life up to the window's end: queues are what a difference of totals is made of.
     let written = total(&sender.end.counts, Counter::SentBytes);
@@ -310,22 +322,16 @@ fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndRe
         rx.receive_queue_bytes,
         figures::tcp(sender).map_or(0, |t| t.retransmitted_bytes),
     ));
-    let (all_sent, all_received) = (
-        total(&sender.drained, Counter::SentBytes),
-        total(&receiver.drained, Counter::ReceivedBytes),
-    );
+    let (all_sent, all_received) =
+        (total(&sender.drained, Counter::SentBytes), total(&receiver.drained, Counter::ReceivedBytes));
     let cut = sender.incomplete.is_some() || receiver.incomplete.is_some();
-    out.invariant(
-        &format!("{prefix}received_le_sent"),
-        all_received <= all_sent,
-        || format!("{all_sent} bytes sent, {all_received} received"),
-    );
+    out.invariant(&format!("{prefix}received_le_sent"), all_received <= all_sent, || {
+        format!("{all_sent} bytes sent, {all_received} received")
+    });
     if !cut {
-        out.invariant(
-            &format!("{prefix}received_eq_sent_at_close"),
-            all_received == all_sent,
-            || format!("{all_sent} bytes sent, {all_received} received"),
-        );
+        out.invariant(&format!("{prefix}received_eq_sent_at_close"), all_received == all_sent, || {
+            format!("{all_sent} bytes sent, {all_received} received")
+        });
     }
 }
 
@@ -414,11 +420,7 @@ struct Receiver {
 impl Receiver {
     #[inline]
     fn next(&self) -> Op {
-        if self.discard {
-            Op::Discard(self.size)
-        } else {
-            Op::Recv(self.size)
-        }
+        if self.discard { Op::Discard(self.size) } else { Op::Recv(self.size) }
     }
 
     #[inline]
@@ -446,7 +448,5 @@ fn lost(event: &Event<'_>) -> Op {
         Event::Failed(error) => explain(error),
         other => format!("unexpected {other:?}"),
     };
-    Op::Abort(Box::new(Fault::measuring(format!(
-        "a connection was lost: {why}"
-    ))))
+    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
 }

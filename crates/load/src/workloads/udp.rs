@@ -18,8 +18,7 @@ mod server;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Problem, SECOND, Schedule, Sweep, Warning,
-    WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
@@ -143,45 +142,27 @@ impl Workload for Udp {
         let mut out = Vec::new();
         for size in params.size.values() {
             if !(HEADER as u64..=MOST_UDP).contains(&size.0) {
-                out.push(Problem::new(
-                    "--size",
-                    size,
-                    "16B (the header of a datagram) to 65507B",
-                ));
+                out.push(Problem::new("--size", size, "16B (the header of a datagram) to 65507B"));
             } else if params.segments() * size.0 > MOST_UDP {
                 out.push(Problem::new(
                     "--gso",
                     params.gso,
-                    format!(
-                        "at most {} with --size {size}: a send holds 65507 bytes",
-                        MOST_UDP / size.0
-                    ),
+                    format!("at most {} with --size {size}: a send holds 65507 bytes", MOST_UDP / size.0),
                 ));
             }
         }
         if !(1..=MOST_SEGMENTS).contains(&params.gso) {
-            out.push(Problem::new(
-                "--gso",
-                params.gso,
-                "1 to 64 datagrams a send",
-            ));
+            out.push(Problem::new("--gso", params.gso, "1 to 64 datagrams a send"));
         }
         if params.rate.is_zero() {
-            out.push(Problem::new(
-                "--rate",
-                params.rate,
-                "more than 0, like 50000pps or 100Mbit; max for no limit",
-            ));
+            out.push(Problem::new("--rate", params.rate, "more than 0, like 50000pps or 100Mbit; max for no limit"));
         }
         out
     }
 
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let greeter = context
-            .greeter
-            .clone()
-            .ok_or_else(|| Fault::input("udp needs an agent at the other end"))?;
+        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("udp needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
         let mut context = context.clone();
         // The job was settled for the first size of a sweep, and a bit rate is another packet rate for each.
@@ -196,9 +177,7 @@ impl Workload for Udp {
     fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (offset, shared) = (context.peer_clock_offset_ns, context.shared_clock);
-        crew::server(context, &params.setup(), move |_| {
-            UdpServer::new(params.size(), offset, shared)
-        })
+        crew::server(context, &params.setup(), move |_| UdpServer::new(params.size(), offset, shared))
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {
@@ -214,7 +193,10 @@ impl Workload for Udp {
             out.metric("gso_segments", params.segments() as f64);
             out.warnings.push(Warning::new(
                 WarningKind::Offload,
-                format!("{} datagrams left with each call (--gso): a datagram costs less than one that is sent by itself", params.segments()),
+                format!(
+                    "{} datagrams left with each call (--gso): a datagram costs less than one that is sent by itself",
+                    params.segments()
+                ),
                 "compare only with results of the same --gso",
             ));
         }
@@ -227,18 +209,11 @@ fn rates(out: &mut Figures, trial: &Trial<'_>, params: &Params) {
     let client = trial.client;
     let of = |counter| client.drained.of(counter);
     out.metric("sent_packets_per_s", figures::per_s(client, Counter::Sent));
-    out.metric(
-        "sent_bits_per_s",
-        figures::per_s(client, Counter::SentBytes) * 8.0,
-    );
+    out.metric("sent_bits_per_s", figures::per_s(client, Counter::SentBytes) * 8.0);
     let errors = of(Counter::CountedErrors);
     out.metric("errors", errors as f64);
     if errors > 0 {
-        let reasons: Vec<_> = client
-            .errors
-            .iter()
-            .map(|(reason, n)| format!("{n} {reason}"))
-            .collect();
+        let reasons: Vec<_> = client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
         out.warnings.push(Warning::new(
             WarningKind::Errors,
             format!("{errors} sends failed: {}", reasons.join(", ")),
@@ -264,17 +239,10 @@ fn rates(out: &mut Figures, trial: &Trial<'_>, params: &Params) {
 /// What arrived, and how.
 fn delivery(out: &mut Figures, client: &EndReport, server: &EndReport) {
     let arrived = |counter| server.drained.of(counter);
-    out.metric(
-        "received_packets_per_s",
-        figures::per_s(server, Counter::Completed),
-    );
-    out.metric(
-        "received_bits_per_s",
-        figures::per_s(server, Counter::ReceivedBytes) * 8.0,
-    );
+    out.metric("received_packets_per_s", figures::per_s(server, Counter::Completed));
+    out.metric("received_bits_per_s", figures::per_s(server, Counter::ReceivedBytes) * 8.0);
     let sent = client.drained.of(Counter::Sent);
-    let distinct =
-        arrived(Counter::Completed) - arrived(Counter::Duplicates).min(arrived(Counter::Completed));
+    let distinct = arrived(Counter::Completed) - arrived(Counter::Duplicates).min(arrived(Counter::Completed));
     let lost = sent.saturating_sub(distinct);
     out.metric("lost_packets", lost as f64);
     if sent > 0 {
@@ -287,19 +255,16 @@ fn delivery(out: &mut Figures, client: &EndReport, server: &EndReport) {
         out.metric("jitter_ns", sum / flows.max(1.0));
     }
     if let Some(foreign) = extra(FOREIGN) {
-        out.notes.push(format!("{foreign} datagrams that were not of this test came to its sockets; they are in no figure"));
+        out.notes
+            .push(format!("{foreign} datagrams that were not of this test came to its sockets; they are in no figure"));
     }
-    out.invariant("received_le_sent", distinct <= sent, || {
-        format!("{sent} datagrams sent, {distinct} received")
-    });
+    out.invariant("received_le_sent", distinct <= sent, || format!("{sent} datagrams sent, {distinct} received"));
     if let Some(text) = server.latency.get(&LatencyKind::Delay) {
         let counted = arrived(Counter::Counted);
         let in_histogram = Histogram::from_base64(text).map_or(0, |histogram| histogram.count());
-        out.invariant(
-            "histogram_holds_every_packet",
-            counted == in_histogram,
-            || format!("{counted} datagrams, {in_histogram} in the histogram"),
-        );
+        out.invariant("histogram_holds_every_packet", counted == in_histogram, || {
+            format!("{counted} datagrams, {in_histogram} in the histogram")
+        });
     }
 }
 

@@ -15,10 +15,7 @@ use super::greeting::{ACCEPTED, answer, flow_of};
 /// What happens to a flow that was let in.
 pub(crate) enum Inside {
     /// It goes to the server's crew.
-    Served {
-        acceptor: Acceptor,
-        from_server: Box<dyn Fn(u32) -> bool + Send + Sync>,
-    },
+    Served { acceptor: Acceptor, from_server: Box<dyn Fn(u32) -> bool + Send + Sync> },
     /// It is kept open and nobody ever reads it.
     Silent(Mutex<Vec<Socket>>),
 }
@@ -37,11 +34,7 @@ impl Door {
         let closing = Arc::new((AtomicBool::new(false), Waker::new().unwrap()));
         let shared = Arc::clone(&closing);
         let thread = std::thread::spawn(move || serve(&listener, &port, greets, &inside, &shared));
-        Self {
-            address,
-            closing,
-            thread: Some(thread),
-        }
+        Self { address, closing, thread: Some(thread) }
     }
 
     pub(crate) fn shut(mut self) {
@@ -62,13 +55,7 @@ fn bind() -> (Listener, DatagramPort) {
     panic!("no port is free for both TCP and UDP");
 }
 
-fn serve(
-    listener: &Listener,
-    port: &DatagramPort,
-    greets: bool,
-    inside: &Inside,
-    closing: &(AtomicBool, Waker),
-) {
+fn serve(listener: &Listener, port: &DatagramPort, greets: bool, inside: &Inside, closing: &(AtomicBool, Waker)) {
     let epoll = Epoll::new().unwrap();
     epoll.add(listener, 0).unwrap();
     epoll.add(port, 1).unwrap();
@@ -88,14 +75,8 @@ fn serve(
                 continue;
             };
             let flow = flow.filter(|_| registered.insert(arrival.peer));
-            let socket = flow.map(|flow| {
-                (
-                    flow,
-                    DatagramPort::connected(arrival.local, arrival.peer).unwrap(),
-                )
-            });
-            port.send_from(&answer, arrival.local.ip(), arrival.peer)
-                .unwrap();
+            let socket = flow.map(|flow| (flow, DatagramPort::connected(arrival.local, arrival.peer).unwrap()));
+            port.send_from(&answer, arrival.local.ip(), arrival.peer).unwrap();
             if let Some((flow, socket)) = socket {
                 inside.take(flow, socket);
             }
@@ -127,14 +108,9 @@ fn header(socket: &Socket, greets: bool) -> Option<u32> {
 impl Inside {
     fn take(&self, flow: u32, socket: Socket) {
         match self {
-            Self::Served {
-                acceptor,
-                from_server,
-            } => acceptor(Accepted {
-                flow,
-                from_server: from_server(flow),
-                socket,
-            }),
+            Self::Served { acceptor, from_server } => {
+                acceptor(Accepted { flow, from_server: from_server(flow), socket })
+            }
             Self::Silent(kept) => kept.lock().unwrap().push(socket),
         }
     }

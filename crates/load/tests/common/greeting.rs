@@ -28,9 +28,7 @@ impl Greeter for Plain {
         match answer.split_first() {
             _ if answer == ACCEPTED => Greeted::Accepted,
             Some((b'A', number)) if number == flow.to_be_bytes() => Greeted::Accepted,
-            Some((b'C', cookie)) => cookie
-                .try_into()
-                .map_or(Greeted::Unknown, Greeted::Challenge),
+            Some((b'C', cookie)) => cookie.try_into().map_or(Greeted::Unknown, Greeted::Challenge),
             _ => Greeted::Unknown,
         }
     }

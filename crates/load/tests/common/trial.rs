@@ -6,9 +6,7 @@ use clap::Command;
 use hopbench_load::crew::{Context, Crew};
 use hopbench_load::workload::{Workload, points};
 use hopbench_load::{Recorder, SocketSet, Window, workload};
-use hopbench_model::{
-    Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, Schedule, Timing,
-};
+use hopbench_model::{Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, Schedule, Timing};
 use hopbench_sys::{Waker, clock, limits};
 
 use super::door::{Door, Inside};
@@ -57,11 +55,7 @@ pub(crate) struct Outcome {
 }
 
 impl Trial {
-    pub(crate) fn new(
-        workload: &'static str,
-        flags: &'static [&'static str],
-        engine: EngineKind,
-    ) -> Self {
+    pub(crate) fn new(workload: &'static str, flags: &'static [&'static str], engine: EngineKind) -> Self {
         Self {
             workload,
             flags,
@@ -122,37 +116,19 @@ impl Trial {
             peer_clock_offset_ns: 0,
             shared_clock: true,
         };
-        let (server, acceptor) = workload
-            .server(&context(&windows[1], "127.0.0.1:1".parse().unwrap()))
-            .unwrap();
+        let (server, acceptor) = workload.server(&context(&windows[1], "127.0.0.1:1".parse().unwrap())).unwrap();
         let inside = if self.silent {
             Inside::Silent(Mutex::default())
         } else {
             let job = job.clone();
-            Inside::Served {
-                acceptor,
-                from_server: Box::new(move |flow| workload.server_sends(&job, flow)),
-            }
+            Inside::Served { acceptor, from_server: Box::new(move |flow| workload.server_sends(&job, flow)) }
         };
         // Short-lived flows save themselves the wait for a word of welcome.
         let door = Door::open(self.workload != "crr", inside);
-        let client = workload
-            .client(&context(&windows[0], door.address))
-            .unwrap();
+        let client = workload.client(&context(&windows[0], door.address)).unwrap();
         let datagrams = workload.nature().datagrams || self.flags.contains(&"--udp");
-        let running = Running {
-            job,
-            client,
-            server,
-            windows,
-            door,
-            files,
-            datagrams,
-            _alone: alone,
-        };
-        until("all flows are up", || {
-            running.client.ready() || running.client.fault().is_some()
-        });
+        let running = Running { job, client, server, windows, door, files, datagrams, _alone: alone };
+        until("all flows are up", || running.client.ready() || running.client.fault().is_some());
         running
     }
 
@@ -208,14 +184,8 @@ impl Running {
         until("the server has ended", || self.server.running() == 0);
         let (_, server_fault) = self.server.join();
         self.door.shut();
-        let outcome = Outcome {
-            job: self.job,
-            client: client(),
-            server: server(),
-            client_fault,
-            server_fault,
-            recorder,
-        };
+        let outcome =
+            Outcome { job: self.job, client: client(), server: server(), client_fault, server_fault, recorder };
         drop((client, server));
         assert_eq!(open_files(), self.files, "files were left open");
         outcome
@@ -235,21 +205,13 @@ impl Outcome {
 
     /// Samples of a histogram of the client.
     pub(crate) fn samples(&self, kind: LatencyKind) -> u64 {
-        self.recorder
-            .histograms()
-            .find(|(k, _)| *k == kind)
-            .map_or(0, |(_, histogram)| histogram.count())
+        self.recorder.histograms().find(|(k, _)| *k == kind).map_or(0, |(_, histogram)| histogram.count())
     }
 
     /// Nothing went wrong at either end.
     #[track_caller]
     pub(crate) fn clean(&self) -> &Self {
-        assert_eq!(
-            (&self.client_fault, &self.server_fault),
-            (&None, &None),
-            "{:?}",
-            self.job
-        );
+        assert_eq!((&self.client_fault, &self.server_fault), (&None, &None), "{:?}", self.job);
         self
     }
 }
@@ -259,11 +221,7 @@ impl Outcome {
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let give_up = clock::now() + LONG;
     while !holds() {
-        assert!(
-            clock::now() < give_up,
-            "not within {} s: {what}",
-            LONG / 1000 / MS
-        );
+        assert!(clock::now() < give_up, "not within {} s: {what}", LONG / 1000 / MS);
         clock::sleep_until(clock::now() + MS);
     }
 }

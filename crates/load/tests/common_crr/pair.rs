@@ -19,10 +19,7 @@ pub(crate) fn run_both(job: &Job, listen: SocketAddr) -> Result<Outcome, Fault> 
     let context = context(job, listen);
     let (server, acceptor) = workload.server(&context)?;
     let front = Front::start(listen, acceptor);
-    let context = Context {
-        target: front.address,
-        ..context
-    };
+    let context = Context { target: front.address, ..context };
     let crew = workload.client(&context)?;
     let (client, fault) = drive(&context, crew);
     front.stop();
@@ -59,27 +56,16 @@ impl Front {
                 epoll.wait(&mut events, None).unwrap();
                 while let Ok((socket, _)) = listener.accept() {
                     if let Some(accepted) = read_header(socket) {
-                        assert!(
-                            seen.insert(accepted.flow),
-                            "flow {} came twice",
-                            accepted.flow
-                        );
+                        assert!(seen.insert(accepted.flow), "flow {} came twice", accepted.flow);
                         acceptor(accepted);
                     }
                 }
-                if events
-                    .iter()
-                    .any(|event| event.token == 1 && event.readable)
-                {
+                if events.iter().any(|event| event.token == 1 && event.readable) {
                     return;
                 }
             }
         });
-        Self {
-            address,
-            stop,
-            thread,
-        }
+        Self { address, stop, thread }
     }
 
     fn stop(self) {
@@ -97,9 +83,5 @@ fn read_header(socket: Socket) -> Option<Accepted> {
     assert_eq!(header[4..], [b'h'; 28]);
     stream.set_nonblocking(true).unwrap();
     let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
-    Some(Accepted {
-        flow,
-        from_server: false,
-        socket: Socket::from(OwnedFd::from(stream)),
-    })
+    Some(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)) })
 }

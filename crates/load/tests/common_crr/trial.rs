@@ -21,12 +21,7 @@ pub(crate) fn job(workload: &str, engine: EngineKind, params: serde_json::Value)
         pacing: Pacing::Sleep,
         client_cpus: None,
         server_cpus: None,
-        timing: Timing {
-            warmup_ns: 0,
-            window_ns: SECOND / 5,
-            interval_ns: SECOND,
-            timeout_ns: 2 * SECOND,
-        },
+        timing: Timing { warmup_ns: 0, window_ns: SECOND / 5, interval_ns: SECOND, timeout_ns: 2 * SECOND },
         seed: 1,
     }
 }
@@ -41,21 +36,12 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     pub(crate) fn figures(&self) -> Figures {
-        let trial = Trial {
-            job: &self.job,
-            client: &self.client,
-            server: self.server.as_ref(),
-            shared_clock: true,
-        };
+        let trial = Trial { job: &self.job, client: &self.client, server: self.server.as_ref(), shared_clock: true };
         workload(&self.job.workload).unwrap().figures(&trial)
     }
 
     pub(crate) fn histogram_count(&self, kind: hopbench_model::LatencyKind) -> u64 {
-        self.client.latency.get(&kind).map_or(0, |text| {
-            hopbench_stats::Histogram::from_base64(text)
-                .unwrap()
-                .count()
-        })
+        self.client.latency.get(&kind).map_or(0, |text| hopbench_stats::Histogram::from_base64(text).unwrap().count())
     }
 }
 
@@ -64,12 +50,7 @@ pub(crate) fn run_client(job: &Job, target: SocketAddr) -> Result<Outcome, Fault
     let context = context(job, target);
     let crew = workload(&job.workload).unwrap().client(&context)?;
     let (client, fault) = drive(&context, crew);
-    Ok(Outcome {
-        client,
-        server: None,
-        faults: fault.into_iter().collect(),
-        job: job.clone(),
-    })
+    Ok(Outcome { client, server: None, faults: fault.into_iter().collect(), job: job.clone() })
 }
 
 pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
@@ -89,8 +70,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
 /// Opens the window once the crew is ready and waits until it is done.
 pub(crate) fn drive(context: &Context, crew: Crew) -> (EndReport, Option<Fault>) {
     let timing = context.job.timing;
-    let give_up =
-        clock::now() + timing.warmup_ns + timing.window_ns + timing.timeout_ns + 10 * SECOND;
+    let give_up = clock::now() + timing.warmup_ns + timing.window_ns + timing.timeout_ns + 10 * SECOND;
     let notified = Epoll::new().unwrap();
     notified.add(&*context.notify, 0).unwrap();
     let mut events = Events::with_capacity(1);
@@ -103,9 +83,7 @@ pub(crate) fn drive(context: &Context, crew: Crew) -> (EndReport, Option<Fault>)
     };
     wait_for(&|| crew.ready() || crew.running() == 0);
     let start = clock::now() + timing.warmup_ns;
-    context
-        .window
-        .open(start - timing.warmup_ns, start, start + timing.window_ns);
+    context.window.open(start - timing.warmup_ns, start, start + timing.window_ns);
     crew.wake();
     wait_for(&|| crew.running() == 0);
     let counts = crew.counts();
@@ -116,29 +94,14 @@ pub(crate) fn drive(context: &Context, crew: Crew) -> (EndReport, Option<Fault>)
     (report, fault)
 }
 
-pub(crate) fn report(
-    recorder: &hopbench_load::Recorder,
-    counts: hopbench_model::Counts,
-) -> EndReport {
+pub(crate) fn report(recorder: &hopbench_load::Recorder, counts: hopbench_model::Counts) -> EndReport {
     let (_, errors, extra) = recorder.tallies();
     EndReport {
-        end: Tick {
-            counts,
-            ..Tick::default()
-        },
+        end: Tick { counts, ..Tick::default() },
         drained: counts,
-        latency: recorder
-            .histograms()
-            .map(|(kind, histogram)| (kind, histogram.to_base64()))
-            .collect(),
-        errors: errors
-            .iter()
-            .map(|(reason, n)| ((*reason).to_owned(), *n))
-            .collect(),
-        extra: extra
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), *value))
-            .collect(),
+        latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
+        errors: errors.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect(),
+        extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         ..EndReport::default()
     }
 }

@@ -12,9 +12,7 @@ use std::thread::JoinHandle;
 use hopbench_load::crew::{Accepted, Acceptor, Context, Crew};
 use hopbench_load::workload::{Figures, Trial, Workload};
 use hopbench_load::{Greeted, Greeter, SocketSet, Window, workload};
-use hopbench_model::{
-    Counter, EndReport, EngineKind, Job, LatencyKind, Nanos, Pacing, SECOND, Schedule, Tick, Timing,
-};
+use hopbench_model::{Counter, EndReport, EngineKind, Job, LatencyKind, Nanos, Pacing, SECOND, Schedule, Tick, Timing};
 use hopbench_stats::Histogram;
 use hopbench_sys::{DatagramPort, Listener, Waker, clock};
 
@@ -25,20 +23,12 @@ const PATIENCE: Nanos = 30 * SECOND;
 pub(crate) const WELCOME: [u8; 8] = *b"welcome!";
 
 /// A trial with these flags, as the command line would make it.
-pub(crate) fn job(
-    name: &str,
-    flags: &[&str],
-    connections: u32,
-    warmup_ms: u64,
-    window_ms: u64,
-) -> Job {
+pub(crate) fn job(name: &str, flags: &[&str], connections: u32, warmup_ms: u64, window_ms: u64) -> Job {
     let workload = workload(name).unwrap();
     let command = workload.arguments(clap::Command::new("test").no_binary_name(true));
     let mut job = Job {
         workload: name.to_owned(),
-        params: workload
-            .params(&command.try_get_matches_from(flags).unwrap())
-            .unwrap(),
+        params: workload.params(&command.try_get_matches_from(flags).unwrap()).unwrap(),
         schedule: Schedule::Closed,
         engine: EngineKind::Epoll,
         connections,
@@ -73,9 +63,7 @@ pub(crate) fn run(job: &Job, shared_clock: bool) -> Outcome {
     let server = Server::start(job, shared_clock);
     let client = End::new(job, server.target, shared_clock);
     let crew = client.workload.client(&client.context).unwrap();
-    wait_for("every flow is up", || {
-        crew.ready() || crew.fault().is_some()
-    });
+    wait_for("every flow is up", || crew.ready() || crew.fault().is_some());
     assert_eq!(crew.fault(), None);
     let start = open(job, &[&client.context.window, &server.end.context.window]);
     crew.wake();
@@ -89,26 +77,12 @@ pub(crate) fn run(job: &Job, shared_clock: bool) -> Outcome {
     let client = client.report(crew, [first.0, last.0]);
     let server = server.finish([first.1, last.1]);
     let figures = figures(job, &client, &server, shared_clock);
-    Outcome {
-        client,
-        server,
-        figures,
-    }
+    Outcome { client, server, figures }
 }
 
 /// The figures of a trial, whose invariants must hold.
-pub(crate) fn figures(
-    job: &Job,
-    client: &EndReport,
-    server: &EndReport,
-    shared_clock: bool,
-) -> Figures {
-    let figures = workload(&job.workload).unwrap().figures(&Trial {
-        job,
-        client,
-        server: Some(server),
-        shared_clock,
-    });
+pub(crate) fn figures(job: &Job, client: &EndReport, server: &EndReport, shared_clock: bool) -> Figures {
+    let figures = workload(&job.workload).unwrap().figures(&Trial { job, client, server: Some(server), shared_clock });
     for invariant in &figures.invariants {
         assert!(invariant.ok, "{}: {}", invariant.name, invariant.detail);
     }
@@ -127,10 +101,7 @@ pub(crate) fn open(job: &Job, windows: &[&Window]) -> Nanos {
 
 /// Samples of a latency.
 pub(crate) fn samples(report: &EndReport, kind: LatencyKind) -> u64 {
-    report
-        .latency
-        .get(&kind)
-        .map_or(0, |text| Histogram::from_base64(text).unwrap().count())
+    report.latency.get(&kind).map_or(0, |text| Histogram::from_base64(text).unwrap().count())
 }
 
 pub(crate) fn wait_for(what: &str, done: impl Fn() -> bool) {
@@ -160,10 +131,7 @@ impl End {
             peer_clock_offset_ns: 0,
             shared_clock,
         };
-        Self {
-            workload: workload(&job.workload).unwrap(),
-            context,
-        }
+        Self { workload: workload(&job.workload).unwrap(), context }
     }
 
     fn report(self, crew: Crew, edges: [hopbench_model::Counts; 2]) -> EndReport {
@@ -172,27 +140,15 @@ impl End {
         let drained = crew.counts();
         let (recorder, fault) = crew.join();
         assert_eq!(fault, None);
-        let [start, end] = edges.map(|counts| Tick {
-            counts,
-            ..Tick::default()
-        });
+        let [start, end] = edges.map(|counts| Tick { counts, ..Tick::default() });
         let (_, errors, extra) = recorder.tallies();
         EndReport {
             start,
             end,
             drained,
-            latency: recorder
-                .histograms()
-                .map(|(kind, histogram)| (kind, histogram.to_base64()))
-                .collect(),
-            errors: errors
-                .iter()
-                .map(|(name, n)| ((*name).to_owned(), *n))
-                .collect(),
-            extra: extra
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), *value))
-                .collect(),
+            latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
+            errors: errors.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),
+            extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
             settings: self.context.sockets.settings(),
             window_ns: self.context.job.timing.window_ns,
             ..EndReport::default()
@@ -222,25 +178,13 @@ impl Server {
             let target = probe.local_addr().unwrap();
             drop(probe);
             let port = DatagramPort::bind(target).unwrap();
-            (
-                target,
-                std::thread::spawn(move || register(&port, &acceptor, &stopped)),
-            )
+            (target, std::thread::spawn(move || register(&port, &acceptor, &stopped)))
         } else {
             let listener = Listener::bind(any, 64).unwrap();
             let target = listener.local().unwrap();
-            (
-                target,
-                std::thread::spawn(move || accept(&listener, &acceptor, &stopped)),
-            )
+            (target, std::thread::spawn(move || accept(&listener, &acceptor, &stopped)))
         };
-        Self {
-            target,
-            crew,
-            end,
-            stop,
-            accepting,
-        }
+        Self { target, crew, end, stop, accepting }
     }
 
     pub(crate) fn window(&self) -> &Window {
@@ -262,17 +206,11 @@ fn accept(listener: &Listener, acceptor: &Acceptor, stop: &AtomicBool) {
             continue;
         };
         let mut header = [0; 32];
-        wait_for("a flow's header", || {
-            socket.peek(&mut [0; 32]).is_ok_and(|n| n == 32)
-        });
+        wait_for("a flow's header", || socket.peek(&mut [0; 32]).is_ok_and(|n| n == 32));
         assert_eq!(socket.recv(&mut header).unwrap(), 32);
         let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
         socket.send(&WELCOME).unwrap();
-        acceptor(Accepted {
-            flow,
-            from_server: true,
-            socket,
-        });
+        acceptor(Accepted { flow, from_server: true, socket });
     }
 }
 
@@ -288,14 +226,9 @@ fn register(port: &DatagramPort, acceptor: &Acceptor, stop: &AtomicBool) {
         let flow = u32::from_le_bytes(datagram[..4].try_into().unwrap());
         if known.insert(flow) {
             let socket = DatagramPort::connected(arrival.local, arrival.peer).unwrap();
-            acceptor(Accepted {
-                flow,
-                from_server: false,
-                socket,
-            });
+            acceptor(Accepted { flow, from_server: false, socket });
         }
-        port.send_from(&WELCOME, arrival.local.ip(), arrival.peer)
-            .unwrap();
+        port.send_from(&WELCOME, arrival.local.ip(), arrival.peer).unwrap();
     }
 }
 
@@ -314,11 +247,7 @@ impl Greeter for Plain {
     }
 
     fn read(&self, _flow: u32, answer: &[u8]) -> Greeted {
-        if answer == WELCOME {
-            Greeted::Accepted
-        } else {
-            Greeted::Unknown
-        }
+        if answer == WELCOME { Greeted::Accepted } else { Greeted::Unknown }
     }
 }
 

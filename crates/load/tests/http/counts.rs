@@ -20,24 +20,13 @@ fn agree(job: &Job, target: &str) -> Seen {
         (Counter::SentBytes, Counter::ReceivedBytes),
         (Counter::ReceivedBytes, Counter::SentBytes),
     ] {
-        assert_eq!(
-            seen.count(client),
-            server.of(at_server),
-            "{client:?} with {engine}"
-        );
+        assert_eq!(seen.count(client), server.of(at_server), "{client:?} with {engine}");
     }
     assert_eq!(seen.errors(), json!({}), "{engine}");
     assert_eq!(server.of(Counter::Errors), 0);
     assert!(seen.count(Counter::Counted) > 0, "{engine}");
-    assert_eq!(
-        seen.statuses(),
-        json!({"200": seen.count(Counter::Counted)}),
-        "{engine}"
-    );
-    assert_eq!(
-        seen.latency(LatencyKind::Service).count(),
-        seen.count(Counter::Counted)
-    );
+    assert_eq!(seen.statuses(), json!({"200": seen.count(Counter::Counted)}), "{engine}");
+    assert_eq!(seen.latency(LatencyKind::Service).count(), seen.count(Counter::Counted));
     seen
 }
 
@@ -58,19 +47,10 @@ fn keep_alive_uses_one_connection_each() {
 fn without_keep_alive_every_request_has_a_connection() {
     for job in engines(&job(json!({"no_keep_alive": true}))) {
         let seen = agree(&job, "/?size=10");
-        assert_eq!(
-            seen.count(Counter::Connects),
-            seen.count(Counter::Completed)
-        );
+        assert_eq!(seen.count(Counter::Connects), seen.count(Counter::Completed));
         // A connection made just before the window's end belongs to it, its exchange does not.
-        let (connects, counted) = (
-            seen.latency(LatencyKind::Connect).count(),
-            seen.count(Counter::Counted),
-        );
-        assert!(
-            (counted..=counted + 4).contains(&connects),
-            "{connects} connects, {counted} counted"
-        );
+        let (connects, counted) = (seen.latency(LatencyKind::Connect).count(), seen.count(Counter::Counted));
+        assert!((counted..=counted + 4).contains(&connects), "{connects} connects, {counted} counted");
         assert!(seen.figures().notes[0].contains("begins with connecting"));
     }
 }
@@ -100,16 +80,9 @@ fn head_has_no_body() {
 
 #[test]
 fn threads_share_connections_and_arrivals() {
-    let closed = Job {
-        threads: 2,
-        connections: 5,
-        ..job(json!({}))
-    };
+    let closed = Job { threads: 2, connections: 5, ..job(json!({})) };
     assert_eq!(agree(&closed, "/").count(Counter::Connects), 5);
-    let open = Job {
-        schedule: Schedule::Rate(1000.0),
-        ..closed
-    };
+    let open = Job { schedule: Schedule::Rate(1000.0), ..closed };
     // Even arrivals over 150 ms, give or take the one on the edge.
     let intended = agree(&open, "/").count(Counter::Intended);
     assert!((149..=151).contains(&intended), "{intended}");
@@ -121,8 +94,5 @@ fn warm_up_is_sent_and_not_counted() {
     job.timing.warmup_ns = 100 * MS;
     let seen = agree(&job, "/");
     let (completed, counted) = (seen.count(Counter::Completed), seen.count(Counter::Counted));
-    assert!(
-        completed > counted,
-        "{completed} completed, {counted} counted"
-    );
+    assert!(completed > counted, "{completed} completed, {counted} counted");
 }

@@ -15,23 +15,11 @@ fn all_failed(seen: &Seen, reason: &str) {
     let failed = seen.count(Counter::CountedErrors);
     assert!(failed > 0, "{reason} with {engine}");
     assert_eq!(seen.errors(), json!({reason: failed}), "{engine}");
-    assert_eq!(
-        (seen.count(Counter::Counted), seen.count(Counter::Completed)),
-        (0, 0),
-        "{engine}"
-    );
+    assert_eq!((seen.count(Counter::Counted), seen.count(Counter::Completed)), (0, 0), "{engine}");
     assert_eq!(seen.latency(LatencyKind::Service).count(), 0, "{engine}");
     let figures = seen.figures();
-    assert_eq!(
-        (figures.metrics["requests"], figures.metrics["error_ratio"]),
-        (0.0, 1.0),
-        "{engine}"
-    );
-    assert!(
-        figures.warnings[0].detail.contains(reason),
-        "{:?}",
-        figures.warnings
-    );
+    assert_eq!((figures.metrics["requests"], figures.metrics["error_ratio"]), (0.0, 1.0), "{engine}");
+    assert!(figures.warnings[0].detail.contains(reason), "{:?}", figures.warnings);
 }
 
 #[test]
@@ -47,16 +35,10 @@ fn statuses_from_400_on_are_errors() {
             job.params["url"] = json!(ours.url(target));
             let seen = run(&job, ours.address);
             all_failed(&seen, reason);
-            assert_eq!(
-                seen.statuses(),
-                json!({status: seen.count(Counter::CountedErrors)})
-            );
+            assert_eq!(seen.statuses(), json!({status: seen.count(Counter::CountedErrors)}));
             // Errors of this sort leave the connection in use, and the server has answered each of them.
             assert_eq!(seen.count(Counter::Connects), 4);
-            assert_eq!(
-                seen.count(Counter::Errors),
-                ours.stop().of(Counter::Completed)
-            );
+            assert_eq!(seen.count(Counter::Errors), ours.stop().of(Counter::Completed));
         }
     }
 }
@@ -65,10 +47,7 @@ fn statuses_from_400_on_are_errors() {
 fn redirects_are_answers() {
     let ours = Ours::start();
     let seen = run(&job(json!({"url": ours.url("/?status=302")})), ours.address);
-    assert_eq!(
-        seen.statuses(),
-        json!({"302": seen.count(Counter::Counted)})
-    );
+    assert_eq!(seen.statuses(), json!({"302": seen.count(Counter::Counted)}));
     assert_eq!(seen.errors(), json!({}));
 }
 
@@ -83,8 +62,7 @@ fn broken_servers_fail_by_reason() {
         }),
         ("response_framing", |mut connection| {
             if connection.request() {
-                connection
-                    .write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok");
+                connection.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok");
             }
         }),
         ("response_truncated", |mut connection| {
@@ -115,30 +93,19 @@ fn a_server_that_stalls_is_given_up() {
         all_failed(&seen, "timeout");
         assert_eq!(seen.count(Counter::Timeouts), seen.count(Counter::Errors));
         // At most one each 30 ms on each of the 4 connections, and those that were under way at the end.
-        assert!(
-            seen.count(Counter::Errors) <= 4 * 6,
-            "{}",
-            seen.count(Counter::Errors)
-        );
+        assert!(seen.count(Counter::Errors) <= 4 * 6, "{}", seen.count(Counter::Errors));
     }
 }
 
 #[test]
 fn a_server_that_stalls_holds_up_an_open_loop_visibly() {
     let peer = Peer::start(|mut connection| while connection.request() {});
-    let mut job = Job {
-        schedule: Schedule::Rate(200.0),
-        ..job(json!({"url": peer.url()}))
-    };
+    let mut job = Job { schedule: Schedule::Rate(200.0), ..job(json!({"url": peer.url()})) };
     job.timing.timeout_ns = 50 * MS;
     let seen = run(&job, peer.address);
     accounted(&seen);
     assert!(seen.count(Counter::Queued) > 0);
-    assert!(
-        seen.report.errors.contains_key("timeout"),
-        "{:?}",
-        seen.report.errors
-    );
+    assert!(seen.report.errors.contains_key("timeout"), "{:?}", seen.report.errors);
 }
 
 /// Every arrival of an open loop is a success, a failure or unsent.
@@ -146,12 +113,7 @@ fn accounted(seen: &Seen) {
     let done = [Counter::Counted, Counter::CountedErrors, Counter::Unsent].map(|c| seen.count(c));
     let intended = seen.count(Counter::Intended);
     assert!(intended > 0);
-    assert_eq!(
-        done.iter().sum::<u64>(),
-        intended,
-        "{done:?} with {}",
-        seen.job.engine
-    );
+    assert_eq!(done.iter().sum::<u64>(), intended, "{done:?} with {}", seen.job.engine);
     seen.figures();
 }
 
@@ -169,20 +131,13 @@ fn a_dead_server_is_not_hammered() {
         let seen = vanished(job);
         all_failed(&seen, "connect_refused");
         // Pauses of 1, 2, 4 ... 64 ms: 8 attempts in 127 ms, the next 100 ms later.
-        assert!(
-            (4..=4 * 9).contains(&seen.count(Counter::Errors)),
-            "{}",
-            seen.count(Counter::Errors)
-        );
+        assert!((4..=4 * 9).contains(&seen.count(Counter::Errors)), "{}", seen.count(Counter::Errors));
     }
 }
 
 #[test]
 fn a_dead_server_does_not_make_arrivals_vanish() {
-    for job in engines(&Job {
-        schedule: Schedule::Rate(400.0),
-        ..job(Value::Null)
-    }) {
+    for job in engines(&Job { schedule: Schedule::Rate(400.0), ..job(Value::Null) }) {
         accounted(&vanished(job));
     }
 }
@@ -192,32 +147,22 @@ fn a_server_that_is_not_there_is_told_before_load_starts() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let fault: Fault =
-        run_and(&job(json!({"url": format!("{address}")})), address, || {}).unwrap_err();
+    let fault: Fault = run_and(&job(json!({"url": format!("{address}")})), address, || {}).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Environment);
-    assert!(
-        fault.text.contains(&address.to_string()) && fault.text.contains("refused"),
-        "{fault}"
-    );
+    assert!(fault.text.contains(&address.to_string()) && fault.text.contains("refused"), "{fault}");
 }
 
 #[test]
 fn what_is_cut_off_is_told() {
     // Two connections, each busy for longer than the window and its grace.
     let ours = Ours::start();
-    let mut job = Job {
-        schedule: Schedule::Rate(100.0),
-        ..job(json!({"url": ours.url("/?delay=60s")}))
-    };
+    let mut job = Job { schedule: Schedule::Rate(100.0), ..job(json!({"url": ours.url("/?delay=60s")})) };
     job.connections = 2;
     job.timing.timeout_ns = SECOND / 4;
     let seen = run(&job, ours.address);
     accounted(&seen);
     let failed = seen.count(Counter::CountedErrors);
     let reasons = &seen.report.errors;
-    assert!(
-        reasons["timeout"] > 0 && reasons.values().sum::<u64>() == failed,
-        "{reasons:?}"
-    );
+    assert!(reasons["timeout"] > 0 && reasons.values().sum::<u64>() == failed, "{reasons:?}");
     assert!(seen.count(Counter::Unsent) > 0);
 }

@@ -2,10 +2,7 @@
 //!
 //! Times are only asserted where arithmetic gives them and with room for a machine that does other things too;
 //! counts are asserted exactly.
-#![allow(
-    clippy::unwrap_used,
-    reason = "all of this is test code, its helpers too"
-)]
+#![allow(clippy::unwrap_used, reason = "all of this is test code, its helpers too")]
 
 mod counts;
 mod errors;

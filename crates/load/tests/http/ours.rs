@@ -36,20 +36,10 @@ impl Ours {
                     break;
                 }
                 stream.set_nonblocking(true).unwrap();
-                acceptor(Accepted {
-                    flow,
-                    from_server: false,
-                    socket: Socket::from(OwnedFd::from(stream)),
-                });
+                acceptor(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)) });
             }
         });
-        Self {
-            address,
-            crew,
-            window,
-            over,
-            accepting,
-        }
+        Self { address, crew, window, over, accepting }
     }
 
     pub(crate) fn url(&self, target: &str) -> String {
@@ -66,11 +56,7 @@ impl Ours {
         while self.crew.running() > 0 && clock::now() < patience {
             clock::sleep_until(clock::now() + 1_000_000);
         }
-        assert_eq!(
-            self.crew.running(),
-            0,
-            "the target ends with its last connection"
-        );
+        assert_eq!(self.crew.running(), 0, "the target ends with its last connection");
         self.window.stop();
         let counts = self.crew.counts();
         let (_, fault) = self.crew.join();

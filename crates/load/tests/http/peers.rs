@@ -22,10 +22,7 @@ impl Peer {
     pub(crate) fn start(serve: impl Fn(Connection) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (connections, over) = (
-            Arc::new(AtomicU64::new(0)),
-            Arc::new(AtomicBool::new(false)),
-        );
+        let (connections, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
         let (count, end, serve) = (Arc::clone(&connections), Arc::clone(&over), Arc::new(serve));
         let accepting = std::thread::spawn(move || {
             loop {
@@ -39,12 +36,7 @@ impl Peer {
                 std::thread::spawn(move || serve(Connection(BufReader::new(stream))));
             }
         });
-        Self {
-            address,
-            connections,
-            over,
-            accepting: Some(accepting),
-        }
+        Self { address, connections, over, accepting: Some(accepting) }
     }
 
     pub(crate) fn url(&self) -> String {

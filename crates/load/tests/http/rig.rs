@@ -7,8 +7,7 @@ use hopbench_load::crew::Context;
 use hopbench_load::workload::{Figures, Trial};
 use hopbench_load::{SocketSet, Window, workload};
 use hopbench_model::{
-    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, SECOND, Schedule, Tick,
-    Timing,
+    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, SECOND, Schedule, Tick, Timing,
 };
 use hopbench_stats::Histogram;
 use hopbench_sys::{Waker, clock};
@@ -31,22 +30,14 @@ pub(crate) fn job(params: Value) -> Job {
         pacing: Pacing::Sleep,
         client_cpus: None,
         server_cpus: None,
-        timing: Timing {
-            warmup_ns: 0,
-            window_ns: 150 * MS,
-            interval_ns: 100 * MS,
-            timeout_ns: 2 * SECOND,
-        },
+        timing: Timing { warmup_ns: 0, window_ns: 150 * MS, interval_ns: 100 * MS, timeout_ns: 2 * SECOND },
         seed: 7,
     }
 }
 
 /// The same once with every engine.
 pub(crate) fn engines(job: &Job) -> impl Iterator<Item = Job> + '_ {
-    EngineKind::ALL.iter().map(|engine| Job {
-        engine: *engine,
-        ..job.clone()
-    })
+    EngineKind::ALL.iter().map(|engine| Job { engine: *engine, ..job.clone() })
 }
 
 pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
@@ -75,11 +66,7 @@ pub(crate) fn run(job: &Job, target: SocketAddr) -> Seen {
 }
 
 /// Runs a job; `meanwhile` is called when the workers have been started.
-pub(crate) fn run_and(
-    job: &Job,
-    target: SocketAddr,
-    meanwhile: impl FnOnce(),
-) -> Result<Seen, Fault> {
+pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -> Result<Seen, Fault> {
     let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let http = workload("http").unwrap();
     assert_eq!(http.problems(job), []);
@@ -87,29 +74,17 @@ pub(crate) fn run_and(
     let window = Arc::clone(&context.window);
     let crew = http.client(&context)?;
     meanwhile();
-    wait("the connections to stand", 5 * SECOND, || {
-        crew.ready() || crew.fault().is_some()
-    });
+    wait("the connections to stand", 5 * SECOND, || crew.ready() || crew.fault().is_some());
     let load_start = clock::now();
     let start = load_start + job.timing.warmup_ns;
     let end = start + job.timing.window_ns;
     window.open(load_start, start, end);
     crew.wake();
     clock::sleep_until(start);
-    let first = Tick {
-        counts: crew.counts(),
-        ..Tick::default()
-    };
+    let first = Tick { counts: crew.counts(), ..Tick::default() };
     clock::sleep_until(end);
-    let last = Tick {
-        counts: crew.counts(),
-        ..Tick::default()
-    };
-    wait(
-        "the workers to end",
-        job.timing.timeout_ns + 5 * SECOND,
-        || crew.running() == 0,
-    );
+    let last = Tick { counts: crew.counts(), ..Tick::default() };
+    wait("the workers to end", job.timing.timeout_ns + 5 * SECOND, || crew.running() == 0);
     let drained = crew.counts();
     let (recorder, fault) = crew.join();
     if let Some(fault) = fault {
@@ -120,29 +95,14 @@ pub(crate) fn run_and(
         start: first,
         end: last,
         drained,
-        latency: recorder
-            .histograms()
-            .map(|(kind, histogram)| (kind, histogram.to_base64()))
-            .collect(),
-        statuses: statuses
-            .iter()
-            .map(|(status, n)| (status.to_string(), *n))
-            .collect(),
-        errors: errors
-            .iter()
-            .map(|(reason, n)| ((*reason).to_owned(), *n))
-            .collect(),
-        extra: extra
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), *value))
-            .collect(),
+        latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
+        statuses: statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect(),
+        errors: errors.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect(),
+        extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         window_ns: job.timing.window_ns,
         ..EndReport::default()
     };
-    Ok(Seen {
-        job: job.clone(),
-        report,
-    })
+    Ok(Seen { job: job.clone(), report })
 }
 
 pub(crate) fn wait(what: &str, patience: Nanos, done: impl Fn() -> bool) {
@@ -160,10 +120,7 @@ impl Seen {
     }
 
     pub(crate) fn latency(&self, kind: LatencyKind) -> Histogram {
-        self.report
-            .latency
-            .get(&kind)
-            .map_or_else(Histogram::new, |text| Histogram::from_base64(text).unwrap())
+        self.report.latency.get(&kind).map_or_else(Histogram::new, |text| Histogram::from_base64(text).unwrap())
     }
 
     /// Failures of the window by reason.
@@ -178,12 +135,7 @@ impl Seen {
 
     /// The figures, all of whose invariants hold.
     pub(crate) fn figures(&self) -> Figures {
-        let trial = Trial {
-            job: &self.job,
-            client: &self.report,
-            server: None,
-            shared_clock: true,
-        };
+        let trial = Trial { job: &self.job, client: &self.report, server: None, shared_clock: true };
         let figures = workload("http").unwrap().figures(&trial);
         for invariant in &figures.invariants {
             assert!(invariant.ok, "{invariant:?} with {}", self.job.engine);

@@ -11,9 +11,7 @@ use crate::ours::Ours;
 /// Sends `pieces` one after the other and reads until the target closes.
 fn exchange(ours: &Ours, pieces: &[&[u8]]) -> String {
     let mut stream = TcpStream::connect(ours.address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     stream.set_nodelay(true).unwrap();
     for piece in pieces {
         stream.write_all(piece).unwrap();
@@ -32,20 +30,10 @@ fn pipelined_requests_are_answered_in_order() {
         GET /?size=5000 HTTP/1.1\r\nHost: h\r\n\r\n\
         GET /nowhere HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
     let whole = exchange(&ours, &[requests]);
-    let at: Vec<_> = [
-        "\r\n\r\none",
-        "\r\n\r\nok",
-        "\r\n\r\ntwo",
-        "Content-Length: 5000",
-        "404 Not Found",
-    ]
-    .iter()
-    .map(|part| {
-        whole
-            .find(part)
-            .unwrap_or_else(|| panic!("{part} in {whole:?}"))
-    })
-    .collect();
+    let at: Vec<_> = ["\r\n\r\none", "\r\n\r\nok", "\r\n\r\ntwo", "Content-Length: 5000", "404 Not Found"]
+        .iter()
+        .map(|part| whole.find(part).unwrap_or_else(|| panic!("{part} in {whole:?}")))
+        .collect();
     assert!(at.is_sorted(), "{at:?}");
     // The same in pieces of every small size.
     for size in [1, 2, 7, 64] {
@@ -53,10 +41,7 @@ fn pipelined_requests_are_answered_in_order() {
         assert_eq!(exchange(&ours, &pieces).len(), whole.len(), "{size}");
     }
     let counts = ours.stop();
-    assert_eq!(
-        (counts.of(Counter::Completed), counts.of(Counter::Errors)),
-        (25, 0)
-    );
+    assert_eq!((counts.of(Counter::Completed), counts.of(Counter::Errors)), (25, 0));
 }
 
 #[test]
@@ -74,14 +59,8 @@ fn more_pipelined_than_one_receive_holds() {
 fn who_asks_for_leave_gets_it() {
     let ours = Ours::start();
     let mut stream = TcpStream::connect(ours.address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .unwrap();
-    stream
-        .write_all(
-            b"PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n",
-        )
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    stream.write_all(b"PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n").unwrap();
     let mut leave = [0; 25];
     stream.read_exact(&mut leave).unwrap();
     assert_eq!(&leave, b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -89,10 +68,7 @@ fn who_asks_for_leave_gets_it() {
     stream.shutdown(Shutdown::Write).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    assert!(
-        answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("\r\n\r\nbody"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("\r\n\r\nbody"), "{answer}");
     assert_eq!(ours.stop().of(Counter::Completed), 1);
 }
 
@@ -100,10 +76,7 @@ fn who_asks_for_leave_gets_it() {
 fn what_cannot_be_read_is_refused_and_the_refusal_arrives() {
     let ours = Ours::start();
     let garbage = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello?\r\n\r\n";
-    let large = format!(
-        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n{}",
-        "x".repeat(100_000)
-    );
+    let large = format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n{}", "x".repeat(100_000));
     for (request, status) in [
         (&garbage[..], "HTTP/1.1 400 "),
         (large.as_bytes(), "HTTP/1.1 413 "),
@@ -111,26 +84,17 @@ fn what_cannot_be_read_is_refused_and_the_refusal_arrives() {
         (&b"X".repeat(20_000), "HTTP/1.1 431 "),
     ] {
         let mut stream = TcpStream::connect(ours.address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(10)))
-            .unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         stream.write_all(request).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with(status), "{status}: {answer}");
     }
     // Connections that end within a request, or without one, are nobody's error.
-    for unfinished in [
-        &b""[..],
-        b"GET / HT",
-        b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf",
-    ] {
+    for unfinished in [&b""[..], b"GET / HT", b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf"] {
         let mut stream = TcpStream::connect(ours.address).unwrap();
         stream.write_all(unfinished).unwrap();
     }
     let counts = ours.stop();
-    assert_eq!(
-        (counts.of(Counter::Completed), counts.of(Counter::Errors)),
-        (0, 4)
-    );
+    assert_eq!((counts.of(Counter::Completed), counts.of(Counter::Errors)), (0, 4));
 }

@@ -7,11 +7,7 @@ use crate::ours::Ours;
 use crate::rig::{MS, Seen, engines, job, run};
 
 fn open_loop(rate: f64, connections: u32, seconds: f64) -> Job {
-    let mut job = Job {
-        schedule: Schedule::Rate(rate),
-        connections,
-        ..job(json!({}))
-    };
+    let mut job = Job { schedule: Schedule::Rate(rate), connections, ..job(json!({})) };
     job.timing.window_ns = (seconds * SECOND as f64) as u64;
     job
 }
@@ -52,14 +48,8 @@ fn stalled(seconds: f64) {
         seen = stalled_once(seconds);
     }
     let [response, service] = seen;
-    assert!(
-        near_90(response),
-        "response p99 is {response} ms, arithmetic says 90 ms"
-    );
-    assert!(
-        near_90(service),
-        "with a connection for each, service p99 is the same: {service} ms"
-    );
+    assert!(near_90(response), "response p99 is {response} ms, arithmetic says 90 ms");
+    assert!(near_90(service), "with a connection for each, service p99 is the same: {service} ms");
 }
 
 fn near_90(ms: f64) -> bool {
@@ -98,25 +88,10 @@ fn with_too_few_connections_response_time_tells_what_service_time_hides() {
     // One connection: of the 100 requests due in a stall one meets it, the others wait behind that one.
     let seen = against_ours(open_loop(1000.0, 1, 2.0), "/?stall=100ms&every=1s");
     assert_eq!(seen.count(Counter::Counted), seen.count(Counter::Intended));
-    assert!(
-        seen.count(Counter::Queued) >= 100,
-        "{}",
-        seen.count(Counter::Queued)
-    );
-    let (service, response) = (
-        seen.latency(LatencyKind::Service),
-        seen.latency(LatencyKind::Response),
-    );
-    assert!(
-        service.percentile(99.0) < 20 * MS,
-        "service p99 is {}",
-        service.percentile(99.0)
-    );
-    assert!(
-        response.percentile(99.0) > 80 * MS,
-        "response p99 is {}",
-        response.percentile(99.0)
-    );
+    assert!(seen.count(Counter::Queued) >= 100, "{}", seen.count(Counter::Queued));
+    let (service, response) = (seen.latency(LatencyKind::Service), seen.latency(LatencyKind::Response));
+    assert!(service.percentile(99.0) < 20 * MS, "service p99 is {}", service.percentile(99.0));
+    assert!(response.percentile(99.0) > 80 * MS, "response p99 is {}", response.percentile(99.0));
     seen.figures();
 }
 
@@ -126,24 +101,13 @@ fn a_rate_is_kept_and_accounted_for() {
         let seen = against_ours(job, "/?size=100");
         let engine = seen.job.engine;
         let intended = seen.count(Counter::Intended);
-        assert!(
-            (1999..=2001).contains(&intended),
-            "{intended} with {engine}"
-        );
+        assert!((1999..=2001).contains(&intended), "{intended} with {engine}");
         let done = seen.count(Counter::Counted) + seen.count(Counter::CountedErrors);
         // Everything was drained, so that nothing is in flight.
         assert_eq!(done + seen.count(Counter::Unsent), intended, "{engine}");
         assert_eq!(seen.count(Counter::Unsent), 0, "{engine}");
-        for kind in [
-            LatencyKind::Service,
-            LatencyKind::Response,
-            LatencyKind::Lateness,
-        ] {
-            assert_eq!(
-                seen.latency(kind).count(),
-                seen.count(Counter::Counted),
-                "{kind:?} with {engine}"
-            );
+        for kind in [LatencyKind::Service, LatencyKind::Response, LatencyKind::Lateness] {
+            assert_eq!(seen.latency(kind).count(), seen.count(Counter::Counted), "{kind:?} with {engine}");
         }
         assert!((1999.0..=2001.0).contains(&seen.figures().metrics["requests_per_s"]));
     }
@@ -151,16 +115,9 @@ fn a_rate_is_kept_and_accounted_for() {
 
 #[test]
 fn poisson_arrivals_are_all_sent() {
-    let job = Job {
-        schedule: Schedule::Poisson(2000.0),
-        ..open_loop(0.0, 16, 0.5)
-    };
+    let job = Job { schedule: Schedule::Poisson(2000.0), ..open_loop(0.0, 16, 0.5) };
     let seen = against_ours(job, "/");
     assert_eq!(seen.count(Counter::Counted), seen.count(Counter::Intended));
     // 1000 on average; six standard deviations are 190.
-    assert!(
-        (810..=1190).contains(&seen.count(Counter::Intended)),
-        "{}",
-        seen.count(Counter::Intended)
-    );
+    assert!((810..=1190).contains(&seen.count(Counter::Intended)), "{}", seen.count(Counter::Intended));
 }

@@ -11,10 +11,7 @@ type ReadLimit = fn(&Path, &str) -> Option<f64>;
 /// root. `None` without a limit, or where it cannot be seen.
 pub(super) fn cpu_limit_cores(root: &Path) -> Option<f64> {
     let groups = read_raw(root, "proc/self/cgroup")?;
-    groups
-        .lines()
-        .filter_map(|line| hierarchy_limit(root, line))
-        .reduce(f64::min)
+    groups.lines().filter_map(|line| hierarchy_limit(root, line)).reduce(f64::min)
 }
 
 /// The limit that one line of `/proc/self/cgroup`, `id:controllers:path`, leads to.
@@ -36,11 +33,7 @@ fn hierarchy_limit(root: &Path, line: &str) -> Option<f64> {
     // ancestor, the mount itself, exists.
     path.ancestors()
         .filter_map(Path::to_str)
-        .flat_map(|group| {
-            mounts
-                .iter()
-                .map(move |mount| format!("{mount}/{}", group.trim_start_matches('/')))
-        })
+        .flat_map(|group| mounts.iter().map(move |mount| format!("{mount}/{}", group.trim_start_matches('/'))))
         .filter_map(|group| limit(root, group.trim_end_matches('/')))
         .reduce(f64::min)
 }
@@ -70,11 +63,7 @@ mod tests {
     use super::*;
 
     /// Name, files, limit.
-    type Case = (
-        &'static str,
-        &'static [(&'static str, &'static str)],
-        Option<f64>,
-    );
+    type Case = (&'static str, &'static [(&'static str, &'static str)], Option<f64>);
 
     #[test]
     fn the_smallest_limit_up_to_the_root_counts() {
@@ -99,27 +88,14 @@ mod tests {
             ),
             (
                 "v2, a container's mount",
-                &[
-                    ("proc/self/cgroup", "0::/\n"),
-                    ("sys/fs/cgroup/cpu.max", "200000 100000\n"),
-                ],
+                &[("proc/self/cgroup", "0::/\n"), ("sys/fs/cgroup/cpu.max", "200000 100000\n")],
                 Some(2.0),
             ),
-            (
-                "v2, none",
-                &[
-                    ("proc/self/cgroup", "0::/a\n"),
-                    ("sys/fs/cgroup/a/cpu.max", "max 100000\n"),
-                ],
-                None,
-            ),
+            ("v2, none", &[("proc/self/cgroup", "0::/a\n"), ("sys/fs/cgroup/a/cpu.max", "max 100000\n")], None),
             (
                 "v1",
                 &[
-                    (
-                        "proc/self/cgroup",
-                        "4:memory:/m\n2:cpu,cpuacct:/pod/x\n0::/\n",
-                    ),
+                    ("proc/self/cgroup", "4:memory:/m\n2:cpu,cpuacct:/pod/x\n0::/\n"),
                     ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "250000\n"),
                     ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
                 ],
@@ -136,20 +112,10 @@ mod tests {
             ),
             (
                 "outside of the namespace",
-                &[
-                    ("proc/self/cgroup", "0::/../a\n"),
-                    ("sys/fs/cgroup/cpu.max", "200000 100000\n"),
-                ],
+                &[("proc/self/cgroup", "0::/../a\n"), ("sys/fs/cgroup/cpu.max", "200000 100000\n")],
                 None,
             ),
-            (
-                "broken",
-                &[
-                    ("proc/self/cgroup", "x\n0::/\n"),
-                    ("sys/fs/cgroup/cpu.max", "1 0\n"),
-                ],
-                None,
-            ),
+            ("broken", &[("proc/self/cgroup", "x\n0::/\n"), ("sys/fs/cgroup/cpu.max", "1 0\n")], None),
         ];
         for (name, files, expected) in cases {
             assert_eq!(cpu_limit_cores(tree(files).path()), *expected, "{name}");

@@ -17,11 +17,7 @@ pub(super) fn add(root: &Path, facts: &mut Facts) {
     put(facts, "cpu_count", count.map(|count| count.to_string()));
     if let Some(cpuinfo) = first_cpu(root) {
         put(facts, "cpu_model", model(&cpuinfo));
-        put(
-            facts,
-            "virtualization",
-            guest(&cpuinfo).then(|| "guest (hypervisor CPU flag)".to_owned()),
-        );
+        put(facts, "virtualization", guest(&cpuinfo).then(|| "guest (hypervisor CPU flag)".to_owned()));
     }
     put(facts, "hardware", hardware(root));
 }
@@ -45,19 +41,13 @@ fn model(cpuinfo: &str) -> Option<String> {
 
 /// Only x86 tells; elsewhere `hardware` is the hint.
 fn guest(cpuinfo: &str) -> bool {
-    labelled::value(cpuinfo, "flags").is_some_and(|flags| {
-        flags
-            .split_ascii_whitespace()
-            .any(|flag| flag == "hypervisor")
-    })
+    labelled::value(cpuinfo, "flags")
+        .is_some_and(|flags| flags.split_ascii_whitespace().any(|flag| flag == "hypervisor"))
 }
 
 /// Who says to have made the machine: a cloud puts its name and the kind of instance here.
 fn hardware(root: &Path) -> Option<String> {
-    let parts = [
-        "sys/class/dmi/id/sys_vendor",
-        "sys/class/dmi/id/product_name",
-    ];
+    let parts = ["sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"];
     let known: Vec<String> = parts.iter().filter_map(|path| read(root, path)).collect();
     Some(known.join(" ").trim().to_owned())
 }

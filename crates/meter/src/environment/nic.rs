@@ -24,14 +24,9 @@ pub(super) fn add(root: &Path, facts: &mut Facts) {
     names.sort_by_cached_key(|name| !root.join(sys(name, "device")).exists());
     put(facts, "nics", Some(named(&names)));
 
-    let details: Vec<(&String, Details)> = names
-        .into_iter()
-        .take(MAX_DETAILED)
-        .filter_map(|name| Some((name, Details::read(root, name)?)))
-        .collect();
-    let after = read_raw(root, DEV_PATH)
-        .map(|text| received(&text))
-        .unwrap_or_default();
+    let details: Vec<(&String, Details)> =
+        names.into_iter().take(MAX_DETAILED).filter_map(|name| Some((name, Details::read(root, name)?))).collect();
+    let after = read_raw(root, DEV_PATH).map(|text| received(&text)).unwrap_or_default();
     for (name, details) in details {
         // /sys shows the namespace it was mounted in, which need not be this thread's, and both may
         // have an `eth0`. Only of one and the same interface does the counter in /sys lie between
@@ -40,19 +35,13 @@ pub(super) fn add(root: &Path, facts: &mut Facts) {
         if between.contains(&details.received_bytes) {
             put(facts, &format!("nic_{name}_mtu_bytes"), details.mtu);
             put(facts, &format!("nic_{name}_driver"), details.driver);
-            put(
-                facts,
-                &format!("nic_{name}_speed_bits_per_s"),
-                details.speed,
-            );
+            put(facts, &format!("nic_{name}_speed_bits_per_s"), details.speed);
         }
     }
 }
 
 fn received(text: &str) -> BTreeMap<String, u64> {
-    netdev::received_bytes(text)
-        .map(|(name, bytes)| (name.to_owned(), bytes))
-        .collect()
+    netdev::received_bytes(text).map(|(name, bytes)| (name.to_owned(), bytes)).collect()
 }
 
 fn sys(name: &str, file: &str) -> String {
@@ -60,18 +49,10 @@ fn sys(name: &str, file: &str) -> String {
 }
 
 fn named(names: &[&String]) -> String {
-    let shown: Vec<&str> = names
-        .iter()
-        .take(MAX_NAMED)
-        .map(|name| name.as_str())
-        .collect();
+    let shown: Vec<&str> = names.iter().take(MAX_NAMED).map(|name| name.as_str()).collect();
     let more = names.len() - shown.len();
     let list = shown.join(" ");
-    if more > 0 {
-        format!("{list} and {more} more")
-    } else {
-        list
-    }
+    if more > 0 { format!("{list} and {more} more") } else { list }
 }
 
 struct Details {
@@ -83,32 +64,20 @@ struct Details {
 
 impl Details {
     fn read(root: &Path, name: &str) -> Option<Self> {
-        let received_bytes = read(root, &sys(name, "statistics/rx_bytes"))?
-            .parse()
-            .ok()?;
+        let received_bytes = read(root, &sys(name, "statistics/rx_bytes"))?.parse().ok()?;
         let driver = fs::read_link(root.join(sys(name, "device/driver")))
             .ok()
             .and_then(|link| Some(link.file_name()?.to_str()?.to_owned()));
         // A virtual interface's speed is made up, and asking for it may wait for the kernel's
         // network lock.
-        let speed = driver
-            .as_ref()
-            .and_then(|_| speed_bits_per_s(&read(root, &sys(name, "speed"))?));
-        Some(Self {
-            received_bytes,
-            mtu: read(root, &sys(name, "mtu")),
-            driver,
-            speed,
-        })
+        let speed = driver.as_ref().and_then(|_| speed_bits_per_s(&read(root, &sys(name, "speed"))?));
+        Some(Self { received_bytes, mtu: read(root, &sys(name, "mtu")), driver, speed })
     }
 }
 
 /// The kernel gives Mbit/s, and -1 (as a number of 32 bits in older versions) for unknown.
 fn speed_bits_per_s(text: &str) -> Option<String> {
-    let mbit: u64 = text
-        .parse()
-        .ok()
-        .filter(|mbit| (1..u64::from(u32::MAX)).contains(mbit))?;
+    let mbit: u64 = text.parse().ok().filter(|mbit| (1..u64::from(u32::MAX)).contains(mbit))?;
     Some((mbit * 1_000_000).to_string())
 }
 
@@ -145,11 +114,7 @@ mod tests {
             ("sys/class/net/br0/speed", "10000\n"),
             ("sys/class/net/br0/statistics/rx_bytes", "20\n"),
         ]);
-        symlink(
-            "../../drivers/virtio_net",
-            root.path().join("sys/class/net/eth0/device/driver"),
-        )
-        .unwrap();
+        symlink("../../drivers/virtio_net", root.path().join("sys/class/net/eth0/device/driver")).unwrap();
         let expected = [
             ("nic_br0_mtu_bytes", "1450"),
             ("nic_eth0_driver", "virtio_net"),
@@ -157,9 +122,7 @@ mod tests {
             ("nic_eth0_speed_bits_per_s", "25000000000"),
             ("nics", "eth0 br0"),
         ];
-        let expected: Facts = expected
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into();
+        let expected: Facts = expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         assert_eq!(facts(root.path()), expected);
     }
 
@@ -171,11 +134,7 @@ mod tests {
                 ("sys/class/net/eth0/mtu", "9000\n"),
                 ("sys/class/net/eth0/statistics/rx_bytes", other),
             ]);
-            assert_eq!(
-                facts(root.path()),
-                [("nics".to_owned(), "eth0".to_owned())].into(),
-                "{other}"
-            );
+            assert_eq!(facts(root.path()), [("nics".to_owned(), "eth0".to_owned())].into(), "{other}");
         }
     }
 
@@ -189,17 +148,10 @@ mod tests {
             files.push((sys(name, "mtu"), "1450\n".to_owned()));
             files.push((sys(name, "statistics/rx_bytes"), "1\n".to_owned()));
         }
-        let files: Vec<(&str, &str)> = files
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
-            .collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let facts = facts(tree(&files).path());
         assert_eq!(facts.len(), MAX_DETAILED + 1);
-        assert!(
-            facts["nics"].ends_with("veth31 and 68 more"),
-            "{}",
-            facts["nics"]
-        );
+        assert!(facts["nics"].ends_with("veth31 and 68 more"), "{}", facts["nics"]);
     }
 
     #[test]

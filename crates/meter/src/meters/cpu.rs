@@ -15,37 +15,13 @@ const VALUES: &[ValueDef] = &[
         "s",
         "CPU time that was neither idle nor waiting for I/O, all CPUs; steal is part of it",
     ),
-    ValueDef::total(
-        "softirq_s_total",
-        "s",
-        "CPU time in softirq, all CPUs; part of busy",
-    ),
-    ValueDef::total(
-        "steal_s_total",
-        "s",
-        "time the hypervisor gave to others, all CPUs; part of busy",
-    ),
+    ValueDef::total("softirq_s_total", "s", "CPU time in softirq, all CPUs; part of busy"),
+    ValueDef::total("steal_s_total", "s", "time the hypervisor gave to others, all CPUs; part of busy"),
     ValueDef::total("cpu{n}_busy_s_total", "s", "busy time of one CPU"),
-    ValueDef::total(
-        "cpu{n}_softirq_s_total",
-        "s",
-        "softirq time of one CPU; part of its busy time",
-    ),
-    ValueDef::total(
-        "cpu{n}_steal_s_total",
-        "s",
-        "stolen time of one CPU; part of its busy time",
-    ),
-    ValueDef::total(
-        "context_switches_total",
-        "switches",
-        "context switches, all CPUs",
-    ),
-    ValueDef::level(
-        "processes_running",
-        "tasks",
-        "tasks that run or wait for a CPU, the reader included",
-    ),
+    ValueDef::total("cpu{n}_softirq_s_total", "s", "softirq time of one CPU; part of its busy time"),
+    ValueDef::total("cpu{n}_steal_s_total", "s", "stolen time of one CPU; part of its busy time"),
+    ValueDef::total("context_switches_total", "switches", "context switches, all CPUs"),
+    ValueDef::level("processes_running", "tasks", "tasks that run or wait for a CPU, the reader included"),
 ];
 
 /// CPU time of the whole machine, from `/proc/stat`; its resolution is a clock tick (10 ms).
@@ -65,10 +41,7 @@ impl Meter for Cpu {
     }
 
     fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
-        Ok(Box::new(Stat {
-            file: ProcFile::open(PATH)?,
-            tick_s: clock_tick::seconds(),
-        }))
+        Ok(Box::new(Stat { file: ProcFile::open(PATH)?, tick_s: clock_tick::seconds() }))
     }
 }
 
@@ -87,36 +60,18 @@ fn parse(text: &str, tick_s: f64, into: &mut Reading) -> io::Result<()> {
     for line in text.lines() {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         if let Some(number) = word.strip_prefix("cpu") {
-            let prefix = if number.is_empty() {
-                String::new()
-            } else {
-                format!("cpu{number}_")
-            };
+            let prefix = if number.is_empty() { String::new() } else { format!("cpu{number}_") };
             let ticks = Ticks::parse(rest).ok_or_else(|| unexpected(PATH, "CPU times"))?;
             into.insert(format!("{prefix}busy_s_total"), ticks.busy as f64 * tick_s);
-            into.insert(
-                format!("{prefix}softirq_s_total"),
-                ticks.softirq as f64 * tick_s,
-            );
-            into.insert(
-                format!("{prefix}steal_s_total"),
-                ticks.steal as f64 * tick_s,
-            );
+            into.insert(format!("{prefix}softirq_s_total"), ticks.softirq as f64 * tick_s);
+            into.insert(format!("{prefix}steal_s_total"), ticks.steal as f64 * tick_s);
         } else if word == "ctxt" || word == "procs_running" {
-            let name = if word == "ctxt" {
-                "context_switches_total"
-            } else {
-                "processes_running"
-            };
+            let name = if word == "ctxt" { "context_switches_total" } else { "processes_running" };
             let value: u64 = rest.trim().parse().map_err(|_| unexpected(PATH, word))?;
             into.insert(name.to_owned(), value as f64);
         }
     }
-    if into.contains_key("busy_s_total") {
-        Ok(())
-    } else {
-        Err(unexpected(PATH, "CPU times"))
-    }
+    if into.contains_key("busy_s_total") { Ok(()) } else { Err(unexpected(PATH, "CPU times")) }
 }
 
 /// What one `cpu` line says, in clock ticks.
@@ -140,11 +95,7 @@ impl Ticks {
             }
         }
         let [user, nice, system, _idle, _iowait, irq, softirq, steal] = ticks;
-        Some(Self {
-            busy: user + nice + system + irq + softirq + steal,
-            softirq,
-            steal,
-        })
+        Some(Self { busy: user + nice + system + irq + softirq + steal, softirq, steal })
     }
 }
 
@@ -184,27 +135,14 @@ softirq 153888 0 17922
         ];
         assert_eq!(reading.len(), expected.len(), "{reading:?}");
         for (key, value) in expected {
-            assert!(
-                (reading[key] - value).abs() < 1e-9,
-                "{key} is {}, not {value}",
-                reading[key]
-            );
+            assert!((reading[key] - value).abs() < 1e-9, "{key} is {}, not {value}", reading[key]);
         }
     }
 
     #[test]
     fn texts_that_are_no_proc_stat_are_refused() {
-        for bad in [
-            "",
-            "ctxt 1\n",
-            "cpu  1 2 3\n",
-            "cpu  1 2 x 4\n",
-            "cpu  1 2 3 4\nctxt\n",
-        ] {
-            assert!(
-                parse(bad, 0.01, &mut Reading::new()).is_err(),
-                "{bad:?} was accepted"
-            );
+        for bad in ["", "ctxt 1\n", "cpu  1 2 3\n", "cpu  1 2 x 4\n", "cpu  1 2 3 4\nctxt\n"] {
+            assert!(parse(bad, 0.01, &mut Reading::new()).is_err(), "{bad:?} was accepted");
         }
     }
 }

@@ -10,11 +10,7 @@ use crate::{Meter, Source, Target, Unavailable, ValueDef, labelled};
 const PATH: &str = "/proc/meminfo";
 
 const VALUES: &[ValueDef] = &[
-    ValueDef::level(
-        "total_bytes",
-        "bytes",
-        "memory that the kernel manages (MemTotal)",
-    ),
+    ValueDef::level("total_bytes", "bytes", "memory that the kernel manages (MemTotal)"),
     ValueDef::level(
         "available_bytes",
         "bytes",
@@ -66,16 +62,11 @@ mod tests {
     #[test]
     fn every_value_of_a_known_text() {
         let mut reading = Reading::new();
-        let text = "MemTotal:       24689300 kB\nMemFree:        23025124 kB\nMemAvailable:   23867216 kB\nBuffers: 1 kB\n";
+        let text =
+            "MemTotal:       24689300 kB\nMemFree:        23025124 kB\nMemAvailable:   23867216 kB\nBuffers: 1 kB\n";
         parse(text, &mut reading).unwrap();
-        let expected = [
-            ("available_bytes", 24_440_029_184.0),
-            ("total_bytes", 25_281_843_200.0),
-        ];
-        assert_eq!(
-            reading,
-            expected.map(|(key, value)| (key.to_owned(), value)).into()
-        );
+        let expected = [("available_bytes", 24_440_029_184.0), ("total_bytes", 25_281_843_200.0)];
+        assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into());
         assert!(parse("MemFree: 1 kB\n", &mut reading).is_none());
     }
 }

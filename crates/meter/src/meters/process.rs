@@ -8,23 +8,11 @@ use crate::procfile::{ProcFile, unexpected};
 use crate::{Meter, Source, Target, Unavailable, ValueDef, clock_tick, labelled};
 
 const VALUES: &[ValueDef] = &[
-    ValueDef::total(
-        "user_s_total",
-        "s",
-        "CPU time in user space, all threads, those that ended included",
-    ),
-    ValueDef::total(
-        "system_s_total",
-        "s",
-        "CPU time in the kernel, all threads, those that ended included",
-    ),
+    ValueDef::total("user_s_total", "s", "CPU time in user space, all threads, those that ended included"),
+    ValueDef::total("system_s_total", "s", "CPU time in the kernel, all threads, those that ended included"),
     ValueDef::level("threads", "threads", "threads that exist"),
     ValueDef::level("rss_bytes", "bytes", "resident memory (VmRSS)"),
-    ValueDef::level(
-        "max_rss_bytes",
-        "bytes",
-        "most resident memory so far (VmHWM)",
-    ),
+    ValueDef::level("max_rss_bytes", "bytes", "most resident memory so far (VmHWM)"),
 ];
 
 /// CPU time and memory of one process, from `/proc/PID/stat` and `status`; CPU time comes in clock
@@ -67,8 +55,7 @@ struct Files {
 
 impl Source for Files {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        parse_stat(&self.stat.text()?, self.tick_s, into)
-            .ok_or_else(|| unexpected("/proc/PID/stat", "CPU times"))?;
+        parse_stat(&self.stat.text()?, self.tick_s, into).ok_or_else(|| unexpected("/proc/PID/stat", "CPU times"))?;
         parse_status(&self.status.text()?, into);
         Ok(())
     }
@@ -78,13 +65,7 @@ fn parse_stat(text: &str, tick_s: f64, into: &mut Reading) -> Option<()> {
     // The name in parentheses may hold spaces and parentheses itself; nothing after it does.
     let (_, after_name) = text.rsplit_once(')')?;
     // Counted as in proc(5), the first word here is field 3.
-    let field = |n: usize| {
-        after_name
-            .split_ascii_whitespace()
-            .nth(n - 3)?
-            .parse::<u64>()
-            .ok()
-    };
+    let field = |n: usize| after_name.split_ascii_whitespace().nth(n - 3)?.parse::<u64>().ok();
     let (user, system, threads) = (field(14)?, field(15)?, field(20)?);
     into.insert("user_s_total".to_owned(), user as f64 * tick_s);
     into.insert("system_s_total".to_owned(), system as f64 * tick_s);
@@ -114,10 +95,7 @@ mod tests {
             );
             let mut reading = Reading::new();
             parse_stat(&stat, 0.01, &mut reading).unwrap();
-            parse_status(
-                "Name:\tcat\nVmHWM:\t    2000 kB\nVmRSS:\t    1748 kB\nThreads:\t7\n",
-                &mut reading,
-            );
+            parse_status("Name:\tcat\nVmHWM:\t    2000 kB\nVmRSS:\t    1748 kB\nThreads:\t7\n", &mut reading);
             let expected = [
                 ("max_rss_bytes", 2_048_000.0),
                 ("rss_bytes", 1_789_952.0),
@@ -125,36 +103,21 @@ mod tests {
                 ("threads", 7.0),
                 ("user_s_total", 1234.0 * 0.01),
             ];
-            assert_eq!(
-                reading,
-                expected.map(|(key, value)| (key.to_owned(), value)).into(),
-                "{name}"
-            );
+            assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into(), "{name}");
         }
     }
 
     #[test]
     fn texts_that_are_no_stat_are_refused() {
-        for bad in [
-            "",
-            "1 cat R 1",
-            "1 (cat) R 1 2 3",
-            "1 (cat) R 1 1 1 0 -1 4 9 0 0 0 x 567 0 0 20 0 7",
-        ] {
-            assert!(
-                parse_stat(bad, 0.01, &mut Reading::new()).is_none(),
-                "{bad:?} was accepted"
-            );
+        for bad in ["", "1 cat R 1", "1 (cat) R 1 2 3", "1 (cat) R 1 1 1 0 -1 4 9 0 0 0 x 567 0 0 20 0 7"] {
+            assert!(parse_stat(bad, 0.01, &mut Reading::new()).is_none(), "{bad:?} was accepted");
         }
     }
 
     #[test]
     fn a_process_without_memory_gives_no_memory_values() {
         let mut reading = Reading::new();
-        parse_status(
-            "Name:\tgone\nState:\tZ (zombie)\nThreads:\t1\n",
-            &mut reading,
-        );
+        parse_status("Name:\tgone\nState:\tZ (zombie)\nThreads:\t1\n", &mut reading);
         assert!(reading.is_empty(), "{reading:?}");
     }
 

@@ -58,12 +58,8 @@ struct Counters {
 
 impl Source for Counters {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        for (path, file) in [
-            (SNMP_PATH, &mut self.snmp),
-            (NETSTAT_PATH, &mut self.netstat),
-        ] {
-            parse_pairs(&file.text()?, into)
-                .ok_or_else(|| unexpected(path, "protocol counters"))?;
+        for (path, file) in [(SNMP_PATH, &mut self.snmp), (NETSTAT_PATH, &mut self.netstat)] {
+            parse_pairs(&file.text()?, into).ok_or_else(|| unexpected(path, "protocol counters"))?;
         }
         if let Some(file) = &mut self.snmp6 {
             parse_list(&file.text()?, into);
@@ -85,16 +81,10 @@ fn parse_pairs(text: &str, into: &mut Reading) -> Option<()> {
         if wanted.is_empty() {
             continue;
         }
-        for (name, number) in names
-            .split_ascii_whitespace()
-            .zip(numbers.split_ascii_whitespace())
-        {
+        for (name, number) in names.split_ascii_whitespace().zip(numbers.split_ascii_whitespace()) {
             if let Some(n) = wanted.iter().position(|field| field.name == name) {
                 let field = wanted.swap_remove(n);
-                into.insert(
-                    field.def.name.to_owned(),
-                    number.parse::<u64>().ok()? as f64,
-                );
+                into.insert(field.def.name.to_owned(), number.parse::<u64>().ok()? as f64);
             }
         }
     }
@@ -108,9 +98,7 @@ fn parse_list(text: &str, into: &mut Reading) {
         let (Some(name), Some(number)) = (words.next(), words.next()) else {
             continue;
         };
-        let field = FIELDS
-            .iter()
-            .find(|field| name.strip_prefix(field.group) == Some(field.name));
+        let field = FIELDS.iter().find(|field| name.strip_prefix(field.group) == Some(field.name));
         if let (Some(field), Ok(number)) = (field, number.parse::<u64>()) {
             into.insert(field.def.name.to_owned(), number as f64);
         }
@@ -147,10 +135,7 @@ UdpLite: 77 78
             ("udp_rcvbuf_errors_total", 3.0),
             ("udp_sndbuf_errors_total", 5.0),
         ];
-        assert_eq!(
-            reading,
-            expected.map(|(key, value)| (key.to_owned(), value)).into()
-        );
+        assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into());
     }
 
     #[test]
@@ -170,10 +155,7 @@ IpExt: 98890983
             ("tcp_syncookies_sent_total", 1.0),
             ("tcp_timeouts_total", 4.0),
         ];
-        assert_eq!(
-            reading,
-            expected.map(|(key, value)| (key.to_owned(), value)).into()
-        );
+        assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into());
     }
 
     #[test]
@@ -181,29 +163,15 @@ IpExt: 98890983
         let text = "Ip6InReceives                   \t1\nUdp6InDatagrams                 \t7\nUdp6RcvbufErrors 2\nUdpLite6InDatagrams 5\nIcmp6InMsgs x\nIcmp6OutMsgs 3\n";
         let mut reading = Reading::new();
         parse_list(text, &mut reading);
-        let expected = [
-            ("icmp6_out_msgs_total", 3.0),
-            ("udp6_in_datagrams_total", 7.0),
-            ("udp6_rcvbuf_errors_total", 2.0),
-        ];
-        assert_eq!(
-            reading,
-            expected.map(|(key, value)| (key.to_owned(), value)).into()
-        );
+        let expected =
+            [("icmp6_out_msgs_total", 3.0), ("udp6_in_datagrams_total", 7.0), ("udp6_rcvbuf_errors_total", 2.0)];
+        assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into());
     }
 
     #[test]
     fn broken_pairs_are_refused() {
-        for bad in [
-            "Tcp\n",
-            "Tcp: InSegs\n",
-            "Tcp: InSegs\nUdp: 1\n",
-            "Tcp: InSegs\nTcp: x\n",
-        ] {
-            assert!(
-                parse_pairs(bad, &mut Reading::new()).is_none(),
-                "{bad:?} was accepted"
-            );
+        for bad in ["Tcp\n", "Tcp: InSegs\n", "Tcp: InSegs\nUdp: 1\n", "Tcp: InSegs\nTcp: x\n"] {
+            assert!(parse_pairs(bad, &mut Reading::new()).is_none(), "{bad:?} was accepted");
         }
     }
 }

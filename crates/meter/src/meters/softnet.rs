@@ -11,12 +11,8 @@ use crate::{Meter, Source, Target, Unavailable, ValueDef};
 const PATH: &str = "/proc/thread-self/net/softnet_stat";
 
 /// Key and column in the file.
-const SUMS: [(&str, usize); 4] = [
-    ("processed_total", 0),
-    ("dropped_total", 1),
-    ("time_squeeze_total", 2),
-    ("received_rps_total", 9),
-];
+const SUMS: [(&str, usize); 4] =
+    [("processed_total", 0), ("dropped_total", 1), ("time_squeeze_total", 2), ("received_rps_total", 9)];
 
 /// The column with the CPU's number, since Linux 5.10.
 const CPU_COLUMN: usize = 12;
@@ -32,21 +28,9 @@ const VALUES: &[ValueDef] = &[
         "packets",
         "packets dropped because a CPU's backlog was full (netdev_max_backlog)",
     ),
-    ValueDef::total(
-        "time_squeeze_total",
-        "runs",
-        "softirq runs that ended with work left (netdev_budget)",
-    ),
-    ValueDef::total(
-        "received_rps_total",
-        "interrupts",
-        "wake-ups by another CPU that steered packets here (RPS)",
-    ),
-    ValueDef::total(
-        "cpu{n}_processed_total",
-        "packets",
-        "packets taken up by one CPU",
-    ),
+    ValueDef::total("time_squeeze_total", "runs", "softirq runs that ended with work left (netdev_budget)"),
+    ValueDef::total("received_rps_total", "interrupts", "wake-ups by another CPU that steered packets here (RPS)"),
+    ValueDef::total("cpu{n}_processed_total", "packets", "packets taken up by one CPU"),
 ];
 
 /// The packet receive loop of each CPU, from `/proc/net/softnet_stat`.
@@ -66,10 +50,7 @@ impl Meter for Softnet {
     }
 
     fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
-        Ok(Box::new(SoftnetStat {
-            file: ProcFile::open(PATH)?,
-            cpus: Cpus::default(),
-        }))
+        Ok(Box::new(SoftnetStat { file: ProcFile::open(PATH)?, cpus: Cpus::default() }))
     }
 }
 
@@ -80,9 +61,7 @@ struct SoftnetStat {
 
 impl Source for SoftnetStat {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        self.cpus
-            .advance(&self.file.text()?)
-            .ok_or_else(|| unexpected(PATH, "packet counters"))?;
+        self.cpus.advance(&self.file.text()?).ok_or_else(|| unexpected(PATH, "packet counters"))?;
         self.cpus.write(into);
         Ok(())
     }
@@ -115,10 +94,7 @@ impl Cpus {
             into.insert(key.to_owned(), sum as f64);
         }
         for (cpu, odometers) in &self.0 {
-            into.insert(
-                format!("cpu{cpu}_processed_total"),
-                odometers[0].total as f64,
-            );
+            into.insert(format!("cpu{cpu}_processed_total"), odometers[0].total as f64);
         }
     }
 }
@@ -159,10 +135,7 @@ mod tests {
 
     #[test]
     fn every_value_of_a_known_text() {
-        let reading = read(
-            &mut Cpus::default(),
-            &(line(0x136d, 2, 3, 4, 0) + &line(0x10, 20, 30, 40, 5)),
-        );
+        let reading = read(&mut Cpus::default(), &(line(0x136d, 2, 3, 4, 0) + &line(0x10, 20, 30, 40, 5)));
         let expected = [
             ("cpu0_processed_total", 4973.0),
             ("cpu5_processed_total", 16.0),
@@ -171,39 +144,25 @@ mod tests {
             ("received_rps_total", 44.0),
             ("time_squeeze_total", 33.0),
         ];
-        assert_eq!(
-            reading,
-            expected.map(|(key, value)| (key.to_owned(), value)).into()
-        );
+        assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into());
     }
 
     #[test]
     fn totals_go_on_when_a_counter_wraps_or_a_cpu_leaves() {
         let mut cpus = Cpus::default();
-        let before = read(
-            &mut cpus,
-            &(line(u32::MAX - 9, 0, 0, 0, 0) + &line(100, 7, 0, 0, 1)),
-        );
+        let before = read(&mut cpus, &(line(u32::MAX - 9, 0, 0, 0, 0) + &line(100, 7, 0, 0, 1)));
         let wrapped = read(&mut cpus, &(line(90, 0, 0, 0, 0) + &line(150, 7, 0, 0, 1)));
-        assert_eq!(
-            wrapped["cpu0_processed_total"] - before["cpu0_processed_total"],
-            100.0
-        );
-        assert_eq!(
-            wrapped["processed_total"] - before["processed_total"],
-            150.0
-        );
+        assert_eq!(wrapped["cpu0_processed_total"] - before["cpu0_processed_total"], 100.0);
+        assert_eq!(wrapped["processed_total"] - before["processed_total"], 150.0);
         let one_left = read(&mut cpus, &line(91, 0, 0, 0, 0));
-        assert_eq!(
-            one_left["processed_total"] - wrapped["processed_total"],
-            1.0
-        );
+        assert_eq!(one_left["processed_total"] - wrapped["processed_total"], 1.0);
         assert_eq!(one_left["dropped_total"], 7.0);
     }
 
     #[test]
     fn an_older_kernel_names_no_cpu() {
-        let old = "00000005 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n";
+        let old =
+            "00000005 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n";
         let reading = read(&mut Cpus::default(), &old.repeat(2));
         assert_eq!(reading["cpu1_processed_total"], 5.0);
         assert_eq!(reading["processed_total"], 10.0);
@@ -212,10 +171,7 @@ mod tests {
     #[test]
     fn a_broken_text_is_refused() {
         for bad in ["", "00000005 00000000\n", "xyz\n"] {
-            assert!(
-                Cpus::default().advance(bad).is_none(),
-                "{bad:?} was accepted"
-            );
+            assert!(Cpus::default().advance(bad).is_none(), "{bad:?} was accepted");
         }
     }
 }

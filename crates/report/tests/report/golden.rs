@@ -13,23 +13,14 @@ fn folder() -> PathBuf {
 }
 
 fn render(name: &str, records: &[Record], notes: &[Vec<String>]) -> String {
-    format(name).expect("a format that exists").render(
-        records,
-        &Context {
-            notes,
-            terminal: false,
-        },
-    )
+    format(name).expect("a format that exists").render(records, &Context { notes, terminal: false })
 }
 
 /// Every page with the name of its file.
 fn pages() -> Vec<(&'static str, String)> {
     let text = |record: Record| render("text", &[record], &[]);
     vec![
-        (
-            "stream.txt",
-            render("text", &[records::stream()], &[records::stream_notes()]),
-        ),
+        ("stream.txt", render("text", &[records::stream()], &[records::stream_notes()])),
         ("stream_both.txt", text(records::stream_both())),
         ("push.txt", text(records::push())),
         ("rr.txt", text(records::rr())),
@@ -39,23 +30,12 @@ fn pages() -> Vec<(&'static str, String)> {
         ("ping.txt", text(records::ping())),
         ("http.txt", text(records::http())),
         ("broken.txt", text(records::broken())),
-        (
-            "sweep.txt",
-            sweep_table(&records::sweep()).expect("several records"),
-        ),
-        (
-            "engines.txt",
-            render("text", &records::spin_and_threads(), &[]),
-        ),
+        ("sweep.txt", sweep_table(&records::sweep()).expect("several records")),
+        ("engines.txt", render("text", &records::spin_and_threads(), &[])),
         (
             "mixed.txt",
-            sweep_table(&[
-                records::stream(),
-                records::http(),
-                records::broken(),
-                records::ping(),
-            ])
-            .expect("several records"),
+            sweep_table(&[records::stream(), records::http(), records::broken(), records::ping()])
+                .expect("several records"),
         ),
     ]
 }
@@ -74,18 +54,13 @@ fn pages_are_as_agreed() {
             differences.push_str(&format!("--- {}\n{}", path.display(), diff(&agreed, &page)));
         }
     }
-    assert!(
-        differences.is_empty(),
-        "pages differ (UPDATE_GOLDEN=1 accepts them):\n{differences}"
-    );
+    assert!(differences.is_empty(), "pages differ (UPDATE_GOLDEN=1 accepts them):\n{differences}");
 }
 
 #[test]
 fn no_golden_is_forgotten() {
-    let mut files: Vec<_> = fs::read_dir(folder())
-        .unwrap()
-        .map(|e| e.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut files: Vec<_> =
+        fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
     let mut names: Vec<_> = pages().iter().map(|(name, _)| (*name).to_owned()).collect();
     names.sort();
@@ -101,11 +76,7 @@ fn goldens_fit_the_page_and_steer_no_terminal() {
         for line in text.lines() {
             assert!(line.chars().count() <= WIDTH, "{}: {line}", path.display());
             assert_eq!(line.trim_end(), line, "{}", path.display());
-            assert!(
-                line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')),
-                "{}: {line}",
-                path.display()
-            );
+            assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')), "{}: {line}", path.display());
         }
     }
 }
@@ -113,24 +84,13 @@ fn goldens_fit_the_page_and_steer_no_terminal() {
 #[test]
 fn json_lines_read_back() {
     let mut records = records::sweep();
-    records.extend([
-        records::http(),
-        records::udp(),
-        records::push(),
-        records::ping(),
-    ]);
+    records.extend([records::http(), records::udp(), records::push(), records::ping()]);
     let text = render("json", &records, &[]);
-    let read: Vec<Record> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let read: Vec<Record> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(read, records);
     let broken = render("json", &[records::broken()], &[]);
     let read: Record = serde_json::from_str(&broken).unwrap();
-    assert!(
-        !read.metrics.contains_key("sent_bits_per_s"),
-        "a figure that is no number is absent"
-    );
+    assert!(!read.metrics.contains_key("sent_bits_per_s"), "a figure that is no number is absent");
     assert!(read.metrics.contains_key("received_bits_per_s"));
 }
 
@@ -147,11 +107,7 @@ fn diff(agreed: &str, found: &str) -> String {
     let mut common = vec![vec![0usize; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
-            common[i][j] = if a[i] == b[j] {
-                common[i + 1][j + 1] + 1
-            } else {
-                common[i + 1][j].max(common[i][j + 1])
-            };
+            common[i][j] = if a[i] == b[j] { common[i + 1][j + 1] + 1 } else { common[i + 1][j].max(common[i][j + 1]) };
         }
     }
     let (mut i, mut j, mut out) = (0, 0, String::new());

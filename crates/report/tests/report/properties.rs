@@ -66,58 +66,29 @@ fn record() -> impl Strategy<Value = Record> {
         .prop_map(|(mut record, values, texts, latency)| {
             let mut values = values.into_iter().cycle();
             let mut next = || values.next().unwrap_or(0.0);
-            record
-                .metrics
-                .values_mut()
-                .for_each(|value| *value = next());
+            record.metrics.values_mut().for_each(|value| *value = next());
             record.metrics.insert(texts[0].clone(), next());
             record.window_s = next();
-            record
-                .latency
-                .values_mut()
-                .for_each(|l| *l = latency.clone());
+            record.latency.values_mut().for_each(|l| *l = latency.clone());
             record.latency.insert(texts[1].clone(), latency);
-            record
-                .cost
-                .client
-                .values_mut()
-                .for_each(|value| *value = next());
+            record.cost.client.values_mut().for_each(|value| *value = next());
             for node in &mut record.cost.nodes {
                 (node.busy_cores, node.softirq_cores, node.steal_cores) = (next(), next(), next());
                 node.context_switches_per_s = next();
-                node.per_cpu_busy
-                    .iter_mut()
-                    .for_each(|share| *share = next());
-                node.per_cpu_softirq
-                    .iter_mut()
-                    .for_each(|share| *share = next());
-                node.meters
-                    .values_mut()
-                    .flat_map(|m| m.values_mut())
-                    .for_each(|value| *value = next());
+                node.per_cpu_busy.iter_mut().for_each(|share| *share = next());
+                node.per_cpu_softirq.iter_mut().for_each(|share| *share = next());
+                node.meters.values_mut().flat_map(|m| m.values_mut()).for_each(|value| *value = next());
                 node.name.clone_from(&texts[2]);
             }
-            record
-                .intervals
-                .iter_mut()
-                .flat_map(|i| i.values_mut())
-                .for_each(|value| *value = next());
+            record.intervals.iter_mut().flat_map(|i| i.values_mut()).for_each(|value| *value = next());
             record.path.clone_from(&texts[3]);
             record.limited_because.clone_from(&texts[4]);
             record.errors.insert(texts[5].clone(), u64::MAX);
             record.settings.insert(texts[6].clone(), texts[7].clone());
             record.incomplete = Some(texts[8].clone());
-            record
-                .proof
-                .push(records::proof(&texts[9], &texts[10], false));
-            record
-                .invariants
-                .push(records::invariant(&texts[11], Some(&texts[0])));
-            record.warnings.push(Warning::new(
-                WarningKind::Limited,
-                texts[1].clone(),
-                texts[2].clone(),
-            ));
+            record.proof.push(records::proof(&texts[9], &texts[10], false));
+            record.invariants.push(records::invariant(&texts[11], Some(&texts[0])));
+            record.warnings.push(Warning::new(WarningKind::Limited, texts[1].clone(), texts[2].clone()));
             record.point.insert(texts[3].clone(), json!(texts[4]));
             record
         })
@@ -164,12 +135,7 @@ proptest! {
 #[test]
 fn nothing_is_said_of_nothing() {
     for format in FORMATS {
-        assert_eq!(
-            format.render(&[], &Context::default()),
-            "",
-            "{}",
-            format.name()
-        );
+        assert_eq!(format.render(&[], &Context::default()), "", "{}", format.name());
     }
     assert_eq!(sweep_table(&[records::rr()]), None);
 }

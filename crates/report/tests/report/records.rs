@@ -5,8 +5,7 @@ mod one_way;
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cost, Environment, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record, Warning,
-    WarningKind,
+    Cost, Environment, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde_json::{Value, json};
@@ -38,11 +37,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                 ("voluntary_switches", 98_211.0),
                 ("involuntary_switches", 12.0),
             ]),
-            server: figures(&[
-                ("user_s", 0.31),
-                ("system_s", 6.12),
-                ("max_rss_bytes", 9_437_184.0),
-            ]),
+            server: figures(&[("user_s", 0.31), ("system_s", 6.12), ("max_rss_bytes", 9_437_184.0)]),
             nodes: vec![NodeCost {
                 name: "worker-1".to_owned(),
                 busy_cores: 1.21,
@@ -52,24 +47,14 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                 per_cpu_softirq: vec![0.29, 0.0, 0.02, 0.0],
                 context_switches_per_s: 21_840.0,
                 meters: BTreeMap::from([
-                    (
-                        "softnet".to_owned(),
-                        figures(&[("processed", 1e6), ("dropped", 0.0), ("time_squeeze", 7.0)]),
-                    ),
-                    (
-                        "netdev".to_owned(),
-                        figures(&[("eth0_rx_bytes", 1e9), ("eth0_rx_drops", 12.0)]),
-                    ),
+                    ("softnet".to_owned(), figures(&[("processed", 1e6), ("dropped", 0.0), ("time_squeeze", 7.0)])),
+                    ("netdev".to_owned(), figures(&[("eth0_rx_bytes", 1e9), ("eth0_rx_drops", 12.0)])),
                 ]),
             }],
         },
         proof: vec![
             proof("client", "10.244.1.7:41022 to 10.96.0.12:7474", true),
-            proof(
-                "server",
-                "saw 10.244.1.7:41022 arrive at 10.244.2.9:7474",
-                true,
-            ),
+            proof("server", "saw 10.244.1.7:41022 arrive at 10.244.2.9:7474", true),
         ],
         invariants: Vec::new(),
         warnings: Vec::new(),
@@ -77,10 +62,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
         errors: BTreeMap::new(),
         settings: BTreeMap::from([
             ("address".to_owned(), "10.96.0.12:7474".to_owned()),
-            (
-                "addresses_not_used".to_owned(),
-                "10.96.0.13:7474".to_owned(),
-            ),
+            ("addresses_not_used".to_owned(), "10.96.0.13:7474".to_owned()),
             ("clock".to_owned(), "two machines".to_owned()),
         ]),
         job: json!({
@@ -96,25 +78,15 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
 }
 
 pub(crate) fn figures(list: &[(&str, f64)]) -> BTreeMap<String, f64> {
-    list.iter()
-        .map(|(name, value)| ((*name).to_owned(), *value))
-        .collect()
+    list.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
 }
 
 pub(crate) fn proof(hop: &str, evidence: &str, ok: bool) -> Proof {
-    Proof {
-        hop: hop.to_owned(),
-        evidence: evidence.to_owned(),
-        ok,
-    }
+    Proof { hop: hop.to_owned(), evidence: evidence.to_owned(), ok }
 }
 
 pub(crate) fn invariant(name: &str, broken: Option<&str>) -> Invariant {
-    Invariant {
-        name: name.to_owned(),
-        ok: broken.is_none(),
-        detail: broken.unwrap_or_default().to_owned(),
-    }
+    Invariant { name: name.to_owned(), ok: broken.is_none(), detail: broken.unwrap_or_default().to_owned() }
 }
 
 /// A distribution with a tail, in ns: most near `typical`, one in a hundred ten times that.
@@ -132,17 +104,11 @@ pub(crate) fn latency(count: u64, typical: u64) -> Latency {
 }
 
 fn latencies(list: &[(&str, Latency)]) -> BTreeMap<String, Latency> {
-    list.iter()
-        .map(|(kind, latency)| ((*kind).to_owned(), latency.clone()))
-        .collect()
+    list.iter().map(|(kind, latency)| ((*kind).to_owned(), latency.clone())).collect()
 }
 
 pub(crate) fn rr() -> Record {
-    let mut record = base(
-        "rr",
-        "10.0.0.2:7474",
-        &json!({"size": ["1B"], "udp": false}),
-    );
+    let mut record = base("rr", "10.0.0.2:7474", &json!({"size": ["1B"], "udp": false}));
     record.job["engine"] = json!("threads");
     record.settings.clear();
     record.metrics = figures(&[
@@ -153,10 +119,7 @@ pub(crate) fn rr() -> Record {
         ("retransmitted_segments", 0.0),
     ]);
     record.latency = latencies(&[("service_ns", latency(12_000, 78_000))]);
-    record.invariants = vec![
-        invariant("histogram_holds_every_request", None),
-        invariant("served_le_sent", None),
-    ];
+    record.invariants = vec![invariant("histogram_holds_every_request", None), invariant("served_le_sent", None)];
     record
 }
 
@@ -166,10 +129,7 @@ pub(crate) fn rr_udp_lossy() -> Record {
     record.job["threads"] = json!(2);
     record.job["schedule"] = json!({"poisson": 5000.0});
     record.job["pacing"] = json!("spin");
-    record.settings = BTreeMap::from([(
-        "address".to_owned(),
-        "[fd00:10:244:0:aaaa:bbbb:cccc:dddd]:7474".to_owned(),
-    )]);
+    record.settings = BTreeMap::from([("address".to_owned(), "[fd00:10:244:0:aaaa:bbbb:cccc:dddd]:7474".to_owned())]);
     record.metrics = figures(&[
         ("requests_per_s", 4987.3),
         ("requests", 49_873.0),
@@ -197,21 +157,13 @@ pub(crate) fn rr_udp_lossy() -> Record {
             "20 requests were due and never sent: every connection was busy",
             "raise --connections or lower --rate; the latencies shown leave these requests out",
         ),
-        Warning::new(
-            WarningKind::FewSamples,
-            "p99.99 rests on 5 samples",
-            "take a longer --time",
-        ),
+        Warning::new(WarningKind::FewSamples, "p99.99 rests on 5 samples", "take a longer --time"),
     ];
     record
 }
 
 pub(crate) fn crr() -> Record {
-    let mut record = base(
-        "crr",
-        "lb.example:7474",
-        &json!({"size": ["1B"], "response": "1KiB"}),
-    );
+    let mut record = base("crr", "lb.example:7474", &json!({"size": ["1B"], "response": "1KiB"}));
     record.metrics = figures(&[
         ("requests_per_s", 2812.4),
         ("requests", 28_124.0),
@@ -239,23 +191,13 @@ pub(crate) fn crr() -> Record {
 }
 
 pub(crate) fn ping() -> Record {
-    let mut record = base(
-        "ping",
-        "2001:db8::1",
-        &json!({"count": 30, "interval": "1s", "size": "56B"}),
-    );
+    let mut record = base("ping", "2001:db8::1", &json!({"count": 30, "interval": "1s", "size": "56B"}));
     record.window_s = 30.0;
     record.settings.clear();
     record.cost = Cost::default();
     record.proof.clear();
-    record.job =
-        json!({"workload": "ping", "params": {"count": 30, "interval": "1s", "size": "56B"}});
-    record.metrics = figures(&[
-        ("transmitted", 30.0),
-        ("received", 29.0),
-        ("lost", 1.0),
-        ("lost_ratio", 1.0 / 30.0),
-    ]);
+    record.job = json!({"workload": "ping", "params": {"count": 30, "interval": "1s", "size": "56B"}});
+    record.metrics = figures(&[("transmitted", 30.0), ("received", 29.0), ("lost", 1.0), ("lost_ratio", 1.0 / 30.0)]);
     record.latency = latencies(&[("service_ns", latency(29, 412_000))]);
     record
 }
@@ -286,10 +228,7 @@ pub(crate) fn http() -> Record {
         ("novel_figure", 12.5),
     ]);
     record.statuses = BTreeMap::from([("200".to_owned(), 39_950), ("503".to_owned(), 46)]);
-    record.errors = BTreeMap::from([
-        ("connection reset".to_owned(), 3),
-        ("timeout".to_owned(), 1),
-    ]);
+    record.errors = BTreeMap::from([("connection reset".to_owned(), 3), ("timeout".to_owned(), 1)]);
     record.latency = latencies(&[
         ("response_ns", latency(8000, 1_310_000)),
         ("service_ns", latency(8000, 1_220_000)),
@@ -309,56 +248,30 @@ pub(crate) fn broken() -> Record {
     record.window_s = 3.2;
     record.incomplete = Some("a connection was lost: the other end closed it\nat 3.2 s".to_owned());
     record.invariants = vec![
-        invariant(
-            "received_le_sent",
-            Some("10485760 bytes sent, 10485799 received"),
-        ),
+        invariant("received_le_sent", Some("10485760 bytes sent, 10485799 received")),
         invariant("received_eq_sent_at_close", None),
         invariant("node_cpu_ge_processes", Some("")),
     ];
     record.invariants[2].ok = false;
-    record.proof.push(proof(
-        "server",
-        "\x1b[31mpod srv-\u{fc}ber on node c, expected node b",
-        false,
-    ));
-    record.proof.push(proof(
-        &"a-very-long-hop-name-".repeat(6),
-        &"x".repeat(120),
-        true,
-    ));
-    record
-        .metrics
-        .insert("sent_bits_per_s".to_owned(), f64::NAN);
-    record
-        .metrics
-        .insert("retransmitted_bytes".to_owned(), f64::INFINITY);
-    record
-        .metrics
-        .insert("some_new_figure".to_owned(), -1.5e300);
-    record
-        .latency
-        .insert("service_ns".to_owned(), Latency::default());
+    record.proof.push(proof("server", "\x1b[31mpod srv-\u{fc}ber on node c, expected node b", false));
+    record.proof.push(proof(&"a-very-long-hop-name-".repeat(6), &"x".repeat(120), true));
+    record.metrics.insert("sent_bits_per_s".to_owned(), f64::NAN);
+    record.metrics.insert("retransmitted_bytes".to_owned(), f64::INFINITY);
+    record.metrics.insert("some_new_figure".to_owned(), -1.5e300);
+    record.latency.insert("service_ns".to_owned(), Latency::default());
     record
 }
 
 /// A size sweep.
 pub(crate) fn sweep() -> Vec<Record> {
-    let points = [
-        ("1B", 9.1e6, 7_200.0),
-        ("64B", 570e6, 8_100.0),
-        ("4KiB", 9.1e9, 120.0),
-        ("256KiB", 23.4e9, 0.0),
-    ];
+    let points = [("1B", 9.1e6, 7_200.0), ("64B", 570e6, 8_100.0), ("4KiB", 9.1e9, 120.0), ("256KiB", 23.4e9, 0.0)];
     points
         .into_iter()
         .map(|(size, rate, errors)| {
             let mut record = rr();
             record.point = BTreeMap::from([("size".to_owned(), json!(size))]);
             record.job["params"]["size"] = json!([size]);
-            record
-                .metrics
-                .insert("received_bits_per_s".to_owned(), rate);
+            record.metrics.insert("received_bits_per_s".to_owned(), rate);
             record.metrics.insert("errors".to_owned(), errors);
             if errors > 1000.0 {
                 record.warnings = vec![Warning::new(WarningKind::Errors, "failed", "look")];

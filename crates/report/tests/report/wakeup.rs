@@ -16,15 +16,9 @@ fn the_cost_is_the_difference_of_the_medians() {
         "busy-polled p50 8.10 us, blocking 74.2 us: the wake-up costs 66.1 us (89.1 % of the blocking p50)"
     );
     let slower = wakeup_cost(&threads, &spin).unwrap();
-    assert!(
-        slower.contains("no wake-up cost seen, busy polling was 66.1 us slower"),
-        "{slower}"
-    );
+    assert!(slower.contains("no wake-up cost seen, busy polling was 66.1 us slower"), "{slower}");
     let same = wakeup_cost(&spin, &spin).unwrap();
-    assert!(
-        same.contains("no wake-up cost that the histograms could resolve"),
-        "{same}"
-    );
+    assert!(same.contains("no wake-up cost that the histograms could resolve"), "{same}");
 }
 
 #[test]
@@ -33,20 +27,11 @@ fn doubts_are_said() {
     spin.warnings = vec![Warning::new(WarningKind::SharedCpu, "both on CPU 0", "")];
     threads.metrics.insert("errors".to_owned(), 12.0);
     let text = wakeup_cost(&spin, &threads).unwrap();
-    assert!(
-        text.contains("careful: both ends shared a CPU in the busy-polled run"),
-        "{text}"
-    );
-    assert!(
-        text.contains("12 exchanges failed and are in no latency in the blocking run"),
-        "{text}"
-    );
+    assert!(text.contains("careful: both ends shared a CPU in the busy-polled run"), "{text}");
+    assert!(text.contains("12 exchanges failed and are in no latency in the blocking run"), "{text}");
     threads.incomplete = Some("interrupted".to_owned());
     let text = wakeup_cost(&spin, &threads).unwrap();
-    assert!(
-        text.contains("it was cut short (interrupted) in the blocking run"),
-        "{text}"
-    );
+    assert!(text.contains("it was cut short (interrupted) in the blocking run"), "{text}");
 }
 
 #[test]
@@ -80,8 +65,5 @@ fn every_point_of_a_sweep_has_its_pair() {
         .collect();
     let costs = wakeup_costs(&records);
     assert_eq!(costs.len(), 2);
-    assert!(
-        costs[0].starts_with("size 1B: busy-polled") && costs[1].starts_with("size 64B: "),
-        "{costs:?}"
-    );
+    assert!(costs[0].starts_with("size 1B: busy-polled") && costs[1].starts_with("size 64B: "), "{costs:?}");
 }

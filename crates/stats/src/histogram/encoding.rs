@@ -76,25 +76,20 @@ pub enum HistogramError {
 
 /// An empty histogram of the one range there is.
 pub(super) fn empty() -> Counts {
-    Counts::new_with_bounds(LOWEST_NS, HIGHEST_NS, DIGITS)
-        .expect("1 ns to 1 hour in 3 digits is a valid range")
+    Counts::new_with_bounds(LOWEST_NS, HIGHEST_NS, DIGITS).expect("1 ns to 1 hour in 3 digits is a valid range")
 }
 
 /// Writes a histogram as text.
 pub(super) fn encode(counts: &Counts) -> String {
     let mut bytes = Vec::new();
-    V2Serializer::new()
-        .serialize(counts, &mut bytes)
-        .expect("a vector takes all bytes, and no count comes near 2^63");
+    V2Serializer::new().serialize(counts, &mut bytes).expect("a vector takes all bytes, and no count comes near 2^63");
     STANDARD.encode(bytes)
 }
 
 /// Reads a histogram from text that may come from anywhere.
 pub(super) fn decode(text: &str) -> Result<Counts, HistogramError> {
     if text.len() > MAX_TEXT {
-        return Err(HistogramError::TooLong {
-            characters: text.len(),
-        });
+        return Err(HistogramError::TooLong { characters: text.len() });
     }
     let bytes = STANDARD.decode(text).map_err(HistogramError::Base64)?;
     check_counts(check_header(&bytes)?)?;
@@ -105,9 +100,7 @@ pub(super) fn decode(text: &str) -> Result<Counts, HistogramError> {
 
 /// Checks that the header says what ours say; returns what follows it.
 fn check_header(bytes: &[u8]) -> Result<&[u8], HistogramError> {
-    let (header, counts) = bytes
-        .split_first_chunk::<HEADER_BYTES>()
-        .ok_or(HistogramError::NotV2)?;
+    let (header, counts) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or(HistogramError::NotV2)?;
     let (words, _) = header.as_chunks::<4>();
     let word = |at: usize| u32::from_be_bytes(words[at]);
     let double = |at: usize| u64::from(word(at)) << 32 | u64::from(word(at + 1));
@@ -117,20 +110,13 @@ fn check_header(bytes: &[u8]) -> Result<&[u8], HistogramError> {
     }
     let (digits, lowest, highest) = (word(3), double(4), double(6));
     if (digits, lowest, highest) != (DIGITS.into(), LOWEST_NS, HIGHEST_NS) {
-        return Err(HistogramError::Range {
-            digits,
-            lowest,
-            highest,
-        });
+        return Err(HistogramError::Range { digits, lowest, highest });
     }
     if word(2) != 0 || double(8) != 1f64.to_bits() {
         return Err(HistogramError::Scaled);
     }
     if word(1) as usize != counts.len() {
-        return Err(HistogramError::Length {
-            expected: word(1),
-            found: counts.len(),
-        });
+        return Err(HistogramError::Length { expected: word(1), found: counts.len() });
     }
     Ok(counts)
 }
@@ -140,8 +126,7 @@ fn check_counts(mut bytes: &[u8]) -> Result<(), HistogramError> {
     let mut slot = 0u64;
     let mut samples = 0u64;
     while !bytes.is_empty() {
-        let (number, rest) =
-            next_number(bytes).ok_or(HistogramError::Counts("the last number is cut off"))?;
+        let (number, rest) = next_number(bytes).ok_or(HistogramError::Counts("the last number is cut off"))?;
         bytes = rest;
         let slots = if number < 0 { number.unsigned_abs() } else { 1 };
         slot = slot.saturating_add(slots);

@@ -10,8 +10,7 @@ fn histogram_of(samples: &[u64]) -> Histogram {
 
 /// Values of every magnitude, each as likely.
 fn samples(size: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u64>> {
-    let value = (0u32..=41, any::<u64>())
-        .prop_map(|(bits, random)| (random & ((2u64 << bits) - 1)).min(HIGHEST_NS));
+    let value = (0u32..=41, any::<u64>()).prop_map(|(bits, random)| (random & ((2u64 << bits) - 1)).min(HIGHEST_NS));
     prop::collection::vec(value, size)
 }
 
@@ -20,27 +19,15 @@ fn an_empty_histogram_is_all_zero() {
     let empty = Histogram::new();
     assert!(empty.is_empty());
     let hdr = empty.to_base64();
-    assert_eq!(
-        empty.summary(),
-        Latency {
-            hdr: hdr.clone(),
-            ..Latency::default()
-        }
-    );
+    assert_eq!(empty.summary(), Latency { hdr: hdr.clone(), ..Latency::default() });
     assert_eq!(Histogram::from_base64(&hdr), Ok(empty));
 }
 
 #[test]
 fn one_sample_is_every_figure() {
     let summary = histogram_of(&[1_000_001]).summary();
-    assert_eq!(
-        (summary.count, summary.min, summary.max),
-        (1, 1_000_001, 1_000_001)
-    );
-    assert_eq!(
-        (summary.p50, summary.p90, summary.p9999),
-        (1_000_001, 1_000_001, 1_000_001)
-    );
+    assert_eq!((summary.count, summary.min, summary.max), (1, 1_000_001, 1_000_001));
+    assert_eq!((summary.p50, summary.p90, summary.p9999), (1_000_001, 1_000_001, 1_000_001));
     assert_eq!((summary.mean, summary.stddev), (1_000_001.0, 0.0));
 }
 
@@ -59,24 +46,14 @@ fn values_beyond_an_hour_are_clamped_and_counted() {
 fn a_percentile_is_the_nearest_rank_in_spite_of_binary_fractions() {
     let thousand: Vec<u64> = (1..=1000).collect();
     let histogram = histogram_of(&thousand);
-    for (p, rank) in [
-        (50.0, 500),
-        (90.0, 900),
-        (99.0, 990),
-        (99.9, 999),
-        (99.99, 1000),
-        (0.1, 1),
-    ] {
+    for (p, rank) in [(50.0, 500), (90.0, 900), (99.0, 990), (99.9, 999), (99.99, 1000), (0.1, 1)] {
         assert_eq!(histogram.percentile(p), rank, "p{p}");
     }
     assert_eq!(histogram.percentile(50.01), 501);
     let ten_thousand: Vec<u64> = (1..=7).chain([2000; 9_993]).collect();
     assert_eq!(histogram_of(&ten_thousand).percentile(0.07), 7);
     assert_eq!(histogram.percentile(f64::NAN), 1);
-    assert_eq!(
-        (histogram.percentile(-1.0), histogram.percentile(101.0)),
-        (1, 1000)
-    );
+    assert_eq!((histogram.percentile(-1.0), histogram.percentile(101.0)), (1, 1000));
 }
 
 #[test]
@@ -90,8 +67,8 @@ fn the_text_is_the_published_format() {
     // The cookie of V2, then 3 counts bytes, 3 digits, 1 to 3.6e12, ratio 1.0; then the counts:
     // 1 zero, one 1, one 2, zig-zag encoded.
     let bytes = [
-        0x1c, 0x84, 0x93, 0x13, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0,
-        0x03, 0x46, 0x30, 0xb8, 0xa0, 0x00, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0, 2, 4,
+        0x1c, 0x84, 0x93, 0x13, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0x03, 0x46, 0x30,
+        0xb8, 0xa0, 0x00, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0, 2, 4,
     ];
     use base64::Engine as _;
     let text = base64::engine::general_purpose::STANDARD.encode(bytes);

@@ -32,37 +32,21 @@ fn check(numbers: impl IntoIterator<Item = u64>) -> Result<(), TestCaseError> {
     let mut observed = Vec::new();
     for (at, seq) in numbers.into_iter().enumerate() {
         let expected = model.observe(seq);
-        prop_assert_eq!(
-            tracker.observe(seq),
-            expected,
-            "arrival {}, number {}",
-            at,
-            seq
-        );
+        prop_assert_eq!(tracker.observe(seq), expected, "arrival {}, number {}", at, seq);
         observed.push(expected);
     }
     let count = |wanted| observed.iter().filter(|o| **o == wanted).count() as u64;
     let late = count(Observation::Late);
     prop_assert_eq!(tracker.duplicates(), count(Observation::Duplicate));
     prop_assert_eq!(tracker.reordered(), count(Observation::Reordered) + late);
-    prop_assert_eq!(
-        tracker.received(),
-        count(Observation::New) + tracker.reordered()
-    );
+    prop_assert_eq!(tracker.received(), count(Observation::New) + tracker.reordered());
     Ok(())
 }
 
 #[test]
 fn nothing_yet() {
     let tracker = SequenceTracker::new();
-    assert_eq!(
-        (
-            tracker.received(),
-            tracker.reordered(),
-            tracker.duplicates()
-        ),
-        (0, 0, 0)
-    );
+    assert_eq!((tracker.received(), tracker.reordered(), tracker.duplicates()), (0, 0, 0));
     assert_eq!((tracker.lost(0), tracker.lost(7)), (0, 7));
 }
 
@@ -71,18 +55,9 @@ fn each_word_means_what_it_says() {
     let mut tracker = SequenceTracker::new();
     let observed = [0, 1, 4, 3, 3, 4, 70_000, 4_465, 4_464, 4_464].map(|n| tracker.observe(n));
     use Observation::{Duplicate, Late, New, Reordered};
-    let expected = [
-        New, New, New, Reordered, Duplicate, Duplicate, New, Reordered, Late, Late,
-    ];
+    let expected = [New, New, New, Reordered, Duplicate, Duplicate, New, Reordered, Late, Late];
     assert_eq!(observed, expected);
-    assert_eq!(
-        (
-            tracker.received(),
-            tracker.reordered(),
-            tracker.duplicates()
-        ),
-        (8, 4, 2)
-    );
+    assert_eq!((tracker.received(), tracker.reordered(), tracker.duplicates()), (8, 4, 2));
     assert_eq!(tracker.lost(70_001), 70_001 - 8);
 }
 
@@ -101,20 +76,13 @@ fn the_highest_number_there_is() {
     let mut tracker = SequenceTracker::new();
     let numbers = [u64::MAX - 1, u64::MAX, u64::MAX, 0];
     use Observation::{Duplicate, Late, New};
-    assert_eq!(
-        numbers.map(|n| tracker.observe(n)),
-        [New, New, Duplicate, Late]
-    );
+    assert_eq!(numbers.map(|n| tracker.observe(n)), [New, New, Duplicate, Late]);
 }
 
 #[test]
 fn a_gap_clears_exactly_what_it_must() {
     let short = [1, 2, 3, 62, 63, 64, 65, 66, 127, 128, 129];
-    for gap in short
-        .into_iter()
-        .chain(WINDOW - 2..=WINDOW + 2)
-        .chain([2 * WINDOW])
-    {
+    for gap in short.into_iter().chain(WINDOW - 2..=WINDOW + 2).chain([2 * WINDOW]) {
         for alignment in [0, 40] {
             let filled = WINDOW + alignment;
             let jump = filled - 1 + gap;

@@ -3,15 +3,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn line(n: usize, from: f64, to: f64) -> Vec<f64> {
-    (0..n)
-        .map(|i| from + (to - from) * i as f64 / (n - 1) as f64)
-        .collect()
+    (0..n).map(|i| from + (to - from) * i as f64 / (n - 1) as f64).collect()
 }
 
 /// Small disturbances without a trend, the same every time.
 fn noise(n: usize) -> impl Iterator<Item = f64> {
-    (0..n as u64)
-        .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / f64::from(1 << 24) - 0.5)
+    (0..n as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / f64::from(1 << 24) - 0.5)
 }
 
 #[test]
@@ -25,11 +22,7 @@ fn too_few_or_broken_values_say_nothing() {
 #[test]
 fn constant_values_do_not_drift() {
     for level in [0.0, 1e10] {
-        let expected = Drift {
-            relative_change: 0.0,
-            z: 0.0,
-            drifted: false,
-        };
+        let expected = Drift { relative_change: 0.0, z: 0.0, drifted: false };
         assert_eq!(drift(&[level; 20]), Some(expected));
     }
 }
@@ -37,15 +30,9 @@ fn constant_values_do_not_drift() {
 #[test]
 fn a_line_is_measured_exactly() {
     let rise = drift(&line(20, 90.0, 110.0)).unwrap();
-    assert!(
-        (rise.relative_change - 0.2).abs() < 1e-12 && rise.drifted,
-        "{rise:?}"
-    );
+    assert!((rise.relative_change - 0.2).abs() < 1e-12 && rise.drifted, "{rise:?}");
     let fall = drift(&line(20, 110.0, 90.0)).unwrap();
-    assert!(
-        (fall.relative_change + 0.2).abs() < 1e-12 && fall.drifted,
-        "{fall:?}"
-    );
+    assert!((fall.relative_change + 0.2).abs() < 1e-12 && fall.drifted, "{fall:?}");
     assert_eq!(rise.z, -fall.z);
 }
 
@@ -58,10 +45,7 @@ fn a_significant_trend_below_the_threshold_is_not_flagged() {
 #[test]
 fn a_large_trend_that_may_be_chance_is_not_flagged() {
     let wild = drift(&[100.0, 10.0, 180.0, 30.0, 150.0, 220.0]).unwrap();
-    assert!(
-        wild.relative_change > THRESHOLD && !wild.drifted,
-        "{wild:?}"
-    );
+    assert!(wild.relative_change > THRESHOLD && !wild.drifted, "{wild:?}");
 }
 
 #[test]
@@ -70,18 +54,11 @@ fn outliers_do_not_hide_and_do_not_make_a_trend() {
     let mut spiked = steady.clone();
     spiked[27..].fill(1000.0);
     assert!(!drift(&spiked).unwrap().drifted, "{:?}", drift(&spiked));
-    let mut rising: Vec<f64> = line(30, 80.0, 120.0)
-        .into_iter()
-        .zip(noise(30))
-        .map(|(a, b)| a + b)
-        .collect();
+    let mut rising: Vec<f64> = line(30, 80.0, 120.0).into_iter().zip(noise(30)).map(|(a, b)| a + b).collect();
     rising[3] = 1000.0;
     rising[20] = 0.0;
     let rising = drift(&rising).unwrap();
-    assert!(
-        rising.drifted && (rising.relative_change - 0.4).abs() < 0.04,
-        "{rising:?}"
-    );
+    assert!(rising.drifted && (rising.relative_change - 0.4).abs() < 0.04, "{rising:?}");
 }
 
 #[test]
@@ -103,9 +80,7 @@ fn orders_by_inversions(n: usize) -> Vec<f64> {
     for k in 2..=n {
         let mut next = vec![0.0; orders.len() + k - 1];
         for (inversions, count) in orders.iter().enumerate() {
-            next[inversions..inversions + k]
-                .iter_mut()
-                .for_each(|sum| *sum += count);
+            next[inversions..inversions + k].iter_mut().for_each(|sum| *sum += count);
         }
         orders = next;
     }
@@ -135,14 +110,8 @@ fn the_normal_approximation_never_flags_what_the_exact_test_would_not() {
             tail += count;
             let significant = mann_kendall(&order_with(n, inversions)) > Z_ONE_PERCENT;
             let p = 2.0 * tail / all;
-            assert!(
-                p <= 0.01 || !significant,
-                "n {n}, {inversions} inversions: p {p}"
-            );
-            assert!(
-                p >= 0.005 || significant,
-                "n {n}, {inversions} inversions: p {p}"
-            );
+            assert!(p <= 0.01 || !significant, "n {n}, {inversions} inversions: p {p}");
+            assert!(p >= 0.005 || significant, "n {n}, {inversions} inversions: p {p}");
         }
     }
 }
@@ -155,17 +124,11 @@ fn the_statistic_of_a_line() {
 
 #[test]
 fn thousands_of_intervals_are_grouped() {
-    let values: Vec<f64> = line(36_000, 90.0, 110.0)
-        .into_iter()
-        .zip(noise(36_000))
-        .map(|(a, b)| a + 20.0 * b)
-        .collect();
+    let values: Vec<f64> =
+        line(36_000, 90.0, 110.0).into_iter().zip(noise(36_000)).map(|(a, b)| a + 20.0 * b).collect();
     assert_eq!(grouped(&values).len(), MOST);
     let rise = drift(&values).unwrap();
-    assert!(
-        rise.drifted && (rise.relative_change - 0.2).abs() < 0.02,
-        "{rise:?}"
-    );
+    assert!(rise.drifted && (rise.relative_change - 0.2).abs() < 0.02, "{rise:?}");
     let same = line(MOST, 1.0, 2.0);
     assert_eq!(grouped(&same), same);
 }

@@ -43,10 +43,7 @@ impl Slot {
 
     /// Gives away everything that its operation uses, and starts anew with the same socket.
     pub(super) fn abandon(&mut self) -> Kept {
-        let fresh = Kept {
-            socket: self.kept.socket.clone(),
-            ..Kept::default()
-        };
+        let fresh = Kept { socket: self.kept.socket.clone(), ..Kept::default() };
         self.state = State::Rest;
         std::mem::replace(&mut self.kept, fresh)
     }

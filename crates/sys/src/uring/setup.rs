@@ -10,29 +10,18 @@ const MOST_ENTRIES: usize = 4096;
 
 /// The best ring that this kernel gives.
 pub(super) fn open(slots: usize) -> io::Result<IoUring> {
-    let entries = slots
-        .clamp(FEWEST_ENTRIES, MOST_ENTRIES)
-        .next_power_of_two() as u32;
+    let entries = slots.clamp(FEWEST_ENTRIES, MOST_ENTRIES).next_power_of_two() as u32;
     let mut result = build(entries, Work::Deferred);
     for work in [Work::Cooperative, Work::Interrupting] {
         // A flag that the kernel does not know yet.
-        if result
-            .as_ref()
-            .is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
-        {
+        if result.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL)) {
             result = build(entries, work);
         }
     }
     let ring = result.map_err(|error| explain(&error))?;
     let features = ring.params();
-    if !(features.is_feature_ext_arg()
-        && features.is_feature_nodrop()
-        && features.is_feature_fast_poll())
-    {
-        return Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "its io_uring is older than Linux 5.11",
-        ));
+    if !(features.is_feature_ext_arg() && features.is_feature_nodrop() && features.is_feature_fast_poll()) {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "its io_uring is older than Linux 5.11"));
     }
     Ok(ring)
 }
@@ -63,18 +52,14 @@ fn explain(error: &io::Error) -> io::Error {
     let why = match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
             let setting = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled")
-                .map_or_else(
-                    |_| String::new(),
-                    |value| format!(" (now {})", value.trim()),
-                );
+                .map_or_else(|_| String::new(), |value| format!(" (now {})", value.trim()));
             format!(
                 "io_uring is forbidden: by the seccomp profile of the container, or by the sysctl \
                  kernel.io_uring_disabled{setting}; allow it there or take another engine"
             )
         }
         Some(libc::ENOSYS) => {
-            "this kernel has no io_uring, or a seccomp profile hides it; take another engine"
-                .to_owned()
+            "this kernel has no io_uring, or a seccomp profile hides it; take another engine".to_owned()
         }
         Some(libc::ENOMEM) => format!("io_uring gets no memory: see `ulimit -l` ({error})"),
         _ => format!("io_uring cannot be opened: {error}"),

@@ -58,12 +58,7 @@ fn bytes_go_there_and_back_and_the_end_is_seen() {
     while left > 0 {
         ring.recv(0, 30_000).unwrap();
         let got = finish(&mut ring, 0).unwrap();
-        assert!(
-            ring.received(0, got)
-                .iter()
-                .enumerate()
-                .all(|(i, byte)| *byte == ((at + i) % 251) as u8)
-        );
+        assert!(ring.received(0, got).iter().enumerate().all(|(i, byte)| *byte == ((at + i) % 251) as u8));
         at += got;
         left -= got;
     }
@@ -74,11 +69,7 @@ fn bytes_go_there_and_back_and_the_end_is_seen() {
 
 #[test]
 fn older_ways_to_complete_work_too() {
-    for work in [
-        setup::Work::Deferred,
-        setup::Work::Cooperative,
-        setup::Work::Interrupting,
-    ] {
+    for work in [setup::Work::Deferred, setup::Work::Cooperative, setup::Work::Interrupting] {
         // A kernel that does not know it says so; this one's best way is tested by all other tests.
         let Ok(raw) = setup::build(8, work) else {
             continue;
@@ -122,10 +113,7 @@ fn a_connection_attempt_is_waited_for() {
         ring.adopt(1, &refused);
         ring.connected(1).unwrap();
         finish(&mut ring, 1).unwrap();
-        assert_eq!(
-            refused.connected().unwrap_err().kind(),
-            io::ErrorKind::ConnectionRefused
-        );
+        assert_eq!(refused.connected().unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
     }
     let (client, _server) = pair();
     ring.adopt(1, &client);
@@ -200,35 +188,20 @@ fn completions_that_come_while_another_is_cancelled_are_not_lost() {
     let before = clock::now();
     ring.wait(FAR, &mut done).unwrap();
     assert_eq!(done, [0]);
-    assert!(
-        clock::now() - before < 1_000_000_000,
-        "it waited although something was done"
-    );
+    assert!(clock::now() - before < 1_000_000_000, "it waited although something was done");
 }
 
 #[test]
 fn one_operation_at_a_time_and_only_with_a_socket() {
     let mut ring = ring();
     let (_client, server) = pair();
-    assert_eq!(
-        ring.recv(0, 1).unwrap_err().kind(),
-        io::ErrorKind::NotConnected
-    );
+    assert_eq!(ring.recv(0, 1).unwrap_err().kind(), io::ErrorKind::NotConnected);
     ring.adopt(0, &server);
     ring.recv(0, 1).unwrap();
-    assert_eq!(
-        ring.send(0, b"x").unwrap_err().kind(),
-        io::ErrorKind::ResourceBusy
-    );
-    assert!(
-        ring.received(0, 1).is_empty(),
-        "a buffer was lent that the kernel writes to"
-    );
+    assert_eq!(ring.send(0, b"x").unwrap_err().kind(), io::ErrorKind::ResourceBusy);
+    assert!(ring.received(0, 1).is_empty(), "a buffer was lent that the kernel writes to");
     ring.release(0);
-    assert_eq!(
-        ring.recv(0, 1).unwrap_err().kind(),
-        io::ErrorKind::NotConnected
-    );
+    assert_eq!(ring.recv(0, 1).unwrap_err().kind(), io::ErrorKind::NotConnected);
 }
 
 #[test]
@@ -257,9 +230,7 @@ fn waking_ends_a_wait_each_time() {
 fn datagrams_keep_their_borders() {
     let mut ring = ring();
     let port = DatagramPort::bind(any()).unwrap();
-    let to = Socket::from(port.as_fd().try_clone_to_owned().unwrap())
-        .local()
-        .unwrap();
+    let to = Socket::from(port.as_fd().try_clone_to_owned().unwrap()).local().unwrap();
     let client = Arc::new(Socket::udp(to).unwrap());
     client.connect(to).unwrap();
     ring.adopt(0, &client);
@@ -317,18 +288,9 @@ fn dropping_takes_everything_back() {
     assert!(stuck);
     let before = clock::now();
     drop(ring);
-    assert!(
-        clock::now() - before < CANCEL_PATIENCE,
-        "it gave up waiting"
-    );
-    assert_eq!(
-        (Arc::strong_count(&server), Arc::strong_count(&client)),
-        (1, 1)
-    );
-    assert_eq!(
-        (Arc::strong_count(&filler), Arc::strong_count(&waker)),
-        (1, 1)
-    );
+    assert!(clock::now() - before < CANCEL_PATIENCE, "it gave up waiting");
+    assert_eq!((Arc::strong_count(&server), Arc::strong_count(&client)), (1, 1));
+    assert_eq!((Arc::strong_count(&filler), Arc::strong_count(&waker)), (1, 1));
 }
 
 #[test]
@@ -355,57 +317,30 @@ fn what_is_abandoned_lives_until_its_completion() {
 
 /// Forbids `io_uring_setup` to this thread with `errno`.
 fn forbid(errno: i32) {
-    let load = |k| libc::sock_filter {
-        code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
-        jt: 0,
-        jf: 0,
-        k,
-    };
-    let give = |k| libc::sock_filter {
-        code: (libc::BPF_RET | libc::BPF_K) as u16,
-        jt: 0,
-        jf: 0,
-        k,
-    };
+    let load = |k| libc::sock_filter { code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, jt: 0, jf: 0, k };
+    let give = |k| libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k };
     let equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     let mut rules = [
         load(0),
-        libc::sock_filter {
-            code: equal,
-            jt: 0,
-            jf: 1,
-            k: libc::SYS_io_uring_setup as u32,
-        },
+        libc::sock_filter { code: equal, jt: 0, jf: 1, k: libc::SYS_io_uring_setup as u32 },
         give(libc::SECCOMP_RET_ERRNO | errno as u32),
         give(libc::SECCOMP_RET_ALLOW),
     ];
-    let program = libc::sock_fprog {
-        len: rules.len() as u16,
-        filter: rules.as_mut_ptr(),
-    };
+    let program = libc::sock_fprog { len: rules.len() as u16, filter: rules.as_mut_ptr() };
     // SAFETY: the program and its rules outlive both calls; only this thread is affected.
     let refused = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-            | libc::prctl(
-                libc::PR_SET_SECCOMP,
-                libc::SECCOMP_MODE_FILTER,
-                &raw const program,
-            )
+            | libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
     };
     assert_eq!(refused, 0, "{}", io::Error::last_os_error());
 }
 
 #[test]
 fn where_it_is_forbidden_the_error_says_so() {
-    for (errno, words) in [
-        (libc::EPERM, "kernel.io_uring_disabled"),
-        (libc::ENOSYS, "seccomp profile hides it"),
-    ] {
+    for (errno, words) in [(libc::EPERM, "kernel.io_uring_disabled"), (libc::ENOSYS, "seccomp profile hides it")] {
         let text = std::thread::spawn(move || {
             forbid(errno);
-            Ring::new(1, Arc::new([]), Arc::new(Waker::new().unwrap()))
-                .unwrap_err()
-                .to_string()
+            Ring::new(1, Arc::new([]), Arc::new(Waker::new().unwrap())).unwrap_err().to_string()
         });
         let text = text.join().unwrap();
         assert!(text.contains(words), "{text}");

@@ -38,10 +38,7 @@ pub enum KeyError {
 impl FlowKey {
     /// The key with these bytes; they must be secret and hard to guess.
     pub fn new(bytes: [u8; 32]) -> Self {
-        Self {
-            bytes,
-            key: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &bytes),
-        }
+        Self { bytes, key: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &bytes) }
     }
 
     /// Reads 64 hex digits of either case.
@@ -64,10 +61,7 @@ impl FlowKey {
 
     /// The key as 64 hex digits, for `Prepare`.
     pub fn to_hex(&self) -> String {
-        self.bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        self.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// The token of a flow.
@@ -108,10 +102,7 @@ mod tests {
         assert_eq!(bad(""), KeyError::Length { found: 0 });
         assert_eq!(bad(&"0".repeat(63)), KeyError::Length { found: 63 });
         assert_eq!(bad(&"0".repeat(65)), KeyError::Length { found: 65 });
-        assert_eq!(
-            bad(&format!("{}g", "0".repeat(63))),
-            KeyError::Digit { at: 64 }
-        );
+        assert_eq!(bad(&format!("{}g", "0".repeat(63))), KeyError::Digit { at: 64 });
         assert_eq!(bad(&"é".repeat(32)), KeyError::Digit { at: 1 });
     }
 

@@ -41,10 +41,7 @@ impl FlowLedger {
         if self.is_full() && !self.pages.contains_key(&number) {
             return false;
         }
-        let page = self
-            .pages
-            .entry(number)
-            .or_insert_with(|| Box::new([0; PAGE_WORDS]));
+        let page = self.pages.entry(number).or_insert_with(|| Box::new([0; PAGE_WORDS]));
         let bit = flow % PAGE_FLOWS;
         let word = &mut page[(bit / u64::BITS) as usize];
         let mask = 1 << (bit % u64::BITS);
@@ -70,16 +67,7 @@ mod tests {
     #[test]
     fn neighbours_and_ends_are_apart() {
         let mut ledger = FlowLedger::new();
-        let flows = [
-            0,
-            1,
-            63,
-            64,
-            PAGE_FLOWS - 1,
-            PAGE_FLOWS,
-            u32::MAX - 1,
-            u32::MAX,
-        ];
+        let flows = [0, 1, 63, 64, PAGE_FLOWS - 1, PAGE_FLOWS, u32::MAX - 1, u32::MAX];
         for flow in flows {
             assert!(ledger.claim(flow), "{flow} is taken");
         }

@@ -49,10 +49,7 @@ impl AgentState {
 
     /// Whether there is a trial that `Done` or `Failed` has to end.
     pub fn in_trial(self) -> bool {
-        matches!(
-            self,
-            Self::Preparing | Self::Ready | Self::Running | Self::Finishing | Self::Aborting
-        )
+        matches!(self, Self::Preparing | Self::Ready | Self::Running | Self::Finishing | Self::Aborting)
     }
 }
 
@@ -69,12 +66,7 @@ pub struct AgentSession {
 impl AgentSession {
     /// The session right after the TLS handshake; `ours` is what the agent's hello will say.
     pub fn new(ours: Build) -> Self {
-        Self {
-            ours,
-            state: AgentState::AwaitHello,
-            ended: false,
-            owed: Owed::default(),
-        }
+        Self { ours, state: AgentState::AwaitHello, ended: false, owed: Owed::default() }
     }
 
     /// Where the session stands.
@@ -92,15 +84,10 @@ impl AgentSession {
         let next = match (self.state, message) {
             (S::AwaitHello, ToAgent::Hello(theirs)) => {
                 let verdict = check(&self.ours, theirs);
-                self.state = if verdict.is_ok() {
-                    S::Answering
-                } else {
-                    S::Refusing
-                };
+                self.state = if verdict.is_ok() { S::Answering } else { S::Refusing };
                 return verdict.map(|()| Heed::Act);
             }
-            (S::AwaitHello | S::Answering | S::Refusing | S::Closed, _)
-            | (_, ToAgent::Hello(_)) => {
+            (S::AwaitHello | S::Answering | S::Refusing | S::Closed, _) | (_, ToAgent::Hello(_)) => {
                 return Err(self.illegal(message));
             }
             (state, ToAgent::Clock) => {
@@ -147,11 +134,7 @@ impl AgentSession {
         if legal {
             return Ok(());
         }
-        Err(SessionError::Sent {
-            here: "agent",
-            state: self.state.name(),
-            message: from_agent_name(message),
-        })
+        Err(SessionError::Sent { here: "agent", state: self.state.name(), message: from_agent_name(message) })
     }
 
     fn enter(&mut self, state: AgentState) -> bool {

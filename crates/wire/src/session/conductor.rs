@@ -46,10 +46,7 @@ impl ConductorState {
 
     /// Whether there is a trial that `Done` or `Failed` has yet to end.
     pub fn in_trial(self) -> bool {
-        matches!(
-            self,
-            Self::Preparing | Self::Ready | Self::Running | Self::Finishing | Self::Aborting
-        )
+        matches!(self, Self::Preparing | Self::Ready | Self::Running | Self::Finishing | Self::Aborting)
     }
 }
 
@@ -64,11 +61,7 @@ pub struct ConductorSession {
 impl ConductorSession {
     /// The session right after the TLS handshake; `ours` is what the conductor's hello will say.
     pub fn new(ours: Build) -> Self {
-        Self {
-            ours,
-            state: ConductorState::New,
-            owed: Owed::default(),
-        }
+        Self { ours, state: ConductorState::New, owed: Owed::default() }
     }
 
     /// Where the session stands.
@@ -98,9 +91,7 @@ impl ConductorSession {
             (S::Ready, ToAgent::Start { .. }) => Some(S::Running),
             (S::Preparing | S::Ready | S::Running, ToAgent::Finish) => Some(S::Finishing),
             (S::Idle, ToAgent::Abort) => Some(S::Idle),
-            (S::Preparing | S::Ready | S::Running | S::Finishing, ToAgent::Abort) => {
-                Some(S::Aborting)
-            }
+            (S::Preparing | S::Ready | S::Running | S::Finishing, ToAgent::Abort) => Some(S::Aborting),
             _ => None,
         };
         let Some(next) = next else {

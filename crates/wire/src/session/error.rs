@@ -57,28 +57,17 @@ pub(super) fn check(ours: &Build, theirs: &Hello) -> Result<(), SessionError> {
     if theirs.protocol == ours.protocol {
         return Ok(());
     }
-    Err(SessionError::Mismatch {
-        ours: Box::new(ours.clone()),
-        theirs: Box::new(Build::of(theirs)),
-    })
+    Err(SessionError::Mismatch { ours: Box::new(ours.clone()), theirs: Box::new(Build::of(theirs)) })
 }
 
 impl Build {
     /// This build: it speaks [`PROTOCOL`].
     pub fn this(version: impl Into<String>, commit: impl Into<String>) -> Self {
-        Self {
-            protocol: PROTOCOL,
-            version: version.into(),
-            commit: commit.into(),
-        }
+        Self { protocol: PROTOCOL, version: version.into(), commit: commit.into() }
     }
 
     /// The build that a hello tells of.
     pub fn of(hello: &Hello) -> Self {
-        Self {
-            protocol: hello.protocol,
-            version: hello.version.clone(),
-            commit: hello.commit.clone(),
-        }
+        Self { protocol: hello.protocol, version: hello.version.clone(), commit: hello.commit.clone() }
     }
 }

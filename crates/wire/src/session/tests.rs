@@ -8,22 +8,11 @@ use crate::frame::{FrameReader, encode};
 use crate::message::{Hello, PROTOCOL, Prepare, Role};
 
 fn hello(protocol: u32, commit: &str) -> Hello {
-    Hello {
-        protocol,
-        version: "0.1.0".into(),
-        commit: commit.into(),
-        boot_id: String::new(),
-        machine: BTreeMap::new(),
-    }
+    Hello { protocol, version: "0.1.0".into(), commit: commit.into(), boot_id: String::new(), machine: BTreeMap::new() }
 }
 
 fn prepare() -> ToAgent {
-    let timing = Timing {
-        warmup_ns: 0,
-        window_ns: 1,
-        interval_ns: 1,
-        timeout_ns: 1,
-    };
+    let timing = Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 };
     ToAgent::Prepare(Box::new(Prepare {
         run: 1,
         key: String::new(),
@@ -64,15 +53,10 @@ fn from_agent() -> Vec<FromAgent> {
     vec![
         FromAgent::Hello(hello(PROTOCOL, "b")),
         FromAgent::Clock { now_ns: 0 },
-        FromAgent::Ready {
-            limited: Vec::new(),
-        },
+        FromAgent::Ready { limited: Vec::new() },
         FromAgent::Progress(Default::default()),
         FromAgent::Done(Default::default()),
-        FromAgent::Failed {
-            fault: Fault::measuring("x"),
-            report: None,
-        },
+        FromAgent::Failed { fault: Fault::measuring("x"), report: None },
         FromAgent::Pong,
     ]
 }
@@ -137,36 +121,22 @@ impl Pair {
     }
 
     fn deliver_down(&mut self) -> Result<Option<Heed>, SessionError> {
-        self.down
-            .pop_front()
-            .map(|m| self.agent.receive(&m))
-            .transpose()
+        self.down.pop_front().map(|m| self.agent.receive(&m)).transpose()
     }
 
     fn deliver_up(&mut self) -> Result<Option<Heed>, SessionError> {
-        self.up
-            .pop_front()
-            .map(|m| self.conductor.receive(&m))
-            .transpose()
+        self.up.pop_front().map(|m| self.conductor.receive(&m)).transpose()
     }
 
     /// Sends down, delivers, and says what the agent makes of it.
     fn down(&mut self, message: &ToAgent) -> Heed {
-        assert!(
-            self.conduct(message),
-            "{message:?} in {:?}",
-            self.conductor.state()
-        );
+        assert!(self.conduct(message), "{message:?} in {:?}", self.conductor.state());
         self.deliver_down().unwrap().unwrap()
     }
 
     /// Sends up, delivers, and says what the conductor makes of it.
     fn up(&mut self, message: &FromAgent) -> Heed {
-        assert!(
-            self.report(message),
-            "{message:?} in {:?}",
-            self.agent.state()
-        );
+        assert!(self.report(message), "{message:?} in {:?}", self.agent.state());
         self.deliver_up().unwrap().unwrap()
     }
 
@@ -208,11 +178,7 @@ fn a_finish_that_crosses_the_end_means_nothing() {
     assert!(pair.report(&from_agent()[4]));
     assert!(pair.conduct(&ToAgent::Finish));
     assert_eq!(pair.deliver_down(), Ok(Some(Heed::Ignore)));
-    assert_eq!(
-        pair.deliver_up(),
-        Ok(Some(Heed::Act)),
-        "the report is wanted"
-    );
+    assert_eq!(pair.deliver_up(), Ok(Some(Heed::Act)), "the report is wanted");
     assert_eq!(pair.conductor.state(), ConductorState::Idle);
 }
 
@@ -232,31 +198,17 @@ fn the_next_trial_waits_for_the_end_of_an_aborted_one() {
 #[test]
 fn another_protocol_is_named_at_both_ends() {
     let mut agent = AgentSession::new(Build::this("0.1.0", "aaa"));
-    let error = agent
-        .receive(&ToAgent::Hello(hello(99, "bbb")))
-        .unwrap_err()
-        .to_string();
-    for part in [
-        "protocol 1 (version 0.1.0, commit aaa)",
-        "protocol 99",
-        "commit bbb",
-    ] {
+    let error = agent.receive(&ToAgent::Hello(hello(99, "bbb"))).unwrap_err().to_string();
+    for part in ["protocol 1 (version 0.1.0, commit aaa)", "protocol 99", "commit bbb"] {
         assert!(error.contains(part), "{error}");
     }
     assert!(agent.send(&FromAgent::Pong).is_err());
-    agent
-        .send(&FromAgent::Hello(hello(PROTOCOL, "aaa")))
-        .unwrap();
+    agent.send(&FromAgent::Hello(hello(PROTOCOL, "aaa"))).unwrap();
     assert_eq!(agent.state(), AgentState::Closed);
 
-    let mut conductor = ConductorSession::new(Build {
-        protocol: 99,
-        ..Build::this("9", "bbb")
-    });
+    let mut conductor = ConductorSession::new(Build { protocol: 99, ..Build::this("9", "bbb") });
     conductor.send(&ToAgent::Hello(hello(99, "bbb"))).unwrap();
-    let error = conductor
-        .receive(&FromAgent::Hello(hello(PROTOCOL, "aaa")))
-        .unwrap_err();
+    let error = conductor.receive(&FromAgent::Hello(hello(PROTOCOL, "aaa"))).unwrap_err();
     assert!(matches!(error, SessionError::Mismatch { .. }), "{error}");
     assert_eq!(conductor.state(), ConductorState::Closed);
 }
@@ -264,20 +216,11 @@ fn another_protocol_is_named_at_both_ends() {
 #[test]
 fn an_illegal_message_names_state_and_message_and_closes() {
     let mut pair = Pair::greeted();
-    let error = pair
-        .agent
-        .receive(&ToAgent::Start { window_start_ns: 0 })
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the conductor sent `start` while the agent was idle"
-    );
+    let error = pair.agent.receive(&ToAgent::Start { window_start_ns: 0 }).unwrap_err();
+    assert_eq!(error.to_string(), "the conductor sent `start` while the agent was idle");
     assert_eq!(pair.agent.state(), AgentState::Closed);
     let error = pair.conductor.receive(&FromAgent::Pong).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the agent sent `pong` while the conductor was idle"
-    );
+    assert_eq!(error.to_string(), "the agent sent `pong` while the conductor was idle");
     assert_eq!(pair.conductor.state(), ConductorState::Closed);
 }
 
@@ -308,9 +251,7 @@ fn agent_in(state: AgentState) -> AgentSession {
         agent.send(&from_agent()[2]).unwrap();
     }
     if state == S::Running {
-        agent
-            .receive(&ToAgent::Start { window_start_ns: 0 })
-            .unwrap();
+        agent.receive(&ToAgent::Start { window_start_ns: 0 }).unwrap();
     }
     assert_eq!(agent.state(), state);
     agent
@@ -338,11 +279,7 @@ fn what_the_agent_takes_in_each_state() {
         for message in to_agent() {
             let mut agent = agent_in(*state);
             let name = to_agent_name(&message);
-            assert_eq!(
-                agent.receive(&message).is_ok(),
-                legal.contains(&name),
-                "{name} {state:?}"
-            );
+            assert_eq!(agent.receive(&message).is_ok(), legal.contains(&name), "{name} {state:?}");
         }
     }
 }

@@ -6,13 +6,7 @@ use crate::flow::{Direction, WorkloadCode};
 const LOCAL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 
 fn header() -> FlowHeader {
-    FlowHeader {
-        workload: WorkloadCode::Udp,
-        direction: Direction::ToServer,
-        kind: FlowKind::Udp,
-        run: 11,
-        flow: 12,
-    }
+    FlowHeader { workload: WorkloadCode::Udp, direction: Direction::ToServer, kind: FlowKind::Udp, run: 11, flow: 12 }
 }
 
 fn peer() -> SocketAddr {
@@ -26,33 +20,19 @@ struct Server {
 
 impl Server {
     fn new() -> Self {
-        Self {
-            key: FlowKey::new([1; 32]),
-            jar: CookieJar::new([2; 32]),
-        }
+        Self { key: FlowKey::new([1; 32]), jar: CookieJar::new([2; 32]) }
     }
 
     fn hears(&self, datagram: &[u8], from: SocketAddr) -> Verdict {
-        answer(
-            datagram,
-            from,
-            LOCAL,
-            |run| (run == 11).then_some(&self.key),
-            &self.jar,
-        )
+        answer(datagram, from, LOCAL, |run| (run == 11).then_some(&self.key), &self.jar)
     }
 
     fn challenge(&self, header: &FlowHeader, from: SocketAddr) -> Cookie {
-        let Verdict::Challenge(bytes) = self.hears(&register(header, &self.key, &NO_COOKIE), from)
-        else {
+        let Verdict::Challenge(bytes) = self.hears(&register(header, &self.key, &NO_COOKIE), from) else {
             panic!("not challenged");
         };
         match Answer::parse(&bytes) {
-            Some(Answer::Challenge {
-                run: 11,
-                flow,
-                cookie,
-            }) if flow == header.flow => cookie,
+            Some(Answer::Challenge { run: 11, flow, cookie }) if flow == header.flow => cookie,
             other => panic!("{other:?}"),
         }
     }
@@ -63,16 +43,11 @@ fn a_client_that_receives_is_accepted_again_and_again() {
     let server = Server::new();
     let cookie = server.challenge(&header(), peer());
     for _ in 0..2 {
-        let Verdict::Accept(accepted, bytes) =
-            server.hears(&register(&header(), &server.key, &cookie), peer())
-        else {
+        let Verdict::Accept(accepted, bytes) = server.hears(&register(&header(), &server.key, &cookie), peer()) else {
             panic!("not accepted");
         };
         assert_eq!(accepted, header());
-        assert_eq!(
-            Answer::parse(&bytes),
-            Some(Answer::Accepted { run: 11, flow: 12 })
-        );
+        assert_eq!(Answer::parse(&bytes), Some(Answer::Accepted { run: 11, flow: 12 }));
     }
 }
 
@@ -81,31 +56,15 @@ fn a_cookie_is_for_one_address_and_one_flow() {
     let server = Server::new();
     let cookie = server.challenge(&header(), peer());
     let datagram = register(&header(), &server.key, &cookie);
-    for other in [
-        "198.51.100.7:4001",
-        "198.51.100.8:4000",
-        "[2001:db8::7]:4000",
-    ] {
+    for other in ["198.51.100.7:4001", "198.51.100.8:4000", "[2001:db8::7]:4000"] {
         let verdict = server.hears(&datagram, other.parse().unwrap());
-        assert!(
-            matches!(verdict, Verdict::Challenge(_)),
-            "{other}: {verdict:?}"
-        );
+        assert!(matches!(verdict, Verdict::Challenge(_)), "{other}: {verdict:?}");
     }
-    let other = FlowHeader {
-        flow: 13,
-        ..header()
-    };
+    let other = FlowHeader { flow: 13, ..header() };
     let verdict = server.hears(&register(&other, &server.key, &cookie), peer());
     assert!(matches!(verdict, Verdict::Challenge(_)), "{verdict:?}");
     let elsewhere = "192.0.2.2".parse().unwrap();
-    let verdict = answer(
-        &datagram,
-        peer(),
-        elsewhere,
-        |_| Some(&server.key),
-        &server.jar,
-    );
+    let verdict = answer(&datagram, peer(), elsewhere, |_| Some(&server.key), &server.jar);
     assert!(matches!(verdict, Verdict::Challenge(_)), "{verdict:?}");
 }
 
@@ -115,29 +74,11 @@ fn without_a_token_there_is_no_answer() {
     let cookie = server.challenge(&header(), peer());
     let good = register(&header(), &server.key, &cookie);
     let silent = |datagram: &[u8]| {
-        assert_eq!(
-            server.hears(datagram, peer()),
-            Verdict::Ignore,
-            "{datagram:?}"
-        );
+        assert_eq!(server.hears(datagram, peer()), Verdict::Ignore, "{datagram:?}");
     };
     silent(&register(&header(), &FlowKey::new([3; 32]), &cookie));
-    silent(&register(
-        &FlowHeader {
-            run: 10,
-            ..header()
-        },
-        &server.key,
-        &cookie,
-    ));
-    silent(&register(
-        &FlowHeader {
-            kind: FlowKind::Tcp,
-            ..header()
-        },
-        &server.key,
-        &cookie,
-    ));
+    silent(&register(&FlowHeader { run: 10, ..header() }, &server.key, &cookie));
+    silent(&register(&FlowHeader { kind: FlowKind::Tcp, ..header() }, &server.key, &cookie));
     for length in 0..good.len() {
         silent(&good[..length]);
     }
@@ -167,19 +108,14 @@ fn a_mapped_address_is_the_address_it_maps() {
 #[test]
 fn answers_are_read_whole_or_not_at_all() {
     let server = Server::new();
-    let Verdict::Challenge(bytes) =
-        server.hears(&register(&header(), &server.key, &NO_COOKIE), peer())
-    else {
+    let Verdict::Challenge(bytes) = server.hears(&register(&header(), &server.key, &NO_COOKIE), peer()) else {
         panic!("not challenged");
     };
     for length in 0..bytes.len() {
         assert_eq!(Answer::parse(&bytes[..length]), None, "{length} bytes");
     }
     assert_eq!(Answer::parse(&[&bytes[..], &[0]].concat()), None);
-    assert_eq!(
-        Answer::parse(&register(&header(), &server.key, &NO_COOKIE)),
-        None
-    );
+    assert_eq!(Answer::parse(&register(&header(), &server.key, &NO_COOKIE)), None);
 }
 
 proptest! {

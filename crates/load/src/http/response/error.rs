@@ -59,10 +59,7 @@ impl From<HeadFault> for ResponseError {
     fn from(fault: HeadFault) -> Self {
         match fault {
             HeadFault::TooLong(most) => Self::HeadTooLong(most),
-            HeadFault::Malformed => Self::Malformed {
-                why: "an empty line",
-                found: String::new(),
-            },
+            HeadFault::Malformed => Self::Malformed { why: "an empty line", found: String::new() },
         }
     }
 }

@@ -15,19 +15,12 @@ struct Outcome {
 /// Plays a connection: `bytes` arrive cut at `cuts` (lengths, used in turn), then it is closed.
 /// `heads` says for each request in turn whether it was `HEAD`.
 fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool]) -> Outcome {
-    let mut outcome = Outcome {
-        ends: Vec::new(),
-        failed: false,
-    };
+    let mut outcome = Outcome { ends: Vec::new(), failed: false };
     let is_head = |n: usize| heads.get(n).copied().unwrap_or(false);
     parser.reset(is_head(0));
     let (mut at, mut turn, mut since_end) = (0, 0, 0);
     while at < bytes.len() {
-        let cut = cuts
-            .get(turn % cuts.len().max(1))
-            .copied()
-            .unwrap_or(bytes.len())
-            .max(1);
+        let cut = cuts.get(turn % cuts.len().max(1)).copied().unwrap_or(bytes.len()).max(1);
         turn += 1;
         let mut piece = &bytes[at..bytes.len().min(at + cut)];
         at += piece.len();
@@ -38,24 +31,14 @@ fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool
                     outcome.failed = true;
                     return outcome;
                 }
-                Ok(Step {
-                    consumed,
-                    state: StepState::NeedMore,
-                }) => {
+                Ok(Step { consumed, state: StepState::NeedMore }) => {
                     assert_eq!(consumed, piece.len(), "waits for more and leaves bytes");
                     since_end += consumed;
                     piece = &[];
                 }
-                Ok(Step {
-                    consumed,
-                    state: StepState::Complete(end),
-                }) => {
+                Ok(Step { consumed, state: StepState::Complete(end) }) => {
                     since_end += consumed;
-                    assert_eq!(
-                        end.header_bytes + end.body_bytes,
-                        since_end as u64,
-                        "every byte is counted once"
-                    );
+                    assert_eq!(end.header_bytes + end.body_bytes, since_end as u64, "every byte is counted once");
                     assert!(since_end > 0 && !parser.is_inside());
                     since_end = 0;
                     piece = &piece[consumed..];
@@ -63,11 +46,7 @@ fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool
                     parser.reset(is_head(outcome.ends.len()));
                 }
             }
-            assert!(
-                parser.heads.held_bytes() <= 2 * MOST_HEAD_BYTES,
-                "{}",
-                parser.heads.held_bytes()
-            );
+            assert!(parser.heads.held_bytes() <= 2 * MOST_HEAD_BYTES, "{}", parser.heads.held_bytes());
         }
     }
     match parser.eof() {
@@ -81,10 +60,7 @@ fn stream(cases: &[Case]) -> (Vec<u8>, Vec<bool>, Outcome) {
     (
         cases.iter().flat_map(|c| c.text.bytes()).collect(),
         cases.iter().map(|c| c.head).collect(),
-        Outcome {
-            ends: cases.iter().map(Case::end).collect(),
-            failed: false,
-        },
+        Outcome { ends: cases.iter().map(Case::end).collect(), failed: false },
     )
 }
 
@@ -93,11 +69,7 @@ fn real_responses_whole_and_byte_by_byte() {
     for case in CASES.iter().chain(UNTIL_CLOSE) {
         let (bytes, heads, expected) = stream(&[*case]);
         for cut in 1..=bytes.len() {
-            assert_eq!(
-                play(&mut ResponseParser::new(false), &bytes, &[cut], &heads),
-                expected,
-                "{case:?} by {cut}"
-            );
+            assert_eq!(play(&mut ResponseParser::new(false), &bytes, &[cut], &heads), expected, "{case:?} by {cut}");
         }
     }
 }
@@ -108,14 +80,7 @@ fn surplus_is_left_to_the_caller() {
         let mut parser = ResponseParser::new(case.head);
         let text = format!("{}surplus", case.text);
         let step = parser.feed(text.as_bytes()).unwrap();
-        assert_eq!(
-            step,
-            Step {
-                consumed: case.text.len(),
-                state: StepState::Complete(case.end())
-            },
-            "{case:?}"
-        );
+        assert_eq!(step, Step { consumed: case.text.len(), state: StepState::Complete(case.end()) }, "{case:?}");
     }
 }
 
@@ -125,14 +90,7 @@ fn a_cut_short_response_fails_at_every_byte() {
         for length in 0..case.text.len() {
             let mut parser = ResponseParser::new(case.head);
             let step = parser.feed(&case.text.as_bytes()[..length]).unwrap();
-            assert_eq!(
-                step,
-                Step {
-                    consumed: length,
-                    state: StepState::NeedMore
-                },
-                "{case:?} at {length}"
-            );
+            assert_eq!(step, Step { consumed: length, state: StepState::NeedMore }, "{case:?} at {length}");
             match parser.eof() {
                 Ok(end) => assert_eq!((end, length), (None, 0)),
                 Err(error) => assert_eq!(error.reason(), "response_truncated"),
@@ -150,50 +108,21 @@ fn what_is_ambiguous_or_garbage_is_refused() {
         ("HTTP/1.1 099 Low\r\n\r\n", "found 99"),
         ("\r\nHTTP/1.1 200 OK\r\n\r\n", "empty line"),
         ("<html>", "`<html>`"),
-        (
-            "HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n",
-            "invalid field name",
-        ),
-        (
-            "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n",
-            "invalid field name",
-        ),
-        (
-            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
-            "found 1 and 2",
-        ),
+        ("HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n", "invalid field name"),
+        ("HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", "invalid field name"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "found 1 and 2"),
         ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "`-1`"),
-        (
-            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            "expected one of them",
-        ),
-        (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
-            "`gzip`",
-        ),
-        (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhello",
-            "in a chunk size",
-        ),
-        (
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
-            "found 101",
-        ),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "expected one of them"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "`gzip`"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhello", "in a chunk size"),
+        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "found 101"),
     ] {
-        let error = ResponseParser::new(false)
-            .feed(text.as_bytes())
-            .unwrap_err();
+        let error = ResponseParser::new(false).feed(text.as_bytes()).unwrap_err();
         let said = error.to_string();
-        assert!(
-            said.contains(part) && said.contains("found") && said.contains("expected"),
-            "{text:?}: {said}"
-        );
+        assert!(said.contains(part) && said.contains("found") && said.contains("expected"), "{text:?}: {said}");
     }
     let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(33);
-    assert_eq!(
-        ResponseParser::new(false).feed(interim.as_bytes()),
-        Err(ResponseError::TooManyInterim)
-    );
+    assert_eq!(ResponseParser::new(false).feed(interim.as_bytes()), Err(ResponseError::TooManyInterim));
     let fields = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(129));
     assert!(ResponseParser::new(false).feed(fields.as_bytes()).is_err());
 }
@@ -206,16 +135,8 @@ fn heads_over_64_kib_are_refused() {
         text + "!"
     };
     for cut in [1000, 1 << 20] {
-        let fits = play(
-            &mut ResponseParser::new(false),
-            with_head(65_536).as_bytes(),
-            &[cut],
-            &[],
-        );
-        assert_eq!(
-            fits.ends.iter().map(|e| e.header_bytes).collect::<Vec<_>>(),
-            [65_536]
-        );
+        let fits = play(&mut ResponseParser::new(false), with_head(65_536).as_bytes(), &[cut], &[]);
+        assert_eq!(fits.ends.iter().map(|e| e.header_bytes).collect::<Vec<_>>(), [65_536]);
         let mut parser = ResponseParser::new(false);
         assert!(play(&mut parser, with_head(65_537).as_bytes(), &[cut], &[]).failed);
     }
@@ -232,42 +153,27 @@ fn a_reset_drops_what_was_under_way() {
         parser.feed(&whole.as_bytes()[..length]).unwrap();
         parser.reset(false);
         let step = parser.feed(whole.as_bytes()).unwrap();
-        let StepState::Complete(end) = step.state else {
-            panic!("{step:?} at {length}")
-        };
+        let StepState::Complete(end) = step.state else { panic!("{step:?} at {length}") };
         assert_eq!((end.header_bytes, end.body_bytes), (38, 3), "at {length}");
     }
 }
 
 #[test]
 fn memory_for_a_long_head_is_given_back() {
-    let text = format!(
-        "HTTP/1.1 204 No Content\r\nX: {}\r\n\r\n",
-        "y".repeat(60_000)
-    );
+    let text = format!("HTTP/1.1 204 No Content\r\nX: {}\r\n\r\n", "y".repeat(60_000));
     let mut parser = ResponseParser::new(false);
     for part in text.as_bytes().chunks(4096) {
         parser.feed(part).unwrap();
     }
     assert!(!parser.is_inside());
-    assert!(
-        parser.heads.held_bytes() < 16 * 1024,
-        "{}",
-        parser.heads.held_bytes()
-    );
+    assert!(parser.heads.held_bytes() < 16 * 1024, "{}", parser.heads.held_bytes());
 }
 
 #[test]
 fn a_repeated_head_is_understood_in_its_own_place() {
     let text = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
     let mut parser = ResponseParser::new(false);
-    for (method_head, length) in [
-        (false, 41),
-        (false, 41),
-        (true, 38),
-        (true, 38),
-        (false, 41),
-    ] {
+    for (method_head, length) in [(false, 41), (false, 41), (true, 38), (true, 38), (false, 41)] {
         parser.reset(method_head);
         let step = parser.feed(text.as_bytes()).unwrap();
         assert_eq!(step.consumed, length);
@@ -281,14 +187,10 @@ fn a_repeated_head_is_understood_in_its_own_place() {
 
 fn some_cases() -> impl Strategy<Value = Vec<Case>> {
     let closing = proptest::option::of(proptest::sample::select(UNTIL_CLOSE));
-    (
-        proptest::collection::vec(proptest::sample::select(CASES), 1..6),
-        closing,
-    )
-        .prop_map(|(mut cases, last)| {
-            cases.extend(last);
-            cases
-        })
+    (proptest::collection::vec(proptest::sample::select(CASES), 1..6), closing).prop_map(|(mut cases, last)| {
+        cases.extend(last);
+        cases
+    })
 }
 
 fn some_cuts() -> impl Strategy<Value = Vec<usize>> {

@@ -40,10 +40,7 @@ pub struct Responder {
 
 impl Default for Responder {
     fn default() -> Self {
-        Self {
-            target: String::new(),
-            page: Page::of(""),
-        }
+        Self { target: String::new(), page: Page::of("") }
     }
 }
 
@@ -65,35 +62,19 @@ impl Responder {
             Ok(Page::Health) => (0, text_answer(request, 200, "ok", out)),
             Err(refusal) => (0, text_answer(request, refusal.status, &refusal.text, out)),
         };
-        Answer {
-            delay_ns,
-            body,
-            close: !request.keep_alive,
-        }
+        Answer { delay_ns, body, close: !request.keep_alive }
     }
 }
 
 /// Appends the answer to a request that cannot be read; the connection has to be closed after it.
 pub fn refuse(error: &RequestError, out: &mut Vec<u8>) {
     let text = format!("{error}\n");
-    write_head(
-        out,
-        error.status(),
-        b"text/plain",
-        Some(text.len() as u64),
-        "Connection: close\r\n",
-    );
+    write_head(out, error.status(), b"text/plain", Some(text.len() as u64), "Connection: close\r\n");
     out.extend_from_slice(text.as_bytes());
 }
 
 fn text_answer(request: &Request, status: u16, text: &str, out: &mut Vec<u8>) -> Body {
-    write_head(
-        out,
-        status,
-        b"text/plain",
-        Some(text.len() as u64),
-        connection(request),
-    );
+    write_head(out, status, b"text/plain", Some(text.len() as u64), connection(request));
     if request.method != Method::Head {
         out.extend_from_slice(text.as_bytes());
     }
@@ -106,22 +87,12 @@ fn load_answer(request: &Request, load: &Load, out: &mut Vec<u8>) -> Body {
         return Body::None;
     }
     let echo = load.size.is_none() && matches!(request.method, Method::Post | Method::Put);
-    let length = if echo {
-        request.body.len() as u64
-    } else {
-        load.size.unwrap_or(0)
-    };
+    let length = if echo { request.body.len() as u64 } else { load.size.unwrap_or(0) };
     let content_type: &[u8] = match &request.content_type[..] {
         given @ [_, ..] if echo => given,
         _ => b"application/octet-stream",
     };
-    write_head(
-        out,
-        load.status,
-        content_type,
-        Some(length),
-        connection(request),
-    );
+    write_head(out, load.status, content_type, Some(length), connection(request));
     match length {
         0 => Body::None,
         _ if request.method == Method::Head => Body::None,
@@ -141,13 +112,7 @@ fn connection(request: &Request) -> &'static str {
 
 /// No `Date`: the field needs a calendar clock, which nothing else here does (RFC 9110, 6.6.1
 /// allows it).
-fn write_head(
-    out: &mut Vec<u8>,
-    status: u16,
-    content_type: &[u8],
-    length: Option<u64>,
-    connection: &str,
-) {
+fn write_head(out: &mut Vec<u8>, status: u16, content_type: &[u8], length: Option<u64>, connection: &str) {
     out.extend_from_slice(b"HTTP/1.1 ");
     push_decimal(out, u64::from(status));
     out.push(b' ');

@@ -77,9 +77,7 @@ impl From<httparse::Error> for RequestError {
             httparse::Error::HeaderName => Self::Malformed("an invalid field name"),
             httparse::Error::HeaderValue => Self::Malformed("an invalid field value"),
             httparse::Error::NewLine => Self::Malformed("a misplaced line break"),
-            httparse::Error::Status | httparse::Error::Token => {
-                Self::Malformed("an invalid character")
-            }
+            httparse::Error::Status | httparse::Error::Token => Self::Malformed("an invalid character"),
             httparse::Error::TooManyHeaders => Self::HeadTooLong("128 fields"),
             httparse::Error::Version => Self::Version,
         }

@@ -51,10 +51,7 @@ impl Page {
             "/healthz" => Ok(Self::Health),
             other => Err(Refusal {
                 status: 404,
-                text: format!(
-                    "path: found `{}`, expected `/` or `/healthz`\n",
-                    excerpt(other.as_bytes())
-                ),
+                text: format!("path: found `{}`, expected `/` or `/healthz`\n", excerpt(other.as_bytes())),
             }),
         }
     }
@@ -62,8 +59,7 @@ impl Page {
 
 impl Load {
     fn of(query: &str) -> Result<Self, Refusal> {
-        let (mut size, mut status, mut delay_ns, mut stall, mut every) =
-            (None, None, None, None, None);
+        let (mut size, mut status, mut delay_ns, mut stall, mut every) = (None, None, None, None, None);
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             match name {
@@ -77,95 +73,52 @@ impl Load {
         }
         let status = status.unwrap_or(200);
         if matches!(status, 204 | 304) && size.is_some_and(|size| size > 0) {
-            return Err(bad(
-                "size",
-                &size.unwrap_or(0).to_string(),
-                "no size with a status that has no body",
-            ));
+            return Err(bad("size", &size.unwrap_or(0).to_string(), "no size with a status that has no body"));
         }
         let stall_ns = match (stall, every) {
             (None, None) => None,
             (Some(stall), Some(every)) if stall < every => Some((stall, every)),
             (Some(_), Some(_)) => return Err(bad("stall", query, "a stall shorter than every")),
             _ => {
-                return Err(bad(
-                    "stall",
-                    query,
-                    "stall and every together, like stall=100ms&every=1s",
-                ));
+                return Err(bad("stall", query, "stall and every together, like stall=100ms&every=1s"));
             }
         };
-        Ok(Self {
-            size,
-            status,
-            delay_ns: delay_ns.unwrap_or(0),
-            stall_ns,
-        })
+        Ok(Self { size, status, delay_ns: delay_ns.unwrap_or(0), stall_ns })
     }
 
     /// How long the answer to a request that came at `now_ns` has to wait, ns: to the end of the
     /// stall, then the delay.
     pub(super) fn wait_ns(&self, now_ns: Nanos) -> Nanos {
-        let stalled = self
-            .stall_ns
-            .map_or(0, |(stall, every)| stall.saturating_sub(now_ns % every));
+        let stalled = self.stall_ns.map_or(0, |(stall, every)| stall.saturating_sub(now_ns % every));
         stalled + self.delay_ns
     }
 }
 
 fn set<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), Refusal> {
-    if slot.replace(value).is_some() {
-        Err(bad("query", name, "each parameter once"))
-    } else {
-        Ok(())
-    }
+    if slot.replace(value).is_some() { Err(bad("query", name, "each parameter once")) } else { Ok(()) }
 }
 
 fn size_of(value: &str) -> Result<u64, Refusal> {
-    let Bytes(size) = value
-        .parse()
-        .map_err(|e: UnitError| bad("size", value, e.expected))?;
-    if size <= MOST_SIZE_BYTES {
-        Ok(size)
-    } else {
-        Err(bad("size", value, "at most 1GiB"))
-    }
+    let Bytes(size) = value.parse().map_err(|e: UnitError| bad("size", value, e.expected))?;
+    if size <= MOST_SIZE_BYTES { Ok(size) } else { Err(bad("size", value, "at most 1GiB")) }
 }
 
 fn status_of(value: &str) -> Result<u16, Refusal> {
     let expected = "a status from 200 to 599";
-    let status = if value.len() == 3 {
-        value.parse().ok()
-    } else {
-        None
-    };
-    status
-        .filter(|s| (200..600).contains(s))
-        .ok_or_else(|| bad("status", value, expected))
+    let status = if value.len() == 3 { value.parse().ok() } else { None };
+    status.filter(|s| (200..600).contains(s)).ok_or_else(|| bad("status", value, expected))
 }
 
 fn span_of(name: &str, value: &str, least: Nanos, most: Nanos) -> Result<Nanos, Refusal> {
-    let Span(span) = value
-        .parse()
-        .map_err(|e: UnitError| bad(name, value, e.expected))?;
+    let Span(span) = value.parse().map_err(|e: UnitError| bad(name, value, e.expected))?;
     if (least..=most).contains(&span) {
         return Ok(span);
     }
-    Err(bad(
-        name,
-        value,
-        &format!("{} to {}", Span(least), Span(most)),
-    ))
+    Err(bad(name, value, &format!("{} to {}", Span(least), Span(most))))
 }
 
 fn bad(name: &str, found: &str, expected: &str) -> Refusal {
-    Refusal {
-        status: 400,
-        text: format!(
-            "{name}: found `{}`, expected {expected}\n",
-            excerpt(found.as_bytes())
-        ),
-    }
+    Refusal { status: 400, text: format!("{name}: found `{}`, expected {expected}\n", excerpt(found.as_bytes())) }
 }
 
 #[cfg(test)]
@@ -183,15 +136,7 @@ mod tests {
 
     #[test]
     fn parameters_mean_what_they_say() {
-        assert_eq!(
-            load(""),
-            Load {
-                size: None,
-                status: 200,
-                delay_ns: 0,
-                stall_ns: None
-            }
-        );
+        assert_eq!(load(""), Load { size: None, status: 200, delay_ns: 0, stall_ns: None });
         assert_eq!(load("size=1KiB&delay=5ms&status=503").size, Some(1024));
         assert_eq!(load("size=1GiB").size, Some(1 << 30));
         assert_eq!(load("&status=599&").status, 599);
@@ -203,34 +148,17 @@ mod tests {
     #[test]
     fn a_stall_holds_what_comes_in_it() {
         let stalled = load("stall=100ms&every=1s");
-        for (now, wait) in [
-            (0, 100 * MS),
-            (1, 100 * MS - 1),
-            (99 * MS, MS),
-            (100 * MS, 0),
-            (999 * MS, 0),
-        ] {
+        for (now, wait) in [(0, 100 * MS), (1, 100 * MS - 1), (99 * MS, MS), (100 * MS, 0), (999 * MS, 0)] {
             assert_eq!(stalled.wait_ns(now), wait, "{now}");
-            assert_eq!(
-                stalled.wait_ns(now + 7 * SECOND),
-                wait,
-                "{now} seven seconds on"
-            );
+            assert_eq!(stalled.wait_ns(now + 7 * SECOND), wait, "{now} seven seconds on");
         }
-        assert_eq!(
-            load("stall=100ms&every=1s&delay=5ms").wait_ns(90 * MS),
-            15 * MS
-        );
+        assert_eq!(load("stall=100ms&every=1s&delay=5ms").wait_ns(90 * MS), 15 * MS);
     }
 
     #[test]
     fn refusals_say_what_was_found_and_expected() {
         for (query, status, part) in [
-            (
-                "/?size=10XB",
-                400,
-                "size: found `10XB`, expected a size like",
-            ),
+            ("/?size=10XB", 400, "size: found `10XB`, expected a size like"),
             ("/?size=", 400, "size: found ``"),
             ("/?size=2GiB", 400, "at most 1GiB"),
             ("/?size=1%4BiB", 400, "found `1%4BiB`"),
@@ -245,22 +173,14 @@ mod tests {
             ("/?every=1s", 400, "together"),
             ("/?stall=1s&every=1s", 400, "shorter"),
             ("/?size=1&size=1", 400, "once"),
-            (
-                "/?sizes=1",
-                400,
-                "query: found `sizes`, expected size, delay",
-            ),
+            ("/?sizes=1", 400, "query: found `sizes`, expected size, delay"),
             ("/x", 404, "path: found `/x`, expected `/` or"),
             ("*", 404, "found `*`"),
             ("", 404, "found ``"),
         ] {
             let refusal = Page::of(query).unwrap_err();
             assert_eq!(refusal.status, status, "{query}");
-            assert!(
-                refusal.text.contains(part) && refusal.text.contains("found"),
-                "{query}: {}",
-                refusal.text
-            );
+            assert!(refusal.text.contains(part) && refusal.text.contains("found"), "{query}: {}", refusal.text);
         }
     }
 }

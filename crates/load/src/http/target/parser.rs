@@ -108,22 +108,13 @@ impl RequestParser {
                 used = self.pass_breaks(input)?;
             }
             let request = &mut self.request;
-            let Some((head, taken)) = self
-                .heads
-                .take(&input[used..], |bytes| parse_head(bytes, request))?
-            else {
-                return Ok(RequestStep {
-                    consumed: input.len(),
-                    state: RequestState::NeedMore,
-                });
+            let Some((head, taken)) = self.heads.take(&input[used..], |bytes| parse_head(bytes, request))? else {
+                return Ok(RequestStep { consumed: input.len(), state: RequestState::NeedMore });
             };
             used += taken;
             self.enter(head)?;
             if head.expects_continue && self.is_inside() && used == input.len() {
-                return Ok(RequestStep {
-                    consumed: used,
-                    state: RequestState::Continue,
-                });
+                return Ok(RequestStep { consumed: used, state: RequestState::Continue });
             }
         }
         let rest = &input[used..];
@@ -144,16 +135,10 @@ impl RequestParser {
             }
         };
         if !done {
-            return Ok(RequestStep {
-                consumed: used,
-                state: RequestState::NeedMore,
-            });
+            return Ok(RequestStep { consumed: used, state: RequestState::NeedMore });
         }
         self.phase = Phase::Head;
-        Ok(RequestStep {
-            consumed: used,
-            state: RequestState::Complete,
-        })
+        Ok(RequestStep { consumed: used, state: RequestState::Complete })
     }
 
     /// How many line breaks stand in front of the head.
@@ -182,9 +167,7 @@ impl RequestParser {
             return Ok(());
         }
         match head.framing.length {
-            Some(length) if length > MOST_BODY_BYTES => {
-                Err(RequestError::BodyTooLong(MOST_BODY_BYTES))
-            }
+            Some(length) if length > MOST_BODY_BYTES => Err(RequestError::BodyTooLong(MOST_BODY_BYTES)),
             Some(length) if length > 0 => {
                 self.phase = Phase::Length(length);
                 Ok(())
@@ -197,10 +180,7 @@ impl RequestParser {
     #[cfg(test)]
     pub(super) fn held_bytes(&self) -> usize {
         let request = &self.request;
-        self.heads.held_bytes()
-            + request.body.capacity()
-            + request.target.capacity()
-            + request.content_type.capacity()
+        self.heads.held_bytes() + request.body.capacity() + request.target.capacity() + request.content_type.capacity()
     }
 }
 
@@ -208,20 +188,14 @@ impl RequestParser {
 fn parse_head(bytes: &[u8], request: &mut Request) -> Result<Option<(Head, usize)>, RequestError> {
     let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
     let mut parsed = httparse::Request::new(&mut []);
-    let httparse::Status::Complete(length) =
-        parsed.parse_with_uninit_headers(bytes, &mut fields)?
-    else {
+    let httparse::Status::Complete(length) = parsed.parse_with_uninit_headers(bytes, &mut fields)? else {
         return Ok(None);
     };
-    let (Some(method), Some(target), Some(version)) = (parsed.method, parsed.path, parsed.version)
-    else {
+    let (Some(method), Some(target), Some(version)) = (parsed.method, parsed.path, parsed.version) else {
         return Err(RequestError::Malformed("no request line"));
     };
     let http_1_0 = version == 0;
-    let mut head = Head {
-        framing: Framing::default(),
-        expects_continue: false,
-    };
+    let mut head = Head { framing: Framing::default(), expects_continue: false };
     let mut hosts = 0;
     request.content_type.clear();
     for field in parsed.headers.iter() {
@@ -230,11 +204,7 @@ fn parse_head(bytes: &[u8], request: &mut Request) -> Result<Option<(Head, usize
             4 if is("host") => hosts += 1,
             // HTTP/1.0 knows no interim response to wait for.
             6 if is("expect") && !http_1_0 => {
-                if !field
-                    .value
-                    .trim_ascii()
-                    .eq_ignore_ascii_case(b"100-continue")
-                {
+                if !field.value.trim_ascii().eq_ignore_ascii_case(b"100-continue") {
                     return Err(RequestError::Expectation(excerpt(field.value)));
                 }
                 head.expects_continue = true;

@@ -8,13 +8,7 @@ use crate::http::{ResponseParser, StepState};
 /// Requests and what has to be understood of each: method, target, keep-alive, body.
 const CASES: &[(&str, Method, &str, bool, &str)] = &[
     // wrk, curl, Envoy, ab
-    (
-        "GET / HTTP/1.1\r\nHost: 10.0.0.1:7474\r\n\r\n",
-        Method::Get,
-        "/",
-        true,
-        "",
-    ),
+    ("GET / HTTP/1.1\r\nHost: 10.0.0.1:7474\r\n\r\n", Method::Get, "/", true, ""),
     (
         "GET /?size=1KiB HTTP/1.1\r\nHost: h\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n\r\n",
         Method::Get,
@@ -30,20 +24,8 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
         true,
         "abcde",
     ),
-    (
-        "HEAD /healthz HTTP/1.0\r\nUser-Agent: ApacheBench/2.3\r\n\r\n",
-        Method::Head,
-        "/healthz",
-        false,
-        "",
-    ),
-    (
-        "GET /x HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: h\r\n\r\n",
-        Method::Get,
-        "/x",
-        true,
-        "",
-    ),
+    ("HEAD /healthz HTTP/1.0\r\nUser-Agent: ApacheBench/2.3\r\n\r\n", Method::Head, "/healthz", false, ""),
+    ("GET /x HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: h\r\n\r\n", Method::Get, "/x", true, ""),
     (
         "PUT /?status=503 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody",
         Method::Put,
@@ -51,41 +33,11 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
         true,
         "body",
     ),
-    (
-        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-        Method::Post,
-        "/",
-        false,
-        "",
-    ),
-    (
-        "GET http://h:80/?size=1 HTTP/1.1\r\nHost: h\r\n\r\n",
-        Method::Get,
-        "/?size=1",
-        true,
-        "",
-    ),
-    (
-        "GET http://h HTTP/1.1\r\nHost: h\r\n\r\n",
-        Method::Get,
-        "/",
-        true,
-        "",
-    ),
-    (
-        "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n",
-        Method::Other,
-        "*",
-        true,
-        "",
-    ),
-    (
-        "\r\nGET / HTTP/1.1\r\nHost:\r\n\r\n",
-        Method::Get,
-        "/",
-        true,
-        "",
-    ),
+    ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", Method::Post, "/", false, ""),
+    ("GET http://h:80/?size=1 HTTP/1.1\r\nHost: h\r\n\r\n", Method::Get, "/?size=1", true, ""),
+    ("GET http://h HTTP/1.1\r\nHost: h\r\n\r\n", Method::Get, "/", true, ""),
+    ("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", Method::Other, "*", true, ""),
+    ("\r\nGET / HTTP/1.1\r\nHost:\r\n\r\n", Method::Get, "/", true, ""),
     ("GET / HTTP/1.1\nHost: h\n\n", Method::Get, "/", true, ""),
     (
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\nok",
@@ -94,13 +46,7 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
         true,
         "ok",
     ),
-    (
-        "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
-        Method::Post,
-        "/",
-        true,
-        "",
-    ),
+    ("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n", Method::Post, "/", true, ""),
 ];
 
 /// A request as it was understood.
@@ -116,17 +62,10 @@ struct Outcome {
 fn play(bytes: &[u8], cuts: &[usize]) -> Outcome {
     let mut parser = RequestParser::new();
     let mut responder = Responder::default();
-    let mut outcome = Outcome {
-        seen: Vec::new(),
-        failed: false,
-    };
+    let mut outcome = Outcome { seen: Vec::new(), failed: false };
     let (mut at, mut turn) = (0, 0);
     while at < bytes.len() {
-        let cut = cuts
-            .get(turn % cuts.len().max(1))
-            .copied()
-            .unwrap_or(bytes.len())
-            .max(1);
+        let cut = cuts.get(turn % cuts.len().max(1)).copied().unwrap_or(bytes.len()).max(1);
         turn += 1;
         let mut piece = &bytes[at..bytes.len().min(at + cut)];
         at += piece.len();
@@ -150,19 +89,10 @@ fn play(bytes: &[u8], cuts: &[usize]) -> Outcome {
                     let r = parser.request();
                     assert!(!parser.is_inside());
                     assert_answer(&mut responder, r);
-                    outcome.seen.push((
-                        r.method(),
-                        r.target().to_owned(),
-                        r.keep_alive(),
-                        r.body().to_vec(),
-                    ));
+                    outcome.seen.push((r.method(), r.target().to_owned(), r.keep_alive(), r.body().to_vec()));
                 }
             }
-            assert!(
-                parser.held_bytes() <= 16 * 16 * 1024 + 2 * bytes.len(),
-                "{}",
-                parser.held_bytes()
-            );
+            assert!(parser.held_bytes() <= 16 * 16 * 1024 + 2 * bytes.len(), "{}", parser.held_bytes());
             piece = &piece[step.consumed..];
         }
     }
@@ -181,9 +111,7 @@ fn assert_answer(responder: &mut Responder, request: &Request) {
         Body::Filler(length) => usize::try_from(length).unwrap().min(1 << 16),
     };
     out.resize(out.len() + body, b'x');
-    let step = client
-        .feed(&out)
-        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out)));
+    let step = client.feed(&out).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out)));
     assert_eq!(step.consumed, out.len());
     match step.state {
         StepState::Complete(end) => assert_eq!(end.close, answer.close),
@@ -196,39 +124,22 @@ fn assert_refusal(error: &RequestError) {
     refuse(error, &mut out);
     let step = ResponseParser::new(false).feed(&out).unwrap();
     assert_eq!(step.consumed, out.len());
-    assert!(
-        matches!(step.state, StepState::Complete(end) if end.status == error.status() && end.close)
-    );
-    assert!(
-        error.to_string().contains("found") && error.to_string().contains("expected"),
-        "{error}"
-    );
+    assert!(matches!(step.state, StepState::Complete(end) if end.status == error.status() && end.close));
+    assert!(error.to_string().contains("found") && error.to_string().contains("expected"), "{error}");
 }
 
 fn expected(cases: &[(&str, Method, &str, bool, &str)]) -> Outcome {
     let seen = |&(_, method, target, keep_alive, body): &(&str, Method, &str, bool, &str)| {
-        (
-            method,
-            target.to_owned(),
-            keep_alive,
-            body.as_bytes().to_vec(),
-        )
+        (method, target.to_owned(), keep_alive, body.as_bytes().to_vec())
     };
-    Outcome {
-        seen: cases.iter().map(seen).collect(),
-        failed: false,
-    }
+    Outcome { seen: cases.iter().map(seen).collect(), failed: false }
 }
 
 #[test]
 fn real_requests_whole_and_byte_by_byte() {
     for case in CASES {
         for cut in 1..=case.0.len() {
-            assert_eq!(
-                play(case.0.as_bytes(), &[cut]),
-                expected(&[*case]),
-                "{case:?} by {cut}"
-            );
+            assert_eq!(play(case.0.as_bytes(), &[cut]), expected(&[*case]), "{case:?} by {cut}");
         }
     }
 }
@@ -238,32 +149,20 @@ fn leave_to_send_a_body_is_given_once_and_only_to_who_waits() {
     let head = "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
     let step = |consumed, state| Ok(RequestStep { consumed, state });
     let mut parser = RequestParser::new();
-    assert_eq!(
-        parser.feed(head.as_bytes()),
-        step(head.len(), RequestState::Continue)
-    );
+    assert_eq!(parser.feed(head.as_bytes()), step(head.len(), RequestState::Continue));
     assert_eq!(parser.feed(b"o"), step(1, RequestState::NeedMore));
     assert_eq!(parser.feed(b"kGET"), step(1, RequestState::Complete));
     assert_eq!(parser.request().body(), b"ok");
     let whole = format!("{head}ok");
-    assert_eq!(
-        parser.feed(whole.as_bytes()),
-        step(whole.len(), RequestState::Complete)
-    );
+    assert_eq!(parser.feed(whole.as_bytes()), step(whole.len(), RequestState::Complete));
     let old = head.replace("1.1", "1.0");
-    assert_eq!(
-        parser.feed(old.as_bytes()),
-        step(old.len(), RequestState::NeedMore)
-    );
+    assert_eq!(parser.feed(old.as_bytes()), step(old.len(), RequestState::NeedMore));
 }
 
 #[test]
 fn bad_requests_are_refused_with_the_right_status() {
     let long = format!("GET /{} HTTP/1.1\r\nHost: h\r\n\r\n", "x".repeat(16 * 1024));
-    let fields = format!(
-        "GET / HTTP/1.1\r\nHost: h\r\n{}\r\n",
-        "A: b\r\n".repeat(128)
-    );
+    let fields = format!("GET / HTTP/1.1\r\nHost: h\r\n{}\r\n", "A: b\r\n".repeat(128));
     let chunks = format!("1000000\r\n{}\r\n1\r\nx\r\n", "x".repeat(16 << 20));
     let chunked = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
     for (text, status) in [
@@ -274,30 +173,12 @@ fn bad_requests_are_refused_with_the_right_status() {
         ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: h\r\nA B: c\r\n\r\n", 400),
         ("\r\n\r\n\r\n\r\n\r\n", 400),
-        (
-            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-            400,
-        ),
-        (
-            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n",
-            400,
-        ),
-        (
-            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            400,
-        ),
-        (
-            "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
-            501,
-        ),
-        (
-            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 16777217\r\n\r\n",
-            413,
-        ),
-        (
-            "POST / HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\n",
-            417,
-        ),
+        ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
+        ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 16777217\r\n\r\n", 413),
+        ("POST / HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\n", 417),
         (&format!("{chunked}zz\r\n"), 400),
         (&format!("{chunked}1000001\r\n"), 413),
         (&format!("{chunked}{chunks}"), 413),
@@ -354,7 +235,7 @@ fn answers() {
             "GET /x HTTP/1.1\r\nHost: h",
             "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 45\r\n\r\n\
              path: found `/x`, expected `/` or `/healthz`\n"
-.to_owned(),
+                .to_owned(),
             Body::None,
         ),
     ] {
@@ -372,9 +253,7 @@ fn a_body_comes_back_and_the_last_target_is_not_confused() {
     let mut parser = RequestParser::new();
     let mut responder = Responder::default();
     let mut respond = |target: &str, now_ns| {
-        let text = format!(
-            "POST {target} HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nContent-Type: t\r\n\r\nabc"
-        );
+        let text = format!("POST {target} HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nContent-Type: t\r\n\r\nabc");
         assert_eq!(parser.feed(text.as_bytes()).unwrap().consumed, text.len());
         let mut out = Vec::new();
         let answer = responder.respond(parser.request(), now_ns, &mut out);
@@ -391,54 +270,27 @@ fn a_body_comes_back_and_the_last_target_is_not_confused() {
         ("/", 0, 0, Body::Echo),
     ] {
         let (head, answer) = respond(target, now_ns);
-        assert_eq!(
-            answer,
-            Answer {
-                delay_ns,
-                body,
-                close: false
-            },
-            "{target}"
-        );
+        assert_eq!(answer, Answer { delay_ns, body, close: false }, "{target}");
         assert_eq!(head == echo, body == Body::Echo, "{head}");
     }
     assert!(respond("/?size=x", 0).0.starts_with("HTTP/1.1 400 "));
-    assert!(
-        respond("/?size=x", 0).0.starts_with("HTTP/1.1 400 "),
-        "also when it is remembered"
-    );
+    assert!(respond("/?size=x", 0).0.starts_with("HTTP/1.1 400 "), "also when it is remembered");
 }
 
 #[test]
 fn nothing_of_a_request_is_left_for_the_next() {
     let mut parser = RequestParser::new();
     for round in 0..20 {
-        let typed =
-            b"\r\nPOST / HTTP/1.1\r\nHost: h\r\nContent-Type: a/b\r\nContent-Length: 1\r\n\r\nx";
-        assert_eq!(
-            parser.feed(typed).unwrap().consumed,
-            typed.len(),
-            "round {round}"
-        );
-        assert_eq!(
-            (parser.request().content_type(), parser.request().body()),
-            (&b"a/b"[..], &b"x"[..])
-        );
+        let typed = b"\r\nPOST / HTTP/1.1\r\nHost: h\r\nContent-Type: a/b\r\nContent-Length: 1\r\n\r\nx";
+        assert_eq!(parser.feed(typed).unwrap().consumed, typed.len(), "round {round}");
+        assert_eq!((parser.request().content_type(), parser.request().body()), (&b"a/b"[..], &b"x"[..]));
         let plain = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n";
-        assert_eq!(
-            parser.feed(plain).unwrap().consumed,
-            plain.len(),
-            "round {round}"
-        );
-        assert_eq!(
-            (parser.request().content_type(), parser.request().body()),
-            (&b""[..], &b""[..])
-        );
+        assert_eq!(parser.feed(plain).unwrap().consumed, plain.len(), "round {round}");
+        assert_eq!((parser.request().content_type(), parser.request().body()), (&b""[..], &b""[..]));
     }
 }
 
-fn some_cases()
--> impl Strategy<Value = Vec<(&'static str, Method, &'static str, bool, &'static str)>> {
+fn some_cases() -> impl Strategy<Value = Vec<(&'static str, Method, &'static str, bool, &'static str)>> {
     proptest::collection::vec(proptest::sample::select(CASES), 1..6)
 }
 

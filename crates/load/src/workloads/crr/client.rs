@@ -72,13 +72,7 @@ enum State {
 }
 
 impl Client {
-    pub(super) fn new(
-        greeter: Arc<dyn Greeter>,
-        slot: u32,
-        connections: u32,
-        params: &Params,
-        timeout: Nanos,
-    ) -> Self {
+    pub(super) fn new(greeter: Arc<dyn Greeter>, slot: u32, connections: u32, params: &Params, timeout: Nanos) -> Self {
         let request = params.request();
         let mut client = Self {
             bytes: (0..HEADER + request.min(FIRST)).map(|i| i as u8).collect(),
@@ -108,8 +102,7 @@ impl Client {
     }
 
     fn begin(&mut self, intended: Nanos, now: Nanos, out: &mut Recorder) -> Op {
-        (self.intended, self.began, self.deadline) =
-            (intended, now, now.saturating_add(self.timeout));
+        (self.intended, self.began, self.deadline) = (intended, now, now.saturating_add(self.timeout));
         (self.sent, self.failed, self.state) = (0, false, State::Connecting);
         out.sending(intended, now);
         Op::Connect
@@ -127,10 +120,7 @@ impl Client {
     fn sent(&mut self, n: usize, out: &Recorder) -> Op {
         // The header is no payload.
         let payload = |sent: usize| sent.saturating_sub(HEADER);
-        out.count(
-            Counter::SentBytes,
-            (payload(self.sent + n) - payload(self.sent)) as u64,
-        );
+        out.count(Counter::SentBytes, (payload(self.sent + n) - payload(self.sent)) as u64);
         self.sent += n;
         if self.sent < self.bytes.len() {
             return Op::Send;
@@ -192,11 +182,7 @@ impl Flow for Client {
             (State::Closing, Event::Disconnected) => {
                 self.write_header();
                 self.state = State::Idle;
-                if self.failed {
-                    Op::Wait(now + BACK_OFF)
-                } else {
-                    Op::Rest
-                }
+                if self.failed { Op::Wait(now + BACK_OFF) } else { Op::Rest }
             }
             (State::Idle, Event::Timer) => Op::Rest,
             (State::Idle, _) => Op::End,
@@ -212,9 +198,7 @@ impl Flow for Client {
                 self.fail(reason, now, out)
             }
             (_, Event::Closed) => self.fail("closed_early", now, out),
-            (_, other) => Op::Abort(Box::new(Fault::measuring(format!(
-                "crr met an unexpected {other:?}"
-            )))),
+            (_, other) => Op::Abort(Box::new(Fault::measuring(format!("crr met an unexpected {other:?}")))),
         }
     }
 

@@ -106,11 +106,7 @@ impl Client {
         (self.intended, self.began, self.again) = (intended, now, false);
         self.deadline = now.saturating_add(self.plan.timeout_ns);
         out.sending(intended, now);
-        if self.connected {
-            self.send()
-        } else {
-            self.connect(State::Connecting, now)
-        }
+        if self.connected { self.send() } else { self.connect(State::Connecting, now) }
     }
 
     fn connect(&mut self, state: State, now: Nanos) -> Op {
@@ -123,11 +119,7 @@ impl Client {
         (self.connected, self.used, self.pause_ns) = (true, false, FIRST_PAUSE_NS);
         self.parser.reset(self.plan.is_head);
         out.count(Counter::Connects, 1);
-        out.latency(
-            LatencyKind::Connect,
-            now,
-            now.saturating_sub(self.connecting_since),
-        );
+        out.latency(LatencyKind::Connect, now, now.saturating_sub(self.connecting_since));
     }
 
     #[inline]
@@ -142,9 +134,7 @@ impl Client {
         match self.parser.feed(bytes) {
             Ok(step) => match step.state {
                 StepState::NeedMore => Op::Recv(RECEIVE_BYTES),
-                StepState::Complete(end) => {
-                    self.answered(&end, step.consumed < bytes.len(), now, out)
-                }
+                StepState::Complete(end) => self.answered(&end, step.consumed < bytes.len(), now, out),
             },
             Err(error) => self.failed(error.reason(), Then::Rest, now, out),
         }
@@ -190,9 +180,9 @@ impl Client {
     fn broken(&mut self, error: &std::io::Error, now: Nanos, out: &mut Recorder) -> Op {
         match self.state {
             // A trial that cannot even open its connections is not worth starting.
-            State::Opening if reason::too_many_files(error) => Op::Abort(Box::new(
-                Fault::environment(format!("cannot connect: {}", explain(error))),
-            )),
+            State::Opening if reason::too_many_files(error) => {
+                Op::Abort(Box::new(Fault::environment(format!("cannot connect: {}", explain(error)))))
+            }
             State::Opening => self.close(Then::BackOff),
             State::Connecting => self.failed(reason::of_connect(error), Then::BackOff, now, out),
             _ => {
@@ -257,11 +247,7 @@ impl Client {
 
     /// Whether the exchange under way belongs to the window; the recorder's own rule.
     fn belongs(&self, now: Nanos, out: &Recorder) -> bool {
-        out.window().holds(if self.plan.open_loop {
-            self.intended
-        } else {
-            now
-        })
+        out.window().holds(if self.plan.open_loop { self.intended } else { now })
     }
 }
 
@@ -309,9 +295,9 @@ impl Flow for Client {
             (_, Event::Failed(error)) => self.broken(&error, now, out),
             (_, Event::TimedOut) => self.timed_out(now, out),
             (_, Event::Finish) => Op::End,
-            (_, other) => Op::Abort(Box::new(Fault::measuring(format!(
-                "an http connection met an unexpected {other:?}"
-            )))),
+            (_, other) => {
+                Op::Abort(Box::new(Fault::measuring(format!("an http connection met an unexpected {other:?}"))))
+            }
         }
     }
 

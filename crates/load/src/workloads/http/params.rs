@@ -71,13 +71,10 @@ impl Params {
         };
         let refuse = |kind, expected: String| {
             let found = path.display();
-            clap::Error::raw(
-                kind,
-                format!("--body-file: found `{found}`, expected {expected}\n"),
-            )
+            clap::Error::raw(kind, format!("--body-file: found `{found}`, expected {expected}\n"))
         };
-        let bytes = std::fs::read(&path)
-            .map_err(|error| refuse(ErrorKind::Io, format!("a file that can be read: {error}")))?;
+        let bytes =
+            std::fs::read(&path).map_err(|error| refuse(ErrorKind::Io, format!("a file that can be read: {error}")))?;
         if bytes.len() as u64 > MOST_BODY_BYTES {
             let expected = format!("a file of at most {}", Bytes(MOST_BODY_BYTES));
             return Err(refuse(ErrorKind::ValueValidation, expected));
@@ -105,11 +102,7 @@ impl Params {
         match self.template() {
             Ok(request) => match self.expect_size {
                 Some(size) if size.0 > 0 && !request.expects_body() => {
-                    vec![Problem::new(
-                        "--expect-size",
-                        size,
-                        "none with --method HEAD: its answers have no body",
-                    )]
+                    vec![Problem::new("--expect-size", size, "none with --method HEAD: its answers have no body")]
                 }
                 _ => Vec::new(),
             },
@@ -153,49 +146,25 @@ impl Params {
         match (&self.body, &self.body_hex, self.body_size) {
             (None, None, None) => Ok(Vec::new()),
             (Some(text), None, None) => Ok(text.clone().into_bytes()),
-            (None, Some(digits), None) => from_hex(digits).ok_or_else(|| {
-                Problem::new(
-                    "body_hex",
-                    digits.escape_debug(),
-                    "two hexadecimal digits a byte",
-                )
-            }),
-            (None, None, Some(size)) if size.0 <= MOST_BODY_BYTES => {
-                Ok(filler(size.0 as usize).to_vec())
+            (None, Some(digits), None) => from_hex(digits)
+                .ok_or_else(|| Problem::new("body_hex", digits.escape_debug(), "two hexadecimal digits a byte")),
+            (None, None, Some(size)) if size.0 <= MOST_BODY_BYTES => Ok(filler(size.0 as usize).to_vec()),
+            (None, None, Some(size)) => {
+                Err(Problem::new("--body-size", size, format!("at most {}", Bytes(MOST_BODY_BYTES))))
             }
-            (None, None, Some(size)) => Err(Problem::new(
-                "--body-size",
-                size,
-                format!("at most {}", Bytes(MOST_BODY_BYTES)),
-            )),
-            _ => Err(Problem::new(
-                "--body",
-                "more than one body",
-                "one of --body, --body-file and --body-size",
-            )),
+            _ => Err(Problem::new("--body", "more than one body", "one of --body, --body-file and --body-size")),
         }
     }
 }
 
 fn to_hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let nibbles: Vec<u8> = digits
-        .chars()
-        .map(|c| c.to_digit(16).map(|n| n as u8))
-        .collect::<Option<_>>()?;
-    nibbles.len().is_multiple_of(2).then(|| {
-        nibbles
-            .chunks_exact(2)
-            .map(|pair| pair[0] << 4 | pair[1])
-            .collect()
-    })
+    let nibbles: Vec<u8> = digits.chars().map(|c| c.to_digit(16).map(|n| n as u8)).collect::<Option<_>>()?;
+    nibbles.len().is_multiple_of(2).then(|| nibbles.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 #[cfg(test)]
@@ -227,13 +196,8 @@ mod tests {
     fn flags_become_the_request() {
         let text = |arguments: &[&str]| String::from_utf8(sent(arguments)).unwrap();
         assert!(text(&[]).starts_with("GET /p HTTP/1.1\r\nHost: h\r\n"));
-        let post = text(&[
-            "--method", "POST", "-H", "A: 1", "--header", "B: 2", "--body", "hello",
-        ]);
-        assert!(
-            post.starts_with("POST /p ") && post.contains("\r\nA: 1\r\nB: 2\r\n"),
-            "{post}"
-        );
+        let post = text(&["--method", "POST", "-H", "A: 1", "--header", "B: 2", "--body", "hello"]);
+        assert!(post.starts_with("POST /p ") && post.contains("\r\nA: 1\r\nB: 2\r\n"), "{post}");
         assert!(post.ends_with("Content-Length: 5\r\n\r\nhello"), "{post}");
         assert!(text(&["--no-keep-alive"]).contains("Connection: close\r\n"));
         let filled = sent(&["--method", "PUT", "--body-size", "1KiB"]);
@@ -246,27 +210,17 @@ mod tests {
         for content in [&b"plain text"[..], &[0xff, 0, 0xc3, 13]] {
             std::fs::write(&path, content).unwrap();
             let request = sent(&["--method", "POST", "--body-file", path.to_str().unwrap()]);
-            assert!(
-                request.ends_with(&[b"\r\n\r\n", content].concat()),
-                "{content:?}"
-            );
+            assert!(request.ends_with(&[b"\r\n\r\n", content].concat()), "{content:?}");
         }
         std::fs::remove_file(&path).unwrap();
         let error = parse(&["--body-file", path.to_str().unwrap()]).unwrap_err();
-        assert!(
-            error.to_string().contains("--body-file: found `"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("--body-file: found `"), "{error}");
         assert_eq!(error.exit_code(), 2);
     }
 
     #[test]
     fn one_body_only() {
-        for pair in [
-            ["--body", "--body-size"],
-            ["--body", "--body-file"],
-            ["--body-file", "--body-size"],
-        ] {
+        for pair in [["--body", "--body-size"], ["--body", "--body-file"], ["--body-file", "--body-size"]] {
             let error = parse(&[pair[0], "1", pair[1], "1"]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ArgumentConflict, "{pair:?}");
         }
@@ -280,20 +234,11 @@ mod tests {
             "url": "https://h/", "method": "G T", "headers": ["no colon", "Connection: close"], "body_size": "17MiB",
         }));
         let places: Vec<_> = all.iter().map(|p| p.split(':').next().unwrap()).collect();
-        assert_eq!(
-            places,
-            ["URL", "--body-size", "--method", "--header", "--header"],
-            "{all:#?}"
-        );
+        assert_eq!(places, ["URL", "--body-size", "--method", "--header", "--header"], "{all:#?}");
         assert_eq!(problems(json!({}))[0].split(':').next(), Some("URL"));
-        assert!(
-            problems(json!({"url": "h", "body_hex": "abc"}))[0].contains("two hexadecimal digits")
-        );
+        assert!(problems(json!({"url": "h", "body_hex": "abc"}))[0].contains("two hexadecimal digits"));
         let head = problems(json!({"url": "h", "method": "HEAD", "expect_size": "1kB"}));
-        assert!(
-            head[0].starts_with("--expect-size: found `1kB`"),
-            "{head:?}"
-        );
+        assert!(head[0].starts_with("--expect-size: found `1kB`"), "{head:?}");
         assert!(problems(json!({"url": "h", "expect_size": "1kB"})).is_empty());
     }
 }

@@ -78,10 +78,7 @@ impl Echoes {
     /// Makes the next request, so that its making is in no latency.
     fn rest(&mut self) -> Op {
         self.state = State::Idle;
-        self.request.set(
-            (self.count + 1) as u16,
-            self.first.wrapping_add(self.count + 1),
-        );
+        self.request.set((self.count + 1) as u16, self.first.wrapping_add(self.count + 1));
         Op::Rest
     }
 
@@ -125,18 +122,13 @@ impl Echoes {
         let Some(reply) = Reply::read(self.v6, bytes) else {
             return Meaning::Foreign;
         };
-        if reply
-            .identifier
-            .is_some_and(|identifier| identifier != self.identifier)
-        {
+        if reply.identifier.is_some_and(|identifier| identifier != self.identifier) {
             return Meaning::Foreign;
         }
         let age = u64::from((self.count as u16).wrapping_sub(reply.sequence));
         let number = self.first.wrapping_add(self.count).wrapping_sub(age);
         match age {
-            _ if age >= self.count || !reply.carries(self.request.size(), number) => {
-                Meaning::Foreign
-            }
+            _ if age >= self.count || !reply.carries(self.request.size(), number) => Meaning::Foreign,
             0 => Meaning::Answer,
             1..=64 if self.answered >> (age - 1) & 1 == 1 => Meaning::Duplicate,
             _ => Meaning::Stale,
@@ -149,9 +141,7 @@ impl Echoes {
 }
 
 fn refused(why: &str) -> Op {
-    Op::Abort(Box::new(Fault::environment(format!(
-        "cannot open an ICMP socket: {why}"
-    ))))
+    Op::Abort(Box::new(Fault::environment(format!("cannot open an ICMP socket: {why}"))))
 }
 
 /// What a failure is called in records.
@@ -219,9 +209,7 @@ impl Flow for Echoes {
             // No packet is empty; a receive that says so is not an end.
             (State::Waiting, Event::Closed) => Op::Recv(MOST_PACKET),
             (State::Idle | State::Opening, _) => Op::End,
-            (_, other) => Op::Abort(Box::new(Fault::measuring(format!(
-                "ping met an unexpected {other:?}"
-            )))),
+            (_, other) => Op::Abort(Box::new(Fault::measuring(format!("ping met an unexpected {other:?}")))),
         }
     }
 
@@ -270,19 +258,12 @@ mod tests {
     }
 
     fn ask(echoes: &mut Echoes, now: Nanos, out: &mut Recorder) {
-        assert!(matches!(
-            echoes.on(Event::Go { intended: now }, now, out),
-            Op::Send
-        ));
+        assert!(matches!(echoes.on(Event::Go { intended: now }, now, out), Op::Send));
         assert!(matches!(echoes.on(Event::Sent(64), now, out), Op::Recv(_)));
     }
 
     fn errors(out: &Recorder) -> Vec<(&'static str, u64)> {
-        out.tallies()
-            .1
-            .iter()
-            .map(|(reason, n)| (*reason, *n))
-            .collect()
+        out.tallies().1.iter().map(|(reason, n)| (*reason, *n)).collect()
     }
 
     #[test]
@@ -294,51 +275,22 @@ mod tests {
         let mut echoes = up(&mut out);
         ask(&mut echoes, 100, &mut out);
         let first = reply(&echoes);
-        assert!(matches!(
-            echoes.on(Event::Received(&first), 150, &mut out),
-            Op::Rest
-        ));
+        assert!(matches!(echoes.on(Event::Received(&first), 150, &mut out), Op::Rest));
         ask(&mut echoes, 200, &mut out);
         let second = reply(&echoes);
         assert_eq!(echoes.deadline(), Some(200 + TIMEOUT));
-        assert!(matches!(
-            echoes.on(Event::TimedOut, 1200, &mut out),
-            Op::Rest
-        ));
+        assert!(matches!(echoes.on(Event::TimedOut, 1200, &mut out), Op::Rest));
         ask(&mut echoes, 1300, &mut out);
         let third = reply(&echoes);
         for packet in [&first, &second, &second] {
-            assert!(matches!(
-                echoes.on(Event::Received(packet), 1310, &mut out),
-                Op::Recv(_)
-            ));
+            assert!(matches!(echoes.on(Event::Received(packet), 1310, &mut out), Op::Recv(_)));
         }
-        assert!(matches!(
-            echoes.on(Event::Received(&[3, 1, 0, 0]), 1320, &mut out),
-            Op::Recv(_)
-        ));
-        assert!(matches!(
-            echoes.on(Event::Received(&third), 1330, &mut out),
-            Op::Rest
-        ));
+        assert!(matches!(echoes.on(Event::Received(&[3, 1, 0, 0]), 1320, &mut out), Op::Recv(_)));
+        assert!(matches!(echoes.on(Event::Received(&third), 1330, &mut out), Op::Rest));
         let counts = live.counts();
         let of = |counter| counts.of(counter);
-        assert_eq!(
-            (
-                of(Counter::Sent),
-                of(Counter::Counted),
-                of(Counter::CountedErrors)
-            ),
-            (3, 2, 1)
-        );
-        assert_eq!(
-            (
-                of(Counter::Duplicates),
-                of(Counter::Stale),
-                of(Counter::Timeouts)
-            ),
-            (1, 2, 1)
-        );
+        assert_eq!((of(Counter::Sent), of(Counter::Counted), of(Counter::CountedErrors)), (3, 2, 1));
+        assert_eq!((of(Counter::Duplicates), of(Counter::Stale), of(Counter::Timeouts)), (1, 2, 1));
         assert_eq!(errors(&out), [("lost", 1)]);
     }
 
@@ -347,36 +299,15 @@ mod tests {
         let mut out = recorder();
         let mut echoes = up(&mut out);
         let unreachable = || Event::Failed(io::Error::from_raw_os_error(113));
-        assert!(matches!(
-            echoes.on(Event::Go { intended: 10 }, 10, &mut out),
-            Op::Send
-        ));
-        assert!(matches!(
-            echoes.on(unreachable(), 11, &mut out),
-            Op::Disconnect
-        ));
-        assert!(matches!(
-            echoes.on(Event::Disconnected, 12, &mut out),
-            Op::Connect
-        ));
-        assert!(matches!(
-            echoes.on(Event::Connected, 13, &mut out),
-            Op::Send
-        ));
+        assert!(matches!(echoes.on(Event::Go { intended: 10 }, 10, &mut out), Op::Send));
+        assert!(matches!(echoes.on(unreachable(), 11, &mut out), Op::Disconnect));
+        assert!(matches!(echoes.on(Event::Disconnected, 12, &mut out), Op::Connect));
+        assert!(matches!(echoes.on(Event::Connected, 13, &mut out), Op::Send));
         assert_eq!(errors(&out), []);
-        assert!(matches!(
-            echoes.on(unreachable(), 14, &mut out),
-            Op::Disconnect
-        ));
+        assert!(matches!(echoes.on(unreachable(), 14, &mut out), Op::Disconnect));
         assert_eq!(errors(&out), [("host_unreachable", 1)]);
-        assert!(matches!(
-            echoes.on(Event::Disconnected, 15, &mut out),
-            Op::Connect
-        ));
-        assert!(matches!(
-            echoes.on(Event::Connected, 16, &mut out),
-            Op::Rest
-        ));
+        assert!(matches!(echoes.on(Event::Disconnected, 15, &mut out), Op::Connect));
+        assert!(matches!(echoes.on(Event::Connected, 16, &mut out), Op::Rest));
         ask(&mut echoes, 20, &mut out);
     }
 }

@@ -28,8 +28,7 @@ impl Request {
     pub(super) fn set(&mut self, sequence: u16, number: u64) {
         self.bytes[6..8].copy_from_slice(&sequence.to_be_bytes());
         let size = self.size();
-        self.bytes[HEADER..HEADER + size.min(NUMBER)]
-            .copy_from_slice(&number.to_le_bytes()[..size.min(NUMBER)]);
+        self.bytes[HEADER..HEADER + size.min(NUMBER)].copy_from_slice(&number.to_le_bytes()[..size.min(NUMBER)]);
         // ICMPv6's sum covers the addresses too; the kernel fills it in.
         if !self.v6 {
             self.bytes[2..4].fill(0);
@@ -67,11 +66,7 @@ impl<'a> Reply<'a> {
     /// its version 4.
     pub(super) fn read(v6: bool, bytes: &'a [u8]) -> Option<Self> {
         let headed = !v6 && bytes.first()? >> 4 == 4;
-        let icmp = if headed {
-            without_ip_header(bytes)?
-        } else {
-            bytes
-        };
+        let icmp = if headed { without_ip_header(bytes)? } else { bytes };
         let (header, payload) = icmp.split_at_checked(HEADER)?;
         let wanted = if v6 { 129 } else { 0 };
         if header[0] != wanted || header[1] != 0 {
@@ -82,11 +77,7 @@ impl<'a> Reply<'a> {
             return None;
         }
         let number = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-        Some(Self {
-            identifier: headed.then(|| number(4)),
-            sequence: number(6),
-            payload,
-        })
+        Some(Self { identifier: headed.then(|| number(4)), sequence: number(6), payload })
     }
 
     /// Whether the payload is `size` bytes long and carries `number`.
@@ -109,10 +100,7 @@ fn without_ip_header(bytes: &[u8]) -> Option<&[u8]> {
 pub(super) fn checksum(bytes: &[u8]) -> u16 {
     let (pairs, rest) = bytes.as_chunks::<2>();
     // 64 bits hold the sum of far more words than a packet has.
-    let mut sum: u64 = pairs
-        .iter()
-        .map(|pair| u64::from(u16::from_be_bytes(*pair)))
-        .sum();
+    let mut sum: u64 = pairs.iter().map(|pair| u64::from(u16::from_be_bytes(*pair))).sum();
     if let [last] = rest {
         sum += u64::from(*last) << 8;
     }
@@ -130,9 +118,7 @@ mod tests {
 
     /// An IPv4 header without options in front of an ICMP packet.
     fn headed(icmp: &[u8]) -> Vec<u8> {
-        let mut out = vec![
-            0x45, 0, 0, 0, 0, 0, 0, 0, 64, 1, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1,
-        ];
+        let mut out = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 1, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1];
         out.extend_from_slice(icmp);
         out
     }
@@ -151,10 +137,7 @@ mod tests {
     #[test]
     fn the_checksum_of_rfc_1071() {
         // Section 3 of the RFC: the words 0001 f203 f4f5 f6f7 add up to ddf2.
-        assert_eq!(
-            checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]),
-            !0xddf2
-        );
+        assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
         // An odd length is padded with a zero.
         assert_eq!(checksum(&[0x12, 0x34, 0x56]), !(0x1234 + 0x5600));
         assert_eq!(checksum(&[]), 0xffff);
@@ -165,16 +148,10 @@ mod tests {
         let mut request = Request::new(false, 0x1234, 2);
         request.set(0x0102, 0x0506);
         // 0800 + 1234 + 0102 + 0605 = 213b, its complement dec4.
-        assert_eq!(
-            request.bytes(),
-            [8, 0, 0xde, 0xc4, 0x12, 0x34, 0x01, 0x02, 0x06, 0x05]
-        );
+        assert_eq!(request.bytes(), [8, 0, 0xde, 0xc4, 0x12, 0x34, 0x01, 0x02, 0x06, 0x05]);
         let mut request = Request::new(true, 0x1234, 10);
         request.set(7, 0x0807_0605_0403_0201);
-        assert_eq!(
-            request.bytes(),
-            [128, 0, 0, 0, 0x12, 0x34, 0, 7, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9]
-        );
+        assert_eq!(request.bytes(), [128, 0, 0, 0, 0x12, 0x34, 0, 7, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9]);
     }
 
     #[test]
@@ -188,10 +165,7 @@ mod tests {
         assert!(!plain.carries(56, 98) && !plain.carries(55, 99));
         let packet = headed(&reply);
         let raw = Reply::read(false, &packet).unwrap();
-        assert_eq!(
-            (raw.identifier, raw.sequence, raw.payload),
-            (Some(77), 5, plain.payload)
-        );
+        assert_eq!((raw.identifier, raw.sequence, raw.payload), (Some(77), 5, plain.payload));
     }
 
     #[test]
@@ -208,11 +182,7 @@ mod tests {
     fn what_is_no_reply_is_refused() {
         let mut request = Request::new(false, 77, 56);
         request.set(5, 99);
-        assert_eq!(
-            Reply::read(false, &headed(request.bytes())),
-            None,
-            "our own request, looped back"
-        );
+        assert_eq!(Reply::read(false, &headed(request.bytes())), None, "our own request, looped back");
         let mut broken = headed(&reply_to(&request));
         *broken.last_mut().unwrap() ^= 1;
         assert_eq!(Reply::read(false, &broken), None, "a wrong checksum");
@@ -224,17 +194,9 @@ mod tests {
         assert_eq!(Reply::read(false, &short), None, "an IP header of 16 bytes");
         let mut unreachable = reply_to(&request);
         unreachable[0] = 3;
-        assert_eq!(
-            Reply::read(false, &unreachable),
-            None,
-            "destination unreachable"
-        );
+        assert_eq!(Reply::read(false, &unreachable), None, "destination unreachable");
         for length in 0..28 {
-            assert_eq!(
-                Reply::read(false, &headed(&reply_to(&request))[..length]),
-                None,
-                "{length} bytes"
-            );
+            assert_eq!(Reply::read(false, &headed(&reply_to(&request))[..length]), None, "{length} bytes");
         }
     }
 

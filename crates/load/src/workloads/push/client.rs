@@ -37,16 +37,7 @@ pub(super) struct PushClient {
 impl PushClient {
     /// A connection whose messages have `size` bytes, header included.
     pub(super) fn new(size: usize, clocks: Clocks) -> Self {
-        Self {
-            size,
-            clocks,
-            header: [0; HEADER],
-            have: 0,
-            number: 0,
-            last: None,
-            fastest: i64::MAX,
-            counted: 0,
-        }
+        Self { size, clocks, header: [0; HEADER], have: 0, number: 0, last: None, fastest: i64::MAX, counted: 0 }
     }
 
     /// Takes in a piece of the stream that came at `now`.
@@ -81,16 +72,9 @@ impl PushClient {
     fn complete(&mut self, now: Nanos, out: &mut Recorder) {
         let (_, intended) = read_header(&self.header);
         out.count(Counter::Completed, 1);
-        let took = now
-            .cast_signed()
-            .wrapping_add(self.clocks.server_offset_ns)
-            .wrapping_sub(intended.cast_signed());
+        let took = now.cast_signed().wrapping_add(self.clocks.server_offset_ns).wrapping_sub(intended.cast_signed());
         self.fastest = self.fastest.min(took);
-        let delay = if self.clocks.shared {
-            took
-        } else {
-            took.wrapping_sub(self.fastest)
-        };
+        let delay = if self.clocks.shared { took } else { took.wrapping_sub(self.fastest) };
         // Open loop: a message belongs to the window by its intended time, so that late ones are not left out.
         if out.window().holds(now.wrapping_sub(took.cast_unsigned())) {
             self.counted += 1;
@@ -148,7 +132,5 @@ impl Flow for PushClient {
 }
 
 fn lost(why: &str) -> Op {
-    Op::Abort(Box::new(Fault::measuring(format!(
-        "a connection was lost: {why}"
-    ))))
+    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
 }

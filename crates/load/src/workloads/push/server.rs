@@ -69,8 +69,7 @@ impl PushServer {
 
     /// When message `number` is due. Reckoned from the first one, so that rounding does not add up.
     fn due(&self, number: u64) -> Nanos {
-        self.origin
-            .saturating_add((self.period * number as f64) as Nanos)
+        self.origin.saturating_add((self.period * number as f64) as Nanos)
     }
 
     /// How many messages are due before `time`.
@@ -146,9 +145,7 @@ impl PushServer {
                 }
                 self.number += 1;
             }
-            let left = self
-                .due_before(end)
-                .saturating_sub(self.number.max(self.due_before(start)));
+            let left = self.due_before(end).saturating_sub(self.number.max(self.due_before(start)));
             out.count(Counter::Intended, left);
             out.count(Counter::Unsent, left);
         }
@@ -199,7 +196,5 @@ impl Flow for PushServer {
 }
 
 fn lost(why: &str) -> Op {
-    Op::Abort(Box::new(Fault::measuring(format!(
-        "a connection was lost: {why}"
-    ))))
+    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
 }

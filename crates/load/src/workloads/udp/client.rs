@@ -36,16 +36,7 @@ impl UdpClient {
     /// A flow of datagrams of `size` bytes, `segments` a send.
     pub(super) fn new(size: usize, segments: u64, paced: bool) -> Self {
         let buffer = filler(size * segments as usize).as_ref().into();
-        Self {
-            size,
-            segments,
-            paced,
-            buffer,
-            number: 0,
-            intended: 0,
-            began: 0,
-            unreachable: 0,
-        }
+        Self { size, segments, paced, buffer, number: 0, intended: 0, began: 0, unreachable: 0 }
     }
 
     #[inline]
@@ -69,9 +60,7 @@ impl UdpClient {
             (ErrorKind::HostUnreachable, _) => "host unreachable",
             (ErrorKind::NetworkUnreachable, _) => "network unreachable",
             (ErrorKind::InvalidInput, _) if self.segments > 1 => {
-                return lost(
-                    "the kernel does not take --gso with this --size: a datagram must fit the path's MTU",
-                );
+                return lost("the kernel does not take --gso with this --size: a datagram must fit the path's MTU");
             }
             _ => return lost(&explain(error)),
         };
@@ -79,9 +68,7 @@ impl UdpClient {
         if reason.ends_with("unreachable") {
             self.unreachable += 1;
             if self.unreachable >= MOST_UNREACHABLE {
-                return lost(&format!(
-                    "{reason}, {MOST_UNREACHABLE} times: the server is gone"
-                ));
+                return lost(&format!("{reason}, {MOST_UNREACHABLE} times: the server is gone"));
             }
         }
         Op::Rest
@@ -111,11 +98,7 @@ impl Flow for UdpClient {
                 out.count(Counter::Sent, self.segments - 1);
                 out.count(Counter::SentBytes, n as u64);
                 self.number += self.segments;
-                if self.paced || now >= out.window().end() {
-                    Op::Rest
-                } else {
-                    self.send(now, now)
-                }
+                if self.paced || now >= out.window().end() { Op::Rest } else { self.send(now, now) }
             }
             Event::Failed(error) => self.refused(&error, now, out),
             Event::Finish => Op::End,
@@ -130,7 +113,5 @@ impl Flow for UdpClient {
 }
 
 fn lost(why: &str) -> Op {
-    Op::Abort(Box::new(Fault::measuring(format!(
-        "a flow of datagrams broke: {why}"
-    ))))
+    Op::Abort(Box::new(Fault::measuring(format!("a flow of datagrams broke: {why}"))))
 }

@@ -40,11 +40,8 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let fail = || {
-            format!(
-                "`{text}` is not max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit"
-            )
-        };
+        let fail =
+            || format!("`{text}` is not max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit");
         let trimmed = text.trim();
         if trimmed == "max" {
             return Ok(Self::Max);
@@ -55,10 +52,7 @@ impl FromStr for Rate {
             };
             let number = number.trim();
             // No signs, no exponents, no `inf`.
-            if !number
-                .chars()
-                .all(|c| c.is_ascii_digit() || c == '.' || c == '_')
-            {
+            if !number.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '_') {
                 return Err(fail());
             }
             let number: f64 = number.replace('_', "").parse().map_err(|_| fail())?;
@@ -109,14 +103,9 @@ mod tests {
 
     #[test]
     fn errors_quote_the_text_and_give_the_forms() {
-        for bad in [
-            "", "fast", "100", "-1pps", "pps", "1e9pps", "infpps", "100MB", "1.2.3pps",
-        ] {
+        for bad in ["", "fast", "100", "-1pps", "pps", "1e9pps", "infpps", "100MB", "1.2.3pps"] {
             let error = bad.parse::<Rate>().unwrap_err();
-            assert!(
-                error.contains(&format!("`{bad}`")) && error.contains("50000pps"),
-                "{error}"
-            );
+            assert!(error.contains(&format!("`{bad}`")) && error.contains("50000pps"), "{error}");
         }
     }
 

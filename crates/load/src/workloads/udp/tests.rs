@@ -33,10 +33,7 @@ fn datagram(number: u64, sent: Nanos, size: usize) -> Vec<u8> {
 fn arrive(flow: &mut UdpServer, numbers: &[u64], out: &mut Recorder) {
     for (at, number) in (10 * SECOND..).step_by(MS as usize).zip(numbers) {
         let sent = at.wrapping_add_signed(OFFSET) - 3 * MS;
-        assert!(matches!(
-            flow.on(Event::Received(&datagram(*number, sent, 16)), at, out),
-            Op::Recv(17)
-        ));
+        assert!(matches!(flow.on(Event::Received(&datagram(*number, sent, 16)), at, out), Op::Recv(17)));
     }
 }
 
@@ -46,46 +43,20 @@ fn a_server_tells_lost_reordered_and_doubled_apart() {
     let mut flow = UdpServer::new(16, OFFSET, true);
     flow.start(9 * SECOND);
     arrive(&mut flow, &[0, 1, 3, 2, 2, 5, 6, 6], &mut out);
-    assert_eq!(
-        (
-            of(&live, Counter::Completed),
-            of(&live, Counter::ReceivedBytes)
-        ),
-        (8, 128)
-    );
-    assert_eq!(
-        (
-            of(&live, Counter::Duplicates),
-            of(&live, Counter::Reordered),
-            of(&live, Counter::Counted)
-        ),
-        (2, 1, 6)
-    );
-    let delays: Vec<_> = out
-        .histograms()
-        .map(|(kind, h)| (kind, h.count(), h.min(), h.max()))
-        .collect();
+    assert_eq!((of(&live, Counter::Completed), of(&live, Counter::ReceivedBytes)), (8, 128));
+    assert_eq!((of(&live, Counter::Duplicates), of(&live, Counter::Reordered), of(&live, Counter::Counted)), (2, 1, 6));
+    let delays: Vec<_> = out.histograms().map(|(kind, h)| (kind, h.count(), h.min(), h.max())).collect();
     assert_eq!(delays, [(LatencyKind::Delay, 6, 3 * MS, 3 * MS)]);
     flow.closing(&mut out);
     let extra = out.tallies().2;
-    assert_eq!(
-        (
-            extra.get(JITTER_SUM),
-            extra.get(JITTER_FLOWS),
-            extra.get(FOREIGN)
-        ),
-        (Some(&0.0), Some(&1.0), None)
-    );
+    assert_eq!((extra.get(JITTER_SUM), extra.get(JITTER_FLOWS), extra.get(FOREIGN)), (Some(&0.0), Some(&1.0), None));
 }
 
 #[test]
 fn without_a_common_clock_there_is_no_delay() {
     let (mut out, live) = recorder(false);
     arrive(&mut UdpServer::new(16, OFFSET, false), &[0, 1, 2], &mut out);
-    assert_eq!(
-        (of(&live, Counter::Counted), out.histograms().count()),
-        (3, 0)
-    );
+    assert_eq!((of(&live, Counter::Counted), out.histograms().count()), (3, 0));
 }
 
 #[test]
@@ -106,19 +77,13 @@ fn what_is_not_ours_is_not_counted() {
         &datagram(0, now + 2 * 3600 * SECOND, 64),
     ];
     for bytes in foreign {
-        assert!(matches!(
-            flow.on(Event::Received(bytes), now, &mut out),
-            Op::Recv(65)
-        ));
+        assert!(matches!(flow.on(Event::Received(bytes), now, &mut out), Op::Recv(65)));
     }
     flow.on(Event::Received(&[]), now, &mut out);
     assert_eq!(live.counts(), hopbench_model::Counts::default());
     flow.on(Event::Received(&datagram(0, now, 64)), now, &mut out);
     flow.closing(&mut out);
-    assert_eq!(
-        (of(&live, Counter::Completed), out.tallies().2.get(FOREIGN)),
-        (1, Some(&6.0))
-    );
+    assert_eq!((of(&live, Counter::Completed), out.tallies().2.get(FOREIGN)), (1, Some(&6.0)));
 }
 
 #[test]
@@ -130,10 +95,7 @@ fn a_flow_ends_only_after_silence_and_one_more_look() {
         // A worker that had no CPU comes much later than it wanted.
         let now = flow.deadline().unwrap() + 150 * MS;
         let op = flow.on(Event::TimedOut, now, out);
-        assert!(
-            matches!(op, Op::End) || flow.deadline().unwrap() > now,
-            "a look at the socket must lie between"
-        );
+        assert!(matches!(op, Op::End) || flow.deadline().unwrap() > now, "a look at the socket must lie between");
         (now, matches!(op, Op::End))
     };
     let mut now = 0;
@@ -165,14 +127,8 @@ fn segments_of_one_send_are_numbered_and_counted() {
         op = flow.on(Event::Sent(60), at + 1, &mut out);
     }
     assert!(numbers.iter().copied().eq(0..12), "{numbers:?}");
-    assert_eq!(
-        (of(&live, Counter::Sent), of(&live, Counter::SentBytes)),
-        (12, 240)
-    );
-    assert!(
-        matches!(flow.on(Event::Sent(60), 11 * SECOND, &mut out), Op::Rest),
-        "no send is begun after the end"
-    );
+    assert_eq!((of(&live, Counter::Sent), of(&live, Counter::SentBytes)), (12, 240));
+    assert!(matches!(flow.on(Event::Sent(60), 11 * SECOND, &mut out), Op::Rest), "no send is begun after the end");
 }
 
 #[test]
@@ -180,30 +136,15 @@ fn refused_sends_are_counted_and_their_numbers_used_again() {
     let (mut out, live) = recorder(true);
     let mut flow = UdpClient::new(16, 1, true);
     let now = 10 * SECOND;
-    for (errno, reason) in [
-        (ENOBUFS, "no buffer space"),
-        (1, "filtered on this machine"),
-        (111, "port unreachable"),
-    ] {
+    for (errno, reason) in [(ENOBUFS, "no buffer space"), (1, "filtered on this machine"), (111, "port unreachable")] {
         flow.on(Event::Go { intended: now }, now, &mut out);
-        let op = flow.on(
-            Event::Failed(std::io::Error::from_raw_os_error(errno)),
-            now,
-            &mut out,
-        );
+        let op = flow.on(Event::Failed(std::io::Error::from_raw_os_error(errno)), now, &mut out);
         assert!(matches!(op, Op::Rest), "{op:?}");
         assert_eq!(out.tallies().1.get(reason), Some(&1));
     }
     flow.on(Event::Go { intended: now }, now, &mut out);
     assert_eq!(flow.outgoing()[..8], 0u64.to_le_bytes());
-    assert_eq!(
-        (
-            of(&live, Counter::Sent),
-            of(&live, Counter::Errors),
-            of(&live, Counter::CountedErrors)
-        ),
-        (0, 3, 3)
-    );
+    assert_eq!((of(&live, Counter::Sent), of(&live, Counter::Errors), of(&live, Counter::CountedErrors)), (0, 3, 3));
 }
 
 const ENOBUFS: i32 = 105;
@@ -215,16 +156,9 @@ fn a_server_that_is_gone_ends_the_trial() {
     let now = 10 * SECOND;
     let mut refusals = 0;
     let fault = loop {
-        assert!(matches!(
-            flow.on(Event::Go { intended: now }, now, &mut out),
-            Op::Send
-        ));
+        assert!(matches!(flow.on(Event::Go { intended: now }, now, &mut out), Op::Send));
         refusals += 1;
-        match flow.on(
-            Event::Failed(std::io::ErrorKind::ConnectionRefused.into()),
-            now,
-            &mut out,
-        ) {
+        match flow.on(Event::Failed(std::io::ErrorKind::ConnectionRefused.into()), now, &mut out) {
             Op::Rest => {}
             Op::Abort(fault) => break fault,
             other => panic!("unexpected {other:?}"),
@@ -239,22 +173,13 @@ fn what_is_due_long_after_the_end_is_unsent() {
     let (mut out, live) = recorder(true);
     let mut flow = UdpClient::new(16, 1, true);
     let intended = 11 * SECOND - 1;
-    assert!(matches!(
-        flow.on(Event::Go { intended }, 11 * SECOND + 9 * MS, &mut out),
-        Op::Send
-    ));
-    assert!(matches!(
-        flow.on(Event::Go { intended }, 11 * SECOND + 10 * MS, &mut out),
-        Op::Rest
-    ));
+    assert!(matches!(flow.on(Event::Go { intended }, 11 * SECOND + 9 * MS, &mut out), Op::Send));
+    assert!(matches!(flow.on(Event::Go { intended }, 11 * SECOND + 10 * MS, &mut out), Op::Rest));
     assert_eq!(of(&live, Counter::Unsent), 1);
 }
 
 fn parse(arguments: &[&str]) -> Job {
-    let matches = Udp
-        .arguments(Command::new("udp").no_binary_name(true))
-        .try_get_matches_from(arguments)
-        .unwrap();
+    let matches = Udp.arguments(Command::new("udp").no_binary_name(true)).try_get_matches_from(arguments).unwrap();
     Job {
         workload: "udp".to_owned(),
         params: Udp.params(&matches).unwrap(),
@@ -265,12 +190,7 @@ fn parse(arguments: &[&str]) -> Job {
         pacing: Pacing::Sleep,
         client_cpus: None,
         server_cpus: None,
-        timing: Timing {
-            warmup_ns: 0,
-            window_ns: SECOND,
-            interval_ns: SECOND,
-            timeout_ns: SECOND,
-        },
+        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
         seed: 1,
     }
 }
@@ -284,23 +204,14 @@ fn the_rate_becomes_the_schedule() {
     };
     assert_eq!(schedule(&[]), Schedule::Rate(7812.5));
     assert_eq!(schedule(&["--rate", "max"]), Schedule::Closed);
-    assert_eq!(
-        schedule(&["--rate", "8000pps", "--gso", "8"]),
-        Schedule::Rate(1000.0)
-    );
-    assert_eq!(
-        schedule(&["--rate", "80Mbit", "--size", "1000"]),
-        Schedule::Rate(10_000.0)
-    );
+    assert_eq!(schedule(&["--rate", "8000pps", "--gso", "8"]), Schedule::Rate(1000.0));
+    assert_eq!(schedule(&["--rate", "80Mbit", "--size", "1000"]), Schedule::Rate(10_000.0));
 }
 
 #[test]
 fn bad_parameters_are_named() {
     assert_eq!(Udp.problems(&parse(&[])), []);
-    assert_eq!(
-        Udp.problems(&parse(&["--size", "1023", "--gso", "64", "--rate", "max"])),
-        []
-    );
+    assert_eq!(Udp.problems(&parse(&["--size", "1023", "--gso", "64", "--rate", "max"])), []);
     for (arguments, flag) in [
         (&["--size", "15"][..], "--size"),
         (&["--size", "65508"], "--size"),
@@ -310,10 +221,6 @@ fn bad_parameters_are_named() {
         (&["--rate", "0pps"], "--rate"),
     ] {
         let problems = Udp.problems(&parse(arguments));
-        assert_eq!(
-            problems.iter().map(|p| p.at.as_str()).collect::<Vec<_>>(),
-            [flag],
-            "{arguments:?}: {problems:?}"
-        );
+        assert_eq!(problems.iter().map(|p| p.at.as_str()).collect::<Vec<_>>(), [flag], "{arguments:?}: {problems:?}");
     }
 }

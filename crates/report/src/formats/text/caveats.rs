@@ -8,28 +8,16 @@ use super::page::Page;
 pub(super) fn alarms(page: &mut Page, record: &Record) {
     let mut any = false;
     if let Some(why) = &record.incomplete {
-        page.alarm(&format!(
-            "INCOMPLETE: {why}; the figures cover what was measured until then"
-        ));
+        page.alarm(&format!("INCOMPLETE: {why}; the figures cover what was measured until then"));
         any = true;
     }
     for invariant in record.invariants.iter().filter(|invariant| !invariant.ok) {
-        let detail = if invariant.detail.is_empty() {
-            "no numbers were kept"
-        } else {
-            &invariant.detail
-        };
-        page.alarm(&format!(
-            "INVARIANT VIOLATED: {}: {detail}; do not use these figures",
-            invariant.name
-        ));
+        let detail = if invariant.detail.is_empty() { "no numbers were kept" } else { &invariant.detail };
+        page.alarm(&format!("INVARIANT VIOLATED: {}: {detail}; do not use these figures", invariant.name));
         any = true;
     }
     for proof in record.proof.iter().filter(|proof| !proof.ok) {
-        page.alarm(&format!(
-            "PATH NOT PROVEN: {}: {}",
-            proof.hop, proof.evidence
-        ));
+        page.alarm(&format!("PATH NOT PROVEN: {}: {}", proof.hop, proof.evidence));
         any = true;
     }
     if any {

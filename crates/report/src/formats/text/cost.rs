@@ -36,53 +36,29 @@ fn work(record: &Record) -> Option<(f64, &'static str)> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let over_window = |name: &str| metric(name).map(|rate| rate * record.window_s);
     let (units, name) = match record.workload.as_str() {
-        "stream" => (
-            over_window("received_bits_per_s")? / 8.0 / f64::from(1 << 30),
-            "GiB",
-        ),
-        "push" => (
-            metric("messages").or_else(|| over_window("messages_per_s"))?,
-            "message",
-        ),
+        "stream" => (over_window("received_bits_per_s")? / 8.0 / f64::from(1 << 30), "GiB"),
+        "push" => (metric("messages").or_else(|| over_window("messages_per_s"))?, "message"),
         "udp" => (over_window("received_packets_per_s")?, "packet received"),
         _ => (over_window("requests_per_s")?, "request"),
     };
     (units.is_finite() && units > 0.0).then_some((units, name))
 }
 
-fn process_text(
-    process: &BTreeMap<String, f64>,
-    window_s: f64,
-    work: Option<(f64, &str)>,
-) -> String {
+fn process_text(process: &BTreeMap<String, f64>, window_s: f64, work: Option<(f64, &str)>) -> String {
     let mut parts = Vec::new();
-    let (user, system) = (
-        process.get("user_s").copied(),
-        process.get("system_s").copied(),
-    );
+    let (user, system) = (process.get("user_s").copied(), process.get("system_s").copied());
     if let (Some(user), Some(system)) = (user, system) {
         parts.push(format!(
             "{} cores ({} user + {} system)",
-            cores(
-                process
-                    .get("cores")
-                    .copied()
-                    .unwrap_or((user + system) / window_s)
-            ),
+            cores(process.get("cores").copied().unwrap_or((user + system) / window_s)),
             cores(user / window_s),
             cores(system / window_s)
         ));
         parts.extend(each(user + system, work));
     }
     let whole = !parts.is_empty();
-    let switches = process
-        .get("voluntary_switches")
-        .zip(process.get("involuntary_switches"));
-    parts.extend(
-        switches.map(|(waits, forced)| {
-            format!("{} waits, {} preemptions", plain(*waits), plain(*forced))
-        }),
-    );
+    let switches = process.get("voluntary_switches").zip(process.get("involuntary_switches"));
+    parts.extend(switches.map(|(waits, forced)| format!("{} waits, {} preemptions", plain(*waits), plain(*forced))));
     for (name, value) in process {
         match name.as_str() {
             "user_s" | "system_s" | "cores" if whole => {}
@@ -90,11 +66,7 @@ fn process_text(
             "max_rss_bytes" => parts.push(format!("{} resident at most", bytes(*value))),
             "rss_bytes" if process.contains_key("max_rss_bytes") => {}
             "rss_bytes" => parts.push(format!("{} resident", bytes(*value))),
-            name => parts.push(format!(
-                "{} {}",
-                name.replace('_', " "),
-                by_name(name, *value)
-            )),
+            name => parts.push(format!("{} {}", name.replace('_', " "), by_name(name, *value))),
         }
     }
     parts.join(", ")
@@ -119,10 +91,7 @@ fn machine(page: &mut Page, node: &NodeCost, name: &str, window_s: f64, work: Op
         parts.push(format!("{} stolen", cores(node.steal_cores)));
     }
     parts.extend(each(node.busy_cores * window_s, work));
-    parts.push(format!(
-        "{} context switches/s",
-        per_s(node.context_switches_per_s)
-    ));
+    parts.push(format!("{} context switches/s", per_s(node.context_switches_per_s)));
     page.field("machine", &parts.join(", "));
     page.field("busiest CPUs", &cpus(node));
     page.field("trouble", &troubles(node));
@@ -130,13 +99,8 @@ fn machine(page: &mut Page, node: &NodeCost, name: &str, window_s: f64, work: Op
 
 /// The CPUs that did most, as one that is full limits a path whose machine is idle.
 fn cpus(node: &NodeCost) -> String {
-    let mut busy: Vec<(usize, f64)> = node
-        .per_cpu_busy
-        .iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, share)| *share >= BUSY)
-        .collect();
+    let mut busy: Vec<(usize, f64)> =
+        node.per_cpu_busy.iter().copied().enumerate().filter(|(_, share)| *share >= BUSY).collect();
     busy.sort_by(|a, b| b.1.total_cmp(&a.1));
     let more = busy.len().saturating_sub(MOST_CPUS);
     let mut texts: Vec<_> = busy
@@ -157,11 +121,7 @@ fn troubles(node: &NodeCost) -> String {
     let mut found: Vec<_> = node
         .meters
         .iter()
-        .flat_map(|(meter, figures)| {
-            figures
-                .iter()
-                .map(move |(name, value)| (meter, name, *value))
-        })
+        .flat_map(|(meter, figures)| figures.iter().map(move |(name, value)| (meter, name, *value)))
         .filter(|(_, name, value)| *value != 0.0 && TROUBLE.iter().any(|part| name.contains(part)))
         .map(|(meter, name, value)| format!("{meter} {name} {}", by_name(name, value)))
         .collect();

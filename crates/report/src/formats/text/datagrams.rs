@@ -8,10 +8,7 @@ use crate::number::{percent, plain};
 pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
     for end in ["received", "sent"] {
         let packets = figures.text(&format!("{end}_packets_per_s"));
-        let parts = [
-            packets.map(|text| text.replace("/s", " packets/s")),
-            figures.text(&format!("{end}_bits_per_s")),
-        ];
+        let parts = [packets.map(|text| text.replace("/s", " packets/s")), figures.text(&format!("{end}_bits_per_s"))];
         Figures::join(page, end, parts);
     }
     let ratio = figures.take("lost_ratio");
@@ -22,17 +19,11 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
     Figures::join(page, "lost", [lost]);
     figures.field(page, "reordered", "reordered");
     figures.field(page, "duplicates", "duplicates");
-    let jitter = figures
-        .text("jitter_ns")
-        .map(|text| format!("{text} (RFC 3550)"));
+    let jitter = figures.text("jitter_ns").map(|text| format!("{text} (RFC 3550)"));
     Figures::join(page, "jitter", [jitter]);
     schedule(page, figures);
     let offload = figures.take("gso_segments").filter(|n| *n != 1.0);
-    Figures::join(
-        page,
-        "offload",
-        [offload.map(|n| format!("{} packets a send (GSO)", plain(n)))],
-    );
+    Figures::join(page, "offload", [offload.map(|n| format!("{} packets a send (GSO)", plain(n)))]);
     failures(page, figures, "errors");
     page.fields("note", notes);
 }

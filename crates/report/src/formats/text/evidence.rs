@@ -24,20 +24,12 @@ pub(super) fn write(page: &mut Page, record: &Record) {
         })
         .collect();
     page.fields("path", &proofs);
-    let held = record
-        .invariants
-        .iter()
-        .filter(|invariant| invariant.ok)
-        .count();
+    let held = record.invariants.iter().filter(|invariant| invariant.ok).count();
     if !record.invariants.is_empty() {
         let all = record.invariants.len();
         page.field(
             "invariants",
-            &if held == all {
-                format!("all {all} held")
-            } else {
-                format!("{held} of {all} held")
-            },
+            &if held == all { format!("all {all} held") } else { format!("{held} of {all} held") },
         );
     }
 }

@@ -6,9 +6,7 @@ use crate::job::Job;
 use crate::number::{counted, percent, plain};
 
 pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
-    let total = figures
-        .take("requests")
-        .map(|n| format!("{} in the window", plain(n)));
+    let total = figures.take("requests").map(|n| format!("{} in the window", plain(n)));
     Figures::join(page, "requests", [figures.text("requests_per_s"), total]);
     schedule(page, figures);
     Figures::join(
@@ -31,22 +29,8 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
             figures.phrase("unexpected_sizes", "of another size than expected"),
         ],
     );
-    Figures::join(
-        page,
-        "received",
-        [
-            figures.text("received_bits_per_s"),
-            figures.text("received_bytes_per_s"),
-        ],
-    );
-    Figures::join(
-        page,
-        "sent",
-        [
-            figures.text("sent_bits_per_s"),
-            figures.text("sent_bytes_per_s"),
-        ],
-    );
+    Figures::join(page, "received", [figures.text("received_bits_per_s"), figures.text("received_bytes_per_s")]);
+    Figures::join(page, "sent", [figures.text("sent_bits_per_s"), figures.text("sent_bytes_per_s")]);
     Figures::join(
         page,
         "lost",
@@ -56,11 +40,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
             figures.phrase("stale", "answers came after the timeout"),
         ],
     );
-    Figures::join(
-        page,
-        "retransmitted",
-        [figures.phrase("retransmitted_segments", "segments")],
-    );
+    Figures::join(page, "retransmitted", [figures.phrase("retransmitted_segments", "segments")]);
     statuses(page, figures);
     failures(page, figures, "errors");
     page.fields("note", notes);
@@ -68,9 +48,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
 
 /// What an open loop was asked for and what became of it.
 pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
-    let asked = Job(&figures.record.job)
-        .schedule()
-        .and_then(hopbench_model::Schedule::per_s);
+    let asked = Job(&figures.record.job).schedule().and_then(hopbench_model::Schedule::per_s);
     let intended = figures.text("intended_per_s");
     Figures::join(
         page,
@@ -88,12 +66,7 @@ pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
 }
 
 fn statuses(page: &mut Page, figures: &Figures<'_>) {
-    let texts: Vec<_> = figures
-        .record
-        .statuses
-        .iter()
-        .map(|(status, n)| format!("{status}: {n}"))
-        .collect();
+    let texts: Vec<_> = figures.record.statuses.iter().map(|(status, n)| format!("{status}: {n}")).collect();
     page.field("statuses", &texts.join(", "));
 }
 
@@ -101,20 +74,11 @@ fn statuses(page: &mut Page, figures: &Figures<'_>) {
 pub(super) fn failures(page: &mut Page, figures: &mut Figures<'_>, metric: &str) {
     let failed = figures.take(metric);
     let ratio = figures.take("error_ratio");
-    let reasons: Vec<_> = figures
-        .record
-        .errors
-        .iter()
-        .map(|(reason, n)| format!("{n} {reason}"))
-        .collect();
+    let reasons: Vec<_> = figures.record.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
     if failed.is_none() && reasons.is_empty() {
         return;
     }
-    let known: u64 = figures
-        .record
-        .errors
-        .values()
-        .fold(0, |sum, n| sum.saturating_add(*n));
+    let known: u64 = figures.record.errors.values().fold(0, |sum, n| sum.saturating_add(*n));
     let mut text = failed.map_or_else(|| counted(known, "failure", "failures"), plain);
     if let Some(ratio) = ratio.filter(|r| *r != 0.0) {
         text.push_str(&format!(" ({})", percent(ratio)));

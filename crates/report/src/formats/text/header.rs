@@ -31,10 +31,7 @@ fn target(record: &Record) -> String {
 fn load(job: Job<'_>, workload: &str) -> String {
     let mut parts = Vec::new();
     parts.extend(job.engine().map(|engine| format!("engine {engine}")));
-    parts.extend(
-        job.connections()
-            .map(|n| counted(n, "connection", "connections")),
-    );
+    parts.extend(job.connections().map(|n| counted(n, "connection", "connections")));
     parts.extend(match (job.engine(), job.threads()) {
         (Some("threads"), _) => Some("a thread each".to_owned()),
         (_, threads) => threads.map(|n| counted(n, "thread", "threads")),
@@ -47,10 +44,7 @@ fn load(job: Job<'_>, workload: &str) -> String {
         Some(Schedule::Rate(rate)) => parts.push(format!("constant rate {}/s", plain(rate))),
         Some(Schedule::Poisson(rate)) => parts.push(format!("Poisson arrivals {}/s", plain(rate))),
     }
-    if job
-        .schedule()
-        .is_some_and(|schedule| schedule.per_s().is_some())
-    {
+    if job.schedule().is_some_and(|schedule| schedule.per_s().is_some()) {
         parts.extend(job.pacing().map(|pacing| format!("pacing {pacing}")));
     }
     parts.join(", ")
@@ -58,10 +52,7 @@ fn load(job: Job<'_>, workload: &str) -> String {
 
 fn placement(job: Job<'_>) -> String {
     let on = |end: &str, key| job.cpus(key).map(|cpus| format!("{end} on CPU {cpus}"));
-    let parts: Vec<_> = [on("client", "client_cpus"), on("server", "server_cpus")]
-        .into_iter()
-        .flatten()
-        .collect();
+    let parts: Vec<_> = [on("client", "client_cpus"), on("server", "server_cpus")].into_iter().flatten().collect();
     parts.join(", ")
 }
 
@@ -76,11 +67,8 @@ fn window(record: &Record, job: Job<'_>) -> String {
     if record.round > 1 {
         text.push_str(&format!(", round {}", record.round));
     }
-    let point: Vec<_> = record
-        .point
-        .iter()
-        .filter_map(|(name, value)| Some(format!("{name} {}", spoken(value)?)))
-        .collect();
+    let point: Vec<_> =
+        record.point.iter().filter_map(|(name, value)| Some(format!("{name} {}", spoken(value)?))).collect();
     if !point.is_empty() {
         text.push_str(&format!(", point {}", point.join(", ")));
     }

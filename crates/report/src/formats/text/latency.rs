@@ -7,15 +7,7 @@ use crate::job::Job;
 use crate::number::{TIMES, significant, time_ns};
 
 /// Rows in this order; kinds that are not known follow.
-const KINDS: &[&str] = &[
-    "response_ns",
-    "service_ns",
-    "connect_ns",
-    "reply_ns",
-    "delay_ns",
-    "gap_ns",
-    "lateness_ns",
-];
+const KINDS: &[&str] = &["response_ns", "service_ns", "connect_ns", "reply_ns", "delay_ns", "gap_ns", "lateness_ns"];
 
 const COLUMNS: [&str; 8] = ["min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
@@ -24,22 +16,14 @@ const NAME: usize = 12;
 const VALUE: usize = 8;
 
 pub(super) fn write(page: &mut Page, record: &Record) {
-    let known = KINDS
-        .iter()
-        .filter_map(|kind| record.latency.get_key_value(*kind));
-    let others = record
-        .latency
-        .iter()
-        .filter(|(kind, _)| !KINDS.contains(&kind.as_str()));
+    let known = KINDS.iter().filter_map(|kind| record.latency.get_key_value(*kind));
+    let others = record.latency.iter().filter(|(kind, _)| !KINDS.contains(&kind.as_str()));
     let rows: Vec<_> = known.chain(others).collect();
     let Some((kind, main)) = rows.first() else {
         return;
     };
     page.heading(&title(record));
-    let head: String = COLUMNS
-        .iter()
-        .map(|column| format!("{column:>VALUE$}"))
-        .collect();
+    let head: String = COLUMNS.iter().map(|column| format!("{column:>VALUE$}")).collect();
     page.row(&format!("{:NAME$}    {head}", ""));
     for (kind, latency) in &rows {
         if latency.count == 0 {
@@ -51,12 +35,7 @@ pub(super) fn write(page: &mut Page, record: &Record) {
     if main.count > 0 {
         page.field(
             "samples",
-            &format!(
-                "{} of {}, standard deviation {}",
-                main.count,
-                name(record, kind),
-                time_ns(main.stddev)
-            ),
+            &format!("{} of {}, standard deviation {}", main.count, name(record, kind), time_ns(main.stddev)),
         );
     }
 }
@@ -70,16 +49,10 @@ fn title(record: &Record) -> String {
         "rr" | "ping" => parts.push("full round trip"),
         _ => {}
     }
-    if matches!(workload, "rr" | "crr" | "http")
-        && Job(&record.job).schedule() == Some(Schedule::Closed)
-    {
+    if matches!(workload, "rr" | "crr" | "http") && Job(&record.job).schedule() == Some(Schedule::Closed) {
         parts.push("closed loop: service time, from the actual send");
     }
-    if parts.is_empty() {
-        "latency".to_owned()
-    } else {
-        format!("latency ({})", parts.join("; "))
-    }
+    if parts.is_empty() { "latency".to_owned() } else { format!("latency ({})", parts.join("; ")) }
 }
 
 fn name(record: &Record, kind: &str) -> String {
@@ -91,29 +64,12 @@ fn name(record: &Record, kind: &str) -> String {
 
 fn row(page: &mut Page, name: &str, latency: &Latency) {
     let l = latency;
-    let values = [
-        l.min as f64,
-        l.mean,
-        l.p50 as f64,
-        l.p90 as f64,
-        l.p99 as f64,
-        l.p999 as f64,
-        l.p9999 as f64,
-        l.max as f64,
-    ];
+    let values =
+        [l.min as f64, l.mean, l.p50 as f64, l.p90 as f64, l.p99 as f64, l.p999 as f64, l.p9999 as f64, l.max as f64];
     // The median has three digits before the point at most: the row is compared from there.
-    let typical = [l.p50, l.p90, l.p99, l.max]
-        .into_iter()
-        .find(|ns| *ns > 0)
-        .unwrap_or(1) as f64;
-    let (unit, factor) = TIMES
-        .iter()
-        .find(|(_, factor)| typical >= *factor)
-        .unwrap_or(&TIMES[TIMES.len() - 1]);
-    let cells: String = values
-        .iter()
-        .map(|ns| format!("{:>VALUE$}", cell(*ns, *factor)))
-        .collect();
+    let typical = [l.p50, l.p90, l.p99, l.max].into_iter().find(|ns| *ns > 0).unwrap_or(1) as f64;
+    let (unit, factor) = TIMES.iter().find(|(_, factor)| typical >= *factor).unwrap_or(&TIMES[TIMES.len() - 1]);
+    let cells: String = values.iter().map(|ns| format!("{:>VALUE$}", cell(*ns, *factor))).collect();
     let width = NAME - 2;
     let short: String = crate::wrap::plain(name).chars().take(width).collect();
     page.row(&format!("  {short:width$} {unit:>2} {cells}"));
@@ -125,11 +81,7 @@ fn cell(ns: f64, factor: f64) -> String {
         return time_ns(ns);
     }
     let value = ns / factor;
-    let text = if value.abs() < 1000.0 {
-        significant(value, 3, factor == 1.0)
-    } else {
-        format!("{value:.0}")
-    };
+    let text = if value.abs() < 1000.0 { significant(value, 3, factor == 1.0) } else { format!("{value:.0}") };
     if text.len() < VALUE {
         return text;
     }

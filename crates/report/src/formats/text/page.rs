@@ -21,10 +21,7 @@ enum Style {
 
 impl Page {
     pub(super) fn new(terminal: bool) -> Self {
-        Self {
-            out: String::new(),
-            terminal,
-        }
+        Self { out: String::new(), terminal }
     }
 
     pub(super) fn finish(self) -> String {
@@ -73,10 +70,7 @@ impl Page {
     /// Something that must not be overlooked.
     pub(super) fn alarm(&mut self, text: &str) {
         for (i, line) in wrap(&plain(text), WIDTH - 3).iter().enumerate() {
-            let line = self.styled(
-                Style::Bold,
-                &format!("{} {line}", if i == 0 { "!!" } else { "  " }),
-            );
+            let line = self.styled(Style::Bold, &format!("{} {line}", if i == 0 { "!!" } else { "  " }));
             self.put(&line);
         }
     }
@@ -97,11 +91,7 @@ impl Page {
                 self.put(&line);
             }
         } else if let Some(first) = lines.next() {
-            let label = if label.trim().is_empty() {
-                label
-            } else {
-                self.styled(style, &label)
-            };
+            let label = if label.trim().is_empty() { label } else { self.styled(style, &label) };
             self.put(&format!("{label}{:pad$}{first}", "", pad = LABEL - used));
         }
         for line in lines {
@@ -155,10 +145,7 @@ mod tests {
         };
         let styled = write(true);
         assert!(styled.contains("\x1b[1mcost\x1b[0m") && styled.contains("\x1b[2m  client"));
-        let bare = styled
-            .replace("\x1b[1m", "")
-            .replace("\x1b[2m", "")
-            .replace("\x1b[0m", "");
+        let bare = styled.replace("\x1b[1m", "").replace("\x1b[2m", "").replace("\x1b[0m", "");
         assert_eq!(bare, write(false));
     }
 }

@@ -28,20 +28,11 @@ pub(crate) fn stream() -> Record {
         ("receive_queue_bytes", 131_072.0),
         ("written_minus_received_bytes", 3_276_800.0),
     ]);
-    record.intervals = [9.38e9, 9.42e9, 9.44e9]
-        .map(|rate| figures(&[("received_bits_per_s", rate)]))
-        .to_vec();
+    record.intervals = [9.38e9, 9.42e9, 9.44e9].map(|rate| figures(&[("received_bits_per_s", rate)])).to_vec();
     record.limited_by = "cpu:server".to_owned();
-    record.limited_because =
-        "the receiving thread used 98 % of CPU 2, of which 41 % in softirq".to_owned();
-    record.invariants = vec![
-        invariant("received_le_sent", None),
-        invariant("received_eq_sent_at_close", None),
-    ];
-    record.settings.insert(
-        "send_buffer_bytes".to_owned(),
-        "asked 262144, got 425984".to_owned(),
-    );
+    record.limited_because = "the receiving thread used 98 % of CPU 2, of which 41 % in softirq".to_owned();
+    record.invariants = vec![invariant("received_le_sent", None), invariant("received_eq_sent_at_close", None)];
+    record.settings.insert("send_buffer_bytes".to_owned(), "asked 262144, got 425984".to_owned());
     record.warnings = vec![Warning::new(
         WarningKind::ReadBack,
         "send_buffer_bytes: asked 262144, got 425984",
@@ -61,11 +52,7 @@ pub(crate) fn stream_notes() -> Vec<String> {
 }
 
 pub(crate) fn stream_both() -> Record {
-    let mut record = base(
-        "stream",
-        "10.0.0.2",
-        &json!({"size": ["100kB"], "direction": "both"}),
-    );
+    let mut record = base("stream", "10.0.0.2", &json!({"size": ["100kB"], "direction": "both"}));
     record.settings.clear();
     for (prefix, rate) in [("to_server_", 4.4e9), ("from_server_", 4.1e9)] {
         for (name, value) in [
@@ -78,9 +65,7 @@ pub(crate) fn stream_both() -> Record {
             record.metrics.insert(format!("{prefix}{name}"), value);
         }
     }
-    record
-        .metrics
-        .insert("received_bits_per_s".to_owned(), 8.498e9);
+    record.metrics.insert("received_bits_per_s".to_owned(), 8.498e9);
     record.metrics.insert("sent_bits_per_s".to_owned(), 8.5e9);
     record
 }
@@ -116,11 +101,7 @@ pub(crate) fn push() -> Record {
 }
 
 pub(crate) fn udp() -> Record {
-    let mut record = base(
-        "udp",
-        "10.0.0.2",
-        &json!({"size": ["16B"], "gso": 8, "rate": "max"}),
-    );
+    let mut record = base("udp", "10.0.0.2", &json!({"size": ["16B"], "gso": 8, "rate": "max"}));
     record.metrics = figures(&[
         ("sent_packets_per_s", 812_345.0),
         ("received_packets_per_s", 804_222.0),
@@ -134,22 +115,11 @@ pub(crate) fn udp() -> Record {
         ("duplicates", 0.0),
         ("jitter_ns", 3_210.0),
     ]);
-    record.intervals = [790_000.0, 806_000.0, 811_500.0]
-        .map(|r| figures(&[("received_packets_per_s", r)]))
-        .to_vec();
+    record.intervals = [790_000.0, 806_000.0, 811_500.0].map(|r| figures(&[("received_packets_per_s", r)])).to_vec();
     record.limited_by = "softirq".to_owned();
-    record.limited_because =
-        "CPU 0 spent 97 % in softirq; softnet dropped 81216 packets".to_owned();
+    record.limited_because = "CPU 0 spent 97 % in softirq; softnet dropped 81216 packets".to_owned();
     let node = &mut record.cost.nodes[0];
-    node.per_cpu_busy = (0..16)
-        .map(|cpu| {
-            if cpu == 0 {
-                1.0
-            } else {
-                0.14 - f64::from(cpu) / 100.0
-            }
-        })
-        .collect();
+    node.per_cpu_busy = (0..16).map(|cpu| if cpu == 0 { 1.0 } else { 0.14 - f64::from(cpu) / 100.0 }).collect();
     node.busy_cores = node.per_cpu_busy.iter().sum();
     node.softirq_cores = 0.98;
     node.per_cpu_softirq = vec![0.97, 0.01];
@@ -159,11 +129,7 @@ pub(crate) fn udp() -> Record {
             "8 packets went to the kernel at a time (UDP GSO): a packet costs less than one that is sent alone",
             "leave --gso out to measure single packets",
         ),
-        Warning::new(
-            WarningKind::SharedCpu,
-            "both ends ran on CPU 0",
-            "give each a CPU of its own with --cpu",
-        ),
+        Warning::new(WarningKind::SharedCpu, "both ends ran on CPU 0", "give each a CPU of its own with --cpu"),
     ];
     record
 }

@@ -41,31 +41,11 @@ fn the_fullest_histogram_fits_the_limit() {
 
 #[test]
 fn a_header_that_asks_for_memory_is_refused() {
-    let range = |digits, highest| {
-        Err(HistogramError::Range {
-            digits,
-            lowest: LOWEST_NS,
-            highest,
-        })
-    };
+    let range = |digits, highest| Err(HistogramError::Range { digits, lowest: LOWEST_NS, highest });
     assert_eq!(read(&header(0, 5, u64::MAX)), range(5, u64::MAX));
-    assert_eq!(
-        read(&header(0, 3, HIGHEST_NS + 1)),
-        range(3, HIGHEST_NS + 1)
-    );
-    assert_eq!(
-        read(&header(u32::MAX, 3, HIGHEST_NS)),
-        Err(HistogramError::Length {
-            expected: u32::MAX,
-            found: 0
-        })
-    );
-    assert_eq!(
-        decode(&"A".repeat(MAX_TEXT + 4)),
-        Err(HistogramError::TooLong {
-            characters: MAX_TEXT + 4
-        })
-    );
+    assert_eq!(read(&header(0, 3, HIGHEST_NS + 1)), range(3, HIGHEST_NS + 1));
+    assert_eq!(read(&header(u32::MAX, 3, HIGHEST_NS)), Err(HistogramError::Length { expected: u32::MAX, found: 0 }));
+    assert_eq!(decode(&"A".repeat(MAX_TEXT + 4)), Err(HistogramError::TooLong { characters: MAX_TEXT + 4 }));
 }
 
 #[test]
@@ -77,37 +57,20 @@ fn counts_that_make_no_sense_are_refused() {
     let mut huge = [0xff; 18];
     (huge[0], huge[9]) = (0xfe, 0xfe);
     let huge = read(&with_counts(&huge));
-    assert_eq!(
-        huge,
-        Err(HistogramError::Counts("their sum is beyond 2^48"))
-    );
+    assert_eq!(huge, Err(HistogramError::Counts("their sum is beyond 2^48")));
     // 2^62 + 1: only the ninth byte's highest bit tells it from a count of 1.
-    let ninth = read(&with_counts(&[
-        0x82, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-    ]));
-    assert_eq!(
-        ninth,
-        Err(HistogramError::Counts("their sum is beyond 2^48"))
-    );
+    let ninth = read(&with_counts(&[0x82, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80]));
+    assert_eq!(ninth, Err(HistogramError::Counts("their sum is beyond 2^48")));
     let cut = read(&with_counts(&[2, 0x80]));
-    assert_eq!(
-        cut,
-        Err(HistogramError::Counts("the last number is cut off"))
-    );
+    assert_eq!(cut, Err(HistogramError::Counts("the last number is cut off")));
     let long = read(&with_counts(&vec![2; SLOTS as usize + 1]));
     assert_eq!(long, Err(HistogramError::Counts("they go beyond 1 hour")));
-    assert_eq!(
-        read(&with_counts(&vec![2; SLOTS as usize])).unwrap().len(),
-        SLOTS
-    );
+    assert_eq!(read(&with_counts(&vec![2; SLOTS as usize])).unwrap().len(), SLOTS);
 }
 
 #[test]
 fn other_texts_are_refused_by_name() {
-    assert!(matches!(
-        decode("not base64!"),
-        Err(HistogramError::Base64(_))
-    ));
+    assert!(matches!(decode("not base64!"), Err(HistogramError::Base64(_))));
     assert_eq!(decode(""), Err(HistogramError::NotV2));
     let mut bytes = with_counts(&[2]);
     bytes[11] = 1;
@@ -115,22 +78,13 @@ fn other_texts_are_refused_by_name() {
     bytes[3] = 0x14;
     assert_eq!(read(&bytes), Err(HistogramError::NotV2));
     let shortened = with_counts(&[2, 2, 2]);
-    assert_eq!(
-        read(&shortened[..shortened.len() - 1]),
-        Err(HistogramError::Length {
-            expected: 3,
-            found: 2
-        })
-    );
+    assert_eq!(read(&shortened[..shortened.len() - 1]), Err(HistogramError::Length { expected: 3, found: 2 }));
 }
 
 #[test]
 fn errors_say_what_was_expected() {
     let error = read(&header(0, 5, 7)).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "histogram has 5 digits from 1 to 7, expected 3 digits from 1 to 3600000000000"
-    );
+    assert_eq!(error, "histogram has 5 digits from 1 to 7, expected 3 digits from 1 to 3600000000000");
 }
 
 proptest! {
