@@ -109,7 +109,7 @@ impl Inside {
     fn take(&self, flow: u32, socket: Socket) {
         match self {
             Self::Served { acceptor, from_server } => {
-                acceptor(Accepted { flow, from_server: from_server(flow), socket })
+                acceptor(Accepted { flow, from_server: from_server(flow), socket });
             }
             Self::Silent(kept) => kept.lock().unwrap().push(socket),
         }
