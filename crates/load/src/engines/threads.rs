@@ -10,7 +10,7 @@ use hopbench_sys::{Epoll, Events, Socket, Waker, clock};
 use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
 
-/// Blocks in the operation itself. A call that waits longer than [`PATIENCE`] returns, so that the thread can
+/// Blocks in the operation itself. A call that waits longer than 20 ms returns, so that the thread can
 /// look whether it should end.
 #[derive(Debug)]
 pub struct ThreadsEngine {
