@@ -25,7 +25,11 @@ fn conserved(outcome: &Outcome) {
     use Counter::{ReceivedBytes, SentBytes};
     let job = &outcome.job;
     assert_eq!(outcome.client(SentBytes), outcome.server(ReceivedBytes), "to the server: {job:?}");
-    assert_eq!(outcome.server(SentBytes), outcome.client(ReceivedBytes), "from the server: {job:?}");
+    // Over UDP anybody may send to a client's port; what is no answer to its last request is counted apart.
+    let stale = outcome.client(Counter::Stale);
+    let (sent, received) = (outcome.server(SentBytes), outcome.client(ReceivedBytes));
+    let strays = received.saturating_sub(sent);
+    assert!(strays <= stale && received >= sent, "{sent} sent, {received} received, {stale} stale: {job:?}");
 }
 
 /// Every request was answered once, by the server and in the counts.
