@@ -49,7 +49,7 @@ fi
 
 if ! have fortio && [ ! -x "$bin/fortio" ]; then
     if ! have go; then
-        say "could not install fortio: no go here (https://go.dev/dl)"
+        say "could not install fortio: no go here"
     else
         mkdir -p "$bin"
         log=$(mktemp)

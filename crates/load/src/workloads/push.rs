@@ -131,6 +131,10 @@ impl Workload for Push {
         }
     }
 
+    fn one_way(&self) -> bool {
+        true
+    }
+
     fn arguments(&self, command: Command) -> Command {
         Params::augment_args(command)
     }

@@ -120,6 +120,10 @@ impl Workload for Udp {
         }
     }
 
+    fn one_way(&self) -> bool {
+        true
+    }
+
     fn arguments(&self, command: Command) -> Command {
         Params::augment_args(command)
     }
