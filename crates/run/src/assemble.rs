@@ -84,7 +84,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     record.metrics.retain(|_, value| value.is_finite());
     record.warnings.extend(raise_to_processes(&mut record.cost, outcome.shared_clock));
     record.invariants.extend(machine_invariants(&record.cost));
-    (record.limited_by, record.limited_because) = limited(job, &record.metrics, &record.latency, &record.cost);
+    (record.limited_by, record.limited_because) = limited(job, record.window_s, &record.metrics, &record.latency, &record.cost);
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
     (record, figures.notes)
@@ -210,7 +210,10 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
             }
         }
     }
-    out.insert("address".to_owned(), setting.target.address.to_string());
+    let address = setting.target.address;
+    // ICMP has no ports.
+    let text = if address.port() == 0 { address.ip().to_string() } else { address.to_string() };
+    out.insert("address".to_owned(), text);
     if !setting.target.others.is_empty() {
         let others: Vec<_> = setting.target.others.iter().map(ToString::to_string).collect();
         out.insert("addresses_not_used".to_owned(), others.join(", "));
@@ -231,6 +234,9 @@ fn raise_to_processes(cost: &mut Cost, one_machine: bool) -> Option<Warning> {
             "client" => client,
             _ => server,
         };
+        let cpus = node.per_cpu_busy.len() as f64;
+        node.busy_cores = node.busy_cores.min(cpus);
+        node.softirq_cores = node.softirq_cores.min(cpus);
         let sampled = node.busy_cores;
         // Two ticks of a short window are no contradiction.
         if known <= sampled + 0.05 {

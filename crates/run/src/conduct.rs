@@ -84,7 +84,7 @@ pub fn conduct(ends: &mut Ends, job: &Job, target: SocketAddr, watcher: &mut dyn
         let at = window_start.saturating_add_signed(link.clock_offset_ns);
         link.send(&ToAgent::Start { window_start_ns: at })?;
     }
-    let started = clock::wall() + std::time::Duration::from_nanos(window_start - clock::now());
+    let started = clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
     let mut outcome = trial.follow(job, window_start, watcher)?;
     outcome.limited = limited;
     outcome.shared_clock = prepare.shared_clock;
@@ -202,7 +202,7 @@ impl<'e> Conductor<'e> {
             }
             let late = clock::now() >= until;
             // The server ends when the client is done; the client ends early when the user or the server wants it.
-            let ends = [server.is_some() || watcher.interrupted() || late, client.is_some() || late];
+            let ends = [server.is_some() || watcher.interrupted() || late, client.is_some() || watcher.interrupted() || late];
             for (index, role) in [Role::Client, Role::Server].into_iter().enumerate() {
                 let over = if role == Role::Client { client.is_some() } else { server_over };
                 if ends[index] && !finished[index] && !over {

@@ -6,6 +6,8 @@ use hopbench_model::{Cost, EngineKind, Job, Latency, Schedule};
 
 /// A CPU that is busier than this has nothing left to give.
 const FULL: f64 = 0.95;
+/// CPU figures of a shorter window are a few ticks of the kernel, s.
+const SHORTEST: f64 = 0.5;
 /// A share of softirq above this makes it the reason a CPU is full.
 const MOSTLY: f64 = 0.5;
 /// More of the bytes than this sent twice is a path that loses.
@@ -14,6 +16,7 @@ const MANY_RETRANSMISSIONS: f64 = 0.01;
 /// The name of the limit and the numbers behind it, from the trial's own meters.
 pub(crate) fn limited(
     job: &Job,
+    window_s: f64,
     metrics: &BTreeMap<String, f64>,
     latency: &BTreeMap<String, Latency>,
     cost: &Cost,
@@ -27,7 +30,7 @@ pub(crate) fn limited(
             .unwrap_or(asked);
         let unsent = metric("unsent").unwrap_or(0.0);
         if got >= 0.99 * asked && unsent == 0.0 {
-            return done("target_rate", format!("{got:.0} a second of the {asked:.0} asked for"));
+            return done("target_rate", format!("{} a second of the {} that were due", short(got), short(asked)));
         }
         let late = latency.get("lateness_ns").map_or(0, |l| l.p99);
         if unsent == 0.0 && metric("queued").unwrap_or(0.0) == 0.0 && late > 1_000_000 {
@@ -35,7 +38,7 @@ pub(crate) fn limited(
         }
     }
     if let (Some(bytes), Some(rate), window) =
-        (metric("retransmitted_bytes"), metric("sent_bits_per_s"), job.timing.window_ns as f64 / 1e9)
+        (metric("retransmitted_bytes"), metric("sent_bits_per_s"), window_s)
     {
         let share = bytes * 8.0 / (rate * window).max(1.0);
         if share > MANY_RETRANSMISSIONS {
@@ -48,6 +51,9 @@ pub(crate) fn limited(
         && sent >= 0.98 * asked.0 as f64
     {
         return done("target_rate", format!("{sent:.0} of the {} bit/s asked for", asked.0));
+    }
+    if window_s < SHORTEST {
+        return done("unknown", format!("the window of {window_s:.3} s is too short to read CPUs, which count in ticks"));
     }
     // A thread that never waits is the limit even when the scheduler moves it between CPUs.
     if job.engine != EngineKind::Spin {
@@ -97,4 +103,9 @@ pub(crate) fn limited(
         "no CPU was full, few bytes were sent twice, no buffer was full for long"
     };
     done("unknown", why.to_owned())
+}
+
+/// A rate with as many digits as it needs.
+fn short(rate: f64) -> String {
+    if rate < 100.0 { format!("{rate:.2}") } else { format!("{rate:.0}") }
 }

@@ -17,8 +17,8 @@ pub(super) struct Common {
     /// Load before the window, which is not measured
     #[arg(long, value_name = "TIME", default_value = "1s")]
     warmup: Span,
-    /// Length of the intervals that are reported
-    #[arg(long, value_name = "TIME", default_value = "1s")]
+    /// Length of the intervals that are reported [default: 1s, or a tenth of the window where that is less]
+    #[arg(long, value_name = "TIME", default_value = "1s", hide_default_value = true)]
     interval: Span,
     /// An exchange without an answer is given up after this [default: 2s, datagrams 250ms]
     #[arg(long, value_name = "TIME")]
@@ -117,7 +117,7 @@ impl Common {
         };
         if matches.value_source("interval") != Some(clap::parser::ValueSource::CommandLine) {
             // A short window still gets its intervals.
-            job.timing.interval_ns = job.timing.interval_ns.min((self.time.0 / 5).max(1_000_000));
+            job.timing.interval_ns = job.timing.interval_ns.min((self.time.0 / 10).max(1_000_000));
         }
         problems.extend(job.problems());
         (job, problems)

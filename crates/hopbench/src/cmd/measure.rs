@@ -49,6 +49,12 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     {
         map.insert("url".to_owned(), Value::String(text.to_owned()));
     }
+    // `ping -c 3` is what every ping means by it.
+    if nature.target == "HOST"
+        && let (Value::Object(map), Some(count)) = (&mut params, matches.get_one::<u32>("connections"))
+    {
+        map.entry("count").or_insert_with(|| Value::from(*count));
+    }
     let (job, problems) = common.job(workload, params, scheduled.as_ref(), matches);
     let trials = trials(workload, &job, &common.engine, problems)?;
     let target = match nature.target {
@@ -65,7 +71,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let ours = hello();
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
     let server = if nature.needs_agent {
-        Some(Link::open(target.address, &common.token.secret()?, &ours, timeout)?)
+        Some(Link::open(target.address, &common.token.secret()?, &ours, timeout).map_err(|f| common.token.explain(f))?)
     } else {
         None
     };
@@ -117,6 +123,11 @@ fn resolve_host(host: &str, port: u16, family: Option<u8>) -> Result<Target, Fau
     Ok(target)
 }
 
+/// Whether exchanges were tried and every one of them failed.
+fn nothing_came(record: &Record) -> bool {
+    ["error_ratio", "lost_ratio"].iter().any(|name| record.metrics.get(*name).is_some_and(|share| *share >= 1.0))
+}
+
 struct Session {
     workload: &'static dyn Workload,
     target: Target,
@@ -146,6 +157,10 @@ impl Session {
                 server: self.ends.server.as_ref().map(|s| &s.hello),
             };
             let (record, notes) = record(&setting, &outcome);
+            if record.window_s == 0.0 && outcome.fault.is_none() {
+                failed = Some(Fault::measuring("interrupted before the window began: nothing was measured"));
+                break;
+            }
             self.print(&record, &notes);
             let broken: Vec<_> =
                 record.invariants.iter().filter(|i| !i.ok).map(|i| format!("{}: {}", i.name, i.detail)).collect();
@@ -153,6 +168,10 @@ impl Session {
                 failed = Some(fault);
             } else if !broken.is_empty() {
                 failed = Some(Fault::measuring(format!("the figures contradict each other: {}", broken.join("; "))));
+            }
+            if failed.is_none() && nothing_came(&record) {
+                let reasons: Vec<_> = record.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+                failed = Some(Fault::measuring(format!("not one exchange succeeded: {}", reasons.join(", "))));
             }
             if failed.is_none() && self.interrupt.wanted() && record.incomplete.is_some() {
                 failed =

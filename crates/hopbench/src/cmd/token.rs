@@ -30,6 +30,20 @@ impl TokenArgs {
             (None, None) => Ok(Secret::insecure()),
         }
     }
+
+    /// Says of a refused token what this side did.
+    pub(super) fn explain(&self, fault: Fault) -> Fault {
+        if !fault.text.contains("has another token") {
+            return fault;
+        }
+        let (who, _) = fault.text.split_once(" has another token").unwrap_or((&fault.text, ""));
+        let text = match (self.insecure, self.token.is_some() || self.token_file.is_some()) {
+            (true, _) => format!("{who} was not started with --insecure; give the token that it printed (--token, --token-file)"),
+            (_, false) => format!("{who} needs a token and none was given; give the one that it printed (--token, --token-file)"),
+            _ => return fault,
+        };
+        Fault { kind: fault.kind, text }
+    }
 }
 
 pub(super) fn from_file(file: &std::path::Path) -> Result<Secret, Fault> {

@@ -86,10 +86,11 @@ impl<F: Flow> Deck<F> {
             while arrivals.next() <= now && arrivals.next() < end {
                 let intended = arrivals.next();
                 arrivals.advance();
-                if self.recorder.window().holds(intended) {
+                let measured = self.recorder.window().holds(intended);
+                if measured {
                     self.recorder.count(Counter::Intended, 1);
                 }
-                if self.backlog.len() >= self.resting.len() {
+                if measured && self.backlog.len() >= self.resting.len() {
                     self.recorder.count(Counter::Queued, 1);
                 }
                 self.backlog.push_back(intended);

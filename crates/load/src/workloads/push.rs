@@ -197,7 +197,7 @@ impl Workload for Push {
         let client = trial.client;
         let messages = client.drained.of(Counter::Counted) as f64;
         out.metric("messages", messages);
-        out.metric("messages_per_s", messages / figures::seconds(client));
+        out.metric("messages_per_s", figures::completed_per_s(client, client.drained.of(Counter::Counted)));
         out.metric("received_bits_per_s", figures::per_s(client, Counter::ReceivedBytes) * 8.0);
         for name in [MIN_MESSAGES, MAX_MESSAGES] {
             if let Some(messages) = client.extra.get(name) {

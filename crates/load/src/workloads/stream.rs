@@ -83,6 +83,10 @@ enum Receive {
 const MOST_SIZE: u64 = 64 << 20;
 /// From so many connections on, one always has something to read.
 const MANY: u32 = 16;
+/// How long a sender goes on after the window, ns.
+const RUN_OUT: Nanos = 20_000_000;
+/// A write of a paced sender covers at most this much time, ns: a slow rate is no rate when it comes in lumps.
+const LUMP: Nanos = 10_000_000;
 
 impl Params {
     fn setup(&self, job: &Job) -> CrewSetup {
@@ -281,7 +285,7 @@ fn sending(out: &mut Figures, prefix: &str, sender: &EndReport) {
     let Some(tcp) = figures::tcp(sender) else {
         return;
     };
-    let acked = tcp.acked_bytes as f64 / figures::seconds(sender);
+    let acked = figures::rate(sender, tcp.acked_bytes);
     metric("acknowledged_bits_per_s", acked * 8.0);
     metric("retransmitted_bytes", tcp.retransmitted_bytes as f64);
     metric("retransmitted_segments", tcp.retransmitted_segments as f64);
@@ -314,12 +318,20 @@ fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndRe
     metric(out, "receive_queue_bytes", rx.receive_queue_bytes as f64);
     let difference = i128::from(written) - i128::from(received);
     metric(out, "written_minus_received_bytes", difference as f64);
+    let queued = i128::from(tx.send_queue_bytes) + i128::from(rx.receive_queue_bytes);
+    let direction = if prefix.is_empty() { String::new() } else { format!("{}: ", prefix.trim_end_matches('_').replace('_', " ")) };
+    let what = if difference >= 0 {
+        format!("{difference} bytes more were written than received")
+    } else {
+        format!("{} bytes more were received than written, as the receiver was read later", -difference)
+    };
     out.notes.push(format!(
-        "{}at the end of the window {difference} bytes were written and not yet received: {} not sent, {in_flight} \
-         sent and not acknowledged, {} received and not read; {} bytes were sent again, which no figure above counts twice",
-        if prefix.is_empty() { String::new() } else { format!("{}: ", prefix.trim_end_matches('_').replace('_', " ")) },
+        "{direction}at the end of the window {what}; the queues held {} not sent, {in_flight} sent and not acknowledged, {} \
+         received and not read; the readings are a moment apart, in which {} bytes moved; {} bytes were sent again, which \
+         no figure above counts twice",
         tx.not_sent_bytes,
         rx.receive_queue_bytes,
+        (difference - queued).abs(),
         figures::tcp(sender).map_or(0, |t| t.retransmitted_bytes),
     ));
     let (all_sent, all_received) =
@@ -389,25 +401,41 @@ impl Sender {
             Event::Finish => Op::FinishSending,
             // The receiver closes when it has read everything.
             Event::FinishedSending => Op::Recv(1),
-            Event::Closed if now >= out.window().end() => Op::End,
+            Event::Closed if now >= stop(out) => Op::End,
             other => lost(other),
+        }
+    }
+
+    /// Bytes of the next write.
+    #[inline]
+    fn piece(&self) -> usize {
+        match self.bits_per_s {
+            Some(rate) => self.size.min((rate / 8.0 * LUMP as f64 / SECOND as f64) as usize).max(1),
+            None => self.size,
         }
     }
 
     #[inline]
     fn write(&mut self, now: Nanos, out: &Recorder) -> Op {
-        if now >= out.window().end() {
+        if now >= stop(out) {
             return Op::FinishSending;
         }
         if let Some(bits_per_s) = self.bits_per_s {
             let due = self.began + (self.sent as f64 * 8.0 * SECOND as f64 / bits_per_s) as Nanos;
             if due > now {
-                return Op::Wait(due.min(out.window().end()));
+                return Op::Wait(due.min(stop(out)));
             }
         }
-        self.left = self.size;
+        self.left = self.piece();
         Op::SendFill(self.left)
     }
+}
+
+/// When a sender stops: a little after the window, so that the readings at its end find the path under load and the
+/// queues as they were.
+#[inline]
+fn stop(out: &Recorder) -> Nanos {
+    out.window().end().saturating_add(RUN_OUT)
 }
 
 struct Receiver {
