@@ -26,6 +26,10 @@ pub(crate) struct Run {
     pub(crate) workload: &'static dyn Workload,
     pub(crate) job: Job,
     pub(crate) acceptor: Acceptor,
+    /// Flows of the run that are open here.
+    pub(crate) live: Box<dyn Fn() -> usize + Send>,
+    /// How many may be, where the agent limits flows.
+    pub(crate) most_live: Option<usize>,
     pub(crate) ledger: FlowLedger,
     pub(crate) registered: BTreeSet<(SocketAddr, u32)>,
 }
@@ -61,6 +65,10 @@ impl Runs {
             return;
         };
         if header.kind != FlowKind::Tcp || !run.welcomes(&header) || !run.key.verify(&header, &token) {
+            return;
+        }
+        // The ledger bounds the others: each has one of as many numbers as there are connections.
+        if run.code == WorkloadCode::Crr && run.most_live.is_some_and(|most| (run.live)() >= most) {
             return;
         }
         // Only a flow whose token is right can use up a number.
@@ -109,7 +117,9 @@ impl Runs {
                         return;
                     };
                     run.registered.insert((peer, header.flow));
-                    (run.acceptor)(Accepted { flow: header.flow, from_server: false, socket });
+                    let acceptor = Arc::clone(&run.acceptor);
+                    drop(open);
+                    acceptor(Accepted { flow: header.flow, from_server: false, socket });
                 }
                 drop(port.send_from(&answer, local.ip(), peer));
             }
@@ -125,8 +135,15 @@ impl Run {
     /// Whether a flow with this header can belong to the run. Flow numbers of workloads that connect anew for
     /// every exchange are not bounded by the number of connections.
     fn welcomes(&self, header: &FlowHeader) -> bool {
+        let kind = if over_datagrams(self.workload, &self.job) { FlowKind::Udp } else { FlowKind::Tcp };
         header.workload == self.code
+            && header.kind == kind
             && header.direction == direction(self.workload, &self.job, header.flow)
             && (self.code == WorkloadCode::Crr || header.flow < self.job.connections)
     }
+}
+
+/// Whether the flows of a job are datagrams: by the workload's nature, or because its parameters say so.
+pub(crate) fn over_datagrams(workload: &dyn Workload, job: &Job) -> bool {
+    workload.nature().datagrams || job.params.get("udp").and_then(serde_json::Value::as_bool).unwrap_or(false)
 }

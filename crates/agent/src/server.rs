@@ -69,6 +69,7 @@ impl Server {
             runs: Arc::clone(&runs),
             throttle: options.limits.throttle().map(Arc::new),
             limits: options.limits,
+            may_be_client: false,
             trials: AtomicUsize::new(0),
         });
         let (stop, waker) = (Arc::new(AtomicBool::new(false)), Arc::new(Waker::new().map_err(|e| other(&e))?));

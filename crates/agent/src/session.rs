@@ -42,6 +42,7 @@ pub fn local() -> std::io::Result<UnixStream> {
         runs: Arc::new(Runs::default()),
         limits: Limits::default(),
         throttle: None,
+        may_be_client: true,
         trials: AtomicUsize::new(0),
     });
     std::thread::Builder::new().name("hb-local".to_owned()).spawn(move || {
@@ -77,13 +78,18 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, welcome: impl Fn
                 ToAgent::Hello(_) => None,
                 ToAgent::Ping => Some(FromAgent::Pong),
                 ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
-                ToAgent::Prepare(order) => match Trial::prepare(&order, shared, &notify) {
-                    Ok(prepared) => {
-                        trial = Some(prepared);
-                        None
+                ToAgent::Prepare(order) => {
+                    let prepared = Trial::prepare(&order, shared, &notify);
+                    // It can take a while, in which nobody listened.
+                    heard = clock::now();
+                    match prepared {
+                        Ok(prepared) => {
+                            trial = Some(prepared);
+                            None
+                        }
+                        Err(fault) => Some(FromAgent::Failed { fault, report: None }),
                     }
-                    Err(fault) => Some(FromAgent::Failed { fault, report: None }),
-                },
+                }
                 ToAgent::Start { window_start_ns } => {
                     if let Some(trial) = &mut trial {
                         trial.start(window_start_ns);

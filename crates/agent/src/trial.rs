@@ -14,13 +14,15 @@ use hopbench_wire::{FlowKey, FlowLedger, Prepare, Role, WorkloadCode};
 use crate::greeter::RunGreeter;
 use crate::limits::{Limits, make_room};
 use crate::observer::Observer;
-use crate::runs::{Run, Runs};
+use crate::runs::{Run, Runs, over_datagrams};
 
 /// What all trials of an agent share.
 pub(crate) struct Shared {
     pub(crate) runs: Arc<Runs>,
     pub(crate) limits: Limits,
     pub(crate) throttle: Option<Arc<Throttle>>,
+    /// Whether a trial may open connections: an agent behind a port must not be sent against others.
+    pub(crate) may_be_client: bool,
     /// Trials under way.
     pub(crate) trials: AtomicUsize,
 }
@@ -41,6 +43,10 @@ pub(crate) struct Trial {
     /// The other end is done; a server's flows need not be waited for beyond this.
     closing_until: Option<Nanos>,
     ready_by: Nanos,
+    /// When the trial ends whatever the conductor says or does not say.
+    must_end: Nanos,
+    /// Why an order to start is not followed.
+    refused: Option<Fault>,
     /// Flows are datagrams that are answered one by one: nothing tells that the last has come.
     answers_datagrams: bool,
 }
@@ -70,12 +76,21 @@ pub(crate) enum News {
 
 /// How long a server waits for its flows' ends once the client is done.
 const CLOSING: Nanos = 2 * SECOND;
+/// How much later than planned a trial may end.
+const LATENESS: Nanos = 10 * SECOND;
+/// Connections that may end late without costing others their place.
+const OVERLAP: usize = 8;
+/// How far in the future a warm-up may begin.
+const EARLIEST_ORDER: Nanos = 60 * SECOND;
 /// How long datagrams may still be on their way.
 const DATAGRAMS_CLOSING: Nanos = 100_000_000;
 
 impl Trial {
     /// Makes ready for a trial; workers of a client connect from here on.
     pub(crate) fn prepare(prepare: &Prepare, shared: &Arc<Shared>, notify: &Arc<Waker>) -> Result<Self, Fault> {
+        if prepare.role == Role::Client && !shared.may_be_client {
+            return Err(Fault::environment("this agent only serves; it opens no connections"));
+        }
         let job = prepare.job.clone();
         let workload = workload(&job.workload)
             .ok_or_else(|| Fault::input(format!("workload `{}` is not known to this agent", job.workload)))?;
@@ -128,6 +143,9 @@ impl Trial {
                     workload,
                     job: job.clone(),
                     acceptor,
+                    live: Box::new(crew.live_handle()),
+                    // A connection may be seen to end only after its successor came.
+                    most_live: shared.limits.flows.map(|_| 2 * job.connections as usize + OVERLAP),
                     ledger: FlowLedger::new(),
                     registered: std::collections::BTreeSet::new(),
                 };
@@ -140,12 +158,15 @@ impl Trial {
             }
         };
         shared.trials.fetch_add(1, Ordering::AcqRel);
-        let ready_by =
-            clock::now() + job.timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);
+        let timing = job.timing;
+        let patience = timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);
+        let ready_by = clock::now().saturating_add(patience);
+        let must_end = [timing.warmup_ns, timing.window_ns, timing.timeout_ns, LATENESS]
+            .into_iter()
+            .fold(ready_by, Nanos::saturating_add);
         Ok(Self {
             shared: Arc::clone(shared),
-            answers_datagrams: !nature.datagrams
-                && job.params.get("udp").and_then(serde_json::Value::as_bool).unwrap_or(false),
+            answers_datagrams: !nature.datagrams && over_datagrams(workload, &job),
             role: prepare.role,
             run: prepare.run,
             window,
@@ -157,6 +178,8 @@ impl Trial {
             next_tick: Nanos::MAX,
             closing_until: None,
             ready_by,
+            must_end,
+            refused: None,
             job,
         })
     }
@@ -164,6 +187,11 @@ impl Trial {
     /// Fixes the window; load starts a warm-up earlier.
     pub(crate) fn start(&mut self, window_start: Nanos) {
         let timing = self.job.timing;
+        let latest = clock::now().saturating_add(timing.warmup_ns).saturating_add(EARLIEST_ORDER);
+        if window_start > latest {
+            self.refused = Some(Fault::input("the window starts later than 60 s after its warm-up could begin"));
+            return;
+        }
         let end = window_start.saturating_add(timing.window_ns);
         self.window.open(window_start.saturating_sub(timing.warmup_ns), window_start, end);
         self.report.window_start_ns = window_start;
@@ -200,27 +228,41 @@ impl Trial {
     /// When to look again if nothing happens before.
     pub(crate) fn next_look(&self) -> Nanos {
         let end = self.window.end();
-        match self.phase {
+        let next = match self.phase {
             Phase::Opening => self.ready_by,
             Phase::Ready => Nanos::MAX,
             Phase::WarmUp => self.next_tick.min(self.window.start()),
             Phase::Measuring => self.next_tick.min(end),
             // A server waits for the word that the client is done; a client's flows have their own grace.
-            Phase::Draining => self.closing_until.unwrap_or(end + self.job.timing.timeout_ns + 10 * SECOND),
-        }
+            Phase::Draining => self
+                .closing_until
+                .unwrap_or_else(|| end.saturating_add(self.job.timing.timeout_ns).saturating_add(LATENESS)),
+        };
+        next.min(self.must_end)
     }
 
     /// Looks at the clock and at the crew.
     pub(crate) fn look(&mut self, now: Nanos) -> Option<News> {
+        let refused = self.refused.take();
         let crew = self.crew.as_ref()?;
         let running = crew.running();
         if crew.fault().is_some() {
+            return Some(self.conclude());
+        }
+        if let Some(fault) = refused {
+            self.window.stop();
+            return Some(self.fail(fault));
+        }
+        if now >= self.must_end {
+            self.window.stop();
             return Some(self.conclude());
         }
         if self.shared.trials.load(Ordering::Relaxed) > 1 {
             self.report.shared = true;
         }
         match self.phase {
+            // Finished before it was started: `Ready` must not be said any more.
+            Phase::Opening | Phase::Ready if self.window.stopped() => Some(self.conclude()),
             Phase::Opening if self.role == Role::Server || crew.ready() => {
                 self.phase = Phase::Ready;
                 Some(News::Ready(if self.role == Role::Server { self.shared.limits.cuts() } else { Vec::new() }))
@@ -234,7 +276,7 @@ impl Trial {
             Phase::WarmUp if now >= self.window.start() => {
                 self.report.start = self.edge(now);
                 self.phase = Phase::Measuring;
-                self.next_tick = self.window.start() + self.job.timing.interval_ns;
+                self.next_tick = self.window.start().saturating_add(self.job.timing.interval_ns);
                 None
             }
             Phase::Measuring if now >= self.window.end() => {
@@ -250,9 +292,9 @@ impl Trial {
             }
             Phase::WarmUp | Phase::Measuring if now >= self.next_tick => {
                 let tick = self.tick(now);
-                while self.next_tick <= now {
-                    self.next_tick += self.job.timing.interval_ns;
-                }
+                let interval = self.job.timing.interval_ns.max(1);
+                let passed = (now - self.next_tick) / interval + 1;
+                self.next_tick = self.next_tick.saturating_add(passed.saturating_mul(interval));
                 if self.phase == Phase::Measuring {
                     self.report.ticks.push(tick.clone());
                 } else {
@@ -282,7 +324,7 @@ impl Trial {
 
     fn tick(&self, now: Nanos) -> Tick {
         Tick {
-            t_ns: now as i64 - self.window.start() as i64,
+            t_ns: i64::try_from(i128::from(now) - i128::from(self.window.start())).unwrap_or(i64::MIN),
             counts: self.crew.as_ref().map(Crew::counts).unwrap_or_default(),
             tcp: None,
             readings: BTreeMap::new(),
@@ -335,6 +377,8 @@ impl Trial {
         report.flows = self.sockets.flows();
         let opened = self.phase != Phase::Opening && self.phase != Phase::Ready;
         match fault {
+            // A trial that was not started has nothing to report, and must not say that it is done.
+            None if !opened => News::Failed(Fault::measuring("the trial ended before it was started"), None),
             None => News::Done(Box::new(std::mem::take(report))),
             Some(fault) if opened => {
                 report.incomplete = Some(fault.text.clone());
@@ -352,7 +396,10 @@ impl Trial {
     /// Ends the workers and forgets the run; what they wrote down, once.
     fn leave(&mut self) -> Option<(hopbench_load::Recorder, Option<Fault>)> {
         let crew = self.crew.take()?;
-        self.shared.runs.remove(self.run);
+        if self.role == Role::Server {
+            // The number may be another session's run where this end is a client.
+            self.shared.runs.remove(self.run);
+        }
         self.shared.trials.fetch_sub(1, Ordering::AcqRel);
         if self.window.stopped() {
             self.sockets.shut_all();

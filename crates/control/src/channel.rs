@@ -205,45 +205,43 @@ impl Channel {
         }
     }
 
-    /// Takes what has come; returns the number of bytes taken from the stream.
+    /// Takes some of what has come; returns the number of bytes taken from the stream, 0 when none are there. One read
+    /// at a time: frames are looked at in between, so that no sender can make this end buffer more than one of them.
     fn pull(&mut self) -> Result<usize, ChannelError> {
         let mut buffer = [0; 16 * 1024];
-        let mut moved = 0;
         loop {
             let got = match &mut self.tls {
                 Some(tls) => tls.read_tls(&mut self.stream),
                 None => self.stream.read(&mut buffer),
             };
-            match got {
+            let n = match got {
                 Ok(0) => {
                     self.ended = true;
-                    return Ok(moved);
+                    return Ok(0);
                 }
-                Ok(n) => {
-                    moved += n;
-                    match &mut self.tls {
-                        Some(tls) => {
-                            let state = match tls.process_new_packets() {
-                                Ok(state) => state,
-                                Err(error) => {
-                                    // The alert tells the other end why; it may be gone already.
-                                    let _ = flush(tls, &mut self.stream);
-                                    return Err(error.into());
-                                }
-                            };
-                            let mut plain = vec![0; state.plaintext_bytes_to_read()];
-                            tls.reader().read_exact(&mut plain)?;
-                            self.frames.push(&plain);
-                            flush(tls, &mut self.stream)?;
-                            self.ended |= state.peer_has_closed();
-                        }
-                        None => self.frames.push(&buffer[..n]),
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(moved),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(n) => n,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error.into()),
-            }
+            };
+            let Some(tls) = &mut self.tls else {
+                self.frames.push(&buffer[..n]);
+                return Ok(n);
+            };
+            let state = match tls.process_new_packets() {
+                Ok(state) => state,
+                Err(error) => {
+                    // The alert tells the other end why; it may be gone already.
+                    let _ = flush(tls, &mut self.stream);
+                    return Err(error.into());
+                }
+            };
+            let mut plain = vec![0; state.plaintext_bytes_to_read()];
+            tls.reader().read_exact(&mut plain)?;
+            self.frames.push(&plain);
+            flush(tls, &mut self.stream)?;
+            self.ended |= state.peer_has_closed();
+            return Ok(n);
         }
     }
 }

@@ -56,7 +56,7 @@ impl std::fmt::Debug for Context {
 pub struct CrewSetup {
     /// Largest receive, bytes.
     pub receive_bytes: usize,
-    /// Largest `SendFill`, bytes.
+    /// Largest `SendFill` that is sent in one piece, bytes; at most 1 MiB counts.
     pub fill_bytes: usize,
     /// Options of each socket.
     pub options: SocketOptions,
@@ -95,9 +95,16 @@ struct Shared {
     lives: Mutex<Vec<Arc<Live>>>,
     wakers: Mutex<Vec<Arc<Waker>>>,
     running: AtomicUsize,
+    /// Flows that a server took and that have not ended.
+    live: Arc<AtomicUsize>,
     fault: Mutex<Option<Fault>>,
     notify: Arc<Waker>,
+    /// What all workers send from.
+    filler: Arc<[u8]>,
 }
+
+/// The most filler that a crew keeps, bytes; what is longer is sent in parts.
+const MOST_FILLER: usize = 1 << 20;
 
 impl std::fmt::Debug for Crew {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -130,6 +137,12 @@ impl Crew {
     pub fn counts_handle(&self) -> impl Fn() -> Counts + use<> {
         let shared = Arc::clone(&self.shared);
         move || shared.counts()
+    }
+
+    /// Counts the flows that a server took and that have not ended, also after [`Crew::join`].
+    pub fn live_handle(&self) -> impl Fn() -> usize + Send + Sync + use<> {
+        let live = Arc::clone(&self.shared.live);
+        move || live.load(Ordering::Acquire)
     }
 
     /// Makes every worker look at the window.
@@ -181,7 +194,7 @@ pub(crate) fn client<F: Flow + 'static>(
         _ => job.threads.min(job.connections),
     };
     let readiness = Arc::new(Readiness::new(job.connections, Arc::clone(&context.notify)));
-    let shared = Arc::new(Shared::new(context));
+    let shared = Arc::new(Shared::new(context, setup));
     for worker in 0..workers {
         let flows: Vec<_> = (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
         let (schedule, seed) = (job.schedule, job.seed);
@@ -213,19 +226,22 @@ pub(crate) fn server<F: Flow + 'static>(
 ) -> Result<(Crew, Acceptor), Fault> {
     let job = &context.job;
     let readiness = Arc::new(Readiness::new(0, Arc::clone(&context.notify)));
-    let shared = Arc::new(Shared::new(context));
+    let shared = Arc::new(Shared::new(context, setup));
     let cpus = job.server_cpus.clone();
+    let live = Arc::clone(&shared.live);
     let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine == EngineKind::Threads {
         let pool = Arc::new(Pool::new());
         let to_close = Arc::clone(&pool);
         let (context, setup, shared) = (context.clone(), setup.clone(), Arc::clone(&shared));
         let readiness = Arc::clone(&readiness);
+        let live = Arc::clone(&live);
         let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
+            live.fetch_add(1, Ordering::AcqRel);
             apply_options(&context, &setup, &accepted.socket);
             let flow = make(&accepted);
             let seated = pool.put(accepted.flow, accepted.socket, flow, |seat, inbox| {
                 let cpu = pick(cpus.as_ref().map(|c| &c.0), seat as u32);
-                let deck = deck_setup(&context, &setup);
+                let deck = DeckSetup { taken: Some(Arc::clone(&live)), ..deck_setup(&context, &setup) };
                 shared.start(&context, &setup, cpu, Vec::new(), deck, &readiness, Some(inbox))
             });
             if let Err(fault) = seated {
@@ -239,14 +255,16 @@ pub(crate) fn server<F: Flow + 'static>(
             let waker = Arc::new(Waker::new().map_err(|e| no_thread(&e))?);
             let inbox = Arc::new(Inbox::new(waker));
             let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
-            let deck = deck_setup(context, setup);
+            let deck = DeckSetup { taken: Some(Arc::clone(&live)), ..deck_setup(context, setup) };
             shared.start(context, setup, cpu, Vec::new(), deck, &readiness, Some(Arc::clone(&inbox)))?;
             inboxes.push(inbox);
         }
         let inboxes: Arc<[Arc<Inbox<F>>]> = inboxes.into();
         let to_close = Arc::clone(&inboxes);
         let (context, setup) = (context.clone(), setup.clone());
+        let live = Arc::clone(&live);
         let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
+            live.fetch_add(1, Ordering::AcqRel);
             apply_options(&context, &setup, &accepted.socket);
             let flow = make(&accepted);
             inboxes[accepted.flow as usize % inboxes.len()].put(accepted.flow, accepted.socket, flow);
@@ -265,6 +283,7 @@ fn deck_setup(context: &Context, setup: &CrewSetup) -> DeckSetup {
         pacing: context.job.pacing,
         throttle: context.throttle.clone(),
         grace: setup.grace,
+        taken: None,
     }
 }
 
@@ -294,14 +313,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    fn new(context: &Context) -> Self {
+    fn new(context: &Context, setup: &CrewSetup) -> Self {
         Self {
             threads: Mutex::default(),
             lives: Mutex::default(),
             wakers: Mutex::default(),
             running: AtomicUsize::new(0),
+            live: Arc::default(),
             fault: Mutex::default(),
             notify: Arc::clone(&context.notify),
+            filler: filler(setup.fill_bytes.min(MOST_FILLER)),
         }
     }
 
@@ -339,7 +360,7 @@ impl Shared {
         let engine = EngineSetup {
             waker,
             receive_bytes: setup.receive_bytes,
-            filler: filler(setup.fill_bytes),
+            filler: Arc::clone(&self.filler),
             slots: flows.len(),
             datagrams: setup.transport != Transport::Tcp,
         };

@@ -11,6 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::net::Shutdown;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopbench_model::{Counter, Fault, Nanos, Pacing};
 use hopbench_sys::{Progress, clock};
@@ -45,6 +46,8 @@ pub(crate) struct DeckSetup {
     pub throttle: Option<Arc<Throttle>>,
     /// How long exchanges that are under way at the window's end may still take.
     pub grace: Nanos,
+    /// Counts the flows that were taken in from elsewhere; each is taken off when it ends.
+    pub taken: Option<Arc<AtomicUsize>>,
 }
 
 pub(crate) struct Deck<F> {
@@ -200,6 +203,14 @@ impl<F: Flow> Deck<F> {
     fn advance<E: Engine>(&mut self, engine: &mut E, slot: usize, mut op: Op) -> io::Result<()> {
         let mut turn = TURN;
         loop {
+            // Whatever the flow did in between, a timer of its own for one: its next byte has to wait.
+            if let Some(until) = self.throttled_until(slot, &op) {
+                let entry = &mut self.slots[slot];
+                entry.pending = Some(op);
+                entry.held = true;
+                self.timers.push(Reverse((until, slot, entry.generation)));
+                return Ok(());
+            }
             // Counted here and not at the end: an attempt that fails at once is one too.
             if turn == 0 && IoOp::of(&op, || &[]).is_some() {
                 let entry = &mut self.slots[slot];
@@ -246,12 +257,8 @@ impl<F: Flow> Deck<F> {
                         op = entry.flow.on(event, now, &mut self.recorder);
                         if let Some(throttle) = &self.setup.throttle
                             && let Some(until) = throttle.charge(moved, now)
-                            && IoOp::of(&op, || &[]).is_some()
                         {
-                            entry.pending = Some(op);
-                            entry.held = true;
-                            self.timers.push(Reverse((until, slot, entry.generation)));
-                            return Ok(());
+                            entry.held_until = until;
                         }
                     }
                 }
@@ -293,6 +300,18 @@ impl<F: Flow> Deck<F> {
         }
     }
 
+    /// Until when the throttle holds an operation that moves bytes, if it does.
+    #[inline]
+    fn throttled_until(&self, slot: usize, op: &Op) -> Option<Nanos> {
+        let throttle = self.setup.throttle.as_ref()?;
+        if !matches!(op, Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Discard(_)) {
+            return None;
+        }
+        let now = clock::now();
+        let until = self.slots[slot].held_until.max(throttle.full_until(now).unwrap_or(0));
+        (until > now).then_some(until)
+    }
+
     fn connect<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
         let dial = self.setup.dial.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let socket = dial.open(self.slots[slot].number, &self.setup.sockets)?;
@@ -326,6 +345,9 @@ impl<F: Flow> Deck<F> {
         entry.generation = entry.generation.wrapping_add(1);
         entry.watched = NEVER;
         self.live -= 1;
+        if let Some(taken) = &self.setup.taken {
+            taken.fetch_sub(1, Ordering::AcqRel);
+        }
         self.free.push(slot);
     }
 }

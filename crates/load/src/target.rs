@@ -40,8 +40,11 @@ impl TargetContext {
     }
 }
 
+/// Connections that a target serves at once.
+const MOST_CONNECTIONS: usize = 1024;
+
 /// Starts the target's workers and says where accepted connections go. A flow reads its request from the socket
-/// itself: whoever looked at the first bytes must only have peeked.
+/// itself: whoever looked at the first bytes must only have peeked. Beyond 1024 connections at once more are closed.
 ///
 /// Counts: `Completed` is requests that were answered, `Errors` requests that could not be read.
 ///
@@ -59,7 +62,15 @@ pub fn target(context: &TargetContext) -> Result<(Crew, Acceptor), Fault> {
         grace: 0,
     };
     let inline: Arc<[u8]> = crew::filler(flow::INLINE_BYTES);
-    crew::server(&trial(context), &setup, move |_| TargetFlow::new(Arc::clone(&inline)))
+    let (crew, acceptor) = crew::server(&trial(context), &setup, move |_| TargetFlow::new(Arc::clone(&inline)))?;
+    let live = crew.live_handle();
+    let bounded: Acceptor = Arc::new(move |accepted| {
+        // Anybody may connect here: one too many is closed without a word.
+        if live() < MOST_CONNECTIONS {
+            acceptor(accepted);
+        }
+    });
+    Ok((crew, bounded))
 }
 
 /// The trial that crews are made for, as far as a server that belongs to none needs it.

@@ -184,6 +184,8 @@ impl Job {
     pub const MOST_CONNECTIONS: u32 = 1_000_000;
     /// The most threads one trial may ask for.
     pub const MOST_THREADS: u32 = 1024;
+    /// The most intervals a window may be cut into.
+    pub const MOST_INTERVALS: u64 = 10_000;
 
     /// Checks what is common to all workloads.
     pub fn problems(&self) -> Vec<Problem> {
@@ -232,7 +234,15 @@ impl Job {
         unless(t.window_ns <= 24 * 3600 * crate::SECOND, "--time", span(t.window_ns), "at most 24h");
         unless(t.warmup_ns <= 3600 * crate::SECOND, "--warmup", span(t.warmup_ns), "at most 1h");
         unless(t.interval_ns >= 1_000_000, "--interval", span(t.interval_ns), "at least 1ms");
+        unless(t.interval_ns <= 24 * 3600 * crate::SECOND, "--interval", span(t.interval_ns), "at most 24h");
+        unless(
+            t.window_ns / t.interval_ns.max(1) <= Self::MOST_INTERVALS,
+            "--interval",
+            format!("{} with --time {}", span(t.interval_ns), span(t.window_ns)),
+            "at most 10 000 intervals",
+        );
         unless(t.timeout_ns >= 1_000_000, "--timeout", span(t.timeout_ns), "at least 1ms");
+        unless(t.timeout_ns <= 3600 * crate::SECOND, "--timeout", span(t.timeout_ns), "at most 1h");
         out
     }
 }

@@ -59,7 +59,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
         limited_because: String::new(),
         metrics: figures.metrics,
         latency: latencies(client, server),
-        intervals: intervals(setting.workload.one_way(), client, server),
+        intervals: intervals(setting.workload.one_way(), job.timing.interval_ns, client, server),
         cost: Cost {
             client: process(client),
             server: server.map(process).unwrap_or_default(),
@@ -84,7 +84,8 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     record.metrics.retain(|_, value| value.is_finite());
     record.warnings.extend(raise_to_processes(&mut record.cost, outcome.shared_clock));
     record.invariants.extend(machine_invariants(&record.cost));
-    (record.limited_by, record.limited_because) = limited(job, record.window_s, &record.metrics, &record.latency, &record.cost);
+    (record.limited_by, record.limited_because) =
+        limited(job, record.window_s, &record.metrics, &record.latency, &record.cost);
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
     (record, figures.notes)
@@ -112,11 +113,17 @@ fn latencies(client: &EndReport, server: Option<&EndReport>) -> BTreeMap<String,
 }
 
 /// Rates of each interval. One-way traffic is counted where it is sent and where it arrives.
-fn intervals(one_way: bool, client: &EndReport, server: Option<&EndReport>) -> Vec<Interval> {
+fn intervals(one_way: bool, interval_ns: u64, client: &EndReport, server: Option<&EndReport>) -> Vec<Interval> {
     let mut out = Vec::new();
     let mut before = (&client.start, server.map(|s| &s.start));
-    for (index, tick) in client.ticks.iter().enumerate() {
-        let theirs = server.and_then(|s| s.ticks.get(index));
+    // A control thread that comes late skips a tick: ends are matched by time, not by number.
+    let near = |tick: &Tick| {
+        let away = |other: &Tick| (other.t_ns - tick.t_ns).unsigned_abs();
+        let nearest = server?.ticks.iter().min_by_key(|other| away(other))?;
+        (away(nearest) <= interval_ns / 2).then_some(nearest)
+    };
+    for tick in &client.ticks {
+        let theirs = near(tick);
         let mine = rates(before.0, tick);
         let Some(mine) = mine else { continue };
         let mut interval = Interval::from([("t_s".to_owned(), tick.t_ns as f64 / SECOND as f64)]);
@@ -127,7 +134,9 @@ fn intervals(one_way: bool, client: &EndReport, server: Option<&EndReport>) -> V
             // Request and response bytes are the client's to count; of one-way traffic each end sees its half.
             let mut rate = mine(counter) * 8.0;
             if one_way {
-                rate += theirs_rates.as_ref().map_or(0.0, |r| r(counter)) * 8.0;
+                // Half of the story would look like a drop to zero.
+                let Some(theirs) = &theirs_rates else { continue };
+                rate += theirs(counter) * 8.0;
             }
             interval.insert(name.to_owned(), rate);
         }

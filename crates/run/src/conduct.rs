@@ -202,7 +202,8 @@ impl<'e> Conductor<'e> {
             }
             let late = clock::now() >= until;
             // The server ends when the client is done; the client ends early when the user or the server wants it.
-            let ends = [server.is_some() || watcher.interrupted() || late, client.is_some() || watcher.interrupted() || late];
+            let ends =
+                [server.is_some() || watcher.interrupted() || late, client.is_some() || watcher.interrupted() || late];
             for (index, role) in [Role::Client, Role::Server].into_iter().enumerate() {
                 let over = if role == Role::Client { client.is_some() } else { server_over };
                 if ends[index] && !finished[index] && !over {

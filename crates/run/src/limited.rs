@@ -37,9 +37,7 @@ pub(crate) fn limited(
             return done("generator", format!("sends were late by {late} ns at p99 although connections were free"));
         }
     }
-    if let (Some(bytes), Some(rate), window) =
-        (metric("retransmitted_bytes"), metric("sent_bits_per_s"), window_s)
-    {
+    if let (Some(bytes), Some(rate), window) = (metric("retransmitted_bytes"), metric("sent_bits_per_s"), window_s) {
         let share = bytes * 8.0 / (rate * window).max(1.0);
         if share > MANY_RETRANSMISSIONS {
             return done("retransmission", format!("{:.1} % of the bytes were sent again", share * 100.0));
@@ -53,7 +51,10 @@ pub(crate) fn limited(
         return done("target_rate", format!("{sent:.0} of the {} bit/s asked for", asked.0));
     }
     if window_s < SHORTEST {
-        return done("unknown", format!("the window of {window_s:.3} s is too short to read CPUs, which count in ticks"));
+        return done(
+            "unknown",
+            format!("the window of {window_s:.3} s is too short to read CPUs, which count in ticks"),
+        );
     }
     // A thread that never waits is the limit even when the scheduler moves it between CPUs.
     if job.engine != EngineKind::Spin {

@@ -38,8 +38,12 @@ impl TokenArgs {
         }
         let (who, _) = fault.text.split_once(" has another token").unwrap_or((&fault.text, ""));
         let text = match (self.insecure, self.token.is_some() || self.token_file.is_some()) {
-            (true, _) => format!("{who} was not started with --insecure; give the token that it printed (--token, --token-file)"),
-            (_, false) => format!("{who} needs a token and none was given; give the one that it printed (--token, --token-file)"),
+            (true, _) => {
+                format!("{who} was not started with --insecure; give the token that it printed (--token, --token-file)")
+            }
+            (_, false) => {
+                format!("{who} needs a token and none was given; give the one that it printed (--token, --token-file)")
+            }
             _ => return fault,
         };
         Fault { kind: fault.kind, text }

@@ -17,6 +17,8 @@ pub(super) struct Slot<F> {
     pub(super) pending: Option<Op>,
     /// The throttle holds `pending`; a timer lets it go.
     pub(super) held: bool,
+    /// Before this time the throttle lets it move nothing.
+    pub(super) held_until: Nanos,
     /// It is in `turns` and gets its turn from there.
     pub(super) queued: bool,
     pub(super) state: SlotState,
@@ -43,6 +45,7 @@ impl<F> Slot<F> {
             socket,
             pending: None,
             held: false,
+            held_until: 0,
             queued: false,
             state: SlotState::Unopened,
             watched: NEVER,

@@ -96,6 +96,7 @@ fn deck<'a>(window: &Arc<Window>, flows: impl IntoIterator<Item = Scripted<'a>>)
         pacing: Pacing::Sleep,
         throttle: None,
         grace: 0,
+        taken: None,
     };
     let recorder = Recorder::new(Arc::clone(window), Arc::<Live>::default(), false);
     let readiness = Readiness::new(0, Arc::new(Waker::new().unwrap()));
@@ -222,6 +223,27 @@ fn what_the_throttle_holds_is_not_given_up_and_wakes_no_one_later() {
     let told = told.lock().unwrap();
     assert_eq!(told.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(), ["start", "Sent", "Sent"]);
     assert!(told[2].1 >= 70, "the throttle let go early: {told:?}");
+}
+
+#[test]
+fn the_throttle_holds_a_sender_that_paces_itself() {
+    let window = open(10_000);
+    let begun = clock::now();
+    let mut sent = 0;
+    let paced = flow(|event, now| match event {
+        "Sent" => {
+            sent += 1;
+            if sent == 6 { Op::End } else { Op::Wait(now + MS) }
+        }
+        _ => Op::SendFill(10_000),
+    });
+    let mut deck = deck(&window, [paced]);
+    // 10 kB take 10 ms; the sender would send them every ms.
+    deck.setup.throttle = Some(Arc::new(Throttle::new(8_000_000)));
+    let mut engine = Script { attempt: Some(Box::new(|_, _| Attempt::Now(Event::Sent(10_000)))), ..Script::default() };
+    assert_eq!(deck.run(&mut engine, None).1, None);
+    let took = clock::now() - begun;
+    assert!((48 * MS..2000 * MS).contains(&took), "{took} ns");
 }
 
 #[test]

@@ -249,6 +249,13 @@ impl Flow for TargetFlow {
         }
     }
 
+    fn closing(&mut self, _out: &mut Recorder) {
+        // The slot keeps the flow until another takes its place.
+        self.parser = RequestParser::new();
+        (self.surplus, self.head) = (Vec::new(), Vec::new());
+        (self.taken, self.sent, self.state) = (0, 0, State::Reading);
+    }
+
     fn deadline(&self) -> Option<Nanos> {
         Some(self.deadline)
     }

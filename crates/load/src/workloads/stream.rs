@@ -319,7 +319,8 @@ fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndRe
     let difference = i128::from(written) - i128::from(received);
     metric(out, "written_minus_received_bytes", difference as f64);
     let queued = i128::from(tx.send_queue_bytes) + i128::from(rx.receive_queue_bytes);
-    let direction = if prefix.is_empty() { String::new() } else { format!("{}: ", prefix.trim_end_matches('_').replace('_', " ")) };
+    let direction =
+        if prefix.is_empty() { String::new() } else { format!("{}: ", prefix.trim_end_matches('_').replace('_', " ")) };
     let what = if difference >= 0 {
         format!("{difference} bytes more were written than received")
     } else {

@@ -85,7 +85,7 @@ impl Trial {
             timing: Timing {
                 warmup_ns: 50 * MS,
                 window_ns: self.window,
-                interval_ns: 100 * MS,
+                interval_ns: (100 * MS).max(self.window / 10_000),
                 timeout_ns: self.timeout,
             },
             seed: 7,
