@@ -61,7 +61,8 @@ impl Row for MemoryConnections {
 fn peak(bench: &Bench, connections: u32) -> Result<f64> {
     let nginx = Nginx::start(bench)?;
     let (c, cpu) = (connections.to_string(), bench.cpu(End::Client).to_string());
-    let extra = ["-c", &c, "--threads", "1", "--schedule", "closed", "--cpu", &cpu];
+    // 10 000 requests wait for one nginx: an answer may take longer than the usual patience.
+    let extra = ["-c", &c, "--threads", "1", "--schedule", "closed", "--timeout", "20s", "--cpu", &cpu];
     let words = ours::http_words(&nginx.url(), &format!("{}s", bench.seconds()), &extra);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut client = bench.ours_unpinned(End::Client, Some(FILES), &words).start(bench.scratch())?;
