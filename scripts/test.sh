@@ -36,8 +36,8 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # Measurements of one machine disturb each other: one test binary's measurements run one after the other.
 status=0
-HOPBENCH_BINARY="$PWD/$binary" cargo test --workspace --locked --no-fail-fast 2>&1 | tee "$log" | grep -Ev '^(running|test .* ok$|$)' || true
-status=${PIPESTATUS[0]}
+HOPBENCH_BINARY="$PWD/$binary" cargo test --workspace --locked --no-fail-fast >"$log" 2>&1 || status=$?
+grep -Ev '^(running|test .* ok$|$)' "$log" || true
 awk '/^test result:/ { passed += $4; failed += $6; ignored += $8 }
      END { printf "\n%d passed, %d failed, %d skipped\n", passed, failed, ignored }' "$log"
 grep -h '^SKIP ' "$log" || true

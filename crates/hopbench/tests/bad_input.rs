@@ -105,9 +105,13 @@ fn an_end_that_cannot_be_reached() {
 fn a_wrong_token() {
     let agent = Agent::guarded(&[]);
     let other = "0123456789abcdef".repeat(4);
-    for token in [&["--token", other.as_str()][..], &["--insecure"], &[]] {
+    for (token, why) in [
+        (&["--token", other.as_str()][..], "another token"),
+        (&["--insecure"][..], "not started with --insecure"),
+        (&[][..], "none was given"),
+    ] {
         let run = run(program(&["rr", &agent.target(), "-t", "100ms"]).args(token));
-        assert_says(&run, 3, &[&agent.target(), "another token", "--token"], "a token");
+        assert_says(&run, 3, &[&agent.target(), why, "--token"], "a token");
         assert!(!run.stderr.contains(&agent.token) && !run.stderr.contains(&other), "a token was printed");
     }
     // The right one, by flag, by environment and by file.

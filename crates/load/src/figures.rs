@@ -23,6 +23,10 @@ pub(crate) fn rate(end: &EndReport, amount: u64) -> f64 {
 /// window's edges. While both agree within 1 %, the count that belongs is taken: it has no edges to be cut at.
 pub(crate) fn completed_per_s(end: &EndReport, counted: u64) -> f64 {
     let due = counted as f64 / seconds(end);
+    if end.end.t_ns <= end.start.t_ns {
+        // The edges were not read: the trial was cut before there was a second one.
+        return due;
+    }
     let done = per_s(end, Counter::Completed);
     if (due - done).abs() <= 0.01 * due { due } else { done }
 }
