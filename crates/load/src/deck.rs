@@ -179,7 +179,6 @@ impl<F: Flow> Deck<F> {
             self.live += 1;
             self.opening += 1;
             self.slots[slot].state = SlotState::Opening;
-            engine.prepare(&socket)?;
             engine.adopt(slot, &socket)?;
             if self.setup.watch_sockets {
                 self.setup.sockets.add(number, &socket);
@@ -319,7 +318,6 @@ impl<F: Flow> Deck<F> {
     fn connect<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
         let dial = self.setup.dial.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let socket = dial.open(self.slots[slot].number, &self.setup.sockets)?;
-        engine.prepare(&socket)?;
         // An unconnected socket must not be watched yet: epoll reports it as writable.
         let _: Progress = socket.connect(dial.peer)?;
         let socket = Arc::new(socket);

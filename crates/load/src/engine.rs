@@ -19,12 +19,6 @@ pub trait Engine: Sized {
     /// What the kernel refused.
     fn new(setup: &EngineSetup) -> io::Result<Self>;
 
-    /// Prepares a new socket before it is connected.
-    ///
-    /// # Errors
-    /// What the kernel refused.
-    fn prepare(&mut self, socket: &Socket) -> io::Result<()>;
-
     /// Takes in the socket of a slot, once its connection attempt has begun or it was accepted.
     ///
     /// # Errors

@@ -28,11 +28,6 @@ impl Throttle {
         Self { bits_per_s: bits_per_s.max(1), booked_until: AtomicU64::new(0) }
     }
 
-    /// The ceiling in bits a second.
-    pub fn bits_per_s(&self) -> u64 {
-        self.bits_per_s
-    }
-
     /// Books `bytes` that were moved at `now`; returns until when nothing more may be moved, if that is later.
     pub fn charge(&self, bytes: usize, now: Nanos) -> Option<Nanos> {
         let slice = bytes as u128 * 8 * u128::from(SECOND) / u128::from(self.bits_per_s);

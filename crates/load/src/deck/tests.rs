@@ -33,10 +33,6 @@ impl Engine for Script<'_> {
         Ok(Self::default())
     }
 
-    fn prepare(&mut self, _socket: &Socket) -> io::Result<()> {
-        Ok(())
-    }
-
     fn adopt(&mut self, _slot: usize, _socket: &Arc<Socket>) -> io::Result<()> {
         Ok(())
     }

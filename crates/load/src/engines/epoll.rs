@@ -53,10 +53,6 @@ impl Engine for EpollEngine {
         })
     }
 
-    fn prepare(&mut self, _socket: &Socket) -> io::Result<()> {
-        Ok(())
-    }
-
     fn adopt(&mut self, slot: usize, socket: &Arc<Socket>) -> io::Result<()> {
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, Watched::default);

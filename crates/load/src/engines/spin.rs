@@ -21,10 +21,6 @@ impl Engine for SpinEngine {
         Ok(Self { slots: Vec::with_capacity(setup.slots), calls: Calls::new(setup) })
     }
 
-    fn prepare(&mut self, _socket: &Socket) -> io::Result<()> {
-        Ok(())
-    }
-
     fn adopt(&mut self, slot: usize, socket: &Arc<Socket>) -> io::Result<()> {
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, None);

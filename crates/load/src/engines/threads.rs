@@ -49,10 +49,6 @@ impl Engine for ThreadsEngine {
         })
     }
 
-    fn prepare(&mut self, _socket: &Socket) -> io::Result<()> {
-        Ok(())
-    }
-
     fn adopt(&mut self, _slot: usize, socket: &Arc<Socket>) -> io::Result<()> {
         self.socket = Some(Arc::clone(socket));
         // Only from here on: the connection attempt itself does not block, so that its deadline holds.

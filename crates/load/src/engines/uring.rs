@@ -33,10 +33,6 @@ impl Engine for UringEngine {
         })
     }
 
-    fn prepare(&mut self, _socket: &Socket) -> io::Result<()> {
-        Ok(())
-    }
-
     fn adopt(&mut self, slot: usize, socket: &Arc<Socket>) -> io::Result<()> {
         self.ring.adopt(slot, socket);
         Ok(())

@@ -131,6 +131,7 @@ impl Flow for PushClient {
     }
 }
 
-fn lost(why: &str) -> Op {
+/// The end of a flow whose connection broke, at either end.
+pub(super) fn lost(why: &str) -> Op {
     Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
 }

@@ -1,7 +1,8 @@
 //! The server's end: sends each message when it is due, or as soon after as the connection allows.
 
-use hopbench_model::{Counter, Fault, LatencyKind, Nanos, SECOND};
+use hopbench_model::{Counter, LatencyKind, Nanos, SECOND};
 
+use super::client::lost;
 use super::{CLEAN_CLOSES, HEADER, LATE, LATE_MESSAGES};
 use crate::crew::filler;
 use crate::flow::{Event, Flow, Op};
@@ -193,8 +194,4 @@ impl Flow for PushServer {
             out.add_extra(LATE_MESSAGES, self.late as f64);
         }
     }
-}
-
-fn lost(why: &str) -> Op {
-    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
 }
