@@ -6,6 +6,7 @@
 //! - [`units`]: sizes, bit rates and durations as people write them (`128KiB`, `1Gbit`, `5ms`);
 //! - [`Sweep`]: one parameter that takes several values (`1:256KiB:*64`);
 //! - [`Job`]: one trial as both ends must understand it;
+//! - [`Plan`]: a scenario as it was resolved: [`Path`]s, points, cells; [`RunFile`]: what a results folder is about;
 //! - [`EndReport`]: what one end saw; [`Record`]: the result of a trial;
 //! - [`Problem`]: an input that cannot be used, and what to do about it;
 //! - [`Warning`]: a result that needs a caveat.
@@ -14,10 +15,14 @@ mod counter;
 mod end_report;
 mod fault;
 mod job;
+mod path;
+mod plan;
 mod problem;
 mod record;
+mod run_file;
 mod sweep;
 mod tcp;
+mod testbed;
 pub mod units;
 mod warning;
 
@@ -25,10 +30,14 @@ pub use counter::{Counter, Counts};
 pub use end_report::{EndReport, FlowReport, LatencyKind, Reading, Tick};
 pub use fault::{Fault, FaultKind};
 pub use job::{CpuSet, EngineKind, Job, Pacing, Schedule, Timing};
+pub use path::{Path, Place, Via};
+pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec};
 pub use problem::Problem;
 pub use record::{Cost, Environment, Interval, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record};
+pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus};
 pub use sweep::{Scale, Sweep};
 pub use tcp::TcpTotals;
+pub use testbed::{LabNode, LabSpec, TestbedSpec};
 pub use warning::{Warning, WarningKind};
 
 /// Nanoseconds on the monotonic clock of one machine, or a length of time in nanoseconds.

@@ -1,0 +1,1 @@
+//! The testbed of network namespaces on this machine.

@@ -1,0 +1,100 @@
+//! A scenario as it was resolved: all that a run needs, and all that is needed to repeat it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Job, Path, TestbedSpec};
+
+/// The version of [`Plan`] in `run.json`.
+pub const PLAN_SCHEMA: &str = "hopbench.plan/1";
+
+/// What will be measured: cells, in rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// [`PLAN_SCHEMA`].
+    pub schema: String,
+    /// The scenario's name; part of the folder's name.
+    pub name: String,
+    /// Where it runs.
+    pub testbed: TestbedSpec,
+    /// The paths, in the scenario's order.
+    pub paths: Vec<Path>,
+    /// The workloads' points, in the scenario's order.
+    pub points: Vec<Point>,
+    /// The cells, path by path.
+    pub cells: Vec<Cell>,
+    /// Passes over all cells; at least 1.
+    pub rounds: u32,
+    /// The path that the others are compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// Seed of the order of the rounds and of everything random in the trials.
+    pub seed: u64,
+}
+
+/// One setting of a workload's swept parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// The workload's name in the scenario; `job.workload` says what kind it is.
+    pub workload: String,
+    /// The parameters that vary between the points of this workload, with their values here.
+    pub point: BTreeMap<String, Value>,
+    /// The job, settled, but for the URL of `http`, which the route completes.
+    pub job: Job,
+    /// What answers at the other end.
+    pub server: ServerSpec,
+}
+
+/// What answers at the other end of a path.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ServerSpec {
+    /// `hopbench` (the agent itself) or the name of a server program that the testbed starts: `nginx`.
+    pub program: String,
+    /// Path and query of the URL that `http` requests, from the slash on: `/?size=1024`.
+    pub request: String,
+    /// Size of the answer's body where the scenario says it, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_bytes: Option<u64>,
+}
+
+impl ServerSpec {
+    /// The agent's own server.
+    pub const AGENT: &'static str = "hopbench";
+
+    /// Whether the agent itself answers.
+    pub fn is_agent(&self) -> bool {
+        self.program == Self::AGENT
+    }
+}
+
+/// Path x workload x point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cell {
+    /// Index into [`Plan::paths`].
+    pub path: usize,
+    /// Index into [`Plan::points`].
+    pub point: usize,
+}
+
+impl Plan {
+    /// The path and the point of a cell.
+    ///
+    /// # Panics
+    /// When the cell is of another plan.
+    pub fn at(&self, cell: Cell) -> (&Path, &Point) {
+        (&self.paths[cell.path], &self.points[cell.point])
+    }
+
+    /// Time that the trials take at least, warm-up included, ns.
+    pub fn least_ns(&self) -> u64 {
+        let round: u64 = self
+            .cells
+            .iter()
+            .map(|cell| self.points[cell.point].job.timing)
+            .map(|timing| timing.warmup_ns.saturating_add(timing.window_ns))
+            .fold(0, u64::saturating_add);
+        round.saturating_mul(u64::from(self.rounds))
+    }
+}

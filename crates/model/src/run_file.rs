@@ -1,0 +1,64 @@
+//! `run.json`: what a results folder is about.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Plan;
+
+/// The version of [`RunFile`]; a field is never repurposed, this number grows instead.
+pub const RUN_SCHEMA: &str = "hopbench.run/1";
+
+/// The contents of `run.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// [`RUN_SCHEMA`].
+    pub schema: String,
+    /// The run's own identity, in every record.
+    pub run_id: String,
+    /// How far it came.
+    pub status: RunStatus,
+    /// UTC, RFC 3339.
+    pub started_at: String,
+    /// UTC, RFC 3339; absent while it runs, and after a crash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    /// The scenario as it was resolved.
+    pub plan: Plan,
+    /// The scenario as it was written.
+    pub scenario: String,
+    /// Facts about the machine and the tool, by name.
+    pub environment: BTreeMap<String, String>,
+    /// Facts about the testbed, by name: addresses, CPU sets, what is shared.
+    pub testbed: BTreeMap<String, String>,
+    /// Trials that failed and left no figures, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
+}
+
+/// How far a run came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// It runs, or died without a word.
+    Running,
+    /// Every cell of every round has its record.
+    Complete,
+    /// It ended before that; `run --resume` goes on.
+    Incomplete,
+}
+
+/// A trial without figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The path's name.
+    pub path: String,
+    /// The workload's name.
+    pub workload: String,
+    /// The point, as the reports write it: `size=64`.
+    pub point: String,
+    /// The round, from 1.
+    pub round: u32,
+    /// Why.
+    pub reason: String,
+}

@@ -1,0 +1,1 @@
+//! Scenario files: YAML in, a plan or a list of problems out.

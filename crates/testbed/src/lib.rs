@@ -1,0 +1,119 @@
+//! What every testbed must provide. The conductor drives this and never knows which testbed it has.
+//!
+//! ```text
+//!   missing ─► up ─► (control, route, counters, [trial], counters, prove)* ─► down
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
+
+use hopbench_model::{EndReport, Fault, Job, Path, Plan, Proof, ServerSpec};
+
+/// Where scenarios run.
+pub trait Testbed {
+    /// Its name in scenarios.
+    fn name(&self) -> &'static str;
+
+    /// What the plan needs and this testbed cannot give here; empty when everything can run. Builds nothing.
+    fn missing(&mut self, plan: &Plan) -> Vec<Need>;
+
+    /// Builds everything the plan needs and starts its agents.
+    ///
+    /// # Errors
+    /// What could not be had; whatever was built until then is gone.
+    fn up(&mut self, plan: &Plan) -> Result<(), Fault>;
+
+    /// Who takes part in the trials of a path, and where its clients connect to.
+    ///
+    /// # Errors
+    /// A path or a server that was not part of the plan that was built, a server program that cannot be started.
+    fn route(&mut self, path: &Path, server: &ServerSpec) -> Result<Route, Fault>;
+
+    /// A new control session with an agent. An agent that died is started again first.
+    ///
+    /// # Errors
+    /// An agent that cannot be started.
+    fn control(&mut self, agent: &AgentId) -> Result<Control, Fault>;
+
+    /// The counters that can prove a route, as they stand now.
+    ///
+    /// # Errors
+    /// Counters that cannot be read.
+    fn counters(&mut self, route: &Route) -> Result<Counters, Fault>;
+
+    /// What the counters and the ends' reports say about the way the traffic took.
+    fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof>;
+
+    /// Facts for `run.json`: addresses, CPU sets, what nodes share.
+    fn facts(&self) -> BTreeMap<String, String>;
+
+    /// Ends the agents and removes what was built.
+    fn down(&mut self);
+}
+
+/// An agent of the testbed: `bridge@a`, `bridge@a#2`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AgentId(pub String);
+
+impl fmt::Display for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How the conductor reaches an agent.
+#[derive(Debug)]
+pub enum Control {
+    /// The conductor's end of a socket pair; the agent holds the other end.
+    Pair(UnixStream),
+}
+
+/// Who takes part in the trials of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// The path's name.
+    pub path: String,
+    /// The clients, at least one.
+    pub clients: Vec<AgentId>,
+    /// The servers, at least one.
+    pub servers: Vec<AgentId>,
+    /// Nodes of the clients and of the servers, in the same order.
+    pub nodes: Vec<(AgentId, String)>,
+    /// Where the clients connect to.
+    pub target: SocketAddr,
+    /// What the traffic passes, in order: `veth`, `bridge a`, `dnat on a`, `vxlan` ...
+    pub hops: Vec<String>,
+    /// Processes of the server program, where it is not the agent; their CPU is the server's cost.
+    pub programs: Vec<u32>,
+}
+
+/// Counters by name, like `b/vxlan0 rx_bytes`; they only grow.
+pub type Counters = BTreeMap<String, u64>;
+
+/// What the ends of a trial saw.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// The clients' reports, with who they are.
+    pub clients: &'a [(AgentId, EndReport)],
+    /// The servers' reports, with who they are.
+    pub servers: &'a [(AgentId, EndReport)],
+    /// What each agent said of itself and of its machine at its hello.
+    pub machines: &'a BTreeMap<AgentId, BTreeMap<String, String>>,
+}
+
+/// Something that a path needs and that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// The path that needs it; absent: the whole testbed.
+    pub path: Option<String>,
+    /// What is missing: `runsc`.
+    pub what: String,
+    /// Why it is needed and how that was found out.
+    pub why: String,
+    /// What to do about it.
+    pub remedy: String,
+}
