@@ -13,16 +13,28 @@ pub(crate) struct RunGreeter {
     pub(crate) code: WorkloadCode,
     pub(crate) workload: &'static dyn Workload,
     pub(crate) job: Job,
+    /// Number of this client's first flow in the run.
+    pub(crate) first_flow: u32,
+    /// Connections of all clients of the run; 0: those of the job.
+    pub(crate) all_connections: u32,
 }
 
 impl RunGreeter {
+    /// The number in the run of what is flow `flow` here. A connection's successors (`crr`) come a round of all
+    /// clients' connections later, so that no two clients ever give the same number.
+    pub(crate) fn in_run(&self, flow: u32) -> u32 {
+        let ours = self.job.connections.max(1);
+        let all = if self.all_connections == 0 { ours } else { self.all_connections };
+        (flow / ours).wrapping_mul(all).wrapping_add(self.first_flow).wrapping_add(flow % ours)
+    }
+
     fn header(&self, flow: u32, kind: FlowKind) -> FlowHeader {
         FlowHeader {
             workload: self.code,
             direction: direction(self.workload, &self.job, flow),
             kind,
             run: self.run,
-            flow,
+            flow: self.in_run(flow),
         }
     }
 }
@@ -45,6 +57,7 @@ impl Greeter for RunGreeter {
         if answer == FLOW_ACCEPTED {
             return Greeted::Accepted;
         }
+        let flow = self.in_run(flow);
         match Answer::parse(answer) {
             Some(Answer::Accepted { run, flow: f }) if run == self.run && f == flow => Greeted::Accepted,
             Some(Answer::Challenge { run, flow: f, cookie }) if run == self.run && f == flow => {
@@ -52,5 +65,58 @@ impl Greeter for RunGreeter {
             }
             _ => Greeted::Unknown,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use hopbench_model::{EngineKind, Pacing, SECOND, Schedule, Timing};
+
+    use super::*;
+
+    fn greeter(client: u32, connections: u32, clients: u32) -> RunGreeter {
+        let timing = Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND };
+        RunGreeter {
+            run: 1,
+            key: FlowKey::new([1; 32]),
+            code: WorkloadCode::Crr,
+            workload: hopbench_load::workload("crr").unwrap(),
+            job: Job {
+                workload: "crr".to_owned(),
+                params: serde_json::json!({"size": "1B"}),
+                schedule: Schedule::Closed,
+                engine: EngineKind::Epoll,
+                connections,
+                threads: 1,
+                pacing: Pacing::Sleep,
+                client_cpus: None,
+                server_cpus: None,
+                timing,
+                seed: 1,
+            },
+            first_flow: client * connections,
+            all_connections: clients * connections,
+        }
+    }
+
+    #[test]
+    fn clients_of_one_run_share_its_numbers_without_gap_or_clash() {
+        let mut seen = BTreeSet::new();
+        for client in 0..3 {
+            let greeter = greeter(client, 4, 3);
+            // Slot 0 to 3, and each slot's next four connections.
+            for flow in 0..20 {
+                assert!(seen.insert(greeter.in_run(flow)), "flow {flow} of client {client}");
+            }
+        }
+        assert_eq!(seen, (0..60).collect());
+    }
+
+    #[test]
+    fn an_only_client_keeps_its_own_numbers() {
+        let alone = RunGreeter { all_connections: 0, ..greeter(0, 4, 1) };
+        assert!((0..100).all(|flow| alone.in_run(flow) == flow));
     }
 }

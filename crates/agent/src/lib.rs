@@ -5,12 +5,17 @@
 //! except at the ends of intervals.
 //!
 //! - [`Server`]: an agent behind a port, as `hopbench serve` runs it;
+//! - [`Inherited`]: an agent that a testbed started, with its session and its port, as `hopbench agent` runs it;
 //! - [`local`]: an agent inside this process, for the client's end of the commands by hand;
 //! - [`Limits`]: what an agent lets anybody ask of it.
 
+mod entrance;
+mod gate;
 mod greeter;
 mod hello;
+mod inherited;
 mod limits;
+mod listening;
 mod observer;
 mod pending;
 mod port;
@@ -21,6 +26,7 @@ mod sessions;
 mod trial;
 
 pub use hello::hello;
+pub use inherited::Inherited;
 pub use limits::Limits;
 pub use server::{Options, Server};
 pub use session::local;

@@ -1,6 +1,8 @@
 //! What an agent lets anybody ask of it.
 
-use hopbench_load::Throttle;
+use std::sync::Arc;
+
+use hopbench_load::{Throttle, Tickets};
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{Fault, Job, Nanos};
 use hopbench_sys::limits;
@@ -8,7 +10,7 @@ use hopbench_sys::limits;
 /// An agent's limits: its own, whatever a conductor asks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// Flows open at once, over all trials.
+    /// Flows open at once, over all trials and the HTTP target; one more is refused when it comes.
     pub flows: Option<u32>,
     /// Payload bits a second that all trials together may move here, in both directions.
     pub bits_per_s: Option<u64>,
@@ -17,15 +19,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Refuses a job that asks for more than the agent allows, given the flows that are open already.
-    pub(crate) fn refuse(&self, job: &Job, open: u32) -> Result<(), Fault> {
+    /// Refuses a job that asks for more than the agent ever allows.
+    pub(crate) fn refuse(&self, job: &Job) -> Result<(), Fault> {
         if let Some(most) = self.flows
-            && job.connections.saturating_add(open) > most
+            && job.connections > most
         {
-            return Err(Fault::environment(format!(
-                "the agent allows {most} flows at once, {open} are open and {} were asked for; ask for fewer or raise its --max-flows",
-                job.connections
-            )));
+            return Err(no_room(most as usize, 0, job.connections));
         }
         let length = job.timing.warmup_ns.saturating_add(job.timing.window_ns);
         if let Some(most) = self.duration_ns
@@ -40,6 +39,11 @@ impl Limits {
         Ok(())
     }
 
+    /// The bound on open flows.
+    pub(crate) fn tickets(&self) -> Arc<Tickets> {
+        Tickets::new(self.flows.map(|most| most as usize))
+    }
+
     pub(crate) fn throttle(&self) -> Option<Throttle> {
         self.bits_per_s.map(Throttle::new)
     }
@@ -51,6 +55,14 @@ impl Limits {
             .into_iter()
             .collect()
     }
+}
+
+/// Why a run has no room, and what to do about it.
+pub(crate) fn no_room(most: usize, taken: usize, asked: u32) -> Fault {
+    Fault::environment(format!(
+        "the agent allows {most} flows at once, {taken} are taken and {asked} were asked for; ask for fewer or raise its \
+         --max-flows"
+    ))
 }
 
 /// Makes room for the sockets of a trial.

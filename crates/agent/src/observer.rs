@@ -2,21 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_meter::{MeterSet, Target};
-use hopbench_model::Reading;
+use hopbench_meter::{MeterSet, Target, Watched};
+use hopbench_model::{Fault, Reading};
 use hopbench_sys::{clock, usage};
 
 /// All meters of one end.
 pub(crate) struct Observer {
     meters: MeterSet,
+    /// A server program.
+    program: Option<Watched>,
+    /// Why what the program spent is not known any more.
+    program_lost: Option<String>,
 }
 
 /// The name under which this process' own usage stands among the readings.
 const SELF: &str = "self";
+/// The name under which a server program's does: the values of the meter `process`, summed over its processes.
+const PROGRAM: &str = "program";
+
+/// Looks for the processes of a server program, where there is one.
+pub(crate) fn watch(pids: &[u32]) -> Result<Option<Watched>, Fault> {
+    let program = if pids.is_empty() { None } else { Some(Watched::open(pids)) };
+    program.transpose().map_err(|absent| {
+        Fault::environment(format!("the server program cannot be watched, has it ended? {}", absent.why))
+    })
+}
 
 impl Observer {
-    pub(crate) fn new() -> Self {
-        Self { meters: MeterSet::open_all(&Target::itself(), clock::now) }
+    /// Opens the meters.
+    pub(crate) fn new(program: Option<Watched>) -> Self {
+        Self { meters: MeterSet::open_all(&Target::itself(), clock::now), program, program_lost: None }
     }
 
     /// Reads every meter.
@@ -34,6 +49,11 @@ impl Observer {
                 ("involuntary_switches_total".to_owned(), usage.involuntary_switches as f64),
             ]),
         );
+        match self.program.as_mut().map(Watched::read) {
+            Some(Ok(reading)) => drop(readings.insert(PROGRAM.to_owned(), reading)),
+            Some(Err(error)) => self.program_lost = Some(error.to_string()),
+            None => {}
+        }
         // JSON has no word for what is not finite.
         for reading in readings.values_mut() {
             reading.retain(|_, value| value.is_finite());
@@ -41,8 +61,9 @@ impl Observer {
         readings
     }
 
-    /// Meters that this machine does not have, with the reason.
-    pub(crate) fn unavailable(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.meters.unavailable().iter().map(|(name, why)| (*name, why.as_str()))
+    /// What could not be read here, with the reason: meters that this machine does not have, a program that ended.
+    pub(crate) fn unavailable(&self) -> impl Iterator<Item = (&str, &str)> {
+        let meters = self.meters.unavailable().iter().map(|(name, why)| (*name, why.as_str()));
+        meters.chain(self.program_lost.as_deref().map(|why| (PROGRAM, why)))
     }
 }

@@ -1,16 +1,18 @@
 //! The one port: what every new connection and datagram is.
 
+use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hopbench_load::crew::{Accepted, Acceptor};
 use hopbench_model::{Nanos, SECOND};
-use hopbench_sys::{DatagramPort, Epoll, Events, Listener, Socket, Waker, clock};
+use hopbench_sys::{DatagramPort, Epoll, Events, Listener, Socket, Waker, clock, errno};
 use hopbench_wire::udp::CookieJar;
 use hopbench_wire::{FLOW_HEADER_BYTES, First, classify};
 
+use crate::gate::Gate;
+use crate::listening::NewSession;
 use crate::pending::Pending;
 use crate::runs::Runs;
 
@@ -20,10 +22,10 @@ pub(crate) struct Port {
     pub(crate) datagrams: DatagramPort,
     pub(crate) jar: CookieJar,
     pub(crate) runs: Arc<Runs>,
-    /// Where HTTP connections go, while somebody wants the HTTP target.
-    pub(crate) http: Option<Acceptor>,
-    /// Starts a control session.
-    pub(crate) session: Box<dyn Fn(TcpStream) + Send>,
+    /// Where HTTP connections go.
+    pub(crate) gate: Arc<Gate>,
+    /// Starts a control session, where the port takes any.
+    pub(crate) session: Option<NewSession>,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) waker: Arc<Waker>,
 }
@@ -47,7 +49,6 @@ impl Port {
         epoll.add(&*self.waker, WAKER)?;
         let mut events = Events::with_capacity(TURN);
         let mut pending = Pending::new(FIRST_PENDING);
-        let mut http_flows = 0u32;
         // What edge-triggered readiness said and was not used up yet.
         let (mut accepts, mut reads) = (true, true);
         let mut retry_at = None;
@@ -67,7 +68,7 @@ impl Port {
                         if let Some(verdict) = pending.socket(token).and_then(look)
                             && let Some(socket) = pending.take(token)
                         {
-                            self.hand_over(verdict, socket, &mut http_flows);
+                            self.hand_over(verdict, socket);
                         }
                     }
                 }
@@ -76,7 +77,7 @@ impl Port {
                 retry_at = None;
             }
             if accepts && retry_at.is_none() {
-                match self.accept(&epoll, &mut pending, &mut http_flows) {
+                match self.accept(&epoll, &mut pending) {
                     Ok(more) => accepts = more,
                     // Too few files, or memory: those who wait in the backlog are not lost.
                     Err(_) => retry_at = Some(clock::now() + NO_FILES_PAUSE),
@@ -90,20 +91,18 @@ impl Port {
     }
 
     /// Takes new connections; returns whether there may be more.
-    fn accept(&self, epoll: &Epoll, pending: &mut Pending, http_flows: &mut u32) -> std::io::Result<bool> {
+    fn accept(&self, epoll: &Epoll, pending: &mut Pending) -> std::io::Result<bool> {
         for _ in 0..TURN {
             let socket = match self.listener.accept() {
                 Ok((socket, _)) => socket,
-                Err(error) => match error.raw_os_error() {
-                    Some(EAGAIN) => return Ok(false),
-                    // ECONNABORTED and the like concern one connection, which is gone.
-                    Some(EMFILE | ENFILE | ENOBUFS | ENOMEM) => return Err(error),
-                    _ => continue,
-                },
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if errno::too_many_files(&error) || errno::no_memory(&error) => return Err(error),
+                // ECONNABORTED and the like concern one connection, which is gone.
+                Err(_) => continue,
             };
             // Clients speak first, and mostly have: no need to wait for what is there already.
             match look(&socket) {
-                Some(verdict) => self.hand_over(verdict, socket, http_flows),
+                Some(verdict) => self.hand_over(verdict, socket),
                 None => {
                     if epoll.add(&socket, pending.next_token()).is_ok() {
                         pending.add(socket, clock::now());
@@ -114,18 +113,15 @@ impl Port {
         Ok(true)
     }
 
-    fn hand_over(&self, verdict: Verdict, socket: Socket, http_flows: &mut u32) {
+    fn hand_over(&self, verdict: Verdict, socket: Socket) {
         match verdict {
             Verdict::Control => {
-                (self.session)(TcpStream::from(OwnedFd::from(socket)));
-            }
-            Verdict::Flow(header) => self.runs.tcp_flow(&header, socket),
-            Verdict::Http => {
-                if let Some(http) = &self.http {
-                    *http_flows = http_flows.wrapping_add(1);
-                    http(Accepted { flow: *http_flows, from_server: false, socket });
+                if let Some(session) = &self.session {
+                    session(TcpStream::from(OwnedFd::from(socket)));
                 }
             }
+            Verdict::Flow(header) => self.runs.tcp_flow(&header, socket),
+            Verdict::Http => self.gate.enter(socket),
             // Says nothing: whoever guesses learns nothing.
             Verdict::Drop => {}
         }
@@ -139,7 +135,7 @@ impl Port {
                 Ok(arrival) => {
                     self.runs.datagram(&self.datagrams, &self.jar, &buffer[..arrival.len], arrival.peer, arrival.local);
                 }
-                Err(error) if error.raw_os_error() == Some(EAGAIN) => return false,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
                 // An ICMP error for an earlier answer; the next call goes on.
                 Err(_) => {}
             }
@@ -147,12 +143,6 @@ impl Port {
         true
     }
 }
-
-const EAGAIN: i32 = 11;
-const ENOMEM: i32 = 12;
-const ENFILE: i32 = 23;
-const EMFILE: i32 = 24;
-const ENOBUFS: i32 = 105;
 
 /// What a connection turned out to be.
 #[derive(Clone, Copy)]
@@ -169,7 +159,7 @@ fn look(socket: &Socket) -> Option<Verdict> {
     let got = match socket.peek(&mut bytes) {
         Ok(0) => return Some(Verdict::Drop),
         Ok(got) => got,
-        Err(error) if error.raw_os_error() == Some(EAGAIN) => return None,
+        Err(error) if error.kind() == ErrorKind::WouldBlock => return None,
         Err(_) => return Some(Verdict::Drop),
     };
     match classify(&bytes[..got]) {

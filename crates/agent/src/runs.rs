@@ -4,19 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hopbench_load::Tickets;
 use hopbench_load::crew::{Accepted, Acceptor};
 use hopbench_load::workload::Workload;
-use hopbench_model::Job;
+use hopbench_model::{Fault, Job};
 use hopbench_sys::{DatagramPort, Socket};
 use hopbench_wire::udp::{CookieJar, Verdict};
 use hopbench_wire::{FLOW_ACCEPTED, FLOW_HEADER_BYTES, FlowHeader, FlowKey, FlowKind, FlowLedger, WorkloadCode, udp};
 
 use crate::greeter::direction;
+use crate::limits::no_room;
 
 /// Runs by number; the port looks flows up here, control sessions enter and remove their run.
 #[derive(Default)]
 pub(crate) struct Runs {
     open: Mutex<BTreeMap<u32, Run>>,
+    /// Flows that the agent has open: those of runs, those of the HTTP target, those that outlive their run.
+    tickets: Arc<Tickets>,
 }
 
 /// One run that expects flows.
@@ -24,35 +28,47 @@ pub(crate) struct Run {
     pub(crate) key: FlowKey,
     pub(crate) code: WorkloadCode,
     pub(crate) workload: &'static dyn Workload,
+    /// Its connections are those of all clients together.
     pub(crate) job: Job,
     pub(crate) acceptor: Acceptor,
-    /// Flows of the run that are open here.
-    pub(crate) live: Box<dyn Fn() -> usize + Send>,
-    /// How many may be, where the agent limits flows.
-    pub(crate) most_live: Option<usize>,
+    /// Its open flows, a part of [`Runs::tickets`].
+    pub(crate) tickets: Arc<Tickets>,
     pub(crate) ledger: FlowLedger,
     pub(crate) registered: BTreeSet<(SocketAddr, u32)>,
 }
 
 impl Runs {
-    /// Enters a run; refused when another has its number.
-    pub(crate) fn enter(&self, number: u32, run: Run) -> bool {
+    /// No runs yet; their flows are bounded by `tickets`.
+    pub(crate) fn new(tickets: Arc<Tickets>) -> Self {
+        Self { open: Mutex::default(), tickets }
+    }
+
+    /// All flows of the agent.
+    pub(crate) fn tickets(&self) -> &Arc<Tickets> {
+        &self.tickets
+    }
+
+    /// Enters a run; refused when another has its number, or when its flows would not find room beside those that
+    /// are open and those that other runs still wait for. Who comes later cannot take what was found free here.
+    pub(crate) fn enter(&self, number: u32, run: Run) -> Result<(), Fault> {
         let mut open = self.lock();
         if open.contains_key(&number) {
-            return false;
+            return Err(Fault::environment("another run has this number; try again"));
+        }
+        if let Some(most) = self.tickets.most() {
+            let expected = |run: &Run| (run.job.connections as usize).saturating_sub(run.tickets.open());
+            let taken = self.tickets.open() + open.values().map(expected).sum::<usize>();
+            if taken + run.job.connections as usize > most {
+                return Err(no_room(most, taken, run.job.connections));
+            }
         }
         open.insert(number, run);
-        true
+        Ok(())
     }
 
     /// Forgets a run: from here on nobody can open a flow of it.
     pub(crate) fn remove(&self, number: u32) {
         self.lock().remove(&number);
-    }
-
-    /// Flows that the runs were prepared for.
-    pub(crate) fn flows(&self) -> u32 {
-        self.lock().values().fold(0, |sum, run| sum.saturating_add(run.job.connections))
     }
 
     /// Takes in a TCP flow that sent this header; a flow that is not welcome is dropped without a word.
@@ -67,11 +83,10 @@ impl Runs {
         if header.kind != FlowKind::Tcp || !run.welcomes(&header) || !run.key.verify(&header, &token) {
             return;
         }
-        // The ledger bounds the others: each has one of as many numbers as there are connections.
-        if run.code == WorkloadCode::Crr && run.most_live.is_some_and(|most| (run.live)() >= most) {
+        // Only a flow whose token is right can take a place, and only one that has a place uses up its number.
+        let Some(ticket) = run.tickets.take() else {
             return;
-        }
-        // Only a flow whose token is right can use up a number.
+        };
         if !run.ledger.claim(header.flow) {
             return;
         }
@@ -83,7 +98,7 @@ impl Runs {
         let from_server = run.workload.server_sends(&run.job, header.flow);
         let acceptor = Arc::clone(&run.acceptor);
         drop(open);
-        acceptor(Accepted { flow: header.flow, from_server, socket });
+        acceptor(Accepted { flow: header.flow, from_server, socket, ticket });
     }
 
     /// Judges a datagram that belongs to no flow yet, and answers it if it deserves an answer.
@@ -109,6 +124,9 @@ impl Runs {
                     return;
                 }
                 if !run.registered.contains(&(peer, header.flow)) {
+                    let Some(ticket) = run.tickets.take() else {
+                        return;
+                    };
                     // One address a flow: a flow number is claimed like a TCP flow's.
                     if !run.ledger.claim(header.flow) {
                         return;
@@ -119,7 +137,7 @@ impl Runs {
                     run.registered.insert((peer, header.flow));
                     let acceptor = Arc::clone(&run.acceptor);
                     drop(open);
-                    acceptor(Accepted { flow: header.flow, from_server: false, socket });
+                    acceptor(Accepted { flow: header.flow, from_server: false, socket, ticket });
                 }
                 drop(port.send_from(&answer, local.ip(), peer));
             }

@@ -2,20 +2,18 @@
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::JoinHandle;
 
-use hopbench_control::secret::{Secret, random_bytes};
+use hopbench_control::secret::Secret;
 use hopbench_control::{Channel, tls};
-use hopbench_load::{TargetContext, target};
+use hopbench_load::crew::Crew;
+use hopbench_load::{TargetContext, Window, target};
 use hopbench_model::Fault;
-use hopbench_sys::{DatagramPort, Listener, Waker, limits};
-use hopbench_wire::udp::CookieJar;
+use hopbench_sys::Waker;
 
+use crate::gate::Pass;
 use crate::limits::Limits;
-use crate::port::Port;
-use crate::runs::Runs;
-use crate::session;
+use crate::listening::{Bound, Flags, Listening};
+use crate::session::{self, Over};
 use crate::sessions::Sessions;
 use crate::trial::Shared;
 
@@ -35,16 +33,19 @@ pub struct Options {
 /// A running agent; dropping it stops it.
 #[derive(Debug)]
 pub struct Server {
-    address: SocketAddr,
-    stop: Arc<AtomicBool>,
-    waker: Arc<Waker>,
-    thread: Option<JoinHandle<std::io::Result<()>>>,
+    port: Listening,
+    /// Ended after the port, which hands connections to it.
+    _http: Option<Http>,
 }
 
-/// Connections waiting to be accepted; the kernel caps it at `net.core.somaxconn`.
-const BACKLOG: i32 = 4096;
-/// Open files that strangers cannot use up.
-const OPEN_FILES: u64 = 4096;
+/// The HTTP target for everybody, for as long as the agent runs.
+struct Http {
+    crew: Option<Crew>,
+    window: Arc<Window>,
+    _pass: Pass,
+}
+
+const FLAGS: Flags = Flags { address: "--bind", port: "--port" };
 
 impl Server {
     /// Binds the port and starts to serve.
@@ -52,75 +53,32 @@ impl Server {
     /// # Errors
     /// A port in use, an address that this machine does not have, no right to either.
     pub fn start(options: &Options) -> Result<Self, Fault> {
-        // The usual 1024 would be used up by connections that say nothing before their number is bounded. Where
-        // there are no more to be had, those who wait in the backlog are served when the silent ones are cut.
-        let _ = limits::raise_open_files(OPEN_FILES);
-        let cannot = |what: &str, error: &std::io::Error| bind_fault(what, options.listen, error);
-        let listener = Listener::bind(options.listen, BACKLOG).map_err(|e| cannot("TCP", &e))?;
-        let address = listener.local().map_err(|e| cannot("TCP", &e))?;
-        let mut udp = options.listen;
-        udp.set_port(address.port());
-        let datagrams = DatagramPort::bind(udp).map_err(|e| cannot("UDP", &e))?;
+        let bound = Bound::to(options.listen, FLAGS)?;
         let other = |error: &dyn std::fmt::Display| Fault::environment(format!("cannot start the agent: {error}"));
-        let jar = CookieJar::new(random_bytes().map_err(|e| other(&e))?);
         let config = tls::server_config(&options.secret).map_err(|e| other(&e))?;
-        let runs = Arc::new(Runs::default());
-        let shared = Arc::new(Shared {
-            runs: Arc::clone(&runs),
-            throttle: options.limits.throttle().map(Arc::new),
-            limits: options.limits,
-            may_be_client: false,
-            trials: AtomicUsize::new(0),
-        });
-        let (stop, waker) = (Arc::new(AtomicBool::new(false)), Arc::new(Waker::new().map_err(|e| other(&e))?));
-        let http = TargetContext { throttle: shared.throttle.clone(), ..TargetContext::new(Arc::clone(&waker)) };
-        let target = if options.http { Some(target(&http)?) } else { None };
+        let shared = Shared::new(options.limits, false);
+        let http = if options.http { Some(Http::open(&shared).map_err(|e| other(&e))?) } else { None };
+        let (runs, gate) = (Arc::clone(&shared.runs), Arc::clone(&shared.gate));
         let sessions = Arc::new(Sessions::default());
         let session = move |stream: TcpStream| {
-            let Some(number) = sessions.enter(&stream) else { return };
-            let (shared, config, sessions_here) = (Arc::clone(&shared), Arc::clone(&config), Arc::clone(&sessions));
+            let Some(mut seat) = sessions.enter(&stream) else { return };
+            let (shared, config) = (Arc::clone(&shared), Arc::clone(&config));
             let body = move || {
-                let mut known = false;
                 // Who breaks the protocol, or has no token, is told by TLS and by the closed connection.
                 if let Ok(channel) = Channel::accept(stream, config) {
-                    let _ = session::serve(channel, &shared, || {
-                        known = sessions_here.welcome(number);
-                        known
-                    });
+                    let _ = session::serve(channel, &shared, Over::Tls, || seat.welcome());
                 }
-                sessions_here.leave(number, known);
             };
-            if std::thread::Builder::new().name("hb-control".to_owned()).stack_size(512 * 1024).spawn(body).is_err() {
-                sessions.leave(number, false);
-            }
+            // Without a thread the connection is closed, and its seat is free again.
+            let _ = std::thread::Builder::new().name("hb-control".to_owned()).stack_size(512 * 1024).spawn(body);
         };
-        let port = Port {
-            listener,
-            datagrams,
-            jar,
-            runs,
-            http: target.as_ref().map(|(_, acceptor)| Arc::clone(acceptor)),
-            session: Box::new(session),
-            stop: Arc::clone(&stop),
-            waker: Arc::clone(&waker),
-        };
-        let thread = std::thread::Builder::new()
-            .name("hb-port".to_owned())
-            .spawn(move || {
-                let served = port.run();
-                if let Some((crew, _)) = target {
-                    http.window.stop();
-                    drop(crew.join());
-                }
-                served
-            })
-            .map_err(|e| other(&e))?;
-        Ok(Self { address, stop, waker, thread: Some(thread) })
+        let port = bound.serve(runs, gate, Some(Box::new(session)))?;
+        Ok(Self { port, _http: http })
     }
 
     /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.port.address
     }
 
     /// Serves until another thread, or the process, ends it.
@@ -128,39 +86,34 @@ impl Server {
     /// # Errors
     /// What made the port's thread give up.
     pub fn wait(mut self) -> Result<(), Fault> {
-        self.join()
-    }
-
-    fn join(&mut self) -> Result<(), Fault> {
-        match self.thread.take().map(JoinHandle::join) {
-            None | Some(Ok(Ok(()))) => Ok(()),
-            Some(Ok(Err(error))) => Err(Fault::measuring(format!("the agent's port failed: {error}"))),
-            Some(Err(_)) => Err(Fault::measuring("the agent's port thread panicked")),
-        }
+        self.port.join()
     }
 }
 
-impl Drop for Server {
+impl Http {
+    fn open(shared: &Shared) -> Result<Self, Fault> {
+        let waker = Waker::new().map_err(|e| Fault::environment(e.to_string()))?;
+        let context = TargetContext {
+            throttle: shared.throttle.clone(),
+            tickets: Arc::clone(shared.runs.tickets()),
+            ..TargetContext::new(Arc::new(waker))
+        };
+        let (crew, acceptor) = target(&context)?;
+        Ok(Self { crew: Some(crew), window: context.window, _pass: shared.gate.open(acceptor) })
+    }
+}
+
+impl std::fmt::Debug for Http {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Http {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.waker.wake();
-        let _ = self.join();
-    }
-}
-
-fn bind_fault(what: &str, listen: SocketAddr, error: &std::io::Error) -> Fault {
-    use std::io::ErrorKind as K;
-    match error.kind() {
-        K::AddrInUse => Fault::input(format!(
-            "--port: {what} port {} is in use on {}; another agent may run there, or take another --port",
-            listen.port(),
-            listen.ip()
-        )),
-        K::AddrNotAvailable => Fault::input(format!("--bind: this machine has no address {}", listen.ip())),
-        K::PermissionDenied => Fault::environment(format!(
-            "--port: no right to listen on {what} port {}; ports below 1024 need CAP_NET_BIND_SERVICE",
-            listen.port()
-        )),
-        _ => Fault::environment(format!("cannot listen on {what} {listen}: {error}")),
+        self.window.stop();
+        if let Some(crew) = self.crew.take() {
+            drop(crew.join());
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use hopbench_control::{Channel, ChannelError};
 use hopbench_model::{Fault, Nanos};
@@ -11,7 +10,6 @@ use hopbench_wire::{AgentSession, Build, FromAgent, HANDSHAKE_LIMIT, Heed, SILEN
 
 use crate::hello::hello;
 use crate::limits::Limits;
-use crate::runs::Runs;
 use crate::trial::{News, Shared, Trial};
 
 /// Why a session ended before its time.
@@ -23,6 +21,8 @@ pub(crate) enum Ended {
     Protocol(#[from] SessionError),
     #[error("the conductor was silent for 5 s")]
     Silence,
+    #[error("there is no agent to serve it")]
+    Refused,
     #[error("too many sessions")]
     TooMany,
     #[error("no hello within 5 s")]
@@ -31,6 +31,19 @@ pub(crate) enum Ended {
     Io(#[from] std::io::Error),
 }
 
+/// What carries a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// A network, which may lose the other end without a word: silence ends the session.
+    Tls,
+    /// A socket pair, whose end tells that the other end died. Silence says something only inside a trial: a conductor
+    /// that hangs there must not leave load behind.
+    Pair,
+}
+
+/// Messages that are looked at before the trial gets its turn.
+const TURN: usize = 64;
+
 /// Starts an agent inside this process and returns the conductor's end of its session. It has no limits and
 /// serves no flows: it is the client's end of a trial.
 ///
@@ -38,17 +51,11 @@ pub(crate) enum Ended {
 /// A thread or a socket pair that could not be had.
 pub fn local() -> std::io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
-    let shared = Arc::new(Shared {
-        runs: Arc::new(Runs::default()),
-        limits: Limits::default(),
-        throttle: None,
-        may_be_client: true,
-        trials: AtomicUsize::new(0),
-    });
+    let shared = Shared::new(Limits::default(), true);
     std::thread::Builder::new().name("hb-local".to_owned()).spawn(move || {
         // The conductor notices a session that ends; there is nobody else to tell.
         if let Ok(channel) = Channel::pair(theirs) {
-            let _ = serve(channel, &shared, || true);
+            let _ = serve(channel, &shared, Over::Pair, || true);
         }
     })?;
     Ok(ours)
@@ -56,7 +63,12 @@ pub fn local() -> std::io::Result<UnixStream> {
 
 /// Serves one session to its end. Whatever ends it ends its load too. Once the other end has said hello, and so shown
 /// that it has the token, `welcome` says whether there is room for it.
-pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, welcome: impl FnOnce() -> bool) -> Result<(), Ended> {
+pub(crate) fn serve(
+    mut channel: Channel,
+    shared: &Arc<Shared>,
+    over: Over,
+    welcome: impl FnOnce() -> bool,
+) -> Result<(), Ended> {
     let notify = Arc::new(Waker::new()?);
     channel.watch(&*notify)?;
     let ours = hello();
@@ -65,10 +77,35 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, welcome: impl Fn
     if !welcome() {
         return Err(Ended::TooMany);
     }
+    match follow(&mut channel, &mut state, shared, over, &notify) {
+        // An answer that could not be sent any more, to a conductor that was done.
+        Err(Ended::Channel(_)) if said_goodbye(&mut channel) => Ok(()),
+        ended => ended,
+    }
+}
+
+/// Whether a goodbye is among what has come and was not looked at.
+fn said_goodbye(channel: &mut Channel) -> bool {
+    let messages = std::iter::from_fn(|| channel.receive::<ToAgent>().ok().flatten());
+    messages.take(TURN).any(|message| matches!(message, ToAgent::Bye))
+}
+
+/// Does what a conductor says, until it says goodbye.
+fn follow(
+    channel: &mut Channel,
+    state: &mut AgentSession,
+    shared: &Arc<Shared>,
+    over: Over,
+    notify: &Arc<Waker>,
+) -> Result<(), Ended> {
     let mut trial: Option<Trial> = None;
     let mut heard = clock::now();
     loop {
-        while let Some(message) = channel.receive::<ToAgent>()? {
+        let mut left = TURN;
+        while left > 0
+            && let Some(message) = channel.receive::<ToAgent>()?
+        {
+            left -= 1;
             heard = clock::now();
             if state.receive(&message)? == Heed::Ignore {
                 continue;
@@ -79,7 +116,7 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, welcome: impl Fn
                 ToAgent::Ping => Some(FromAgent::Pong),
                 ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
                 ToAgent::Prepare(order) => {
-                    let prepared = Trial::prepare(&order, shared, &notify);
+                    let prepared = Trial::prepare(&order, shared, notify);
                     // It can take a while, in which nobody listened.
                     heard = clock::now();
                     match prepared {
@@ -114,8 +151,8 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, welcome: impl Fn
                 channel.send(&answer)?;
             }
         }
-        let now = clock::now();
-        if now.saturating_sub(heard) >= SILENCE_LIMIT {
+        let silent_at = if over == Over::Tls || trial.is_some() { heard + SILENCE_LIMIT } else { Nanos::MAX };
+        if clock::now() >= silent_at {
             return Err(Ended::Silence);
         }
         while let Some(news) = trial.as_mut().and_then(|t| t.look(clock::now())) {
@@ -132,8 +169,33 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, welcome: impl Fn
             channel.send(&message)?;
         }
         let next = trial.as_ref().map_or(Nanos::MAX, Trial::next_look);
-        channel.wait(next.min(heard + SILENCE_LIMIT), Some(&notify))?;
+        // Whole messages may wait that no edge will announce.
+        let until = if left == 0 { 0 } else { next.min(silent_at) };
+        channel.wait(until, Some(notify))?;
     }
+}
+
+/// Tells a conductor why there is no agent: the answer to its first trial. Waits for nothing longer than 5 s.
+pub(crate) fn refuse(mut channel: Channel, fault: &Fault) -> Result<(), Ended> {
+    let ours = hello();
+    let mut state = AgentSession::new(Build::of(&ours));
+    greet(&mut channel, &mut state, ours)?;
+    let until = clock::now() + HANDSHAKE_LIMIT;
+    while let Some(message) = channel.receive_until::<ToAgent>(until)? {
+        state.receive(&message)?;
+        let answer = match message {
+            ToAgent::Ping => FromAgent::Pong,
+            ToAgent::Clock => FromAgent::Clock { now_ns: clock::now() },
+            ToAgent::Prepare(_) => FromAgent::Failed { fault: fault.clone(), report: None },
+            _ => break,
+        };
+        state.send(&answer)?;
+        channel.send(&answer)?;
+        if matches!(answer, FromAgent::Failed { .. }) {
+            break;
+        }
+    }
+    Err(Ended::Refused)
 }
 
 fn greet(channel: &mut Channel, state: &mut AgentSession, ours: hopbench_wire::Hello) -> Result<(), Ended> {

@@ -6,19 +6,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopbench_load::crew::{Context, Crew};
-use hopbench_load::{Greeter, SocketSet, Throttle, Window, workload};
+use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Throttle, Tickets, Window, workload};
 use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, Tick};
 use hopbench_sys::{Waker, clock, cpu};
-use hopbench_wire::{FlowKey, FlowLedger, Prepare, Role, WorkloadCode};
+use hopbench_wire::{FlowKey, Prepare, Role, WorkloadCode};
 
+use crate::entrance::{self, Entrance};
+use crate::gate::Gate;
 use crate::greeter::RunGreeter;
 use crate::limits::{Limits, make_room};
-use crate::observer::Observer;
-use crate::runs::{Run, Runs, over_datagrams};
+use crate::observer::{self, Observer};
+use crate::runs::{Runs, over_datagrams};
 
 /// What all trials of an agent share.
 pub(crate) struct Shared {
     pub(crate) runs: Arc<Runs>,
+    /// Who answers HTTP on the port.
+    pub(crate) gate: Arc<Gate>,
     pub(crate) limits: Limits,
     pub(crate) throttle: Option<Arc<Throttle>>,
     /// Whether a trial may open connections: an agent behind a port must not be sent against others.
@@ -27,14 +31,39 @@ pub(crate) struct Shared {
     pub(crate) trials: AtomicUsize,
 }
 
+impl Shared {
+    /// An agent without trials.
+    pub(crate) fn new(limits: Limits, may_be_client: bool) -> Arc<Self> {
+        Arc::new(Self {
+            runs: Arc::new(Runs::new(limits.tickets())),
+            gate: Arc::default(),
+            throttle: limits.throttle().map(Arc::new),
+            limits,
+            may_be_client,
+            trials: AtomicUsize::new(0),
+        })
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
 /// One end of a trial under way.
 pub(crate) struct Trial {
     shared: Arc<Shared>,
     job: Job,
     role: Role,
-    run: u32,
+    /// Where a server's flows come in, until the other end is done.
+    entrance: Entrance,
+    /// The numbers that a client's flows have in the run.
+    greeter: Option<Arc<RunGreeter>>,
     window: Arc<Window>,
     sockets: Arc<SocketSet>,
+    /// A server's open flows, and how many found no place.
+    tickets: Arc<Tickets>,
     crew: Option<Crew>,
     observer: Observer,
     phase: Phase,
@@ -47,8 +76,8 @@ pub(crate) struct Trial {
     must_end: Nanos,
     /// Why an order to start is not followed.
     refused: Option<Fault>,
-    /// Flows are datagrams that are answered one by one: nothing tells that the last has come.
-    answers_datagrams: bool,
+    /// How long a server waits for its flows' ends once the client is done.
+    patience: Nanos,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,16 +103,15 @@ pub(crate) enum News {
     Failed(Fault, Option<Box<EndReport>>),
 }
 
-/// How long a server waits for its flows' ends once the client is done.
+/// How long a server waits for the ends of flows that do end: the client closes each.
 const CLOSING: Nanos = 2 * SECOND;
+/// How long it waits where nothing tells that a flow is over. A client that is done waits for no answer any more: what
+/// comes still is in no figure.
+const CLOSING_ENDLESS: Nanos = 10_000_000;
 /// How much later than planned a trial may end.
 const LATENESS: Nanos = 10 * SECOND;
-/// Connections that may end late without costing others their place.
-const OVERLAP: usize = 8;
 /// How far in the future a warm-up may begin.
 const EARLIEST_ORDER: Nanos = 60 * SECOND;
-/// How long datagrams may still be on their way.
-const DATAGRAMS_CLOSING: Nanos = 100_000_000;
 
 impl Trial {
     /// Makes ready for a trial; workers of a client connect from here on.
@@ -103,12 +131,11 @@ impl Trial {
         }
         check_cpus(&job, prepare.role)?;
         if prepare.role == Role::Server {
-            shared.limits.refuse(&job, shared.runs.flows())?;
+            shared.limits.refuse(&job)?;
         }
         make_room(&job)?;
         let key = FlowKey::from_hex(&prepare.key).map_err(|e| Fault::input(format!("flow key: {e}")))?;
         let nature = workload.nature();
-        let code = WorkloadCode::from_code(nature.code);
         let window = Arc::new(Window::default());
         let sockets = Arc::new(SocketSet::default());
         let target = match (&prepare.target, prepare.role) {
@@ -118,8 +145,16 @@ impl Trial {
             (None, Role::Server) => SocketAddr::from(([0, 0, 0, 0], 0)),
             (None, Role::Client) => return Err(Fault::input("a client needs a target")),
         };
-        let greeter = code.filter(|_| nature.needs_agent).map(|code| -> Arc<dyn Greeter> {
-            Arc::new(RunGreeter { run: prepare.run, key: FlowKey::clone(&key), code, workload, job: job.clone() })
+        let greeter = WorkloadCode::from_code(nature.code).filter(|_| nature.needs_agent).map(|code| {
+            Arc::new(RunGreeter {
+                run: prepare.run,
+                key: FlowKey::clone(&key),
+                code,
+                workload,
+                job: job.clone(),
+                first_flow: prepare.first_flow,
+                all_connections: prepare.all_connections,
+            })
         });
         let context = Context {
             job: job.clone(),
@@ -128,35 +163,19 @@ impl Trial {
             throttle: shared.throttle.clone(),
             notify: Arc::clone(notify),
             target,
-            greeter,
+            greeter: greeter.clone().map(|greeter| -> Arc<dyn Greeter> { greeter }),
             peer_clock_offset_ns: prepare.peer_clock_offset_ns,
             shared_clock: prepare.shared_clock,
         };
-        let crew = match prepare.role {
-            Role::Client => workload.client(&context)?,
-            Role::Server => {
-                let (crew, acceptor) = workload.server(&context)?;
-                let code = code.ok_or_else(|| Fault::input(format!("`{}` has no server of ours", workload.name())))?;
-                let run = Run {
-                    key,
-                    code,
-                    workload,
-                    job: job.clone(),
-                    acceptor,
-                    live: Box::new(crew.live_handle()),
-                    // A connection may be seen to end only after its successor came.
-                    most_live: shared.limits.flows.map(|_| 2 * job.connections as usize + OVERLAP),
-                    ledger: FlowLedger::new(),
-                    registered: std::collections::BTreeSet::new(),
-                };
-                if !shared.runs.enter(prepare.run, run) {
-                    window.stop();
-                    drop(crew.join());
-                    return Err(Fault::environment("another run has this number; try again"));
-                }
-                crew
-            }
+        let tickets = entrance::tickets(shared, workload, job.connections);
+        let program = observer::watch(&prepare.watch)?;
+        let started = match prepare.role {
+            Role::Client => workload.client(&context).map(|crew| (crew, Entrance::Shut)),
+            Role::Server => entrance::open(shared, workload, &context, prepare, key, &tickets),
         };
+        // Of several workers some may run where the others could not be started.
+        let (crew, entrance) = started.inspect_err(|_| window.stop())?;
+        let endless = workload.over_http() || (!nature.datagrams && over_datagrams(workload, &job));
         shared.trials.fetch_add(1, Ordering::AcqRel);
         let timing = job.timing;
         let patience = timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);
@@ -166,13 +185,15 @@ impl Trial {
             .fold(ready_by, Nanos::saturating_add);
         Ok(Self {
             shared: Arc::clone(shared),
-            answers_datagrams: !nature.datagrams && over_datagrams(workload, &job),
+            patience: if endless { CLOSING_ENDLESS } else { CLOSING },
             role: prepare.role,
-            run: prepare.run,
+            entrance,
+            greeter: greeter.filter(|_| prepare.role == Role::Client),
             window,
             sockets,
+            tickets,
             crew: Some(crew),
-            observer: Observer::new(),
+            observer: Observer::new(program),
             phase: Phase::Opening,
             report: EndReport::default(),
             next_tick: Nanos::MAX,
@@ -217,9 +238,12 @@ impl Trial {
             Phase::Draining => {}
         }
         if self.role == Role::Server {
-            self.shared.runs.remove(self.run);
-            let patience = if self.answers_datagrams { DATAGRAMS_CLOSING } else { CLOSING };
-            self.closing_until = Some(now + patience);
+            self.entrance = Entrance::Shut;
+            self.closing_until = Some(now + self.patience);
+            // Only a client that came to the end of the window by itself has certainly sent everything.
+            if over {
+                self.window.all_sent(now);
+            }
             if let Some(crew) = &self.crew {
                 crew.close();
             }
@@ -373,11 +397,17 @@ impl Trial {
         report.statuses = statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect();
         report.errors = errors.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect();
         report.extra = extra.iter().filter(|(_, v)| v.is_finite()).map(|(name, v)| ((*name).to_owned(), *v)).collect();
+        if self.tickets.refused() > 0 {
+            report.extra.insert(REFUSED_FLOWS.to_owned(), self.tickets.refused() as f64);
+        }
         report.settings = self.sockets.settings();
         for (name, why) in self.observer.unavailable() {
             report.settings.insert(format!("meter_{name}"), format!("unavailable: {why}"));
         }
         report.flows = self.sockets.flows();
+        if let Some(greeter) = &self.greeter {
+            report.flows.iter_mut().for_each(|flow| flow.flow = greeter.in_run(flow.flow));
+        }
         let opened = self.phase != Phase::Opening && self.phase != Phase::Ready;
         match fault {
             // A trial that was not started has nothing to report, and must not say that it is done.
@@ -399,10 +429,7 @@ impl Trial {
     /// Ends the workers and forgets the run; what they wrote down, once.
     fn leave(&mut self) -> Option<(hopbench_load::Recorder, Option<Fault>)> {
         let crew = self.crew.take()?;
-        if self.role == Role::Server {
-            // The number may be another session's run where this end is a client.
-            self.shared.runs.remove(self.run);
-        }
+        self.entrance = Entrance::Shut;
         self.shared.trials.fetch_sub(1, Ordering::AcqRel);
         if self.window.stopped() {
             self.sockets.shut_all();

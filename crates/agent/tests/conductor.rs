@@ -2,88 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 
-use std::net::TcpStream;
-use std::time::Duration;
+#[path = "common/session.rs"]
+mod session;
 
-use hopbench_agent::{Limits, Options, Server, hello};
-use hopbench_control::secret::Secret;
-use hopbench_control::{Channel, tls};
-use hopbench_model::{EngineKind, FaultKind, Job, Pacing, SECOND, Schedule, Timing};
-use hopbench_sys::clock;
-use hopbench_wire::{FlowKey, FromAgent, Prepare, Role, ToAgent};
+use hopbench_agent::Limits;
+use hopbench_model::{FaultKind, Job, SECOND, Timing};
+use hopbench_wire::{FromAgent, Role, ToAgent};
 use serde_json::json;
-
-/// A conductor past its hello.
-struct Conductor(Channel);
-
-impl Conductor {
-    fn of(server: &Server) -> Self {
-        let stream = TcpStream::connect_timeout(&server.address(), Duration::from_secs(5)).unwrap();
-        let mut channel = Channel::open(stream, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
-        channel.send(&ToAgent::Hello(hello())).unwrap();
-        let mut conductor = Self(channel);
-        assert!(matches!(conductor.answer(5), Some(FromAgent::Hello(_))));
-        conductor
-    }
-
-    fn send(&mut self, message: &ToAgent) {
-        self.0.send(message).unwrap();
-    }
-
-    /// The next message within so many seconds, pinging like a live conductor.
-    fn answer(&mut self, seconds: u64) -> Option<FromAgent> {
-        let until = clock::now() + seconds * SECOND;
-        while clock::now() < until {
-            match self.0.receive_until(clock::now() + SECOND / 2).unwrap() {
-                Some(FromAgent::Pong) => {}
-                Some(message) => return Some(message),
-                None => self.send(&ToAgent::Ping),
-            }
-        }
-        None
-    }
-
-    /// The kind and text of the refusal that must come.
-    fn refusal(&mut self, seconds: u64) -> (FaultKind, String) {
-        match self.answer(seconds) {
-            Some(FromAgent::Failed { fault, .. }) => (fault.kind, fault.text),
-            other => panic!("expected a refusal, got {other:?}"),
-        }
-    }
-}
-
-fn server(limits: Limits) -> Server {
-    let listen = "127.0.0.1:0".parse().unwrap();
-    Server::start(&Options { listen, secret: Secret::insecure(), limits, http: false }).unwrap()
-}
-
-fn job() -> Job {
-    Job {
-        workload: "rr".to_owned(),
-        params: json!({"size": "1B"}),
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND / 10, timeout_ns: SECOND },
-        seed: 1,
-    }
-}
-
-fn prepare(role: Role, job: Job) -> ToAgent {
-    ToAgent::Prepare(Box::new(Prepare {
-        run: 7,
-        key: FlowKey::new([3; 32]).to_hex(),
-        role,
-        job,
-        target: (role == Role::Client).then(|| "127.0.0.1:9".to_owned()),
-        shared_clock: true,
-        peer_clock_offset_ns: 0,
-    }))
-}
+use session::{Conductor, job, prepare, server};
 
 #[test]
 fn an_agent_behind_a_port_opens_no_connections() {

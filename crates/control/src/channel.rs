@@ -32,7 +32,7 @@ pub enum ChannelError {
     /// The other end closed it.
     #[error("the other end closed the control session")]
     Closed,
-    /// Nothing moved for too long.
+    /// A message did not get through for too long.
     #[error("the other end of the control session does not read")]
     Stuck,
     /// The connection broke.
@@ -52,7 +52,7 @@ enum Stream {
     Unix(UnixStream),
 }
 
-/// How long a send may make no progress.
+/// How long a send may take. As a whole: an end that takes a byte now and then would hold up its peer for ever.
 const PATIENCE: Nanos = 5 * SECOND;
 const STREAM: u64 = 0;
 const WAKER: u64 = 1;
@@ -130,11 +130,11 @@ impl Channel {
     /// Sends one message; returns when the kernel has all of it.
     ///
     /// # Errors
-    /// A broken session; [`ChannelError::Stuck`] when the other end reads nothing for 5 s.
+    /// A broken session; [`ChannelError::Stuck`] when the other end has not taken all of it within 5 s.
     pub fn send<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
         let bytes = encode(message)?;
         let mut rest = &bytes[..];
-        let mut until = clock::now() + PATIENCE;
+        let until = clock::now() + PATIENCE;
         loop {
             let moved = match &mut self.tls {
                 Some(tls) => {
@@ -159,13 +159,11 @@ impl Channel {
                     Err(error) => return Err(error.into()),
                 },
             };
-            if moved > 0 {
-                until = clock::now() + PATIENCE;
-            } else if self.ended {
+            if moved == 0 && self.ended {
                 return Err(ChannelError::Closed);
             } else if clock::now() >= until {
                 return Err(ChannelError::Stuck);
-            } else {
+            } else if moved == 0 {
                 self.epoll.wait(&mut self.events, Some(100_000_000))?;
             }
         }
@@ -277,5 +275,30 @@ impl Write for Stream {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_drips_does_not_hold_up_a_sender() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let reader = std::thread::spawn(move || {
+            // A little now and then: never nothing for long, and far too slow for 4 MB.
+            let mut bytes = [0; 4096];
+            while theirs.read(&mut bytes).is_ok_and(|got| got > 0) {
+                clock::sleep_until(clock::now() + SECOND / 20);
+            }
+        });
+        let mut channel = Channel::pair(ours).unwrap();
+        let began = clock::now();
+        let sent = channel.send(&"x".repeat(4_000_000));
+        let took = clock::now() - began;
+        drop(channel);
+        reader.join().unwrap();
+        assert!(matches!(sent, Err(ChannelError::Stuck)), "{sent:?}");
+        assert!((PATIENCE..2 * PATIENCE).contains(&took), "{took} ns");
     }
 }

@@ -1,14 +1,24 @@
 //! The commands: one file each.
 #![allow(clippy::print_stdout)]
 
+mod agent;
 mod arguments;
 mod completions;
+mod habits;
 mod interrupt;
+mod lab;
 mod list;
 mod live;
 mod measure;
+mod plan;
+mod report;
+mod run;
+mod scenario_arguments;
+mod schema;
 mod serve;
 mod token;
+
+use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
 use hopbench_load::WORKLOADS;
@@ -21,22 +31,28 @@ pub(crate) trait Subcommand: Sync {
 
     /// Does it.
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault>;
+
+    /// Does it, and says the exit code where nothing went wrong in this process: that of the process inside a lab.
+    fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
+        self.run(matches).map(|()| ExitCode::SUCCESS)
+    }
 }
 
 /// Every command that is not a workload, in the order of the help.
-const COMMANDS: &[&dyn Subcommand] = &[&serve::Serve, &list::List, &completions::Completions];
+const COMMANDS: &[&dyn Subcommand] = &[&run::Run, &serve::Serve, &agent::Agent, &plan::PlanCommand, &lab::Lab, &report::Report, &schema::Schema, &list::List, &completions::Completions];
 
 /// Parses the command line and does what it says.
-pub(crate) fn run() -> Result<(), Fault> {
-    let matches = command().get_matches();
+pub(crate) fn run() -> Result<ExitCode, Fault> {
+    let asked = std::env::args_os().nth(1).unwrap_or_default();
+    let matches = command().try_get_matches().unwrap_or_else(|error| habits::with_tip(error, &asked.to_string_lossy()).exit());
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Fault::input("a command is needed; see `hopbench --help`"));
     };
     if let Some(workload) = hopbench_load::workload(name) {
-        return measure::run(workload, matches);
+        return measure::run(workload, matches).map(|()| ExitCode::SUCCESS);
     }
     match COMMANDS.iter().find(|c| c.command().get_name() == name) {
-        Some(command) => command.run(matches),
+        Some(command) => command.exit_code(matches),
         None => Err(Fault::input(format!("no command `{name}`"))),
     }
 }

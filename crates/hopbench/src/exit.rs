@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use hopbench_model::{Fault, FaultKind};
 
 /// Says what went wrong, and turns it into the exit code.
-pub(crate) fn code(result: Result<(), Fault>) -> ExitCode {
-    let Err(fault) = result else {
-        return ExitCode::SUCCESS;
+pub(crate) fn code(result: Result<ExitCode, Fault>) -> ExitCode {
+    let fault = match result {
+        Ok(code) => return code,
+        Err(fault) => fault,
     };
     for line in fault.text.lines() {
         eprintln!("hopbench: {line}");

@@ -2,6 +2,7 @@
 
 mod cmd;
 mod exit;
+mod testbeds;
 
 fn main() -> std::process::ExitCode {
     exit::code(cmd::run())

@@ -22,10 +22,20 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("control", 2, &["wire", "model", "sys"]),
     ("load", 2, &["stats", "model", "sys"]),
     ("meter", 2, &["model", "sys"]),
+    ("testbed", 2, &["model"]),
     ("agent", 3, &["control", "load", "meter", "wire", "model", "sys"]),
-    ("run", 3, &["control", "load", "meter", "wire", "stats", "model", "sys"]),
+    ("run", 3, &["control", "load", "meter", "testbed", "wire", "stats", "model", "sys"]),
     ("report", 3, &["model", "stats"]),
-    ("hopbench", 4, &["agent", "run", "report", "control", "load", "meter", "wire", "model", "stats", "sys"]),
+    ("lab", 3, &["testbed", "model", "sys"]),
+    ("scenario", 3, &["load", "model"]),
+    (
+        "hopbench",
+        4,
+        &[
+            "agent", "lab", "run", "report", "scenario", "control", "load", "meter", "testbed", "wire", "model",
+            "stats", "sys",
+        ],
+    ),
     // A tool for developers: it drives the binary from outside, like any user.
     ("bench", 4, &["model"]),
 ];

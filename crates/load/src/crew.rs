@@ -13,13 +13,14 @@ use crate::engine::{Engine, EngineSetup};
 use crate::engines::with_engine;
 use crate::flow::Flow;
 use crate::greeting::Greeter;
-use crate::inbox::Inbox;
+use crate::inbox::{Arrival, Inbox};
 use crate::pool::Pool;
 use crate::readiness::Readiness;
 use crate::recorder::{Live, Recorder};
 use crate::schedule::Arrivals;
 use crate::sockets::SocketSet;
 use crate::throttle::Throttle;
+use crate::tickets::Ticket;
 use crate::window::Window;
 
 /// What a workload needs to know of the trial it serves.
@@ -80,6 +81,8 @@ pub struct Accepted {
     pub from_server: bool,
     /// Its socket.
     pub socket: Socket,
+    /// Its place among the flows that the agent may have open; given back when the flow ends.
+    pub ticket: Ticket,
 }
 
 /// The running worker threads of one end.
@@ -95,8 +98,6 @@ struct Shared {
     lives: Mutex<Vec<Arc<Live>>>,
     wakers: Mutex<Vec<Arc<Waker>>>,
     running: AtomicUsize,
-    /// Flows that a server took and that have not ended.
-    live: Arc<AtomicUsize>,
     fault: Mutex<Option<Fault>>,
     notify: Arc<Waker>,
     /// What all workers send from.
@@ -137,12 +138,6 @@ impl Crew {
     pub fn counts_handle(&self) -> impl Fn() -> Counts + use<> {
         let shared = Arc::clone(&self.shared);
         move || shared.counts()
-    }
-
-    /// Counts the flows that a server took and that have not ended, also after [`Crew::join`].
-    pub fn live_handle(&self) -> impl Fn() -> usize + Send + Sync + use<> {
-        let live = Arc::clone(&self.shared.live);
-        move || live.load(Ordering::Acquire)
     }
 
     /// Makes every worker look at the window.
@@ -228,20 +223,17 @@ pub(crate) fn server<F: Flow + 'static>(
     let readiness = Arc::new(Readiness::new(0, Arc::clone(&context.notify)));
     let shared = Arc::new(Shared::new(context, setup));
     let cpus = job.server_cpus.clone();
-    let live = Arc::clone(&shared.live);
     let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine == EngineKind::Threads {
         let pool = Arc::new(Pool::new());
         let to_close = Arc::clone(&pool);
         let (context, setup, shared) = (context.clone(), setup.clone(), Arc::clone(&shared));
         let readiness = Arc::clone(&readiness);
-        let live = Arc::clone(&live);
         let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
-            live.fetch_add(1, Ordering::AcqRel);
             apply_options(&context, &setup, &accepted.socket);
             let flow = make(&accepted);
-            let seated = pool.put(accepted.flow, accepted.socket, flow, |seat, inbox| {
+            let seated = pool.put(arrival(accepted, flow), |seat, inbox| {
                 let cpu = pick(cpus.as_ref().map(|c| &c.0), seat as u32);
-                let deck = DeckSetup { taken: Some(Arc::clone(&live)), ..deck_setup(&context, &setup) };
+                let deck = deck_setup(&context, &setup);
                 shared.start(&context, &setup, cpu, Vec::new(), deck, &readiness, Some(inbox))
             });
             if let Err(fault) = seated {
@@ -255,23 +247,25 @@ pub(crate) fn server<F: Flow + 'static>(
             let waker = Arc::new(Waker::new().map_err(|e| no_thread(&e))?);
             let inbox = Arc::new(Inbox::new(waker));
             let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
-            let deck = DeckSetup { taken: Some(Arc::clone(&live)), ..deck_setup(context, setup) };
+            let deck = deck_setup(context, setup);
             shared.start(context, setup, cpu, Vec::new(), deck, &readiness, Some(Arc::clone(&inbox)))?;
             inboxes.push(inbox);
         }
         let inboxes: Arc<[Arc<Inbox<F>>]> = inboxes.into();
         let to_close = Arc::clone(&inboxes);
         let (context, setup) = (context.clone(), setup.clone());
-        let live = Arc::clone(&live);
         let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
-            live.fetch_add(1, Ordering::AcqRel);
             apply_options(&context, &setup, &accepted.socket);
             let flow = make(&accepted);
-            inboxes[accepted.flow as usize % inboxes.len()].put(accepted.flow, accepted.socket, flow);
+            inboxes[accepted.flow as usize % inboxes.len()].put(arrival(accepted, flow));
         });
         (acceptor, Box::new(move || to_close.iter().for_each(|inbox| inbox.close())))
     };
     Ok((Crew { shared, readiness, close, window: Arc::clone(&context.window) }, acceptor))
+}
+
+fn arrival<F>(accepted: Accepted, flow: F) -> Arrival<F> {
+    Arrival { number: accepted.flow, socket: accepted.socket, flow, ticket: accepted.ticket }
 }
 
 fn deck_setup(context: &Context, setup: &CrewSetup) -> DeckSetup {
@@ -283,7 +277,6 @@ fn deck_setup(context: &Context, setup: &CrewSetup) -> DeckSetup {
         pacing: context.job.pacing,
         throttle: context.throttle.clone(),
         grace: setup.grace,
-        taken: None,
     }
 }
 
@@ -319,7 +312,6 @@ impl Shared {
             lives: Mutex::default(),
             wakers: Mutex::default(),
             running: AtomicUsize::new(0),
-            live: Arc::default(),
             fault: Mutex::default(),
             notify: Arc::clone(&context.notify),
             filler: filler(setup.fill_bytes.min(MOST_FILLER)),

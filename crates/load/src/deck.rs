@@ -11,15 +11,14 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::net::Shutdown;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopbench_model::{Counter, Fault, Nanos, Pacing};
-use hopbench_sys::{Progress, clock};
+use hopbench_sys::{Progress, Socket, clock};
 
 use crate::dial::Dial;
 use crate::engine::{Attempt, Engine, IoOp};
 use crate::flow::{Event, Flow, Op};
-use crate::inbox::Inbox;
+use crate::inbox::{Arrival, Inbox};
 use crate::readiness::Readiness;
 use crate::recorder::Recorder;
 use crate::schedule::Arrivals;
@@ -49,8 +48,17 @@ pub(crate) struct DeckSetup {
     pub throttle: Option<Arc<Throttle>>,
     /// How long exchanges that are under way at the window's end may still take.
     pub grace: Nanos,
-    /// Counts the flows that were taken in from elsewhere; each is taken off when it ends.
-    pub taken: Option<Arc<AtomicUsize>>,
+}
+
+impl DeckSetup {
+    /// Shows a flow's socket to those who look on.
+    fn show(&self, flow: u32, socket: &Arc<Socket>) {
+        if self.watch_sockets {
+            self.sockets.add(flow, socket);
+        } else {
+            self.sockets.describe(flow, socket);
+        }
+    }
 }
 
 pub(crate) struct Deck<F> {
@@ -161,9 +169,9 @@ impl<F: Flow> Deck<F> {
 
     /// Takes in flows whose sockets were accepted elsewhere.
     fn take_in<E: Engine>(&mut self, engine: &mut E, inbox: &Inbox<F>, now: Nanos) -> io::Result<()> {
-        while let Some((number, socket, flow)) = inbox.take() {
+        while let Some(Arrival { number, socket, flow, ticket }) = inbox.take() {
             let socket = Arc::new(socket);
-            let fresh = Slot::new(number, flow, Some(Arc::clone(&socket)));
+            let fresh = Slot { ticket: Some(ticket), ..Slot::new(number, flow, Some(Arc::clone(&socket))) };
             let slot = match self.free.pop() {
                 Some(slot) => {
                     let generation = self.slots[slot].generation;
@@ -180,9 +188,7 @@ impl<F: Flow> Deck<F> {
             self.opening += 1;
             self.slots[slot].state = SlotState::Opening;
             engine.adopt(slot, &socket)?;
-            if self.setup.watch_sockets {
-                self.setup.sockets.add(number, &socket);
-            }
+            self.setup.show(number, &socket);
             let op = self.slots[slot].flow.start(now);
             self.advance(engine, slot, op)?;
         }
@@ -252,10 +258,9 @@ impl<F: Flow> Deck<F> {
                         turn = turn.saturating_sub((moved / TURN_BYTES) as u32);
                         let now = clock::now();
                         if matches!(event, Event::Connected)
-                            && self.setup.watch_sockets
                             && let Some(socket) = &entry.socket
                         {
-                            self.setup.sockets.add(entry.number, socket);
+                            self.setup.show(entry.number, socket);
                         }
                         op = entry.flow.on(event, now, &mut self.recorder);
                         if let Some(throttle) = &self.setup.throttle
@@ -337,6 +342,8 @@ impl<F: Flow> Deck<F> {
     }
 
     fn end<E: Engine>(&mut self, engine: &mut E, slot: usize) {
+        // Before the socket: who sees its end may open the next flow at once, and finds a place.
+        self.slots[slot].ticket = None;
         self.close(engine, slot);
         let entry = &mut self.slots[slot];
         entry.flow.closing(&mut self.recorder);
@@ -347,9 +354,6 @@ impl<F: Flow> Deck<F> {
         entry.generation = entry.generation.wrapping_add(1);
         entry.watched = NEVER;
         self.live -= 1;
-        if let Some(taken) = &self.setup.taken {
-            taken.fetch_sub(1, Ordering::AcqRel);
-        }
         self.free.push(slot);
     }
 }

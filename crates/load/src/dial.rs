@@ -1,10 +1,13 @@
 //! How a flow gets its socket.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
+use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::{Icmp, Socket};
 
+use crate::broken::explain;
 use crate::sockets::SocketSet;
 
 /// What the sockets of a trial are and which options they get.
@@ -44,6 +47,22 @@ pub struct SocketOptions {
     pub not_sent_low_water: Option<usize>,
     /// `UDP_SEGMENT` of the client's sockets, bytes; set when the server has accepted the flow.
     pub segment: Option<u16>,
+}
+
+/// The longest that [`reach`] waits, ns.
+const MOST_PATIENCE: Nanos = 5 * SECOND;
+
+/// Makes one connection and drops it: a server that is not there is the environment's fault, and that must be known
+/// before anything is measured.
+///
+/// # Errors
+/// Why there is no connection within `timeout` ns, or 5 s where that is less.
+pub(crate) fn reach(target: SocketAddr, timeout: Nanos) -> Result<(), Fault> {
+    // The standard library refuses a timeout of zero.
+    let patience = Duration::from_nanos(timeout.clamp(1, MOST_PATIENCE));
+    TcpStream::connect_timeout(&target, patience)
+        .map(drop)
+        .map_err(|error| Fault::environment(format!("cannot connect to {target}: {}", explain(&error))))
 }
 
 impl Dial {

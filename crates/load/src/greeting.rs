@@ -4,6 +4,7 @@
 
 use hopbench_model::{Fault, Nanos};
 
+use crate::broken::explain;
 use crate::flow::{Event, Flow, Op};
 use crate::recorder::Recorder;
 
@@ -145,7 +146,7 @@ impl<F: Flow> Flow for Greeting<F> {
                 self.listen()
             }
             (_, Event::TimedOut) => refused(if self.udp {
-                "no answer to its UDP registration (is the port open for UDP too?)"
+                "no answer to its UDP registration (is the port open for UDP too, or its limit of flows reached?)"
             } else {
                 "no answer in time"
             }),
@@ -170,21 +171,5 @@ impl<F: Flow> Flow for Greeting<F> {
     #[inline]
     fn deadline(&self) -> Option<Nanos> {
         if self.state == State::Through { self.inner.deadline() } else { Some(self.deadline) }
-    }
-}
-
-/// An error of a socket in words that say what to do.
-pub(crate) fn explain(error: &std::io::Error) -> String {
-    use std::io::ErrorKind as K;
-    match error.kind() {
-        K::AddrNotAvailable => {
-            "no local port is free: see net.ipv4.ip_local_port_range, or use fewer new connections".to_owned()
-        }
-        K::ConnectionRefused => "connection refused: nothing listens there".to_owned(),
-        K::TimedOut => "connection timed out: a firewall or NetworkPolicy may drop it".to_owned(),
-        _ if matches!(error.raw_os_error(), Some(23 | 24)) => {
-            "too many open files: raise the limit with `ulimit -n`".to_owned()
-        }
-        _ => error.to_string(),
     }
 }

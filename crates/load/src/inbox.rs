@@ -7,10 +7,22 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hopbench_sys::{Socket, Waker};
 
+use crate::tickets::Ticket;
+
+/// A flow that was accepted and made.
+#[derive(Debug)]
+pub(crate) struct Arrival<F> {
+    pub(crate) number: u32,
+    pub(crate) socket: Socket,
+    pub(crate) flow: F,
+    /// Its place among the open flows.
+    pub(crate) ticket: Ticket,
+}
+
 /// A worker's inbox.
 #[derive(Debug)]
 pub(crate) struct Inbox<F> {
-    queue: Mutex<VecDeque<(u32, Socket, F)>>,
+    queue: Mutex<VecDeque<Arrival<F>>>,
     /// Length of the queue, so that an empty inbox costs a worker one load a turn.
     waiting: AtomicUsize,
     closed: AtomicBool,
@@ -26,15 +38,15 @@ impl<F> Inbox<F> {
         Arc::clone(&self.waker)
     }
 
-    pub(crate) fn put(&self, number: u32, socket: Socket, flow: F) {
+    pub(crate) fn put(&self, arrival: Arrival<F>) {
         let mut queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        queue.push_back((number, socket, flow));
+        queue.push_back(arrival);
         self.waiting.store(queue.len(), Ordering::Release);
         drop(queue);
         self.waker.wake();
     }
 
-    pub(crate) fn take(&self) -> Option<(u32, Socket, F)> {
+    pub(crate) fn take(&self) -> Option<Arrival<F>> {
         if self.waiting.load(Ordering::Acquire) == 0 {
             return None;
         }

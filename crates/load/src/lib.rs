@@ -9,6 +9,8 @@
 //! A worker thread runs a deck of flows over one engine (module `deck`); a [`crew::Crew`] is the workers of one
 //! end. There is no lock, no allocation and no logging on the path of an exchange.
 
+mod broken;
+mod bystander;
 pub mod crew;
 mod deck;
 mod dial;
@@ -19,6 +21,7 @@ pub mod flow;
 mod greeting;
 pub mod http;
 mod inbox;
+mod job_arguments;
 mod pool;
 mod readiness;
 mod recorder;
@@ -26,15 +29,19 @@ pub mod schedule;
 mod sockets;
 mod target;
 mod throttle;
+mod tickets;
 mod window;
 pub mod workload;
 mod workloads;
 
+pub use bystander::bystander;
 pub use dial::{Dial, SocketOptions, Transport};
 pub use greeting::{ACCEPTED_LEN, Greeted, Greeter};
+pub use job_arguments::{JobArguments, ScheduleArguments};
 pub use recorder::{Live, Recorder, Tallies};
 pub use sockets::SocketSet;
-pub use target::{TargetContext, target};
+pub use target::{TargetAcceptor, TargetContext, door, target};
 pub use throttle::Throttle;
+pub use tickets::{REFUSED_FLOWS, Ticket, Tickets};
 pub use window::Window;
 pub use workloads::{WORKLOADS, workload};

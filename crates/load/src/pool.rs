@@ -4,10 +4,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hopbench_model::{Fault, Nanos};
-use hopbench_sys::{Socket, Waker};
+use hopbench_sys::Waker;
 
 use crate::flow::{Event, Flow, Op};
-use crate::inbox::Inbox;
+use crate::inbox::{Arrival, Inbox};
 use crate::recorder::Recorder;
 
 /// The threads' inboxes, by seat.
@@ -47,9 +47,7 @@ impl<F> Pool<F> {
     /// Why there is no new thread.
     pub(crate) fn put(
         &self,
-        number: u32,
-        socket: Socket,
-        flow: F,
+        arrival: Arrival<F>,
         start: impl FnOnce(usize, Arc<Inbox<Seated<F>>>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let mut seats = lock(&self.seats);
@@ -69,7 +67,9 @@ impl<F> Pool<F> {
                 seat
             }
         };
-        seats.inboxes[seat].put(number, socket, Seated { flow, seat, idle: Arc::clone(&self.idle) });
+        let Arrival { number, socket, flow, ticket } = arrival;
+        let flow = Seated { flow, seat, idle: Arc::clone(&self.idle) };
+        seats.inboxes[seat].put(Arrival { number, socket, flow, ticket });
         Ok(())
     }
 
@@ -118,6 +118,9 @@ impl<F: Flow> Flow for Seated<F> {
 mod tests {
     use std::cell::RefCell;
 
+    use hopbench_sys::Socket;
+
+    use crate::tickets::Tickets;
     use crate::window::Window;
 
     use super::*;
@@ -138,16 +141,18 @@ mod tests {
     fn a_thread_that_is_idle_is_taken_before_a_new_one() {
         let pool = Pool::new();
         let started = RefCell::new(Vec::new());
+        let tickets = Tickets::new(None);
         let put = |number| {
             let socket = Socket::udp(([127, 0, 0, 1], 9).into()).unwrap();
-            pool.put(number, socket, Nothing, |seat, inbox| {
+            let arrival = Arrival { number, socket, flow: Nothing, ticket: tickets.take().unwrap() };
+            pool.put(arrival, |seat, inbox| {
                 started.borrow_mut().push(inbox);
                 assert_eq!(seat + 1, started.borrow().len());
                 Ok(())
             })
             .unwrap();
         };
-        let take = |seat: usize| started.borrow()[seat].take().map(|(number, _, flow)| (number, flow));
+        let take = |seat: usize| started.borrow()[seat].take().map(|arrival| (arrival.number, arrival.flow));
         put(10);
         put(11);
         let (number, _busy) = take(0).unwrap();
@@ -162,6 +167,7 @@ mod tests {
         pool.close();
         put(14);
         assert_eq!(started.borrow().len(), 3, "a closed pool takes nothing");
+        assert_eq!(tickets.open(), 1, "only 13 waits: what ended or was not taken has no place");
         assert!(started.borrow().iter().all(|inbox| take_all(inbox) && inbox.closed()));
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::Shutdown;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use hopbench_model::{FlowReport, TcpTotals};
@@ -12,6 +13,7 @@ use hopbench_sys::{Socket, TcpInfo, tcp_info};
 #[derive(Debug, Default)]
 pub struct SocketSet {
     inner: Mutex<Inner>,
+    described: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -28,14 +30,23 @@ const FLOWS_DESCRIBED: usize = 16;
 impl SocketSet {
     /// Adds the socket of flow `flow`.
     pub fn add(&self, flow: u32, socket: &Arc<Socket>) {
+        self.describe(flow, socket);
+        self.lock().open.insert(flow, Arc::downgrade(socket));
+    }
+
+    /// Writes down the addresses of a socket, if it is among the first.
+    pub fn describe(&self, flow: u32, socket: &Socket) {
+        // Looked at without the lock: of a million connections only the first few are of interest.
+        if self.described.load(Ordering::Relaxed) >= FLOWS_DESCRIBED {
+            return;
+        }
+        let text =
+            |address: std::io::Result<std::net::SocketAddr>| address.map_or_else(|e| e.to_string(), |a| a.to_string());
         let mut inner = self.lock();
         if inner.flows.len() < FLOWS_DESCRIBED {
-            let text = |address: std::io::Result<std::net::SocketAddr>| {
-                address.map_or_else(|e| e.to_string(), |a| a.to_string())
-            };
             inner.flows.push(FlowReport { flow, local: text(socket.local()), peer: text(socket.peer()) });
+            self.described.store(inner.flows.len(), Ordering::Relaxed);
         }
-        inner.open.insert(flow, Arc::downgrade(socket));
     }
 
     /// Takes the last reading of a socket that is about to be closed.

@@ -1,21 +1,24 @@
-//! The HTTP target of `serve --http`: workers that answer what [`Responder`](crate::http::Responder) can answer.
+//! The HTTP target: workers that answer what [`Responder`](crate::http::Responder) can answer.
 //!
-//! It belongs to no trial: no job comes over the wire, load never starts and never ends; it serves until it is
-//! closed and the last connection is gone, or until its window says stop.
+//! There is one for each trial of `http` against the agent itself, which ends with the trial. That of `serve --http`
+//! belongs to no trial: no job comes over the wire, load never starts and never ends; it serves until it is closed and
+//! the last connection is gone, or until its window says stop.
 
 mod flow;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use hopbench_model::{CpuSet, EngineKind, Fault, Job, Nanos, Pacing, SECOND, Schedule, Timing};
-use hopbench_sys::{Waker, clock};
+use hopbench_sys::{Socket, Waker, clock};
 
 use self::flow::TargetFlow;
-use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
+use crate::crew::{self, Accepted, Acceptor, Context, Crew, CrewSetup};
 use crate::dial::{SocketOptions, Transport};
 use crate::sockets::SocketSet;
 use crate::throttle::Throttle;
+use crate::tickets::Tickets;
 use crate::window::Window;
 
 /// What a target needs of whoever serves it.
@@ -27,6 +30,8 @@ pub struct TargetContext {
     pub cpus: Option<CpuSet>,
     /// The agent's ceiling, if it has one.
     pub throttle: Option<Arc<Throttle>>,
+    /// The agent's open flows; connections count among them.
+    pub tickets: Arc<Tickets>,
     /// [`Window::stop`] on it, and then [`Crew::wake`], ends the target without waiting for its connections.
     pub window: Arc<Window>,
     /// Woken when a worker ends.
@@ -34,43 +39,61 @@ pub struct TargetContext {
 }
 
 impl TargetContext {
-    /// One thread, no ceiling.
+    /// One thread, no ceiling, flows of nobody else.
     pub fn new(notify: Arc<Waker>) -> Self {
-        Self { threads: 1, cpus: None, throttle: None, window: Arc::default(), notify }
+        Self { threads: 1, cpus: None, throttle: None, tickets: Arc::default(), window: Arc::default(), notify }
     }
 }
+
+/// Takes a connection that was accepted elsewhere and began with an HTTP request.
+pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 
 /// Connections that a target serves at once.
 const MOST_CONNECTIONS: usize = 1024;
 
 /// Starts the target's workers and says where accepted connections go. A flow reads its request from the socket
-/// itself: whoever looked at the first bytes must only have peeked. Beyond 1024 connections at once more are closed.
+/// itself: whoever looked at the first bytes must only have peeked. Anybody may connect here: beyond 1024 connections at
+/// once, or where the agent's flows are used up, one more is closed without a word.
 ///
 /// Counts: `Completed` is requests that were answered, `Errors` requests that could not be read.
 ///
 /// # Errors
 /// Threads that could not be started.
-pub fn target(context: &TargetContext) -> Result<(Crew, Acceptor), Fault> {
+pub fn target(context: &TargetContext) -> Result<(Crew, TargetAcceptor), Fault> {
     context.window.open(clock::now(), 0, Nanos::MAX);
+    // Connections come and go for as long as the agent runs; nobody reads their figures.
+    let (crew, acceptor) = workers(&trial(context), false)?;
+    let tickets = context.tickets.part(Some(MOST_CONNECTIONS));
+    Ok((crew, door(acceptor, tickets)))
+}
+
+/// The target's workers as the server's end of a trial. What came before the window's end is answered as long as the
+/// trial's timeout allows.
+///
+/// # Errors
+/// Threads that could not be started.
+pub(crate) fn workers(context: &Context, watch_sockets: bool) -> Result<(Crew, Acceptor), Fault> {
     let setup = CrewSetup {
         receive_bytes: flow::RECEIVE_BYTES,
         fill_bytes: flow::FILL_BYTES,
         options: SocketOptions::default(),
         transport: Transport::Tcp,
-        // Connections come and go for as long as the agent runs; nobody reads their figures.
-        watch_sockets: false,
-        grace: 0,
+        watch_sockets,
+        grace: context.job.timing.timeout_ns,
     };
     let inline: Arc<[u8]> = crew::filler(flow::INLINE_BYTES);
-    let (crew, acceptor) = crew::server(&trial(context), &setup, move |_| TargetFlow::new(Arc::clone(&inline)))?;
-    let live = crew.live_handle();
-    let bounded: Acceptor = Arc::new(move |accepted| {
-        // Anybody may connect here: one too many is closed without a word.
-        if live() < MOST_CONNECTIONS {
-            acceptor(accepted);
+    crew::server(context, &setup, move |_| TargetFlow::new(Arc::clone(&inline)))
+}
+
+/// Numbers the connections that somebody accepted, and hands on those that get one of the `tickets`.
+pub fn door(acceptor: Acceptor, tickets: Arc<Tickets>) -> TargetAcceptor {
+    let next = AtomicU32::new(0);
+    Arc::new(move |socket| {
+        if let Some(ticket) = tickets.take() {
+            let flow = next.fetch_add(1, Ordering::Relaxed);
+            acceptor(Accepted { flow, from_server: false, socket, ticket });
         }
-    });
-    Ok((crew, bounded))
+    })
 }
 
 /// The trial that crews are made for, as far as a server that belongs to none needs it.

@@ -13,6 +13,7 @@ pub struct Window {
     load_start: AtomicU64,
     start: AtomicU64,
     end: AtomicU64,
+    all_sent: AtomicU64,
     stop: AtomicBool,
 }
 
@@ -24,6 +25,7 @@ impl Default for Window {
             load_start: AtomicU64::new(NEVER),
             start: AtomicU64::new(NEVER),
             end: AtomicU64::new(NEVER),
+            all_sent: AtomicU64::new(NEVER),
             stop: AtomicBool::new(false),
         }
     }
@@ -41,6 +43,16 @@ impl Window {
     /// Ends the window early: at `end`, if that is before the end that was planned.
     pub fn finish(&self, end: Nanos) {
         self.end.fetch_min(end, Ordering::Relaxed);
+    }
+
+    /// The other end was done at `at`: what it sent has arrived or is on its way.
+    pub fn all_sent(&self, at: Nanos) {
+        self.all_sent.fetch_min(at, Ordering::Relaxed);
+    }
+
+    /// When the other end was done; `Nanos::MAX` while that is not known.
+    pub fn all_sent_at(&self) -> Nanos {
+        self.all_sent.load(Ordering::Relaxed)
     }
 
     /// Ends everything at once, without draining.

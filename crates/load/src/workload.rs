@@ -30,11 +30,22 @@ pub trait Workload: Sync {
     /// Fills in what follows from the parameters: connections, schedule, times.
     fn settle(&self, _job: &mut Job) {}
 
+    /// The job of several clients together, each of which does `job`: what their servers are prepared for.
+    fn together(&self, job: &Job, clients: u32) -> Job {
+        Job { connections: job.connections.saturating_mul(clients), ..job.clone() }
+    }
+
     /// Everything that is wrong with a job of this workload, besides what [`Job::problems`] finds.
     fn problems(&self, job: &Job) -> Vec<Problem>;
 
     /// Whether a byte that one end sends is nobody's answer: rates are then counted where bytes arrive.
     fn one_way(&self) -> bool {
+        false
+    }
+
+    /// Whether what comes to the server are HTTP connections: they do not say which run they are of, and whoever
+    /// answered last is asked first.
+    fn over_http(&self) -> bool {
         false
     }
 
@@ -49,7 +60,8 @@ pub trait Workload: Sync {
     /// What keeps it from starting.
     fn client(&self, context: &Context) -> Result<Crew, Fault>;
 
-    /// Starts the server's workers and says where accepted flows go.
+    /// Starts the server's workers and says where accepted flows go. Where no program of ours answers (`ping`) there are
+    /// no workers, and no flows.
     ///
     /// # Errors
     /// What keeps it from starting.

@@ -46,6 +46,7 @@ fn machine_at(root: &Path) -> Facts {
     for (name, path) in FILES {
         put(&mut facts, name, read(root, path));
     }
+    put(&mut facts, "netns", netns(root));
     let meminfo = read_raw(root, "proc/meminfo");
     let memory = meminfo.as_deref().and_then(|text| labelled::bytes(text, "MemTotal"));
     put(&mut facts, "memory_bytes", memory.map(|bytes| bytes.to_string()));
@@ -60,6 +61,13 @@ fn put(facts: &mut Facts, name: &str, value: Option<String>) {
     if let Some(value) = value.filter(|value| !value.is_empty()) {
         facts.insert(name.to_owned(), value);
     }
+}
+
+/// The inode of the calling thread's network namespace, as `lsns` and `stat` tell it: threads and processes with one
+/// number share their interfaces.
+fn netns(root: &Path) -> Option<String> {
+    let link = fs::read_link(root.join("proc/thread-self/ns/net")).ok()?;
+    Some(link.to_str()?.strip_prefix("net:[")?.strip_suffix(']')?.to_owned())
 }
 
 /// The text of a small file with every run of white space made one blank.
@@ -104,6 +112,17 @@ mod tests {
         ];
         let expected: Facts = expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         assert_eq!(machine_at(root.path()), expected, "an empty file is no fact");
+    }
+
+    #[test]
+    fn the_network_namespace_is_told_by_its_inode() {
+        use std::os::unix::fs::MetadataExt;
+        let inode = fs::metadata("/proc/self/ns/net").unwrap().ino();
+        assert_eq!(machine()["netns"], inode.to_string());
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("proc/thread-self/ns")).unwrap();
+        std::os::unix::fs::symlink("uts:[4026531838]", root.path().join("proc/thread-self/ns/net")).unwrap();
+        assert!(!machine_at(root.path()).contains_key("netns"));
     }
 
     #[test]

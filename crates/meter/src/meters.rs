@@ -4,7 +4,7 @@ mod conntrack;
 mod cpu;
 mod memory;
 pub(crate) mod netdev;
-mod process;
+pub(crate) mod process;
 mod psi;
 mod snmp;
 mod softnet;

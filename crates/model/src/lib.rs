@@ -34,7 +34,7 @@ pub use path::{Path, Place, Via};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec};
 pub use problem::Problem;
 pub use record::{Cost, Environment, Interval, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record};
-pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus};
+pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
 pub use sweep::{Scale, Sweep};
 pub use tcp::TcpTotals;
 pub use testbed::{LabNode, LabSpec, TestbedSpec};

@@ -68,6 +68,9 @@ pub struct Record {
     /// Why the trial was cut short, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// Why the figures must not be used: a proof or an invariant that does not hold. Reports leave them out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// One latency distribution, ns.

@@ -34,6 +34,9 @@ pub struct RunFile {
     /// Trials that failed and left no figures, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
+    /// Cells that the testbed cannot measure; they have no records and are not missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
 }
 
 /// How far a run came.
@@ -59,6 +62,19 @@ pub struct Failure {
     pub point: String,
     /// The round, from 1.
     pub round: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// A cell that is not measured in any round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// The path's name.
+    pub path: String,
+    /// The workload's name.
+    pub workload: String,
+    /// The point, as the reports write it: `size=64`.
+    pub point: String,
     /// Why.
     pub reason: String,
 }

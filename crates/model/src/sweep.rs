@@ -18,6 +18,8 @@ pub struct Sweep<T>(Vec<T>);
 
 /// More values than this are a mistake, not a measurement.
 const MOST_VALUES: usize = 1000;
+/// More steps than this, most of them within one whole number, are a mistake too.
+const MOST_STEPS: usize = 100_000;
 
 impl<T: Copy> Sweep<T> {
     /// A parameter that does not vary.
@@ -101,6 +103,7 @@ fn steps<T: Scale>(text: &str, from: u64, to: u64, step: &str) -> Result<Sweep<T
     }
     let mut values = Vec::new();
     let mut at = from as f64;
+    let mut moved = 0;
     while at.round() as u64 <= to {
         let count = at.round() as u64;
         // A small factor may round to the same whole number twice.
@@ -110,7 +113,13 @@ fn steps<T: Scale>(text: &str, from: u64, to: u64, step: &str) -> Result<Sweep<T
         if values.len() > MOST_VALUES {
             return Err(format!("`{text}` has more than {MOST_VALUES} values; take a larger step"));
         }
-        at = if multiply { at * amount } else { at + amount };
+        let next = if multiply { at * amount } else { at + amount };
+        moved += 1;
+        // Beyond 2^53 an f64 may add nothing, and a factor next to 1 takes for ever to the next whole number.
+        if next <= at || moved > MOST_STEPS {
+            return Err(format!("`{text}` moves too little from {count} on; take a larger step"));
+        }
+        at = next;
     }
     Ok(Sweep(values.into_iter().map(T::from_count).collect()))
 }
@@ -157,6 +166,17 @@ mod tests {
         assert_eq!(bytes("1:100:*64"), Ok(vec![1, 64]));
         assert_eq!(bytes("0:100:+50"), Ok(vec![0, 50, 100]));
         assert_eq!(bytes("1:4:*1.5"), Ok(vec![1, 2, 3]));
+    }
+
+    #[test]
+    fn a_sweep_that_hardly_moves_is_refused() {
+        for bad in ["9007199254740991:9007199254740992:+1", "1:10:*1.000000000000001"] {
+            assert!(bytes(bad).unwrap_err().contains("moves too little"), "{bad}");
+        }
+        let most = u64::MAX;
+        for bad in [format!("1:{most}:*inf"), format!("{most}:{most}:+1")] {
+            assert!(bad.parse::<Sweep<u64>>().unwrap_err().contains("moves too little"), "{bad}");
+        }
     }
 
     #[test]

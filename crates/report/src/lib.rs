@@ -3,10 +3,12 @@
 //! - [`FORMATS`]: every format that records can be printed in; [`Format`] says what one must provide;
 //! - [`sweep_table`] and [`wakeup_cost`]: what several records of one command say together;
 //! - [`live_line`] and [`interval_line`]: the current rate while a trial runs;
+//! - [`campaign`]: what all records of a run say together, and its formats;
 //! - [`number`]: figures scaled for people.
 //!
-//! To add a format: one file in `formats/` and one line in [`FORMATS`].
+//! To add a format of records: one file in `formats/` and one line in [`FORMATS`].
 
+pub mod campaign;
 mod format;
 mod formats;
 mod interval;

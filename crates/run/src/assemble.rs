@@ -1,13 +1,12 @@
-//! What both ends saw, as a record.
+//! What all ends saw, as a record.
+
+mod cost;
+mod intervals;
 
 use std::collections::BTreeMap;
 
 use hopbench_load::workload::{Trial, Workload};
-use hopbench_meter::delta;
-use hopbench_model::{
-    Cost, Counter, EndReport, Environment, Interval, Invariant, Job, NodeCost, Proof, RECORD_SCHEMA, Reading, Record,
-    SECOND, Tick, Warning, WarningKind,
-};
+use hopbench_model::{EndReport, Environment, Job, Proof, RECORD_SCHEMA, Record, SECOND, Warning, WarningKind};
 use hopbench_stats::Histogram;
 use hopbench_wire::Hello;
 use serde_json::Value;
@@ -15,9 +14,11 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::conduct::Outcome;
-use crate::limited::limited;
+use crate::limited::{Limits, limited};
+use crate::link_rate::LinkRate;
 use crate::resolve::Target;
 use crate::warnings::warnings;
+use cost::End;
 
 /// What a record says besides what was measured.
 #[allow(missing_debug_implementations, reason = "a workload is code, not data")]
@@ -26,31 +27,48 @@ pub struct Setting<'a> {
     pub run_id: &'a str,
     /// The workload.
     pub workload: &'static dyn Workload,
-    /// The job.
+    /// What the record calls the workload: its name in the scenario.
+    pub name: &'a str,
+    /// The job of each client.
     pub job: &'a Job,
     /// What varies between the trials of this run.
     pub point: BTreeMap<String, Value>,
     /// The round, from 1.
     pub round: u32,
-    /// Where the client connected to.
+    /// Where the clients connected to; its name is the record's path.
     pub target: &'a Target,
-    /// The client's agent.
+    /// The first client's agent.
     pub client: &'a Hello,
-    /// The server's agent.
+    /// The first server's agent.
     pub server: Option<&'a Hello>,
+    /// The nodes of the clients, then of the servers, in the order of the ends.
+    pub nodes: (&'a [String], &'a [String]),
+    /// The slowest link on the way, where it is known.
+    pub link: Option<LinkRate>,
 }
+
+/// More of one core than this, spent by the conductor while a trial runs, can be seen in the figures.
+const CONDUCTOR_SHARE: f64 = 0.02;
 
 /// The record of a trial, with the sentences that explain it.
 pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>) {
     let job = setting.job;
     let (client, server) = (&outcome.client, outcome.server.as_ref());
-    let figures = setting.workload.figures(&Trial { job, client, server, shared_clock: outcome.shared_clock });
+    let count = u32::try_from(outcome.clients.len()).unwrap_or(u32::MAX);
+    let together = setting.workload.together(job, count);
+    let figures =
+        setting.workload.figures(&Trial { job: &together, client, server, shared_clock: outcome.shared_clock });
     let started = OffsetDateTime::UNIX_EPOCH + outcome.started;
+    let spent = cost::spent(
+        &ends(&outcome.clients, setting.nodes.0, "client"),
+        &ends(&outcome.servers, setting.nodes.1, "server"),
+        outcome.shared_clock,
+    );
     let mut record = Record {
         schema: RECORD_SCHEMA.to_owned(),
         run_id: setting.run_id.to_owned(),
         path: setting.target.name.clone(),
-        workload: job.workload.clone(),
+        workload: setting.name.to_owned(),
         point: setting.point.clone(),
         round: setting.round,
         started_at: started.format(&Rfc3339).unwrap_or_default(),
@@ -59,13 +77,9 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
         limited_because: String::new(),
         metrics: figures.metrics,
         latency: latencies(client, server),
-        intervals: intervals(setting.workload.one_way(), job.timing.interval_ns, client, server),
-        cost: Cost {
-            client: process(client),
-            server: server.map(process).unwrap_or_default(),
-            nodes: nodes(client, server),
-        },
-        proof: proof(setting, client, server),
+        intervals: intervals::intervals(setting.workload.one_way(), job.timing.interval_ns, client, server),
+        cost: spent.cost,
+        proof: proof(setting, outcome),
         invariants: figures.invariants,
         warnings: figures.warnings,
         statuses: client.statuses.clone(),
@@ -79,16 +93,25 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
             server: setting.server.map(|s| s.machine.clone()).unwrap_or_default(),
         },
         incomplete: incomplete(outcome),
+        error: None,
     };
     // What is not finite would become null, which no reader takes for a number.
     record.metrics.retain(|_, value| value.is_finite());
-    record.warnings.extend(raise_to_processes(&mut record.cost, outcome.shared_clock));
-    record.invariants.extend(machine_invariants(&record.cost));
-    (record.limited_by, record.limited_because) =
-        limited(job, record.window_s, &record.metrics, &record.latency, &record.cost);
+    record.warnings.extend(spent.warning);
+    record.invariants.extend(spent.invariants);
+    let limits = Limits { busiest_cores: spent.busiest_cores, link: setting.link };
+    (record.limited_by, record.limited_because) = limited(job, &record, &limits);
+    record.warnings.extend(conductor_busy(outcome, record.window_s));
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
     (record, figures.notes)
+}
+
+/// The ends of one side that reported, with their nodes.
+fn ends<'a>(side: &'a [Option<EndReport>], nodes: &'a [String], otherwise: &'a str) -> Vec<End<'a>> {
+    let node = |i: usize| nodes.get(i).map_or(otherwise, String::as_str);
+    let reported = side.iter().enumerate().filter_map(|(i, report)| Some((i, report.as_ref()?)));
+    reported.map(|(i, report)| End { node: node(i), report }).collect()
 }
 
 fn incomplete(outcome: &Outcome) -> Option<String> {
@@ -96,6 +119,20 @@ fn incomplete(outcome: &Outcome) -> Option<String> {
     fault
         .or_else(|| outcome.client.incomplete.clone())
         .or_else(|| outcome.server.as_ref().and_then(|s| s.incomplete.clone()))
+}
+
+/// A conductor that works while a trial runs takes CPU from it.
+fn conductor_busy(outcome: &Outcome, window_s: f64) -> Option<Warning> {
+    let cores = outcome.conductor_cpu_ns as f64 / SECOND as f64 / window_s;
+    // Making ready and taking in the reports are outside the window; in a short trial they are most of it.
+    let busy = window_s >= 1.0 && cores > CONDUCTOR_SHARE;
+    busy.then(|| {
+        Warning::new(
+            WarningKind::SharedCpu,
+            format!("the conductor used {:.1} % of a core during the trial", cores * 100.0),
+            "lengthen the intervals, or give the trial fewer clients",
+        )
+    })
 }
 
 /// Latencies by kind; one that both ends measured is the client's.
@@ -112,100 +149,22 @@ fn latencies(client: &EndReport, server: Option<&EndReport>) -> BTreeMap<String,
     out
 }
 
-/// Rates of each interval. One-way traffic is counted where it is sent and where it arrives.
-fn intervals(one_way: bool, interval_ns: u64, client: &EndReport, server: Option<&EndReport>) -> Vec<Interval> {
+/// Where the first flow of each end went.
+fn proof(setting: &Setting<'_>, outcome: &Outcome) -> Vec<Proof> {
     let mut out = Vec::new();
-    let mut before = (&client.start, server.map(|s| &s.start));
-    // A control thread that comes late skips a tick: ends are matched by time, not by number.
-    let near = |tick: &Tick| {
-        let away = |other: &Tick| (other.t_ns - tick.t_ns).unsigned_abs();
-        let nearest = server?.ticks.iter().min_by_key(|other| away(other))?;
-        (away(nearest) <= interval_ns / 2).then_some(nearest)
-    };
-    for tick in &client.ticks {
-        let theirs = near(tick);
-        let mine = rates(before.0, tick);
-        let Some(mine) = mine else { continue };
-        let mut interval = Interval::from([("t_s".to_owned(), tick.t_ns as f64 / SECOND as f64)]);
-        let theirs_rates = before.1.zip(theirs).and_then(|(then, now)| rates(then, now));
-        for (name, counter) in
-            [("sent_bits_per_s", Counter::SentBytes), ("received_bits_per_s", Counter::ReceivedBytes)]
-        {
-            // Request and response bytes are the client's to count; of one-way traffic each end sees its half.
-            let mut rate = mine(counter) * 8.0;
-            if one_way {
-                // Half of the story would look like a drop to zero.
-                let Some(theirs) = &theirs_rates else { continue };
-                rate += theirs(counter) * 8.0;
-            }
-            interval.insert(name.to_owned(), rate);
+    let target = setting.target.address;
+    for (name, side) in [("client", &outcome.clients), ("server", &outcome.servers)] {
+        for (i, report) in side.iter().enumerate() {
+            let Some(flow) = report.as_ref().and_then(|r| r.flows.first()) else { continue };
+            let hop = if side.len() > 1 { format!("{name} {}", i + 1) } else { name.to_owned() };
+            let (evidence, ok) = if name == "client" {
+                let there = flow.peer == target.to_string() || target.port() == 0;
+                (format!("flow {} from {} to {}", flow.flow, flow.local, flow.peer), there)
+            } else {
+                (format!("flow {} at {} from {}", flow.flow, flow.local, flow.peer), true)
+            };
+            out.push(Proof { hop, evidence, ok });
         }
-        let theirs_done = theirs_rates.as_ref().map_or(0.0, |r| r(Counter::Completed));
-        interval.insert("completed_per_s".to_owned(), mine(Counter::Completed).max(theirs_done));
-        if mine(Counter::Errors) > 0.0 {
-            interval.insert("errors_per_s".to_owned(), mine(Counter::Errors));
-        }
-        out.push(interval);
-        before = (tick, theirs.or(before.1));
-    }
-    out
-}
-
-/// What was counted a second between two ticks; `None` when no time passed.
-fn rates(then: &Tick, now: &Tick) -> Option<impl Fn(Counter) -> f64 + use<>> {
-    let seconds = (now.t_ns - then.t_ns) as f64 / SECOND as f64;
-    let counts = now.counts.since(&then.counts);
-    (seconds > 0.0).then_some(move |counter| counts.of(counter) as f64 / seconds)
-}
-
-/// What a process spent over the window.
-fn process(end: &EndReport) -> BTreeMap<String, f64> {
-    let none = Reading::new();
-    let reading = |tick: &Tick, name: &str| tick.readings.get(name).cloned().unwrap_or_else(|| none.clone());
-    let mut out = delta::window(&reading(&end.start, "self"), &reading(&end.end, "self"));
-    if let (Some(user), Some(system)) = (out.get("user_s").copied(), out.get("system_s").copied()) {
-        out.insert("cores".to_owned(), (user + system) / seconds(end));
-    }
-    if let Some(rss) = end.end.readings.get("process").and_then(|r| r.get("rss_bytes")) {
-        out.insert("rss_bytes".to_owned(), *rss);
-    }
-    out
-}
-
-fn nodes(client: &EndReport, server: Option<&EndReport>) -> Vec<NodeCost> {
-    [("client", Some(client)), ("server", server)]
-        .into_iter()
-        .filter_map(|(name, end)| {
-            let end = end?;
-            let mut node = delta::node_cost(name, &end.start.readings, &end.end.readings, seconds(end));
-            // These stand in the costs of the processes.
-            node.meters.remove("self");
-            node.meters.remove("process");
-            Some(node)
-        })
-        .collect()
-}
-
-/// Time between the two readings, s.
-fn seconds(end: &EndReport) -> f64 {
-    ((end.end.t_ns - end.start.t_ns).max(1)) as f64 / SECOND as f64
-}
-
-fn proof(setting: &Setting<'_>, client: &EndReport, server: Option<&EndReport>) -> Vec<Proof> {
-    let mut out = Vec::new();
-    if let Some(flow) = client.flows.first() {
-        out.push(Proof {
-            hop: "client".to_owned(),
-            evidence: format!("flow {} from {} to {}", flow.flow, flow.local, flow.peer),
-            ok: flow.peer == setting.target.address.to_string() || setting.target.address.port() == 0,
-        });
-    }
-    if let Some(flow) = server.and_then(|s| s.flows.first()) {
-        out.push(Proof {
-            hop: "server".to_owned(),
-            evidence: format!("flow {} at {} from {}", flow.flow, flow.local, flow.peer),
-            ok: true,
-        });
     }
     out
 }
@@ -219,6 +178,11 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
             }
         }
     }
+    for (name, side) in [("clients", &outcome.clients), ("servers", &outcome.servers)] {
+        if side.len() > 1 {
+            out.insert(name.to_owned(), side.len().to_string());
+        }
+    }
     let address = setting.target.address;
     // ICMP has no ports.
     let text = if address.port() == 0 { address.ip().to_string() } else { address.to_string() };
@@ -228,53 +192,15 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
         out.insert("addresses_not_used".to_owned(), others.join(", "));
     }
     out.insert("clock".to_owned(), if outcome.shared_clock { "shared" } else { "two machines" }.to_owned());
-    out
-}
-
-/// A machine cannot be less busy than the processes on it. A kernel that samples its CPUs at ticks misses work that
-/// is done between them, as a generator that sleeps on timers does it; a process' own time is exact.
-fn raise_to_processes(cost: &mut Cost, one_machine: bool) -> Option<Warning> {
-    let cores = |end: &BTreeMap<String, f64>| end.get("cores").copied().unwrap_or(0.0);
-    let (client, server) = (cores(&cost.client), cores(&cost.server));
-    let mut warning = None;
-    for node in cost.nodes.iter_mut().filter(|n| !n.per_cpu_busy.is_empty()) {
-        let known = match node.name.as_str() {
-            _ if one_machine => client + server,
-            "client" => client,
-            _ => server,
-        };
-        let cpus = node.per_cpu_busy.len() as f64;
-        node.busy_cores = node.busy_cores.min(cpus);
-        node.softirq_cores = node.softirq_cores.min(cpus);
-        let sampled = node.busy_cores;
-        // Two ticks of a short window are no contradiction.
-        if known <= sampled + 0.05 {
-            continue;
-        }
-        node.busy_cores = known;
-        node.meters.entry("cpu".to_owned()).or_default().insert("sampled_busy_cores".to_owned(), sampled);
-        warning = Some(Warning::new(
-            WarningKind::Unavailable,
-            format!(
-                "the kernel's ticks saw {sampled:.2} busy cores, our processes alone used {known:.2}: it misses short work"
-            ),
-            "take the processes' CPU; the machine's is a lower bound, its softirq and per-CPU shares are too low",
-        ));
-    }
-    warning
-}
-
-/// A process cannot use more than the CPUs that there are.
-fn machine_invariants(cost: &Cost) -> Vec<Invariant> {
-    let mut out = Vec::new();
-    for (end, name) in [(&cost.client, "client"), (&cost.server, "server")] {
-        let node = cost.nodes.iter().find(|n| n.name == name && !n.per_cpu_busy.is_empty());
-        let (Some(node), Some(cores)) = (node, end.get("cores")) else { continue };
-        let cpus = node.per_cpu_busy.len() as f64;
-        // Readings of both edges take a moment each.
-        let ok = *cores <= cpus * 1.05;
-        let detail = if ok { String::new() } else { format!("{cores:.2} cores used of {cpus}") };
-        out.push(Invariant { name: format!("{name}_process_le_machine"), ok, detail });
+    let mut nodes: Vec<&String> = setting.nodes.0.iter().chain(setting.nodes.1).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    if outcome.shared_clock && nodes.len() > 1 {
+        let names: Vec<_> = nodes.iter().map(|n| n.as_str()).collect();
+        out.insert(
+            "nodes_share_a_machine".to_owned(),
+            format!("{}: the CPU figures of each node are those of the whole machine", names.join(", ")),
+        );
     }
     out
 }

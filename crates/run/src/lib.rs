@@ -1,17 +1,25 @@
-//! The conductor: drives the agents at both ends of a path through trials and writes records.
+//! The conductor: drives the agents at the ends of paths through trials and writes records.
 //!
 //! - [`Link`]: a conductor's end of a control session;
 //! - [`conduct`]: one trial;
-//! - [`record`]: what both ends saw, as a record.
+//! - [`record`]: what all ends saw, as a record;
+//! - [`Campaign`]: a whole plan in rounds, on whatever testbed;
+//! - [`results`]: the folder that holds what a campaign measured.
 
 mod assemble;
+mod campaign;
 mod conduct;
 mod limited;
 mod link;
+mod link_rate;
+mod merge;
 mod resolve;
+pub mod results;
 mod warnings;
 
 pub use assemble::{Setting, record};
+pub use campaign::{Campaign, Ended, Event, Observer, new_run, order};
 pub use conduct::{Ends, Outcome, Watcher, conduct};
 pub use link::Link;
+pub use link_rate::LinkRate;
 pub use resolve::{Target, resolve};

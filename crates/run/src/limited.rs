@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Cost, EngineKind, Job, Latency, Schedule};
+use hopbench_model::{EngineKind, Job, Record, Schedule};
+
+use crate::link_rate::LinkRate;
 
 /// A CPU that is busier than this has nothing left to give.
 const FULL: f64 = 0.95;
@@ -13,14 +15,21 @@ const MOSTLY: f64 = 0.5;
 /// More of the bytes than this sent twice is a path that loses.
 const MANY_RETRANSMISSIONS: f64 = 0.01;
 
+/// More of what the link can carry than this is all that it carries: acknowledgements and new connections take a part.
+const LINK_FULL: f64 = 0.95;
+
+/// What the record does not say, of what can limit a trial.
+pub(crate) struct Limits {
+    /// Cores of the busiest client and of the busiest server.
+    pub(crate) busiest_cores: [f64; 2],
+    /// The slowest link on the way.
+    pub(crate) link: Option<LinkRate>,
+}
+
 /// The name of the limit and the numbers behind it, from the trial's own meters.
-pub(crate) fn limited(
-    job: &Job,
-    window_s: f64,
-    metrics: &BTreeMap<String, f64>,
-    latency: &BTreeMap<String, Latency>,
-    cost: &Cost,
-) -> (String, String) {
+pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> (String, String) {
+    let Record { metrics, latency, cost, window_s, .. } = record;
+    let window_s = *window_s;
     let metric = |name: &str| metrics.get(name).copied();
     let done = |name: &str, why: String| (name.to_owned(), why);
     if let Some(asked) = metric("intended_per_s").filter(|rate| *rate > 0.0) {
@@ -35,6 +44,30 @@ pub(crate) fn limited(
         let late = latency.get("lateness_ns").map_or(0, |l| l.p99);
         if unsent == 0.0 && metric("queued").unwrap_or(0.0) == 0.0 && late > 1_000_000 {
             return done("generator", format!("sends were late by {late} ns at p99 although connections were free"));
+        }
+    }
+    if let Some(link) = limits.link
+        && let Some(most) = link.payload_bits_per_s(job)
+    {
+        // Each direction has the link to itself.
+        let fastest = ["sent", "received"]
+            .iter()
+            .flat_map(|end| ["", "to_server_", "from_server_"].map(|way| format!("{way}{end}_bits_per_s")))
+            .filter(|name| one_direction(name, metrics))
+            .filter_map(|name| metric(&name))
+            .fold(0.0, f64::max);
+        // What a sender writes can be dropped on the way; what arrives cannot exceed the link.
+        let arrived = metric("received_bits_per_s").filter(|_| job.workload == "udp").unwrap_or(fastest);
+        if arrived >= LINK_FULL * most {
+            return done(
+                "nic",
+                format!(
+                    "{:.0} Mbit/s of payload, of the {:.0} that a link of {:.0} Mbit/s carries",
+                    arrived / 1e6,
+                    most / 1e6,
+                    link.bits_per_s as f64 / 1e6
+                ),
+            );
         }
     }
     if let (Some(bytes), Some(rate), window) = (metric("retransmitted_bytes"), metric("sent_bits_per_s"), window_s) {
@@ -62,8 +95,8 @@ pub(crate) fn limited(
             EngineKind::Threads => f64::from(job.connections),
             _ => f64::from(job.threads),
         };
-        for (who, end) in [("cpu:client", &cost.client), ("cpu:server", &cost.server)] {
-            if let Some(cores) = end.get("cores").filter(|cores| **cores >= FULL * threads) {
+        for (who, cores) in ["cpu:client", "cpu:server"].into_iter().zip(limits.busiest_cores) {
+            if cores >= FULL * threads {
                 return done(who, format!("its {threads:.0} threads used {cores:.2} cores: they never waited"));
             }
         }
@@ -104,6 +137,11 @@ pub(crate) fn limited(
         "no CPU was full, few bytes were sent twice, no buffer was full for long"
     };
     done("unknown", why.to_owned())
+}
+
+/// Whether a rate is that of one direction: with both under way the plain ones are their sum.
+fn one_direction(name: &str, metrics: &BTreeMap<String, f64>) -> bool {
+    name.contains("_server_") || !metrics.contains_key(&format!("to_server_{name}"))
 }
 
 /// A rate with as many digits as it needs.

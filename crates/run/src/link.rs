@@ -7,9 +7,11 @@ use std::time::Duration;
 use hopbench_control::secret::Secret;
 use hopbench_control::tls::{self, Refusal};
 use hopbench_control::{Channel, ChannelError};
-use hopbench_model::{Fault, Nanos};
+use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
-use hopbench_wire::{Build, ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, ToAgent};
+use hopbench_wire::{
+    Build, ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, SILENCE_LIMIT, ToAgent,
+};
 
 /// A control session with one agent, past its hello.
 #[derive(Debug)]
@@ -23,11 +25,17 @@ pub struct Link {
     /// The shortest round trip seen while the clocks were compared, ns; the offset is wrong by at most half.
     pub round_trip_ns: Nanos,
     pinged: Nanos,
+    heard: Nanos,
+    broken: bool,
     who: String,
 }
 
 /// How often clocks are compared; the fastest exchange counts.
 const CLOCK_TRIES: usize = 8;
+
+/// An agent that has not even answered pings for so long hangs. Twice the agent's own patience with the conductor: an
+/// agent that reads all its meters on a busy machine is slow, not gone.
+const DEAF: Nanos = 2 * SILENCE_LIMIT;
 
 impl Link {
     /// Opens a session with the agent at `address`, as `ours`.
@@ -48,7 +56,14 @@ impl Link {
     /// # Errors
     /// An agent that does not answer.
     pub fn over(stream: UnixStream, ours: &Hello) -> Result<Self, Fault> {
-        let who = "the local agent".to_owned();
+        Self::over_pair(stream, ours, "the local agent".to_owned())
+    }
+
+    /// As [`Link::over`], with the agent that messages call `who`.
+    ///
+    /// # Errors
+    /// An agent that does not answer.
+    pub fn over_pair(stream: UnixStream, ours: &Hello, who: String) -> Result<Self, Fault> {
         let channel = Channel::pair(stream).map_err(|e| refused(&who, &e))?;
         Self::greet(channel, ours, who)
     }
@@ -68,8 +83,18 @@ impl Link {
             return Err(Fault::environment(format!("{who} did not say hello")));
         };
         let shares = hello.boot_id == ours.boot_id && !hello.boot_id.is_empty();
-        let mut link =
-            Self { channel, session, hello, clock_offset_ns: 0, round_trip_ns: 0, pinged: clock::now(), who };
+        let now = clock::now();
+        let mut link = Self {
+            channel,
+            session,
+            hello,
+            clock_offset_ns: 0,
+            round_trip_ns: 0,
+            pinged: now,
+            heard: now,
+            broken: false,
+            who,
+        };
         if !shares {
             link.compare_clocks()?;
         }
@@ -105,7 +130,7 @@ impl Link {
     /// A message that is illegal now, a broken session.
     pub fn send(&mut self, message: &ToAgent) -> Result<(), Fault> {
         self.session.send(message).map_err(|e| broken(&self.who, &e))?;
-        self.channel.send(message).map_err(|e| broken(&self.who, &e))
+        self.channel.send(message).map_err(|e| self.lost(&e))
     }
 
     /// The next message that means something, if one has come.
@@ -113,13 +138,39 @@ impl Link {
     /// # Errors
     /// A message that is illegal now, a broken session.
     pub fn receive(&mut self) -> Result<Option<FromAgent>, Fault> {
-        while let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| broken(&self.who, &e))? {
-            let heed = self.session.receive(&message).map_err(|e| broken(&self.who, &e))?;
+        while let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| self.lost(&e))? {
+            self.heard = clock::now();
+            let heed = self.session.receive(&message).map_err(|e| self.lost(&e))?;
             if heed == Heed::Act && message != FromAgent::Pong {
                 return Ok(Some(message));
             }
         }
         Ok(None)
+    }
+
+    /// Whether the next trial can use the session: it is whole, and no trial is open.
+    pub(crate) fn usable(&mut self) -> bool {
+        !self.broken && !self.in_trial() && self.receive().is_ok()
+    }
+
+    /// A trial begins: the silence before it does not count.
+    pub(crate) fn begin(&mut self) {
+        self.heard = clock::now();
+    }
+
+    /// Refuses an agent that has been pinged all the time and said nothing at all. To be asked when all that came
+    /// was received.
+    pub(crate) fn check_heard(&mut self, now: Nanos) -> Result<(), Fault> {
+        let silent = now.saturating_sub(self.heard);
+        if silent < DEAF {
+            return Ok(());
+        }
+        Err(self.lost(&format!("it hangs: no answer for {} s", silent / SECOND)))
+    }
+
+    fn lost(&mut self, error: &dyn std::fmt::Display) -> Fault {
+        self.broken = true;
+        broken(&self.who, error)
     }
 
     /// Sends a keep-alive when it is time.

@@ -22,7 +22,7 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
     for limit in &outcome.limited {
         warn(WarningKind::Limited, limit.clone(), "the figures are the limit's, not the path's");
     }
-    if outcome.client.shared || outcome.server.as_ref().is_some_and(|s| s.shared) {
+    if outcome.clients.iter().chain(&outcome.servers).flatten().any(|end| end.shared) {
         warn(
             WarningKind::SharedAgent,
             "another test used an agent at the same time; CPU and memory cover both".to_owned(),

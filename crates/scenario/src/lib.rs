@@ -1,1 +1,38 @@
-//! Scenario files: YAML in, a plan or a list of problems out.
+//! Scenario files: YAML in, a plan or all that is wrong with it out.
+//!
+//! ```text
+//! text ─ yaml ─► nodes with positions ─ testbed, paths, matrix ─► paths ┐
+//!                                     └ workload: keys ─► points ───────┴ resolve ─► plan ─ only ─► plan
+//! ```
+//!
+//! A workload's keys are the flags of its command ([`hopbench_load::workload::Workload::arguments`],
+//! [`hopbench_load::JobArguments`]): there is no second list of them. Which network kinds, runtimes and servers there
+//! are, the caller says with a [`Vocabulary`]. Nothing stops at the first problem.
+
+mod fields;
+mod flags;
+mod http;
+mod keys;
+mod matrix;
+mod node;
+mod only;
+mod paths;
+mod place;
+mod points;
+mod problem;
+mod resolve;
+mod schema;
+mod shipped;
+mod testbed;
+mod values;
+mod vocabulary;
+mod workload;
+mod yaml;
+
+pub use problem::ScenarioProblem;
+pub use resolve::{Overrides, read};
+pub use schema::schema;
+pub use shipped::{SHIPPED, Shipped, shipped};
+pub use vocabulary::{Network, Server, Vocabulary};
+pub use workload::MOST_CELLS;
+pub use yaml::MOST_BYTES;

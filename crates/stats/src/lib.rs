@@ -7,6 +7,7 @@
 //! - [`SequenceTracker`]: loss, reordering and duplicates of one-way datagrams;
 //! - [`Jitter`]: interarrival jitter as RFC 3550 defines it;
 //! - [`drift`]: whether the rate changed systematically inside one window;
+//! - [`median_interval`] and [`paired_ratio`]: how far the rounds of a cell can be trusted;
 //! - [`summary`]: median, quantiles, mean and spread of a handful of figures.
 //!
 //! ```
@@ -38,12 +39,14 @@
 //! ```
 
 mod histogram;
+mod interval;
 mod jitter;
 mod sequence;
 mod steady;
 pub mod summary;
 
 pub use histogram::{Histogram, HistogramError};
+pub use interval::{CONFIDENCE, ENOUGH_ROUNDS, Interval, Ratio, median_interval, paired_ratio};
 pub use jitter::Jitter;
 pub use sequence::{Observation, SequenceTracker};
 pub use steady::{Drift, drift};

@@ -8,15 +8,21 @@
 //! - [`Socket`]: TCP, UDP and ICMP sockets and their options, with the value that the kernel really set;
 //! - [`Epoll`] and [`Waker`]: readiness; [`uring::Ring`]: completions;
 //! - [`tcp_info`]: what the kernel knows of a connection;
-//! - [`cpu`], [`usage`], [`limits`]: placement, what was spent, what is allowed.
+//! - [`cpu`], [`usage`], [`limits`]: placement, what was spent, what is allowed;
+//! - [`errno`]: errors that the standard library has no word for;
+//! - [`inherited`]: what the process was started with;
+//! - [`namespace`]: processes in namespaces of their own.
 #![allow(unsafe_code)]
 
 pub mod clock;
 pub mod cpu;
 mod datagram;
 mod epoll;
+pub mod errno;
 mod icmp;
+pub mod inherited;
 pub mod limits;
+pub mod namespace;
 mod socket;
 mod sockopt;
 pub mod tcp_info;

@@ -9,7 +9,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 
-use hopbench_model::{EndReport, Fault, Job, Path, Plan, Proof, ServerSpec};
+use hopbench_model::{EndReport, Fault, Job, Path, Plan, Point, Proof, ServerSpec};
 
 /// Where scenarios run.
 pub trait Testbed {
@@ -18,6 +18,12 @@ pub trait Testbed {
 
     /// What the plan needs and this testbed cannot give here; empty when everything can run. Builds nothing.
     fn missing(&mut self, plan: &Plan) -> Vec<Need>;
+
+    /// Why a cell cannot be measured on this testbed although nothing is missing: a workload that the path's runtime or
+    /// translation does not carry. Such cells are skipped, with this reason.
+    fn unsupported(&self, _path: &Path, _point: &Point) -> Option<String> {
+        None
+    }
 
     /// Builds everything the plan needs and starts its agents.
     ///
@@ -87,6 +93,13 @@ pub struct Route {
     pub hops: Vec<String>,
     /// Processes of the server program, where it is not the agent; their CPU is the server's cost.
     pub programs: Vec<u32>,
+    /// Rate of the slowest link that all of the path's traffic crosses, each direction, bits/s with Ethernet headers;
+    /// absent: not known, or no link is shaped.
+    pub link_bits_per_s: Option<u64>,
+    /// The largest packet that the ends send, bytes with its IP header; 0: not known.
+    pub mtu_bytes: u32,
+    /// Bytes that tunnels on the path add to each packet on that link.
+    pub tunnel_bytes: u32,
 }
 
 /// Counters by name, like `b/vxlan0 rx_bytes`; they only grow.

@@ -37,6 +37,11 @@
 //!  Nothing heard for SILENCE_LIMIT: the agent stops all load and closes.
 //! ```
 //!
+//! An agent that the conductor started itself, or a testbed for it, has the same session over a Unix
+//! socket pair, without TLS: the pair is nobody else's. There the end of the stream tells that the
+//! conductor died, so that silence counts only from `Prepare` to `Done` or `Failed`, and agents that
+//! rest between trials need no `Ping`.
+//!
 //! The agent's states ([`AgentState`]); `>` is a message it gets, `<` one it sends:
 //!
 //! ```text

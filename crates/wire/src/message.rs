@@ -6,7 +6,10 @@ use hopbench_model::{EndReport, Fault, Job, Nanos, Tick};
 use serde::{Deserialize, Serialize};
 
 /// The version of the protocol; ends with different numbers refuse each other.
-pub const PROTOCOL: u32 = 1;
+///
+/// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an agent that does not know
+/// them would silently do something else than was asked, so older ones are refused.
+pub const PROTOCOL: u32 = 2;
 
 /// What each end says of itself, first thing after the TLS handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +45,8 @@ pub struct Prepare {
     pub key: String,
     /// Which end this agent is.
     pub role: Role,
-    /// What to do.
+    /// What to do: a client's own connections, a server's those of all clients. A server takes up to so many and waits
+    /// for none of them: they may all come to another server of the run.
     pub job: Job,
     /// Where the client connects to: `address:port`. Absent for the server.
     pub target: Option<String>,
@@ -50,6 +54,17 @@ pub struct Prepare {
     pub shared_clock: bool,
     /// What to add to this end's clock to get the other end's, ns (best estimate).
     pub peer_clock_offset_ns: i64,
+    /// Number of this client's first flow: several clients of one run share its flow numbers.
+    #[serde(default)]
+    pub first_flow: u32,
+    /// Connections of all clients together, the step from a connection's flow number to that of its successor; 0:
+    /// those of the job.
+    #[serde(default)]
+    pub all_connections: u32,
+    /// Processes of a server program, in the agent's PID namespace, for a server's agent that looks on: what they
+    /// spend together stands among its readings as `program`. With such a list the agent answers no HTTP itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watch: Vec<u32>,
 }
 
 /// From the conductor to an agent.

@@ -48,7 +48,7 @@ impl Live {
 }
 
 impl Watcher for Live {
-    fn tick(&mut self, role: Role, tick: &Tick) {
+    fn tick(&mut self, role: Role, _end: usize, tick: &Tick) {
         let index = usize::from(role == Role::Server);
         self.last[index] = self.current[index].replace(tick.clone());
         if role == Role::Server {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::{hello, local};
+use hopbench_load::ScheduleArguments;
 use hopbench_load::http::Url;
 use hopbench_load::workload::{Workload, points};
 use hopbench_model::{EngineKind, Fault, Job, Problem, Record};
@@ -14,7 +15,7 @@ use hopbench_run::{Ends, Link, Setting, Target, conduct, record, resolve};
 use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
 
-use super::arguments::{Common, Scheduled};
+use super::arguments::{Common, absent};
 use super::interrupt::Interrupt;
 use super::live::Live;
 
@@ -29,7 +30,7 @@ pub(super) fn command(workload: &'static dyn Workload) -> Command {
     let mut command = Command::new(workload.name()).arg(target);
     command = workload.arguments(command);
     if nature.scheduled {
-        command = Scheduled::augment_args(command);
+        command = ScheduleArguments::augment_args(command);
     }
     // Last: each set of flags would put its own documentation there.
     Common::augment_args(command).about(workload.summary()).long_about(None)
@@ -38,9 +39,10 @@ pub(super) fn command(workload: &'static dyn Workload) -> Command {
 /// Measures.
 pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Result<(), Fault> {
     let common = Common::from_arg_matches(matches).map_err(Fault::input)?;
+    common.token.check(matches)?;
     let nature = workload.nature();
     let scheduled =
-        if nature.scheduled { Some(Scheduled::from_arg_matches(matches).map_err(Fault::input)?) } else { None };
+        if nature.scheduled { Some(ScheduleArguments::from_arg_matches(matches).map_err(Fault::input)?) } else { None };
     let text = matches.get_one::<String>("target").map_or("", String::as_str);
     let mut params =
         workload.params(matches).map_err(|e| Fault::input(e.to_string().trim_start_matches("error: ").trim_end()))?;
@@ -55,8 +57,9 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     {
         map.entry("count").or_insert_with(|| Value::from(*count));
     }
-    let (job, problems) = common.job(workload, params, scheduled.as_ref(), matches);
-    let trials = trials(workload, &job, &common.engine, problems)?;
+    let (job, mut problems) = common.job.job(workload, params, scheduled.as_ref(), rand::random());
+    problems.extend(job.client_cpus.as_ref().and_then(absent));
+    let trials = trials(workload, &job, &common.job.engine, problems)?;
     let target = match nature.target {
         "URL" => {
             let url = Url::parse(text).map_err(|e| Fault::input(format!("URL: {e}")))?;
@@ -76,7 +79,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
         None
     };
     let client = local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
-    let ends = Ends { client: Link::over(client, &ours)?, server };
+    let ends = Ends { clients: vec![Link::over(client, &ours)?], servers: server.into_iter().collect() };
     Session { workload, target, ends, interrupt, json: common.json, run_id: format!("{:016x}", rand::random::<u64>()) }
         .measure(trials)
 }
@@ -143,18 +146,21 @@ impl Session {
         let mut failed = None;
         for (point, job) in trials {
             let mut live = Live::new(&job, self.interrupt.clone());
-            let outcome = conduct(&mut self.ends, &job, self.target.address, &mut live);
+            let outcome = conduct(&mut self.ends, &job, self.target.address, &[], &mut live);
             live.clear();
             let outcome = outcome?;
             let setting = Setting {
                 run_id: &self.run_id,
                 workload: self.workload,
+                name: &job.workload,
                 job: &job,
                 point,
                 round: 1,
                 target: &self.target,
-                client: &self.ends.client.hello,
-                server: self.ends.server.as_ref().map(|s| &s.hello),
+                client: &self.ends.clients[0].hello,
+                server: self.ends.servers.first().map(|s| &s.hello),
+                nodes: (&[], &[]),
+                link: None,
             };
             let (record, notes) = record(&setting, &outcome);
             if record.window_s == 0.0 && outcome.fault.is_none() {
@@ -183,10 +189,7 @@ impl Session {
             }
         }
         self.print_together(&records);
-        self.ends.client.close();
-        if let Some(server) = self.ends.server {
-            server.close();
-        }
+        self.ends.clients.into_iter().chain(self.ends.servers).for_each(Link::close);
         failed.map_or(Ok(()), Err)
     }
 

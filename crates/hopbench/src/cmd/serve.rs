@@ -32,7 +32,7 @@ struct Flags {
     /// Let anybody in who can reach the port, as iperf3 does
     #[arg(long, conflicts_with = "token_file")]
     insecure: bool,
-    /// Flows at once, over all tests [default: no limit]
+    /// Flows at once, over all tests and the HTTP target [default: no limit]
     #[arg(long, value_name = "N")]
     max_flows: Option<u32>,
     /// Payload rate over all tests, like 1Gbit [default: no limit]

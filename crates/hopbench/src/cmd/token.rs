@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args};
 use hopbench_control::secret::Secret;
 use hopbench_model::Fault;
 
@@ -21,6 +22,17 @@ pub(super) struct TokenArgs {
 }
 
 impl TokenArgs {
+    /// Refuses a token beside `--insecure`, which would not be used; one from the environment gives way.
+    pub(super) fn check(&self, matches: &ArgMatches) -> Result<(), Fault> {
+        if self.insecure && matches.value_source("token") == Some(ValueSource::CommandLine) {
+            return Err(Fault::input(
+                "--token: found together with --insecure, expected one of them: an agent that printed a token needs \
+                 --token, one that was started with --insecure has none",
+            ));
+        }
+        Ok(())
+    }
+
     /// The secret that they name; without any of them the well-known one.
     pub(super) fn secret(&self) -> Result<Secret, Fault> {
         match (&self.token, &self.token_file) {

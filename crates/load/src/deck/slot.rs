@@ -7,12 +7,15 @@ use hopbench_sys::Socket;
 
 use super::timers::NEVER;
 use crate::flow::Op;
+use crate::tickets::Ticket;
 
 /// A flow, its socket, and what it waits for.
 pub(super) struct Slot<F> {
     pub(super) flow: F,
     pub(super) number: u32,
     pub(super) socket: Option<Arc<Socket>>,
+    /// The place of a flow that was accepted, until it ends.
+    pub(super) ticket: Option<Ticket>,
     /// What waits for the engine, or for the throttle.
     pub(super) pending: Option<Op>,
     /// The throttle holds `pending`; a timer lets it go.
@@ -43,6 +46,7 @@ impl<F> Slot<F> {
             flow,
             number,
             socket,
+            ticket: None,
             pending: None,
             held: false,
             held_until: 0,

@@ -92,7 +92,6 @@ fn deck<'a>(window: &Arc<Window>, flows: impl IntoIterator<Item = Scripted<'a>>)
         pacing: Pacing::Sleep,
         throttle: None,
         grace: 0,
-        taken: None,
     };
     let recorder = Recorder::new(Arc::clone(window), Arc::<Live>::default(), false);
     let readiness = Readiness::new(0, Arc::new(Waker::new().unwrap()));

@@ -18,9 +18,7 @@
 //! before the trial finds out whether the server can be reached at all; every failure after that is counted
 //! and the trial goes on.
 
-use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
@@ -29,11 +27,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport};
+use crate::dial::{SocketOptions, Transport, reach};
 use crate::figures;
 use crate::flow::{Event, Flow, Op};
-use crate::greeting::explain;
 use crate::recorder::Recorder;
+use crate::tickets::REFUSED_FLOWS;
 use crate::workload::{Figures, Nature, Trial, Workload, read_params};
 
 mod client;
@@ -167,6 +165,14 @@ impl Workload for Crr {
             out.metric(LEFT_OPEN, *left_open);
         }
         if let Some(server) = trial.server {
+            if let Some(refused) = server.extra.get(REFUSED_FLOWS) {
+                out.metric(REFUSED_FLOWS, *refused);
+                out.warnings.push(Warning::new(
+                    WarningKind::Limited,
+                    format!("{refused} connections were refused: the agent had as many flows open as it allows"),
+                    "ask for fewer --connections, or raise the agent's --max-flows",
+                ));
+            }
             let (asked, done) = (client.drained.of(Counter::Connects), client.drained.of(Counter::Completed));
             let served = server.drained.of(Counter::Completed);
             out.invariant("served_le_connects", served <= asked, || format!("{asked} connects, {served} served"));
@@ -174,16 +180,6 @@ impl Workload for Crr {
         }
         out
     }
-}
-
-/// One connection that is opened and closed again: an unreachable server is the environment's fault, and that
-/// must be known before anything is measured.
-fn reach(target: SocketAddr, timeout: Nanos) -> Result<(), Fault> {
-    // The standard library refuses a timeout of zero.
-    let timeout = Duration::from_nanos(timeout.max(1));
-    TcpStream::connect_timeout(&target, timeout)
-        .map(drop)
-        .map_err(|error| Fault::environment(format!("cannot connect to {target}: {}", explain(&error))))
 }
 
 /// The server's end of one connection, whose header was read before it came here.

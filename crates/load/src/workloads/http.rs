@@ -17,9 +17,7 @@ mod params;
 mod reason;
 mod sums;
 
-use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::{
@@ -31,17 +29,17 @@ use serde_json::Value;
 use self::client::{Client, Plan};
 use self::params::Params;
 use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport};
+use crate::dial::{SocketOptions, Transport, reach};
 use crate::figures;
-use crate::greeting::explain;
+use crate::target;
 use crate::workload::{Figures, Nature, Trial, Workload, read_params};
 
 /// The workload; see the [module](self).
 #[derive(Debug)]
 pub(super) struct Http;
 
-/// The longest that the connection that is tried beforehand may take.
-const MOST_PREFLIGHT_NS: Nanos = 5 * SECOND;
+/// The setting of a server's report that says that its agent answered the requests.
+const TARGET: &str = "http_target";
 /// What exchanges may take beyond their timeout at the end, so that the last ones still see it.
 const GRACE_NS: Nanos = SECOND / 10;
 
@@ -88,7 +86,7 @@ impl Workload for Http {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
         let request = params.template().map_err(|problems| Fault::from_problems(&problems))?;
-        preflight(context.target, job.timing.timeout_ns)?;
+        reach(context.target, job.timing.timeout_ns)?;
         let plan = Arc::new(Plan {
             request: request.bytes().into(),
             is_head: !request.expects_body(),
@@ -108,8 +106,15 @@ impl Workload for Http {
         crew::client(context, &setup, move |_| Client::new(Arc::clone(&plan)))
     }
 
-    fn server(&self, _context: &Context) -> Result<(Crew, Acceptor), Fault> {
-        Err(Fault::input("http has no server of its own: it measures any URL, `hopbench serve --http` among them"))
+    /// The HTTP target of an agent. It measures any URL; this one is only where the trial's server is the agent itself.
+    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+        let params = read_params::<Params>(&context.job)?;
+        context.sockets.note_setting(TARGET, || "answers".to_owned());
+        target::workers(context, params.keep_alive())
+    }
+
+    fn over_http(&self) -> bool {
+        true
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {
@@ -121,6 +126,11 @@ impl Workload for Http {
         answers(&mut out, trial.client);
         if trial.job.schedule == Schedule::Closed {
             littles_law(&mut out, trial);
+        }
+        if let Some(server) = trial.server.filter(|server| server.settings.contains_key(TARGET)) {
+            let (answered, served) =
+                (trial.client.drained.of(Counter::Completed), server.drained.of(Counter::Completed));
+            out.invariant("answered_le_served", answered <= served, || format!("{answered} answered, {served} served"));
         }
         if let Some(n) = trial.client.errors.get(reason::NO_LOCAL_PORT) {
             out.warnings.push(Warning::new(
@@ -134,16 +144,6 @@ impl Workload for Http {
                 .push("every request has a connection of its own: the service time begins with connecting".to_owned());
         }
         out
-    }
-}
-
-/// Makes one connection and drops it, so that a server that is not there is told before load starts.
-fn preflight(target: SocketAddr, timeout_ns: Nanos) -> Result<(), Fault> {
-    // A timeout of zero would be refused as such.
-    let patience = Duration::from_nanos(timeout_ns.clamp(1, MOST_PREFLIGHT_NS));
-    match TcpStream::connect_timeout(&target, patience) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Fault::environment(format!("cannot connect to {target}: {}", explain(&error)))),
     }
 }
 

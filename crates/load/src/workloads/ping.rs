@@ -11,6 +11,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::{Bytes, Span};
@@ -19,10 +20,11 @@ use hopbench_sys::Socket;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::broken::explain;
+use crate::bystander::bystander;
 use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
 use crate::dial::{SocketOptions, Transport, echo_identifier};
 use crate::figures;
-use crate::greeting::explain;
 use crate::workload::{Figures, Nature, Trial, Workload, read_params};
 
 mod echoes;
@@ -147,8 +149,9 @@ impl Workload for Ping {
         crew::client(&context, &setup, move |flow| Echoes::new(v6, echo_identifier(flow), size, timeout))
     }
 
-    fn server(&self, _context: &Context) -> Result<(Crew, Acceptor), Fault> {
-        Err(Fault::input("ping has no server: the other end's kernel answers"))
+    /// The other end's kernel answers.
+    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+        Ok((bystander(context)?, Arc::new(drop)))
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {

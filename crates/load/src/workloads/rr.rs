@@ -9,11 +9,12 @@ use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Schedule, Sweep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::broken::lost;
 use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
 use crate::dial::{SocketOptions, Transport};
 use crate::figures;
 use crate::flow::{Event, Flow, Op};
-use crate::greeting::{Greeting, explain};
+use crate::greeting::Greeting;
 use crate::recorder::Recorder;
 use crate::workload::{Figures, Nature, Trial, Workload, read_params};
 
@@ -239,7 +240,7 @@ impl StreamClient {
                 Op::Rest
             }
             Event::Finish => Op::End,
-            other => lost(&other),
+            other => lost(&other, "the server closed it"),
         }
     }
 }
@@ -294,7 +295,7 @@ impl DatagramClient {
                 Op::Recv(MOST_UDP as usize)
             }
             Event::Finish => Op::End,
-            other => lost(&other),
+            other => lost(&other, "the server closed it"),
         }
     }
 }
@@ -302,16 +303,6 @@ impl DatagramClient {
 fn copy_number(number: &[u8; 8], into: &mut [u8]) {
     let known = into.len().min(8);
     into[..known].copy_from_slice(&number[..known]);
-}
-
-fn lost(event: &Event<'_>) -> Op {
-    let why = match event {
-        Event::Closed => "the server closed it".to_owned(),
-        Event::TimedOut => "no answer within --timeout".to_owned(),
-        Event::Failed(error) => explain(error),
-        other => format!("unexpected {other:?}"),
-    };
-    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
 }
 
 /// The server's end of either transport.

@@ -10,11 +10,12 @@ use hopbench_model::{Counter, Counts, EndReport, Fault, Job, Nanos, Problem, SEC
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::broken::lost;
 use crate::crew::{self, Accepted, Acceptor, Context, Crew, CrewSetup};
 use crate::dial::{SocketOptions, Transport};
 use crate::figures;
 use crate::flow::{Event, Flow, Op};
-use crate::greeting::{Greeting, explain};
+use crate::greeting::Greeting;
 use crate::recorder::Recorder;
 use crate::workload::{Figures, Nature, Trial, Workload, read_params};
 
@@ -185,6 +186,15 @@ impl Workload for Stream {
         if read_params::<Params>(job).is_ok_and(|p| p.direction == Direction::Both) {
             job.connections = job.connections.saturating_mul(2);
         }
+    }
+
+    /// The rate is each client's own.
+    fn together(&self, job: &Job, clients: u32) -> Job {
+        let mut all = Job { connections: job.connections.saturating_mul(clients), ..job.clone() };
+        if let Some(rate) = read_params::<Params>(job).ok().and_then(|p| p.rate) {
+            all.params["rate"] = serde_json::json!(BitRate(rate.0.saturating_mul(u64::from(clients))));
+        }
+        all
     }
 
     fn problems(&self, job: &Job) -> Vec<Problem> {
@@ -403,7 +413,7 @@ impl Sender {
             // The receiver closes when it has read everything.
             Event::FinishedSending => Op::Recv(1),
             Event::Closed if now >= stop(out) => Op::End,
-            other => lost(other),
+            other => lost(other, "the other end closed it"),
         }
     }
 
@@ -466,16 +476,7 @@ impl Receiver {
             Event::Go { .. } => self.next(),
             // All of the stream was read.
             Event::Closed | Event::Finish => Op::End,
-            other => lost(other),
+            other => lost(other, "the other end closed it"),
         }
     }
-}
-
-fn lost(event: &Event<'_>) -> Op {
-    let why = match event {
-        Event::Closed => "the other end closed it".to_owned(),
-        Event::Failed(error) => explain(error),
-        other => format!("unexpected {other:?}"),
-    };
-    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hopbench_load::Tickets;
 use hopbench_load::crew::{Accepted, Acceptor};
 use hopbench_sys::{DatagramPort, Epoll, Events, Listener, Socket, Waker};
 
@@ -15,7 +16,7 @@ use super::greeting::{ACCEPTED, answer, flow_of};
 /// What happens to a flow that was let in.
 pub(crate) enum Inside {
     /// It goes to the server's crew.
-    Served { acceptor: Acceptor, from_server: Box<dyn Fn(u32) -> bool + Send + Sync> },
+    Served { acceptor: Acceptor, tickets: Arc<Tickets>, from_server: Box<dyn Fn(u32) -> bool + Send + Sync> },
     /// It is kept open and nobody ever reads it.
     Silent(Mutex<Vec<Socket>>),
 }
@@ -108,8 +109,11 @@ fn header(socket: &Socket, greets: bool) -> Option<u32> {
 impl Inside {
     fn take(&self, flow: u32, socket: Socket) {
         match self {
-            Self::Served { acceptor, from_server } => {
-                acceptor(Accepted { flow, from_server: from_server(flow), socket });
+            Self::Served { acceptor, tickets, from_server } => {
+                // One too many is closed; who is counted wrong misses it.
+                if let Some(ticket) = tickets.take() {
+                    acceptor(Accepted { flow, from_server: from_server(flow), socket, ticket });
+                }
             }
             Self::Silent(kept) => kept.lock().unwrap().push(socket),
         }

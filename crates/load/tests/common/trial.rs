@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use clap::Command;
 use hopbench_load::crew::{Context, Crew};
 use hopbench_load::workload::{Workload, points};
-use hopbench_load::{Recorder, SocketSet, Window, workload};
+use hopbench_load::{Recorder, SocketSet, Tickets, Window, workload};
 use hopbench_model::{Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, Schedule, Timing};
 use hopbench_sys::{Waker, clock, limits};
 
@@ -38,6 +38,7 @@ pub(crate) struct Running {
     pub(crate) server: Crew,
     windows: [Arc<Window>; 2],
     door: Door,
+    tickets: Arc<Tickets>,
     files: usize,
     datagrams: bool,
     /// Trials come one after the other: they count files and CPU time of the process.
@@ -117,17 +118,20 @@ impl Trial {
             shared_clock: true,
         };
         let (server, acceptor) = workload.server(&context(&windows[1], "127.0.0.1:1".parse().unwrap())).unwrap();
+        // Not one more than there are connections: each must be given back before the next one comes.
+        let tickets = Tickets::new(Some(job.connections as usize));
         let inside = if self.silent {
             Inside::Silent(Mutex::default())
         } else {
             let job = job.clone();
-            Inside::Served { acceptor, from_server: Box::new(move |flow| workload.server_sends(&job, flow)) }
+            let tickets = Arc::clone(&tickets);
+            Inside::Served { acceptor, tickets, from_server: Box::new(move |flow| workload.server_sends(&job, flow)) }
         };
         // Short-lived flows save themselves the wait for a word of welcome.
         let door = Door::open(self.workload != "crr", inside);
         let client = workload.client(&context(&windows[0], door.address)).unwrap();
         let datagrams = workload.nature().datagrams || self.flags.contains(&"--udp");
-        let running = Running { job, client, server, windows, door, files, datagrams, _alone: alone };
+        let running = Running { job, client, server, windows, door, tickets, files, datagrams, _alone: alone };
         until("all flows are up", || running.client.ready() || running.client.fault().is_some());
         running
     }
@@ -184,6 +188,7 @@ impl Running {
         until("the server has ended", || self.server.running() == 0);
         let (_, server_fault) = self.server.join();
         self.door.shut();
+        assert_eq!((self.tickets.open(), self.tickets.refused()), (0, 0), "places of flows that ended");
         let outcome =
             Outcome { job: self.job, client: client(), server: server(), client_fault, server_fault, recorder };
         drop((client, server));

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use hopbench_load::crew::{Accepted, Acceptor, Context};
-use hopbench_load::workload;
+use hopbench_load::{Tickets, workload};
 use hopbench_model::{Fault, Job};
 use hopbench_sys::{Epoll, Events, Listener, Socket, Waker};
 
@@ -83,5 +83,6 @@ fn read_header(socket: Socket) -> Option<Accepted> {
     assert_eq!(header[4..], [b'h'; 28]);
     stream.set_nonblocking(true).unwrap();
     let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
-    Some(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)) })
+    let ticket = Tickets::new(None).take().unwrap();
+    Some(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)), ticket })
 }

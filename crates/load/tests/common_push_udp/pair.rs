@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 use hopbench_load::crew::{Accepted, Acceptor, Context, Crew};
 use hopbench_load::workload::{Figures, Trial, Workload};
-use hopbench_load::{Greeted, Greeter, SocketSet, Window, workload};
+use hopbench_load::{Greeted, Greeter, SocketSet, Ticket, Tickets, Window, workload};
 use hopbench_model::{Counter, EndReport, EngineKind, Job, LatencyKind, Nanos, Pacing, SECOND, Schedule, Tick, Timing};
 use hopbench_stats::Histogram;
 use hopbench_sys::{DatagramPort, Listener, Waker, clock};
@@ -199,6 +199,11 @@ impl Server {
     }
 }
 
+/// Flows are not limited here.
+fn ticket() -> Ticket {
+    Tickets::new(None).take().unwrap()
+}
+
 fn accept(listener: &Listener, acceptor: &Acceptor, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let Ok((socket, _)) = listener.accept() else {
@@ -210,7 +215,7 @@ fn accept(listener: &Listener, acceptor: &Acceptor, stop: &AtomicBool) {
         assert_eq!(socket.recv(&mut header).unwrap(), 32);
         let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
         socket.send(&WELCOME).unwrap();
-        acceptor(Accepted { flow, from_server: true, socket });
+        acceptor(Accepted { flow, from_server: true, socket, ticket: ticket() });
     }
 }
 
@@ -226,7 +231,7 @@ fn register(port: &DatagramPort, acceptor: &Acceptor, stop: &AtomicBool) {
         let flow = u32::from_le_bytes(datagram[..4].try_into().unwrap());
         if known.insert(flow) {
             let socket = DatagramPort::connected(arrival.local, arrival.peer).unwrap();
-            acceptor(Accepted { flow, from_server: false, socket });
+            acceptor(Accepted { flow, from_server: false, socket, ticket: ticket() });
         }
         port.send_from(&WELCOME, arrival.local.ip(), arrival.peer).unwrap();
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use hopbench_load::crew::{Accepted, Crew};
+use hopbench_load::crew::Crew;
 use hopbench_load::{TargetContext, Window, target};
 use hopbench_model::{Counts, SECOND};
 use hopbench_sys::{Socket, Waker, clock};
@@ -30,13 +30,13 @@ impl Ours {
         let over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&over);
         let accepting = std::thread::spawn(move || {
-            for flow in 0.. {
+            loop {
                 let (stream, _) = listener.accept().unwrap();
                 if seen.load(Ordering::Acquire) {
                     break;
                 }
                 stream.set_nonblocking(true).unwrap();
-                acceptor(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)) });
+                acceptor(Socket::from(OwnedFd::from(stream)));
             }
         });
         Self { address, crew, window, over, accepting }

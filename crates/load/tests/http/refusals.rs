@@ -33,8 +33,8 @@ fn a_job_with_problems_starts_nothing() {
 }
 
 #[test]
-fn it_has_no_server() {
-    let served = workload("http").unwrap().server(&context(&job(json!({})), ([127, 0, 0, 1], 1).into()));
+fn a_job_that_cannot_be_read_has_no_server() {
+    let served = workload("http").unwrap().server(&context(&job(json!({"surprise": 1})), ([127, 0, 0, 1], 1).into()));
     let fault = served.err().unwrap();
-    assert!(fault.text.contains("serve --http"), "{fault}");
+    assert!(fault.kind == FaultKind::Input && fault.text.contains("surprise"), "{fault}");
 }

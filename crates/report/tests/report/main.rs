@@ -1,5 +1,6 @@
 //! What the formats make of whole records.
 
+mod campaign;
 mod golden;
 mod properties;
 mod records;

@@ -33,6 +33,9 @@ fn prepare() -> ToAgent {
         target: None,
         shared_clock: true,
         peer_clock_offset_ns: 0,
+        first_flow: 0,
+        all_connections: 0,
+        watch: Vec::new(),
     }))
 }
 
@@ -199,7 +202,8 @@ fn the_next_trial_waits_for_the_end_of_an_aborted_one() {
 fn another_protocol_is_named_at_both_ends() {
     let mut agent = AgentSession::new(Build::this("0.1.0", "aaa"));
     let error = agent.receive(&ToAgent::Hello(hello(99, "bbb"))).unwrap_err().to_string();
-    for part in ["protocol 1 (version 0.1.0, commit aaa)", "protocol 99", "commit bbb"] {
+    let ours = format!("protocol {PROTOCOL} (version 0.1.0, commit aaa)");
+    for part in [ours.as_str(), "protocol 99", "commit bbb"] {
         assert!(error.contains(part), "{error}");
     }
     assert!(agent.send(&FromAgent::Pong).is_err());

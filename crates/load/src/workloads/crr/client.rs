@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use hopbench_model::{Counter, Fault, LatencyKind, Nanos};
+use hopbench_sys::errno;
 
 use crate::flow::{Event, Flow, Op};
 use crate::greeting::Greeter;
@@ -31,8 +32,7 @@ fn reason(error: &io::Error) -> &'static str {
         K::ConnectionReset | K::ConnectionAborted | K::BrokenPipe => "reset",
         K::TimedOut => "timeout",
         K::HostUnreachable | K::NetworkUnreachable => "unreachable",
-        // ENFILE and EMFILE.
-        _ if matches!(error.raw_os_error(), Some(23 | 24)) => "too_many_open_files",
+        _ if errno::too_many_files(error) => "too_many_open_files",
         _ => "socket_error",
     }
 }

@@ -10,11 +10,12 @@
 use std::sync::Arc;
 
 use hopbench_model::{Counter, Fault, LatencyKind, Nanos};
+use hopbench_sys::errno;
 
 use super::reason;
 use super::sums::Sums;
+use crate::broken::explain;
 use crate::flow::{Event, Flow, Op};
-use crate::greeting::explain;
 use crate::http::{ResponseEnd, ResponseParser, StepState};
 use crate::recorder::Recorder;
 
@@ -180,7 +181,7 @@ impl Client {
     fn broken(&mut self, error: &std::io::Error, now: Nanos, out: &mut Recorder) -> Op {
         match self.state {
             // A trial that cannot even open its connections is not worth starting.
-            State::Opening if reason::too_many_files(error) => {
+            State::Opening if errno::too_many_files(error) => {
                 Op::Abort(Box::new(Fault::environment(format!("cannot connect: {}", explain(error)))))
             }
             State::Opening => self.close(Then::BackOff),

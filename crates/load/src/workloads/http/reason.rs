@@ -2,6 +2,8 @@
 
 use std::io::{Error, ErrorKind};
 
+use hopbench_sys::errno;
+
 /// The connection attempt had no answer in time.
 pub(super) const CONNECT_TIMEOUT: &str = "connect_timeout";
 /// The answer was not complete in time.
@@ -21,7 +23,7 @@ pub(super) fn of_connect(error: &Error) -> &'static str {
         ErrorKind::AddrNotAvailable => NO_LOCAL_PORT,
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => "reset",
         ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "unreachable",
-        _ if too_many_files(error) => "too_many_open_files",
+        _ if errno::too_many_files(error) => "too_many_open_files",
         _ => "connect_failed",
     }
 }
@@ -46,9 +48,4 @@ pub(super) fn of_status(status: u16) -> Option<&'static str> {
         500..600 => Some("status_5xx"),
         600.. => Some("status_other"),
     }
-}
-
-/// Whether no more sockets can be had (`ENFILE`, `EMFILE`).
-pub(super) fn too_many_files(error: &Error) -> bool {
-    matches!(error.raw_os_error(), Some(23 | 24))
 }

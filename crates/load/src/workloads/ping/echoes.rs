@@ -3,9 +3,10 @@
 use std::io;
 
 use hopbench_model::{Counter, Fault, Nanos};
+use hopbench_sys::errno;
 
+use crate::broken::explain;
 use crate::flow::{Event, Flow, Op};
-use crate::greeting::explain;
 use crate::recorder::Recorder;
 
 use super::packet::{HEADER, Reply, Request};
@@ -153,8 +154,7 @@ fn reason(error: &io::Error) -> &'static str {
         K::NetworkUnreachable => "net_unreachable",
         K::ConnectionRefused => "refused",
         K::PermissionDenied => "prohibited",
-        // EMSGSIZE.
-        _ if error.raw_os_error() == Some(90) => "too_large",
+        _ if errno::too_long(error) => "too_large",
         _ => "socket_error",
     }
 }
@@ -298,7 +298,7 @@ mod tests {
     fn an_error_that_was_left_over_does_not_cost_the_next_echo() {
         let mut out = recorder();
         let mut echoes = up(&mut out);
-        let unreachable = || Event::Failed(io::Error::from_raw_os_error(113));
+        let unreachable = || Event::Failed(io::ErrorKind::HostUnreachable.into());
         assert!(matches!(echoes.on(Event::Go { intended: 10 }, 10, &mut out), Op::Send));
         assert!(matches!(echoes.on(unreachable(), 11, &mut out), Op::Disconnect));
         assert!(matches!(echoes.on(Event::Disconnected, 12, &mut out), Op::Connect));

@@ -3,8 +3,8 @@
 use hopbench_model::{Counter, Fault, LatencyKind, Nanos};
 
 use super::{CHUNK, CLEAN_CLOSES, HEADER, MAX_MESSAGES, MIN_MESSAGES};
+use crate::broken::lost;
 use crate::flow::{Event, Flow, Op};
-use crate::greeting::explain;
 use crate::recorder::Recorder;
 
 /// What the client knows of the server's clock.
@@ -119,9 +119,7 @@ impl Flow for PushClient {
             }
             Event::Closed | Event::Failed(_) if now >= out.window().end() => Op::End,
             Event::Finish => Op::End,
-            Event::Closed => lost("the server closed it inside a message"),
-            Event::Failed(error) => lost(&explain(&error)),
-            other => lost(&format!("unexpected {other:?}")),
+            other => lost(&other, "the server closed it inside a message"),
         }
     }
 
@@ -129,9 +127,4 @@ impl Flow for PushClient {
         out.min_extra(MIN_MESSAGES, self.counted as f64);
         out.max_extra(MAX_MESSAGES, self.counted as f64);
     }
-}
-
-/// The end of a flow whose connection broke, at either end.
-pub(super) fn lost(why: &str) -> Op {
-    Op::Abort(Box::new(Fault::measuring(format!("a connection was lost: {why}"))))
 }

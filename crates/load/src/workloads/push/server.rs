@@ -2,11 +2,10 @@
 
 use hopbench_model::{Counter, LatencyKind, Nanos, SECOND};
 
-use super::client::lost;
 use super::{CLEAN_CLOSES, HEADER, LATE, LATE_MESSAGES};
+use crate::broken::lost;
 use crate::crew::filler;
 use crate::flow::{Event, Flow, Op};
-use crate::greeting::explain;
 use crate::recorder::Recorder;
 
 /// Bytes of a message that leave together with its header; the rest is sent from the filler that all
@@ -177,9 +176,7 @@ impl Flow for PushServer {
                 Op::End
             }
             _ if now >= out.window().end() => Op::End,
-            Event::Closed => lost("the client closed it"),
-            Event::Failed(error) => lost(&explain(&error)),
-            other => lost(&format!("unexpected {other:?}")),
+            other => lost(&other, "the client closed it"),
         }
     }
 

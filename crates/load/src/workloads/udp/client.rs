@@ -3,11 +3,12 @@
 use std::io::{self, ErrorKind};
 
 use hopbench_model::{Counter, Fault, Nanos};
+use hopbench_sys::errno::ENOBUFS;
 
 use super::HEADER;
+use crate::broken::explain;
 use crate::crew::filler;
 use crate::flow::{Event, Flow, Op};
-use crate::greeting::explain;
 use crate::recorder::Recorder;
 
 /// A send that was due inside the window may happen this much after its end: a worker that wakes up a little
@@ -74,9 +75,6 @@ impl UdpClient {
         Op::Rest
     }
 }
-
-/// `ENOBUFS` of Linux; there is no `ErrorKind` for it.
-const ENOBUFS: i32 = 105;
 
 impl Flow for UdpClient {
     fn start(&mut self, _now: Nanos) -> Op {

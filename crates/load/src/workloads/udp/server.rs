@@ -7,11 +7,14 @@ use super::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
 use crate::flow::{Event, Flow, Op};
 use crate::recorder::Recorder;
 
-/// A flow that was silent for so long after the end of the window is over.
+/// A flow that was silent for so long after the end of the window is over, whatever is known of the path.
 const SILENCE: Nanos = 200_000_000;
+/// Once the client is done, a flow is over after the time that its slowest datagram took, twice, and this. It is also
+/// how often a flow looks whether it is over.
+const QUIET: Nanos = 20_000_000;
 /// How long a flow that may be over still waits: a worker that had no CPU in the meantime reads its socket
 /// once more before it draws conclusions from silence.
-const LAST_LOOK: Nanos = 20_000_000;
+const LAST_LOOK: Nanos = 2_000_000;
 /// Higher numbers are not ours: at ten million datagrams a second they were reached after ten months.
 const MOST_NUMBER: u64 = 1 << 48;
 /// Datagrams that claim to have been sent longer ago, or later, than this are not ours, ns.
@@ -27,6 +30,8 @@ pub(super) struct UdpServer {
     sequence: SequenceTracker,
     jitter: Jitter,
     foreign: u64,
+    /// The longest time a datagram was under way, ns; 0 before the first, and where the clocks are two.
+    slowest: Nanos,
     /// When the last datagram came.
     last: Nanos,
     /// Until when to wait for the next.
@@ -45,6 +50,7 @@ impl UdpServer {
             sequence: SequenceTracker::new(),
             jitter: Jitter::new(),
             foreign: 0,
+            slowest: 0,
             last: 0,
             patience: 0,
             looked: false,
@@ -70,7 +76,10 @@ impl UdpServer {
             self.foreign += 1;
             return;
         }
-        (self.last, self.patience, self.looked) = (now, now + SILENCE, false);
+        (self.last, self.patience, self.looked) = (now, next_look(now, out), false);
+        if self.shared_clock {
+            self.slowest = self.slowest.max(u64::try_from(transit).unwrap_or(0));
+        }
         out.count(Counter::Completed, 1);
         out.count(Counter::ReceivedBytes, datagram.len() as u64);
         self.jitter.observe(sent, now);
@@ -92,14 +101,31 @@ impl UdpServer {
 
     /// Nothing came for a while.
     fn on_silence(&mut self, now: Nanos, out: &Recorder) -> Op {
-        let over = now >= out.window().end().max(self.last).saturating_add(SILENCE);
+        let over_at = self.over_at(out);
+        let over = now >= over_at;
         if over && self.looked {
             return Op::End;
         }
         self.looked = over;
-        self.patience = now + if over { LAST_LOOK } else { SILENCE };
+        self.patience = if over { now + LAST_LOOK } else { next_look(now, out).min(over_at) };
         self.listen()
     }
+
+    /// From when on nothing can come any more, if nothing comes until then.
+    fn over_at(&self, out: &Recorder) -> Nanos {
+        let silence = out.window().end().max(self.last).saturating_add(SILENCE);
+        if self.slowest == 0 {
+            return silence;
+        }
+        // The path may have got slower since, but not by more than that within a moment.
+        let arrived = out.window().all_sent_at().saturating_add(2 * self.slowest).max(self.last);
+        arrived.saturating_add(QUIET).min(silence)
+    }
+}
+
+/// Silence is of no interest before the end of the window.
+fn next_look(now: Nanos, out: &Recorder) -> Nanos {
+    (now + SILENCE).min(now.max(out.window().end()).saturating_add(QUIET))
 }
 
 /// Number and sending time.

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use hopbench_model::{EngineKind, Nanos, Pacing, Timing};
+use hopbench_sys::errno::ENOBUFS;
 
 use super::*;
 use crate::Window;
@@ -106,8 +107,48 @@ fn a_flow_ends_only_after_silence_and_one_more_look() {
     }
     // A straggler at the last look: all begins anew.
     flow.on(Event::Received(&datagram(0, now, 16)), now, &mut out);
-    assert!(!silent(&mut flow, &mut out).1);
+    let came = now;
+    while now < came + 200 * MS {
+        let ended;
+        (now, ended) = silent(&mut flow, &mut out);
+        assert!(!ended, "{} ns after the straggler", now - came);
+    }
     assert!(silent(&mut flow, &mut out).1);
+}
+
+#[test]
+fn once_the_client_is_done_the_paths_own_time_is_waited_for() {
+    // How long after the client was done a flow ends whose datagrams took 30 ms, with one more that comes then.
+    let ends_after = |straggler: Option<Nanos>, shared_clock| {
+        let (mut out, _) = recorder(false);
+        let mut flow = UdpServer::new(16, 0, shared_clock);
+        flow.start(9 * SECOND);
+        let came = 11 * SECOND - MS;
+        flow.on(Event::Received(&datagram(0, came - 30 * MS, 16)), came, &mut out);
+        let done = 11 * SECOND + 5 * MS;
+        let mut straggler = straggler.map(|after| done + after);
+        loop {
+            let now = flow.deadline().unwrap();
+            if now >= done {
+                out.window().all_sent(done);
+            }
+            if let Some(at) = straggler.take_if(|at| *at <= now) {
+                flow.on(Event::Received(&datagram(1, at - 30 * MS, 16)), at, &mut out);
+                continue;
+            }
+            if matches!(flow.on(Event::TimedOut, now, &mut out), Op::End) {
+                return now - done;
+            }
+        }
+    };
+    // Twice the 30 ms, 20 ms of quiet, and the last look.
+    let within = |after: Nanos, least: Nanos| (least..=least + 5 * MS).contains(&after);
+    assert!(within(ends_after(None, true), 80 * MS), "{}", ends_after(None, true));
+    let late = ends_after(Some(75 * MS), true);
+    assert!(within(late, 95 * MS), "{late}");
+    // Where no time on the way is known, the silence after the last one.
+    let unknown = ends_after(None, false);
+    assert!(within(unknown, 195 * MS), "{unknown}");
 }
 
 #[test]
@@ -136,9 +177,14 @@ fn refused_sends_are_counted_and_their_numbers_used_again() {
     let (mut out, live) = recorder(true);
     let mut flow = UdpClient::new(16, 1, true);
     let now = 10 * SECOND;
-    for (errno, reason) in [(ENOBUFS, "no buffer space"), (1, "filtered on this machine"), (111, "port unreachable")] {
+    let errors = [
+        (std::io::Error::from_raw_os_error(ENOBUFS), "no buffer space"),
+        (std::io::ErrorKind::PermissionDenied.into(), "filtered on this machine"),
+        (std::io::ErrorKind::ConnectionRefused.into(), "port unreachable"),
+    ];
+    for (error, reason) in errors {
         flow.on(Event::Go { intended: now }, now, &mut out);
-        let op = flow.on(Event::Failed(std::io::Error::from_raw_os_error(errno)), now, &mut out);
+        let op = flow.on(Event::Failed(error), now, &mut out);
         assert!(matches!(op, Op::Rest), "{op:?}");
         assert_eq!(out.tallies().1.get(reason), Some(&1));
     }
@@ -146,8 +192,6 @@ fn refused_sends_are_counted_and_their_numbers_used_again() {
     assert_eq!(flow.outgoing()[..8], 0u64.to_le_bytes());
     assert_eq!((of(&live, Counter::Sent), of(&live, Counter::Errors), of(&live, Counter::CountedErrors)), (0, 3, 3));
 }
-
-const ENOBUFS: i32 = 105;
 
 #[test]
 fn a_server_that_is_gone_ends_the_trial() {

@@ -31,7 +31,10 @@ fn target(record: &Record) -> String {
 fn load(job: Job<'_>, workload: &str) -> String {
     let mut parts = Vec::new();
     parts.extend(job.engine().map(|engine| format!("engine {engine}")));
-    parts.extend(job.connections().map(|n| counted(n, "connection", "connections")));
+    // What keeps several echoes of `ping` under way is nobody's connection.
+    if workload != "ping" {
+        parts.extend(job.connections().map(|n| counted(n, "connection", "connections")));
+    }
     parts.extend(match (job.engine(), job.threads()) {
         (Some("threads"), _) => Some("a thread each".to_owned()),
         (_, threads) => threads.map(|n| counted(n, "thread", "threads")),
@@ -76,4 +79,16 @@ fn window(record: &Record, job: Job<'_>) -> String {
         text.push_str(&format!(", at {}", record.started_at));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_has_connections_shows_them() {
+        let job = serde_json::json!({"engine": "epoll", "connections": 1000, "threads": 1});
+        assert_eq!(load(Job(&job), "stream"), "engine epoll, 1000 connections, 1 thread");
+        assert_eq!(load(Job(&job), "ping"), "engine epoll, 1 thread");
+    }
 }

@@ -1,0 +1,96 @@
+//! How the flows of a trial find its server's end.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hopbench_load::crew::{Acceptor, Context, Crew};
+use hopbench_load::workload::Workload;
+use hopbench_load::{Tickets, bystander, door};
+use hopbench_model::Fault;
+use hopbench_wire::{FlowKey, FlowLedger, Prepare, WorkloadCode};
+
+use crate::gate::Pass;
+use crate::runs::{Run, Runs};
+use crate::trial::Shared;
+
+/// Keeps the way to a trial's server open; dropping it shuts it.
+pub(crate) enum Entrance {
+    /// Flows say which run they are of.
+    Run(Arc<Runs>, u32),
+    /// HTTP connections say nothing: while the trial is prepared they are its own.
+    Http(#[expect(dead_code, reason = "what counts is when it is dropped")] Pass),
+    /// Nothing of ours answers: the kernel does, or a server program.
+    Shut,
+}
+
+/// HTTP connections that a trial takes besides its own: anybody may connect, and one that ended may be seen to end only
+/// after its successor came.
+const MORE_CONNECTIONS: usize = 1024;
+
+/// The open flows of a trial's server, among all of the agent's.
+pub(crate) fn tickets(shared: &Shared, workload: &dyn Workload, connections: u32) -> Arc<Tickets> {
+    let most = workload.over_http().then_some(2 * connections as usize + MORE_CONNECTIONS);
+    shared.runs.tickets().part(most)
+}
+
+/// Starts a server's workers and opens the way to them.
+pub(crate) fn open(
+    shared: &Shared,
+    workload: &'static dyn Workload,
+    context: &Context,
+    prepare: &Prepare,
+    key: FlowKey,
+    tickets: &Arc<Tickets>,
+) -> Result<(Crew, Entrance), Fault> {
+    let code = WorkloadCode::from_code(workload.nature().code);
+    if code.is_none() && !prepare.watch.is_empty() {
+        return Ok((bystander(context)?, Entrance::Shut));
+    }
+    let (crew, acceptor) = workload.server(context)?;
+    match code {
+        Some(code) => match enter(shared, code, workload, prepare, key, acceptor, tickets) {
+            Ok(entrance) => Ok((crew, entrance)),
+            Err(fault) => {
+                context.window.stop();
+                drop(crew.join());
+                Err(fault)
+            }
+        },
+        None if workload.over_http() => {
+            let pass = shared.gate.open(door(acceptor, Arc::clone(tickets)));
+            Ok((crew, Entrance::Http(pass)))
+        }
+        None => Ok((crew, Entrance::Shut)),
+    }
+}
+
+fn enter(
+    shared: &Shared,
+    code: WorkloadCode,
+    workload: &'static dyn Workload,
+    prepare: &Prepare,
+    key: FlowKey,
+    acceptor: Acceptor,
+    tickets: &Arc<Tickets>,
+) -> Result<Entrance, Fault> {
+    let run = Run {
+        key,
+        code,
+        workload,
+        job: prepare.job.clone(),
+        acceptor,
+        tickets: Arc::clone(tickets),
+        ledger: FlowLedger::new(),
+        registered: BTreeSet::new(),
+    };
+    shared.runs.enter(prepare.run, run)?;
+    Ok(Entrance::Run(Arc::clone(&shared.runs), prepare.run))
+}
+
+impl Drop for Entrance {
+    fn drop(&mut self) {
+        if let Self::Run(runs, number) = self {
+            runs.remove(*number);
+        }
+    }
+}

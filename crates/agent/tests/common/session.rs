@@ -1,0 +1,103 @@
+//! A control session as a conductor holds it, and what it orders.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, like tests")]
+#![allow(dead_code, reason = "each test binary uses a part of this")]
+
+use std::net::TcpStream;
+use std::time::Duration;
+
+use hopbench_agent::{Limits, Options, Server, hello};
+use hopbench_control::secret::Secret;
+use hopbench_control::{Channel, tls};
+use hopbench_model::{EngineKind, FaultKind, Job, Pacing, SECOND, Schedule, Timing};
+use hopbench_sys::clock;
+use hopbench_wire::{FlowKey, FromAgent, Prepare, Role, ToAgent};
+use serde_json::json;
+
+/// A conductor past its hello.
+pub(crate) struct Conductor(Channel);
+
+impl Conductor {
+    pub(crate) fn of(server: &Server) -> Self {
+        let stream = TcpStream::connect_timeout(&server.address(), Duration::from_secs(5)).unwrap();
+        let mut channel = Channel::open(stream, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
+        channel.send(&ToAgent::Hello(hello())).unwrap();
+        let mut conductor = Self(channel);
+        assert!(matches!(conductor.answer(5), Some(FromAgent::Hello(_))));
+        conductor
+    }
+
+    pub(crate) fn send(&mut self, message: &ToAgent) {
+        self.0.send(message).unwrap();
+    }
+
+    /// The next message within so many seconds, pinging like a live conductor.
+    pub(crate) fn answer(&mut self, seconds: u64) -> Option<FromAgent> {
+        let until = clock::now() + seconds * SECOND;
+        while clock::now() < until {
+            match self.0.receive_until(clock::now() + SECOND / 2).unwrap() {
+                Some(FromAgent::Pong) => {}
+                Some(message) => return Some(message),
+                None => self.send(&ToAgent::Ping),
+            }
+        }
+        None
+    }
+
+    /// The kind and text of the refusal that must come.
+    pub(crate) fn refusal(&mut self, seconds: u64) -> (FaultKind, String) {
+        match self.answer(seconds) {
+            Some(FromAgent::Failed { fault, .. }) => (fault.kind, fault.text),
+            other => panic!("expected a refusal, got {other:?}"),
+        }
+    }
+}
+
+/// An agent on a free port that everybody may use.
+pub(crate) fn server(limits: Limits) -> Server {
+    let listen = "127.0.0.1:0".parse().unwrap();
+    Server::start(&Options { listen, secret: Secret::insecure(), limits, http: false }).unwrap()
+}
+
+/// The key of every run's flows.
+pub(crate) fn key() -> FlowKey {
+    FlowKey::new([3; 32])
+}
+
+/// The smallest job there is.
+pub(crate) fn job() -> Job {
+    Job {
+        workload: "rr".to_owned(),
+        params: json!({"size": "1B"}),
+        schedule: Schedule::Closed,
+        engine: EngineKind::Epoll,
+        connections: 1,
+        threads: 1,
+        pacing: Pacing::Sleep,
+        client_cpus: None,
+        server_cpus: None,
+        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND / 10, timeout_ns: SECOND },
+        seed: 1,
+    }
+}
+
+/// The order to make ready for run 7.
+pub(crate) fn prepare(role: Role, job: Job) -> ToAgent {
+    prepare_run(7, role, job)
+}
+
+/// The order to make ready for a run, whose flows have [`key`].
+pub(crate) fn prepare_run(run: u32, role: Role, job: Job) -> ToAgent {
+    ToAgent::Prepare(Box::new(Prepare {
+        run,
+        key: key().to_hex(),
+        role,
+        job,
+        target: (role == Role::Client).then(|| "127.0.0.1:9".to_owned()),
+        shared_clock: true,
+        peer_clock_offset_ns: 0,
+        first_flow: 0,
+        all_connections: 0,
+        watch: Vec::new(),
+    }))
+}

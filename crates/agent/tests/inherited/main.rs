@@ -1,0 +1,9 @@
+//! Agents as testbeds start them: a session over a socket pair, and a port.
+
+#![allow(clippy::unwrap_used, reason = "all of this file is test")]
+
+mod load;
+mod observers;
+mod overhead;
+mod rig;
+mod session;

@@ -1,0 +1,273 @@
+//! An agent's limits: on flows, over everything that opens some, and on the time that a trial may take.
+
+#![allow(clippy::unwrap_used, reason = "all of this file is test")]
+
+#[path = "common/flows.rs"]
+mod flows;
+#[path = "common/session.rs"]
+mod session;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Barrier;
+
+use flows::{Datagrams, header, healthy, is_closed, open, welcomed};
+use hopbench_agent::{Limits, Options, Server};
+use hopbench_control::secret::Secret;
+use hopbench_model::{EngineKind, FaultKind, Job, Nanos, SECOND, Timing};
+use hopbench_sys::{clock, limits};
+use hopbench_wire::udp::{NO_COOKIE, register};
+use hopbench_wire::{FlowKind, FromAgent, Role, ToAgent, WorkloadCode};
+use serde_json::json;
+use session::{Conductor, job, key, prepare_run, server};
+
+const MS: Nanos = 1_000_000;
+
+/// An agent with an HTTP target.
+fn http_server(flows: Option<u32>) -> Server {
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let limits = Limits { flows, ..Limits::default() };
+    Server::start(&Options { listen, secret: Secret::insecure(), limits, http: true }).unwrap()
+}
+
+fn at_most(flows: u32) -> Limits {
+    Limits { flows: Some(flows), ..Limits::default() }
+}
+
+fn crr(connections: u32) -> Job {
+    Job { workload: "crr".to_owned(), connections, ..job() }
+}
+
+/// Makes a run ready, or says why the agent does not.
+fn make_ready(conductor: &mut Conductor, run: u32, job: Job) -> Result<(), String> {
+    conductor.send(&prepare_run(run, Role::Server, job));
+    match conductor.answer(10) {
+        Some(FromAgent::Ready { .. }) => Ok(()),
+        Some(FromAgent::Failed { fault, .. }) => Err(fault.text),
+        other => panic!("neither ready nor refused: {other:?}"),
+    }
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let give_up = clock::now() + 20 * SECOND;
+    while !holds() {
+        assert!(clock::now() < give_up, "not within 20 s: {what}");
+        clock::sleep_until(clock::now() + 5 * MS);
+    }
+}
+
+/// The flow numbers of `crr` are not bounded by its connections, and the HTTP target knows no run at all: only what
+/// counts every flow can hold them.
+#[test]
+fn the_sum_over_sessions_and_the_http_target_is_bounded() {
+    let server = http_server(Some(5));
+    let agent = server.address();
+    let (mut first, mut second) = (Conductor::of(&server), Conductor::of(&server));
+    make_ready(&mut first, 1, crr(2)).unwrap();
+    make_ready(&mut second, 2, crr(2)).unwrap();
+    let refusal = make_ready(&mut Conductor::of(&server), 3, crr(2)).unwrap_err();
+    assert!(refusal.contains("5 flows") && refusal.contains("4 are taken"), "{refusal}");
+    let http = healthy(agent).unwrap();
+
+    // Ten for four places, over both sessions; none of them has sent its request yet.
+    let flows: Vec<TcpStream> = (0..10).map(|i| open(agent, &crr_header(1 + i % 2, i))).collect();
+    let closed = || flows.iter().filter(|flow| is_closed(flow)).count();
+    until("six of ten flows are refused", || closed() >= 6);
+    clock::sleep_until(clock::now() + 200 * MS);
+    assert_eq!(closed(), 6, "so many are let in as there are places, and no fewer");
+    assert!(healthy(agent).is_none(), "the HTTP target counts too");
+
+    // Those that were let in are served, and give their place back.
+    for mut flow in flows.into_iter().filter(|flow| !is_closed(flow)) {
+        flow.write_all(b"x").unwrap();
+        assert_eq!(flow.read(&mut [0; 8]).unwrap(), 1, "the answer");
+        assert_eq!(flow.read(&mut [0; 8]).unwrap(), 0, "the server closes first");
+    }
+    let more: Vec<_> = (0..4).map_while(|_| healthy(agent)).collect();
+    assert_eq!(more.len(), 4, "who saw the end of a flow finds its place free");
+    assert!(healthy(agent).is_none());
+    drop((http, more));
+    until("connections that were closed are noticed", || healthy(agent).is_some());
+}
+
+fn crr_header(run: u32, flow: u32) -> hopbench_wire::FlowHeader {
+    header(WorkloadCode::Crr, FlowKind::Tcp, run, flow)
+}
+
+fn rr_header(kind: FlowKind, run: u32, flow: u32) -> hopbench_wire::FlowHeader {
+    header(WorkloadCode::Rr, kind, run, flow)
+}
+
+#[test]
+fn sessions_that_prepare_at_once_are_not_promised_the_same_places() {
+    let server = server(at_most(4));
+    let together = Barrier::new(3);
+    for round in 0..20 {
+        let ready: usize = std::thread::scope(|scope| {
+            let ask = |run| {
+                let mut conductor = Conductor::of(&server);
+                together.wait();
+                let ready = make_ready(&mut conductor, run, Job { connections: 3, ..job() }).is_ok();
+                // Held until all have asked.
+                together.wait();
+                if ready {
+                    conductor.send(&ToAgent::Abort);
+                    conductor.refusal(5);
+                }
+                usize::from(ready)
+            };
+            let sessions: Vec<_> = (1..=3).map(|run| scope.spawn(move || ask(run))).collect();
+            sessions.into_iter().map(|session| session.join().unwrap()).sum()
+        });
+        assert_eq!(ready, 1, "round {round}");
+    }
+}
+
+#[test]
+fn a_refused_connection_may_try_again_under_its_number() {
+    let server = http_server(Some(2));
+    let agent = server.address();
+    let mut conductor = Conductor::of(&server);
+    make_ready(&mut conductor, 7, Job { connections: 2, ..job() }).unwrap();
+    let http = healthy(agent).unwrap();
+    let _first = welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).unwrap();
+    assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 7, 1)).is_none(), "a flow too many");
+    drop(http);
+    until("the place is free", || welcomed(agent, &rr_header(FlowKind::Tcp, 7, 1)).is_some());
+}
+
+#[test]
+fn a_registration_above_the_limit_is_not_answered() {
+    let server = http_server(Some(2));
+    let agent = server.address();
+    let mut conductor = Conductor::of(&server);
+    let job = Job { connections: 2, params: json!({"size": "1B", "udp": true}), ..job() };
+    make_ready(&mut conductor, 7, job).unwrap();
+    let http = healthy(agent).unwrap();
+    let (first, second) = (Datagrams::to(agent), Datagrams::to(agent));
+    assert!(first.register(&rr_header(FlowKind::Udp, 7, 0), 10));
+    assert!(!second.register(&rr_header(FlowKind::Udp, 7, 1), 3), "a flow too many");
+    drop(http);
+    assert!(second.register(&rr_header(FlowKind::Udp, 7, 1), 20), "its number was not used up");
+}
+
+#[test]
+fn flows_are_given_back_however_their_trial_ends() {
+    for engine in [EngineKind::Epoll, EngineKind::Uring, EngineKind::Threads] {
+        let server = server(at_most(2));
+        let agent = server.address();
+        let job = Job { connections: 2, engine, ..job() };
+        let mut other = Conductor::of(&server);
+        // Opens both flows and keeps them open: it is the agent that must end them.
+        let take_all = |conductor: &mut Conductor, other: &mut Conductor| {
+            make_ready(conductor, 1, job.clone()).unwrap_or_else(|why| panic!("{engine}: {why}"));
+            let flows = [0, 1].map(|flow| welcomed(agent, &rr_header(FlowKind::Tcp, 1, flow)).unwrap());
+            let refusal = make_ready(other, 2, Job { connections: 1, ..job.clone() }).unwrap_err();
+            assert!(refusal.contains("2 are taken"), "{engine}: {refusal}");
+            flows
+        };
+        let ended = |flows: [TcpStream; 2]| until("the agent closes the flows", || flows.iter().all(is_closed));
+
+        // Aborted.
+        let mut conductor = Conductor::of(&server);
+        let flows = take_all(&mut conductor, &mut other);
+        conductor.send(&ToAgent::Abort);
+        conductor.refusal(5);
+        ended(flows);
+
+        // To its regular end, with clients that do not go.
+        let flows = take_all(&mut conductor, &mut other);
+        conductor.send(&ToAgent::Start { window_start_ns: clock::now() });
+        conductor.send(&ToAgent::Finish);
+        loop {
+            match conductor.answer(10) {
+                Some(FromAgent::Progress(_)) => {}
+                Some(FromAgent::Done(_) | FromAgent::Failed { .. }) => break,
+                answer => panic!("{engine}: the trial does not end: {answer:?}"),
+            }
+        }
+        ended(flows);
+
+        // With its session.
+        let flows = take_all(&mut conductor, &mut other);
+        drop(conductor);
+        ended(flows);
+        until("the places are free", || make_ready(&mut other, 3, job.clone()).is_ok());
+        let _flows = [0, 1].map(|flow| welcomed(agent, &rr_header(FlowKind::Tcp, 3, flow)).unwrap());
+    }
+}
+
+#[test]
+fn a_flow_of_the_wrong_transport_opens_nothing() {
+    let server = server(Limits::default());
+    let agent = server.address();
+    let mut conductor = Conductor::of(&server);
+    let (tcp, udp) = (rr_header(FlowKind::Tcp, 7, 0), rr_header(FlowKind::Udp, 7, 0));
+    // Each as its transport wants it, for a job of the other one.
+    make_ready(&mut conductor, 7, job()).unwrap();
+    assert!(!Datagrams::to(agent).register(&udp, 3), "datagrams for a job over TCP");
+    assert!(welcomed(agent, &udp).is_none(), "a header for datagrams on a connection");
+    assert!(welcomed(agent, &tcp).is_some(), "none of them used up the number");
+    conductor.send(&ToAgent::Abort);
+    conductor.refusal(5);
+
+    let job = Job { params: json!({"size": "1B", "udp": true}), ..job() };
+    make_ready(&mut conductor, 7, job).unwrap();
+    assert!(welcomed(agent, &tcp).is_none(), "a connection for a job over UDP");
+    let datagrams = Datagrams::to(agent);
+    assert!(!datagrams.is_answered(&register(&tcp, &key(), &NO_COOKIE)), "a header for a connection in a datagram");
+    assert!(datagrams.register(&udp, 10), "none of them used up the number");
+    conductor.send(&ToAgent::Abort);
+    conductor.refusal(5);
+
+    // A workload that is datagrams by nature, not by its parameters.
+    let params = json!({"size": "100B", "rate": "1000pps", "gso": 1});
+    make_ready(&mut conductor, 7, Job { workload: "udp".to_owned(), params, ..self::job() }).unwrap();
+    assert!(welcomed(agent, &header(WorkloadCode::Udp, FlowKind::Tcp, 7, 0)).is_none());
+    assert!(Datagrams::to(agent).register(&header(WorkloadCode::Udp, FlowKind::Udp, 7, 0), 10));
+}
+
+#[test]
+fn the_http_target_has_a_bound_of_its_own() {
+    const MOST: usize = 1024;
+    // Both ends of each connection are in this process.
+    limits::raise_open_files(4096).unwrap();
+    let server = http_server(None);
+    let agent = server.address();
+    let mut open: Vec<_> = (0..MOST + 20).map_while(|_| healthy(agent)).collect();
+    assert_eq!(open.len(), MOST);
+    assert!(healthy(agent).is_none());
+    // It binds nobody else.
+    let mut conductor = Conductor::of(&server);
+    make_ready(&mut conductor, 7, job()).unwrap();
+    assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).is_some());
+    open.truncate(MOST - 10);
+    let mut back = Vec::new();
+    until("ten places are free again", || {
+        back.extend(healthy(agent));
+        back.len() == 10
+    });
+    assert!(healthy(agent).is_none());
+}
+
+/// A conductor that lives and never says `Start`: its trial keeps no places for longer than its times allow.
+#[test]
+fn a_trial_that_is_never_started_ends_by_itself() {
+    let server = server(Limits { flows: Some(1), duration_ns: Some(SECOND), ..Limits::default() });
+    let agent = server.address();
+    let mut conductor = Conductor::of(&server);
+    let timing = Timing { warmup_ns: 0, window_ns: 100 * MS, interval_ns: 100 * MS, timeout_ns: 10 * MS };
+    let before = clock::now();
+    make_ready(&mut conductor, 7, Job { timing, ..job() }).unwrap();
+    let flow = welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).unwrap();
+    // 5 s to open its flows, the trial itself, and 10 s for being late.
+    let (kind, text) = conductor.refusal(30);
+    let took = clock::now() - before;
+    assert_eq!(kind, FaultKind::Measuring);
+    assert!(text.contains("before it was started"), "{text}");
+    assert!((15 * SECOND..22 * SECOND).contains(&took), "it ended after {} ms", took / MS);
+    until("its flow is closed", || is_closed(&flow));
+    // The session and the agent go on.
+    make_ready(&mut conductor, 8, job()).unwrap();
+    assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 8, 0)).is_some());
+}

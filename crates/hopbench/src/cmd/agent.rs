@@ -1,0 +1,45 @@
+//! `hopbench agent`: an agent that a testbed starts, for both ends of a path.
+
+use std::net::SocketAddr;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use hopbench_agent::{Inherited, Limits};
+use hopbench_model::Fault;
+use hopbench_sys::inherited;
+
+use super::Subcommand;
+
+pub(super) struct Agent;
+
+/// Its flags.
+#[derive(Debug, Args)]
+struct Flags {
+    /// The open Unix stream socket over which its conductor drives it
+    #[arg(long, value_name = "FD")]
+    control_fd: i32,
+    /// Address and port to listen on, TCP and UDP; [::]:7474 is IPv6 and IPv4
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:7474")]
+    listen: SocketAddr,
+}
+
+impl Subcommand for Agent {
+    fn command(&self) -> Command {
+        Flags::augment_args(Command::new("agent"))
+            .about("Runs an agent for a testbed, which hands it its control session")
+            .long_about(None)
+    }
+
+    /// Ctrl-C is the conductor's to deal with: a terminal sends it to both. An agent ends with its session.
+    fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
+        let flags = Flags::from_arg_matches(matches).map_err(Fault::input)?;
+        inherited::ignore_interrupt();
+        let fd = flags.control_fd;
+        let stream = inherited::unix_stream(fd).map_err(|error| {
+            Fault::input(format!(
+                "--control-fd: file descriptor {fd} cannot be the control session ({error}); expected an open Unix stream \
+                 socket, the other end of which a conductor holds. For an agent by hand see `hopbench serve`"
+            ))
+        })?;
+        Inherited::serve(stream, Some(flags.listen), Limits::default())
+    }
+}

@@ -1,0 +1,115 @@
+//! `hopbench lab`: a lab by hand, to walk around in.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use hopbench_lab::by_hand::{self, Standing};
+use hopbench_lab::sandbox::{self, Entered};
+use hopbench_model::Fault;
+
+use super::Subcommand;
+use super::scenario_arguments::ScenarioArguments;
+
+pub(super) struct Lab;
+
+impl Subcommand for Lab {
+    fn command(&self) -> Command {
+        let name = Arg::new("name")
+            .long("name")
+            .value_name("NAME")
+            .default_value(by_hand::USUAL_NAME)
+            .help("What the lab is called");
+        let scenario = Arg::new("scenario")
+            .value_name("SCENARIO")
+            .default_value("quickstart")
+            .help("A file, or the name of a built-in scenario (`hopbench list scenarios`)");
+        let place = Arg::new("place").value_name("PLACE").required(true).help("A node or a pod, as `lab ls` lists them");
+        let command = Arg::new("command")
+            .value_name("COMMAND")
+            .required(true)
+            .action(ArgAction::Append)
+            .num_args(1..)
+            .trailing_var_arg(true)
+            .allow_hyphen_values(true)
+            .value_parser(value_parser!(OsString))
+            .help("The command and its arguments");
+        let up = ScenarioArguments::augment_args(Command::new("up").arg(scenario.clone()).arg(name.clone()));
+        let hold = ScenarioArguments::augment_args(Command::new("hold").arg(scenario)).hide(true);
+        Command::new("lab")
+            .about("Builds the network of a scenario, to walk around in")
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .subcommand(up.about("Builds a lab in the background").long_about(None))
+            .subcommand(
+                Command::new("exec")
+                    .args([name.clone(), place, command])
+                    .about("Runs a command in a place: `hopbench lab exec b -- ss -tn`"),
+            )
+            .subcommand(Command::new("ls").about("Lists the labs that stand, and their places"))
+            .subcommand(Command::new("down").arg(name).about("Takes a lab down"))
+            .subcommand(hold.about("Holds a lab; `lab up` starts it").long_about(None))
+    }
+
+    fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
+        self.exit_code(matches).map(drop)
+    }
+
+    fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
+        let Some((action, matches)) = matches.subcommand() else {
+            return Err(Fault::input("expected one of up, exec, ls, down; see `hopbench lab --help`"));
+        };
+        match action {
+            "up" => up(matches),
+            "exec" => return exec(matches),
+            "ls" => by_hand::list().map(|labs| labs.iter().for_each(show)),
+            "down" => by_hand::down(text(matches, "name")),
+            _ => return hold(matches),
+        }
+        .map(|()| ExitCode::SUCCESS)
+    }
+}
+
+fn text<'a>(matches: &'a ArgMatches, argument: &str) -> &'a str {
+    matches.get_one::<String>(argument).map_or("", String::as_str)
+}
+
+fn up(matches: &ArgMatches) -> Result<(), Fault> {
+    // What is wrong with the scenario is said here; the holder reads it once more.
+    let arguments = ScenarioArguments::from_arg_matches(matches).map_err(Fault::input)?;
+    arguments.read(text(matches, "scenario"))?;
+    let mut holder = std::process::Command::new("/proc/self/exe");
+    holder.args(["lab", "hold", text(matches, "scenario")]).args(arguments.selection());
+    show(&by_hand::up(text(matches, "name"), holder)?);
+    Ok(())
+}
+
+fn hold(matches: &ArgMatches) -> Result<ExitCode, Fault> {
+    let arguments = ScenarioArguments::from_arg_matches(matches).map_err(Fault::input)?;
+    let (plan, _) = arguments.read(text(matches, "scenario"))?;
+    if !sandbox::is_inside() {
+        by_hand::detach()?;
+    }
+    match sandbox::enter()? {
+        Entered::Outside(code) => Ok(code),
+        Entered::Inside => by_hand::hold(&plan, std::io::stdout()).map(|never: Infallible| match never {}),
+    }
+}
+
+fn exec(matches: &ArgMatches) -> Result<ExitCode, Fault> {
+    let lab = by_hand::find(text(matches, "name"))?;
+    let command: Vec<OsString> = matches.get_many("command").unwrap_or_default().cloned().collect();
+    let status = by_hand::run_in(&lab, text(matches, "place"), &command)?;
+    // Ended by a signal, it has no code; shells say 128 and the signal then.
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map_or(1, |signal| 128 + signal);
+    Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(signal)).unwrap_or(u8::MAX)))
+}
+
+fn show(lab: &Standing) {
+    println!("{} (process {})", lab.name, lab.holder.pid);
+    let width = lab.places.iter().map(|place| place.name.len()).max().unwrap_or(0);
+    for place in &lab.places {
+        println!("  {:width$}  {}", place.name, place.address);
+    }
+}

@@ -1,0 +1,230 @@
+//! A plan as text, 80 columns wide.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+use hopbench_model::units::{BitRate, Span};
+use hopbench_model::{LabNode, Path, Plan, Point, SECOND, TestbedSpec, Via};
+
+use super::Outlook;
+
+const WIDTH: u16 = 80;
+/// Rows of a table, and values of a list; more of them are counted.
+const MOST_ROWS: usize = 40;
+const MOST_VALUES: usize = 10;
+
+impl Outlook {
+    /// The whole page.
+    pub(super) fn page(&self) -> String {
+        let plan = &self.plan;
+        let mut out = format!(
+            "{}: {} in {} = {}, about {}\n\n",
+            plan.name,
+            counted(plan.cells.len() as u64, "cell"),
+            counted(plan.rounds.into(), "round"),
+            counted(self.trials(), "trial"),
+            spoken(self.estimated_ns()),
+        );
+        out.push_str(&table(None, about(plan)));
+        out.push('\n');
+        out.push_str(&table(Some(&["path", "way", "needs"]), paths(plan)));
+        out.push('\n');
+        out.push_str(&table(Some(&["workload", "kind", "points", "paths", "trial", "swept"]), workloads(plan)));
+        let cannot = self.needs.iter().map(|need| {
+            let who = need.path.clone().unwrap_or_else(|| "everything".to_owned());
+            (format!("{}: {}; {}", need.what, need.why, need.remedy), who)
+        });
+        paragraphs(&mut out, "cannot run here", cannot);
+        let left_out =
+            self.unsupported.iter().map(|(path, workload, why)| (why.clone(), format!("{workload} on {path}")));
+        paragraphs(&mut out, "left out", left_out);
+        out
+    }
+}
+
+/// Who is concerned, and the reason once for all of them.
+fn paragraphs(out: &mut String, title: &str, reasons: impl Iterator<Item = (String, String)>) {
+    let mut grouped: Vec<(String, Vec<String>)> = Vec::new();
+    for (why, who) in reasons {
+        match grouped.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, all)) => all.push(who),
+            None => grouped.push((why, vec![who])),
+        }
+    }
+    if !grouped.is_empty() {
+        let _ = writeln!(out, "\n{title}");
+    }
+    for (why, who) in grouped {
+        wrap(out, 2, &listed(&who));
+        wrap(out, 4, &why);
+    }
+}
+
+/// Words on lines of at most 80 columns; a word that is longer is cut.
+fn wrap(out: &mut String, indent: usize, text: &str) {
+    let most = usize::from(WIDTH) - indent;
+    let mut line = String::new();
+    let mut put = |line: &mut String| {
+        if !line.is_empty() {
+            let _ = writeln!(out, "{:indent$}{line}", "");
+            line.clear();
+        }
+    };
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > most {
+            put(&mut line);
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        for c in word.chars() {
+            if line.chars().count() == most {
+                put(&mut line);
+            }
+            line.push(c);
+        }
+    }
+    put(&mut line);
+}
+
+/// The plan as a whole.
+fn about(plan: &Plan) -> Vec<Vec<String>> {
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    vec![
+        row("testbed", testbed(&plan.testbed)),
+        row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())),
+        row("seed", plan.seed.to_string()),
+    ]
+}
+
+/// `lab: nodes a (one), b (two); links 1Gbit, 500Mbit between zones; MTU 1500`.
+fn testbed(spec: &TestbedSpec) -> String {
+    let TestbedSpec::Lab(lab) = spec;
+    let zones = lab.nodes.windows(2).any(|pair| pair[0].zone != pair[1].zone);
+    let node = |node: &LabNode| if zones { format!("{} ({})", node.name, node.zone) } else { node.name.clone() };
+    let nodes: Vec<String> = lab.nodes.iter().map(node).collect();
+    let rate = |rate: Option<u64>| rate.map_or_else(|| "not shaped".to_owned(), |rate| BitRate(rate).to_string());
+    let mut rates: Vec<String> = lab.nodes.iter().map(|node| rate(node.link_bits_per_s)).collect();
+    rates.dedup();
+    let mut links = vec![listed(&rates)];
+    links.extend(lab.zone_link_bits_per_s.map(|rate| format!("{} between zones", BitRate(rate))));
+    links.extend((lab.zone_delay_ns > 0).then(|| format!("{} later between zones", Span(lab.zone_delay_ns))));
+    format!("lab: nodes {}; links {}; MTU {}", listed(&nodes), links.join(", "), lab.mtu)
+}
+
+fn paths(plan: &Plan) -> Vec<Vec<String>> {
+    let mut programs: Vec<BTreeSet<&str>> = vec![BTreeSet::new(); plan.paths.len()];
+    for cell in &plan.cells {
+        let (_, point) = plan.at(*cell);
+        if !point.server.is_agent() {
+            programs[cell.path].insert(&point.server.program);
+        }
+    }
+    let row = |(path, programs): (&Path, BTreeSet<&str>)| {
+        let count = |n: u32| if n > 1 { format!(" x {n}") } else { String::new() };
+        let via = if path.via == Via::Direct { String::new() } else { format!(" via {}", path.via) };
+        let (from, to) =
+            (format!("{}{}", path.from, count(path.clients)), format!("{}{}", path.to, count(path.backends)));
+        vec![path.name.clone(), format!("{from} -> {to}{via}"), needs(path, programs)]
+    };
+    plan.paths.iter().zip(programs).map(row).collect()
+}
+
+/// What a path needs besides namespaces and links.
+fn needs<'p>(path: &'p Path, mut needs: BTreeSet<&'p str>) -> String {
+    needs.extend((path.via != Via::Direct).then_some("nft"));
+    needs.extend([&path.from, &path.to].into_iter().filter_map(|place| place.runtime.as_deref()));
+    if needs.is_empty() { "-".to_owned() } else { Vec::from_iter(needs).join(", ") }
+}
+
+fn workloads(plan: &Plan) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let mut at = 0;
+    while let Some(first) = plan.points.get(at) {
+        let points: Vec<&Point> = plan.points[at..].iter().take_while(|p| p.workload == first.workload).collect();
+        let range = at..at + points.len();
+        let on = plan.cells.iter().filter(|cell| range.contains(&cell.point)).count();
+        let trial = |p: &&Point| p.job.timing.warmup_ns.saturating_add(p.job.timing.window_ns);
+        let (least, most) = (points.iter().map(trial).min().unwrap_or(0), points.iter().map(trial).max().unwrap_or(0));
+        rows.push(vec![
+            first.workload.clone(),
+            first.job.workload.clone(),
+            points.len().to_string(),
+            (on / points.len()).to_string(),
+            if least == most { short(most) } else { format!("{} to {}", short(least), short(most)) },
+            swept(&points),
+        ]);
+        at = range.end;
+    }
+    rows
+}
+
+/// The swept keys with their values.
+fn swept(points: &[&Point]) -> String {
+    let keys = points.first().map(|p| p.point.keys().collect::<Vec<_>>()).unwrap_or_default();
+    let values = |key: &String| {
+        let mut out: Vec<String> = Vec::new();
+        for value in points.iter().filter_map(|p| p.point.get(key)) {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if out.last() != Some(&text) && !out.contains(&text) {
+                out.push(text);
+            }
+        }
+        format!("{key} {}", listed(&out))
+    };
+    let list: Vec<String> = keys.into_iter().map(values).collect();
+    if list.is_empty() { "-".to_owned() } else { list.join("; ") }
+}
+
+fn listed(values: &[String]) -> String {
+    let more = values.len().saturating_sub(MOST_VALUES);
+    let shown = values[..values.len() - more].join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+fn table(header: Option<&[&str]>, mut rows: Vec<Vec<String>>) -> String {
+    let more = rows.len().saturating_sub(MOST_ROWS);
+    rows.truncate(MOST_ROWS);
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    if let Some(header) = header {
+        table.set_header(header);
+    }
+    table.add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    // Names are not broken, as long as they leave half of the line to the rest.
+    let name = table.column_max_content_widths().first().copied().unwrap_or(0);
+    if let Some(column) = table.column_mut(0).filter(|_| name <= WIDTH / 2) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    let mut out = String::new();
+    for line in table.lines() {
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    if more > 0 {
+        let _ = writeln!(out, "and {more} more");
+    }
+    out
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
+}
+
+/// A time in seconds, to a tenth.
+fn short(ns: u64) -> String {
+    format!("{} s", (ns as f64 / SECOND as f64 * 10.0).round() / 10.0)
+}
+
+/// A time as people say it.
+fn spoken(ns: u64) -> String {
+    let s = ns.div_ceil(SECOND);
+    match (s / 3600, s / 60 % 60, s % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, min, s) => format!("{min} min {s} s"),
+        (h, min, _) => format!("{h} h {min} min"),
+    }
+}

@@ -1,0 +1,131 @@
+//! `hopbench run`: a scenario, measured, into a results folder.
+#![allow(clippy::print_stderr)]
+
+mod events;
+mod flags;
+mod headline;
+mod progress;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use hopbench_agent::hello;
+use hopbench_lab::sandbox::{self, Entered};
+use hopbench_model::{Fault, TestbedSpec};
+use hopbench_report::campaign::Campaign as Report;
+use hopbench_run::results::{self, Folder, Resumed};
+use hopbench_run::{Campaign, Ended, Observer, new_run};
+
+use self::events::Events;
+use self::flags::{Flags, Wanted};
+use self::progress::Progress;
+use super::Subcommand;
+use super::interrupt::Interrupt;
+use crate::testbeds;
+
+pub(super) struct Run;
+
+/// The formats that are left in the folder, with the names of their files.
+const LEFT: &[(&str, &str)] = &[("html", "report.html"), ("csv", "summary.csv")];
+
+impl Subcommand for Run {
+    fn command(&self) -> Command {
+        Flags::augment_args(Command::new("run")).about("Measures a scenario and reports on it").long_about(None)
+    }
+
+    fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
+        self.exit_code(matches).map(drop)
+    }
+
+    fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
+        let flags = Flags::from_arg_matches(matches).map_err(Fault::input)?;
+        // All that can be wrong with what was asked for, before anything is started.
+        let wanted = flags.wanted()?;
+        match wanted.testbed() {
+            TestbedSpec::Lab(_) => {
+                if let Entered::Outside(code) = sandbox::enter()? {
+                    return Ok(code);
+                }
+            }
+        }
+        run(&flags, wanted).map(|()| ExitCode::SUCCESS)
+    }
+}
+
+fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
+    let interrupt = Interrupt::watch()?;
+    let ours = hello();
+    let (folder, resumed) = match wanted {
+        Wanted::New { plan, text, dir } => (Folder::create(&dir, new_run(*plan, text, &ours)?)?, Resumed::default()),
+        Wanted::Old { dir, .. } => Folder::resume(&dir)?,
+    };
+    let mut testbed = testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?));
+    let dir = folder.path().to_owned();
+    let campaign = Campaign::resume(folder, resumed, ours);
+    let mut observer: Box<dyn Observer> =
+        if flags.json { Box::new(Events::new(interrupt)) } else { Box::new(Progress::new(interrupt)) };
+    let (folder, ended) = campaign.run(&mut *testbed, &mut *observer).map_err(|fault| kept(fault, &dir))?;
+    drop(observer);
+    if !flags.no_report {
+        report(&folder, flags.json)?;
+    }
+    verdict(&ended, &dir)
+}
+
+/// A fault that ended a run in the middle, with what there is of it.
+fn kept(fault: Fault, dir: &Path) -> Fault {
+    let at = dir.display();
+    let something = results::open(dir).is_ok_and(|(_, mut records)| records.any(|record| record.is_ok()));
+    if !something {
+        return fault;
+    }
+    let text = format!("{}\nwhat was measured is in {at}; go on with `hopbench run --resume {at}`", fault.text);
+    Fault { text, ..fault }
+}
+
+/// Writes the reports into the folder, and prints the table.
+fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
+    let (run, mut records) = results::open(folder.path())?;
+    let mut report = Report::new(&run);
+    for record in records.by_ref() {
+        report.add(&record?);
+    }
+    records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
+    let render = |format| report.render(format).ok_or_else(|| Fault::input(format!("there is no format `{format}`")));
+    let mut written: Vec<PathBuf> = Vec::new();
+    for (format, name) in LEFT {
+        written.push(folder.add(name, render(format)?.as_bytes())?);
+    }
+    if quiet {
+        return Ok(());
+    }
+    println!("{}", render("table")?.trim_end());
+    println!();
+    for path in written {
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// Whether all that was to be measured was, and makes sense.
+fn verdict(ended: &Ended, dir: &Path) -> Result<(), Fault> {
+    let mut wrong = Vec::new();
+    if ended.interrupted {
+        wrong.push("interrupted".to_owned());
+    }
+    if ended.failures > 0 {
+        wrong.push(format!("{} trials failed", ended.failures));
+    }
+    if ended.errors > 0 {
+        wrong.push(format!("{} trials have figures that cannot be used", ended.errors));
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Fault::measuring(format!(
+        "{}; measure what is missing with `hopbench run --resume {}`",
+        wrong.join(", "),
+        dir.display()
+    )))
+}

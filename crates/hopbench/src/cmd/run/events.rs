@@ -1,0 +1,92 @@
+//! A run for other programs: one JSON object a line on standard output.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use hopbench_model::{Record, Tick};
+use hopbench_run::{Event, Observer};
+use hopbench_wire::Role;
+use serde_json::{Value, json};
+
+use crate::cmd::interrupt::Interrupt;
+
+/// The version of the events; a field is never repurposed, this number grows instead.
+pub(super) const EVENT_SCHEMA: &str = "hopbench.event/1";
+
+/// Writes events; nobody needs to read them for the run to go on.
+pub(super) struct Events {
+    interrupt: Interrupt,
+}
+
+impl Events {
+    pub(super) fn new(interrupt: Interrupt) -> Self {
+        Self { interrupt }
+    }
+}
+
+/// An event as an object, `schema` and `event` first of all.
+fn object(event: &Event<'_>) -> Value {
+    match event {
+        Event::RunStarted { run, trials, left } => json!({
+            "schema": EVENT_SCHEMA, "event": "run_started", "run_id": run.run_id, "name": run.plan.name,
+            "trials": trials, "left": left, "rounds": run.plan.rounds, "seed": run.plan.seed,
+        }),
+        Event::Note(note) => json!({"schema": EVENT_SCHEMA, "event": "note", "text": note}),
+        Event::CellSkipped(cell) => json!({
+            "schema": EVENT_SCHEMA, "event": "cell_skipped", "path": cell.path, "workload": cell.workload,
+            "point": cell.point, "reason": cell.reason,
+        }),
+        Event::TrialStarted { trial, number, trials, cell, cells, rounds, job: _, left_ns } => json!({
+            "schema": EVENT_SCHEMA, "event": "trial_started", "path": trial.path, "workload": trial.workload,
+            "point": trial.point, "round": trial.round, "rounds": rounds, "number": number, "trials": trials,
+            "cell": cell, "cells": cells, "left_s": *left_ns as f64 / 1e9,
+        }),
+        Event::TrialDone(record) => done(record),
+        Event::TrialFailed(failure) => json!({
+            "schema": EVENT_SCHEMA, "event": "trial_failed", "path": failure.path, "workload": failure.workload,
+            "point": failure.point, "round": failure.round, "reason": failure.reason,
+        }),
+        Event::PathGivenUp { path, round, trials } => json!({
+            "schema": EVENT_SCHEMA, "event": "path_given_up", "path": path, "round": round, "trials": trials,
+        }),
+        Event::RunDone { run, ended } => json!({
+            "schema": EVENT_SCHEMA, "event": "run_done", "run_id": run.run_id, "status": run.status,
+            "good": ended.good, "errors": ended.errors, "failures": ended.failures, "interrupted": ended.interrupted,
+        }),
+    }
+}
+
+/// A record without what is long in it: `records.jsonl` has all of it.
+fn done(record: &Record) -> Value {
+    let latency: BTreeMap<_, _> = record
+        .latency
+        .iter()
+        .map(|(kind, l)| {
+            let figures = json!({
+                "count": l.count, "mean": l.mean, "min": l.min, "p50": l.p50, "p90": l.p90, "p99": l.p99,
+                "p999": l.p999, "max": l.max,
+            });
+            (kind, figures)
+        })
+        .collect();
+    json!({
+        "schema": EVENT_SCHEMA, "event": "trial_done", "path": record.path, "workload": record.workload,
+        "point": record.point, "round": record.round, "window_s": record.window_s, "limited_by": record.limited_by,
+        "metrics": record.metrics, "latency": latency, "warnings": record.warnings,
+        "incomplete": record.incomplete, "error": record.error,
+    })
+}
+
+impl Observer for Events {
+    fn event(&mut self, event: &Event<'_>) {
+        // Whoever reads may have gone; the folder has everything.
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(out, "{}", object(event)).and_then(|()| out.flush());
+    }
+
+    fn tick(&mut self, _: Role, _: usize, _: &Tick) {}
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.wanted()
+    }
+}

@@ -1,0 +1,157 @@
+//! What a person sees of a run: a live line on a terminal, a line a trial elsewhere.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+
+use hopbench_model::{Counts, Tick};
+use hopbench_report::{Step, live_line};
+use hopbench_run::results::TrialId;
+use hopbench_run::{Event, Observer};
+use hopbench_wire::Role;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::headline::headline;
+use crate::cmd::interrupt::Interrupt;
+
+/// Tells on standard error how far a run is.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    terminal: bool,
+    interrupt: Interrupt,
+    /// Where the trial stands in the run, and its workload's kind.
+    place: String,
+    plain: String,
+    kind: String,
+    ends: BTreeMap<(bool, usize), Tick>,
+    /// The clients together, and the servers together, at the tick before.
+    before: Option<[Tick; 2]>,
+}
+
+impl Progress {
+    pub(super) fn new(interrupt: Interrupt) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = if terminal {
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+        } else {
+            ProgressBar::hidden()
+        };
+        if let Ok(style) = ProgressStyle::with_template("{msg}") {
+            bar.set_style(style);
+        }
+        Self {
+            bar,
+            terminal,
+            interrupt,
+            place: String::new(),
+            plain: String::new(),
+            kind: String::new(),
+            ends: BTreeMap::new(),
+            before: None,
+        }
+    }
+
+    /// A line that stays.
+    fn say(&self, line: &str) {
+        if self.terminal {
+            self.bar.suspend(|| eprintln!("{line}"));
+        } else {
+            eprintln!("{line}");
+        }
+    }
+
+    /// One side's ends together, as they stood last.
+    fn side(&self, server: bool) -> Tick {
+        let mut counts = Counts::default();
+        let ends = || self.ends.iter().filter(|((is_server, _), _)| *is_server == server).map(|(_, tick)| tick);
+        ends().for_each(|tick| counts.add(&tick.counts));
+        Tick { t_ns: ends().map(|tick| tick.t_ns).max().unwrap_or(0), counts, ..Tick::default() }
+    }
+}
+
+/// `bridge latency size=64B`.
+fn name(trial: &TrialId) -> String {
+    let TrialId { path, workload, point, .. } = trial;
+    format!("{path} {workload} {point}").trim_end().to_owned()
+}
+
+/// `1:05` or `2:00:05`.
+fn clock(ns: u64) -> String {
+    let s = ns.div_ceil(1_000_000_000);
+    let (hours, minutes, seconds) = (s / 3600, s / 60 % 60, s % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+impl Observer for Progress {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::RunStarted { run, trials, left } => {
+                let rest = if left < trials { format!(", {left} of them left") } else { String::new() };
+                self.say(&format!("{}: {trials} trials{rest}, run {}", run.plan.name, run.run_id));
+            }
+            Event::Note(note) => self.say(note),
+            Event::CellSkipped(cell) => {
+                let name = format!("{} {} {}", cell.path, cell.workload, cell.point);
+                self.say(&format!("skipped {}: {}", name.trim_end(), cell.reason));
+            }
+            Event::TrialStarted { trial, number, trials, cell, cells, rounds, job, left_ns } => {
+                self.ends.clear();
+                self.before = None;
+                self.kind.clone_from(&job.workload);
+                let (name, left) = (name(trial), clock(*left_ns));
+                self.plain = format!("[{number}/{trials}] round {} {name}", trial.round);
+                self.place = format!("round {} of {rounds}, cell {cell} of {cells}, {left} left\n{name}", trial.round);
+                self.bar.set_message(self.place.clone());
+            }
+            Event::TrialDone(record) => self.say(&format!("{}: {}", self.plain, headline(record))),
+            Event::TrialFailed(failure) => {
+                let point = format!("{} {} {}", failure.path, failure.workload, failure.point);
+                self.say(&format!("FAILED round {} {}: {}", failure.round, point.trim_end(), failure.reason));
+            }
+            Event::PathGivenUp { path, round, trials } => self.say(&format!(
+                "{path}: three trials in a row failed; {trials} more of it are not tried in round {round}"
+            )),
+            Event::RunDone { .. } => self.bar.finish_and_clear(),
+        }
+    }
+
+    fn tick(&mut self, role: Role, end: usize, tick: &Tick) {
+        if !self.terminal {
+            return;
+        }
+        self.ends.insert((role == Role::Server, end), tick.clone());
+        // Once an interval is enough.
+        if role == Role::Server || end > 0 {
+            return;
+        }
+        let now = [self.side(false), self.side(true)];
+        let start = Tick { t_ns: tick.t_ns.min(0), ..Tick::default() };
+        let before = self.before.take().unwrap_or_else(|| [start.clone(), start]);
+        let server = (now[1].t_ns > before[1].t_ns).then_some(Step { before: &before[1], now: &now[1] });
+        let line = live_line(&self.kind, Step { before: &before[0], now: &now[0] }, server);
+        self.bar.set_message(format!("{}\n{line}", self.place));
+        self.before = Some(now);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.wanted()
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_left_are_rounded_up() {
+        assert_eq!(clock(0), "0:00");
+        assert_eq!(clock(1), "0:01");
+        assert_eq!(clock(65_000_000_000), "1:05");
+        assert_eq!(clock(7_205_000_000_000), "2:00:05");
+    }
+}

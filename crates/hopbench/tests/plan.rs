@@ -1,0 +1,127 @@
+//! `hopbench plan`, `hopbench schema` and `hopbench list scenarios`: nothing is started by them.
+
+#[path = "lab/lab.rs"]
+mod lab;
+
+use std::fs;
+
+use hopbench_model::Plan;
+use lab::program::run;
+use lab::{Finished, program};
+use serde_json::Value;
+
+const SHIPPED: [&str; 5] = ["quickstart", "tcp-fanout", "message-size-sweep", "cni-matrix", "max-throughput"];
+
+fn ran(arguments: &[&str]) -> Finished {
+    let run = run(&mut program(arguments));
+    assert_eq!(run.code, Some(0), "{arguments:?}: {}", run.story());
+    assert!(run.stderr.is_empty(), "{arguments:?}: {}", run.story());
+    run
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&ran(arguments).stdout).expect("JSON")
+}
+
+#[test]
+fn every_shipped_scenario_has_a_page() {
+    for name in SHIPPED {
+        let page = ran(&["plan", name, "--seed", "7"]).stdout;
+        for line in page.lines() {
+            assert!(line.chars().count() <= 80, "{name}: {} columns: {line}", line.chars().count());
+        }
+        let planned = json(&["plan", name, "--seed", "7", "--json"]);
+        let plan: Plan = serde_json::from_value(planned["plan"].clone()).expect("a plan");
+        let (cells, trials) = (plan.cells.len(), plan.cells.len() * plan.rounds as usize);
+        let first = format!("{name}: {cells} cells in {} rounds = {trials} trials, about ", plan.rounds);
+        assert!(page.starts_with(&first), "{page}");
+        assert_eq!(planned["trials"], trials);
+        let estimated_s = planned["estimated_s"].as_f64().expect("seconds");
+        assert!((estimated_s - plan.least_ns() as f64 / 1e9 - 0.15 * trials as f64).abs() < 1e-6);
+        for path in &plan.paths {
+            assert!(page.lines().any(|line| line.starts_with(&format!("{} ", path.name))), "{name}: no {}", path.name);
+        }
+        assert_eq!(plan.seed, 7);
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_is_told_with_the_reason() {
+    let page = ran(&["plan", "quickstart"]).stdout;
+    assert!(page.contains("left out\n  echo on node-port\n    ICMP has no ports"), "{page}");
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("x.yaml");
+    let text = "name: x\npaths: {p: host@a -> host@b}\nworkloads: {w: {rr: {cpu: 8000}}}\n";
+    fs::write(&file, text).expect("a file");
+    let page = ran(&["plan", &file.to_string_lossy()]).stdout;
+    assert!(page.contains("cannot run here\n  everything\n    CPU 8000: workload w wants it"), "{page}");
+}
+
+#[test]
+fn the_command_line_changes_the_plan() {
+    let arguments = ["plan", "quickstart", "--only", "path=overlay,workload=rr", "--rounds", "5", "--duration", "2s"];
+    let page = ran(&arguments).stdout;
+    assert!(page.starts_with("quickstart: 1 cell in 5 rounds = 5 trials, about 13 s\n"), "{page}");
+}
+
+#[test]
+fn what_is_wrong_is_told_at_once_and_nothing_is_printed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("bad.yaml");
+    let name = file.to_string_lossy().into_owned();
+    fs::write(&file, "name: x\nrounds: 0\npaths: {p: hots@a -> host@b}\nworkloads: {w: {rr: {siez: 1}}}\n")
+        .expect("a file");
+    let run = run(&mut program(&["plan", &name]));
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{}", run.story());
+    let expected = [
+        format!("hopbench: {name}:2:9: rounds: found `0`, expected 1 to 1000"),
+        format!(
+            "hopbench: {name}:3:12: paths.p: found `hots`, expected one of host, bridge, overlay, ptp, macvlan, eni; did you mean `host`?"
+        ),
+    ];
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(lines[..2], expected);
+    assert!(
+        lines[2].contains(":4:22: workloads.w.rr.siez: found `siez`") && lines[2].ends_with("did you mean `size`?")
+    );
+    assert_eq!(lines.len(), 3);
+}
+
+#[test]
+fn files_that_cannot_be_scenarios() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let long = dir.path().join("long.yaml");
+    fs::write(&long, vec![b'#'; (1 << 20) + 1]).expect("a file");
+    let binary = dir.path().join("binary.yaml");
+    fs::write(&binary, [b'a', 0xff]).expect("a file");
+    for (name, expected) in [
+        ("quikstart".to_owned(), "or one of quickstart, tcp-fanout"),
+        (dir.path().to_string_lossy().into_owned(), "a file that can be read"),
+        (long.to_string_lossy().into_owned(), "at most 1MiB"),
+        (binary.to_string_lossy().into_owned(), "expected UTF-8; byte 1 is none"),
+        ("/dev/zero".to_owned(), "at most 1MiB"),
+    ] {
+        let run = run(&mut program(&["plan", &name]));
+        assert_eq!(run.code, Some(2), "{name}: {}", run.story());
+        assert!(run.stderr.contains(&format!("found `{name}`")) && run.stderr.contains(expected), "{}", run.story());
+    }
+}
+
+#[test]
+fn the_schema_knows_this_programs_words() {
+    let schema = json(&["schema"]);
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    let kind = schema["$defs"]["kind"]["pattern"].as_str().expect("a pattern");
+    for word in ["host", "bridge", "overlay", "ptp", "macvlan", "eni", "runsc"] {
+        assert!(kind.contains(word), "{kind}");
+    }
+    assert!(schema["$defs"]["http"]["properties"]["server"].to_string().contains("nginx"));
+}
+
+#[test]
+fn scenarios_are_listed() {
+    let list = ran(&["list", "scenarios"]).stdout;
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, SHIPPED);
+    assert!(list.lines().all(|line| line.ends_with('?') && line.len() <= 80), "{list}");
+}

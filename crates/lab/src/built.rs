@@ -1,0 +1,154 @@
+//! A lab that stands: fabric, nodes, pods, Services.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::Ipv4Addr;
+
+use hopbench_model::{Fault, LabSpec};
+
+use crate::addresses;
+use crate::demand::{Demand, PodId};
+use crate::fabric::Fabric;
+use crate::kind::Site;
+use crate::kinds::{KINDS, kind, subnet};
+use crate::nat;
+use crate::nft;
+use crate::node::Node;
+use crate::service::Service;
+use crate::stack::Stack;
+use crate::trail::{Link, Owner};
+
+/// Everything that was built. Dropping it takes it away.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) fabric: Fabric,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) pods: BTreeMap<PodId, Pod>,
+    /// By path.
+    pub(crate) services: BTreeMap<String, Service>,
+    /// The tunnel devices that every node has.
+    pub(crate) tunnels: BTreeSet<&'static str>,
+}
+
+/// A pod, or a seat on a node.
+#[derive(Debug)]
+pub(crate) struct Pod {
+    pub(crate) address: Ipv4Addr,
+    /// Its own; absent on `host`.
+    stack: Option<Stack>,
+}
+
+/// The kernel's refusal with what it was about.
+pub(crate) fn refused(what: impl std::fmt::Display) -> impl FnOnce(io::Error) -> Fault {
+    move |error| Fault::environment(format!("the lab: {what}: {error}"))
+}
+
+impl Built {
+    /// Builds what a plan demands.
+    pub(crate) fn build(spec: &LabSpec, demand: &Demand) -> Result<Self, Fault> {
+        let mut fabric = Fabric::build(spec).map_err(refused("cannot build the fabric"))?;
+        let mut nodes = Vec::new();
+        for (number, node) in spec.nodes.iter().enumerate() {
+            let built = Node::build(number, node, &mut fabric, spec.mtu);
+            nodes.push(built.map_err(refused(format!("cannot build node {}", node.name)))?);
+        }
+        for node in &mut nodes {
+            let name = node.spec.name.clone();
+            node.route_to_others(spec.nodes.len()).map_err(refused(format!("cannot set the routes of node {name}")))?;
+        }
+        let used = demand.networks();
+        for used in KINDS.iter().filter(|kind| used.contains(kind.name())) {
+            let what = format!("cannot make the nodes ready for network `{}`", used.name());
+            used.prepare(&mut nodes, spec.mtu).map_err(refused(what))?;
+        }
+        let tunnels = used.iter().filter_map(|name| kind(name)?.reach().tunnel()).collect();
+        let mut built = Self { fabric, nodes, pods: BTreeMap::new(), services: BTreeMap::new(), tunnels };
+        for pod in &demand.pods {
+            built.attach(spec, pod)?;
+        }
+        built.serve(demand)?;
+        Ok(built)
+    }
+
+    fn attach(&mut self, spec: &LabSpec, id: &PodId) -> Result<(), Fault> {
+        let place = &id.place;
+        let kind = kind(&place.network)
+            .ok_or_else(|| Fault::input(format!("{place}: the lab has no network kind `{}`", place.network)))?;
+        let at = self.nodes.iter().position(|node| node.spec.name == place.node);
+        let at = at.ok_or_else(|| Fault::input(format!("{place}: the lab has no node `{}`", place.node)))?;
+        let neighbours = self.pods.keys().filter(|other| {
+            kind.reach().is_on_fabric()
+                && crate::kinds::kind(&other.place.network).is_some_and(|k| k.reach().is_on_fabric())
+                || other.place.node == place.node && other.place.network == place.network
+        });
+        let number = neighbours.count() as u32;
+        let address = match kind.reach() {
+            crate::Reach::Node => addresses::node(at),
+            reach if reach.is_on_fabric() => addresses::on_fabric(number),
+            _ => subnet(at, kind.name()).pod(number),
+        };
+        let mut pod = Pod { address, stack: None };
+        if kind.reach() != crate::Reach::Node {
+            let what = || refused(format!("cannot attach pod {id}"));
+            let mut stack = Stack::create(&id.to_string()).map_err(what())?;
+            let mut site = Site {
+                fabric: &mut self.fabric,
+                node: &mut self.nodes[at],
+                pod: &mut stack,
+                address,
+                number: self.pods.len(),
+                nodes: spec.nodes.len(),
+                mtu: spec.mtu,
+            };
+            kind.attach(&mut site).map_err(what())?;
+            pod.stack = Some(stack);
+        }
+        self.pods.insert(id.clone(), pod);
+        Ok(())
+    }
+
+    /// Puts every Service on the node that translates for its path, and the chains on every node: with them the kernel
+    /// tracks connections, which costs the same everywhere then. More rules would make counters slower to read.
+    fn serve(&mut self, demand: &Demand) -> Result<(), Fault> {
+        let address = |pod: &PodId| self.pods.get(pod).map(|pod| pod.address);
+        let services: Vec<Service> =
+            demand.services().iter().filter_map(|(_, cast)| Service::of(cast, address)).collect();
+        if services.is_empty() {
+            return Ok(());
+        }
+        let failed = |node: &Node| refused(format!("cannot put the rules of the Services on node {}", node.spec.name));
+        let mut started = Vec::new();
+        for node in &self.nodes {
+            let own = services.iter().filter(|service| service.node == node.spec.name);
+            let rules = nft::rules(own, addresses::node(node.number));
+            started.push((node, nat::begin(&node.stack, &rules).map_err(failed(node))?));
+        }
+        for (node, child) in started {
+            nat::finish(child).map_err(failed(node))?;
+            // Short connections would fill the table with those that are over.
+            let _ = node.stack.namespace.set_sysctl("net.netfilter.nf_conntrack_tcp_timeout_time_wait", "1");
+        }
+        self.services = services.into_iter().map(|service| (service.path.clone(), service)).collect();
+        Ok(())
+    }
+
+    /// A node by its name.
+    pub(crate) fn node(&self, name: &str) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.spec.name == name)
+    }
+
+    /// The namespace that a pod's programs run in.
+    pub(crate) fn stack(&self, id: &PodId) -> Option<&Stack> {
+        let pod = self.pods.get(id)?;
+        pod.stack.as_ref().or_else(|| Some(&self.node(&id.place.node)?.stack))
+    }
+
+    /// The namespace that a link is in.
+    pub(crate) fn stack_of(&mut self, link: &Link) -> Option<&mut Stack> {
+        match &link.owner {
+            Owner::Fabric => Some(&mut self.fabric.stack),
+            Owner::Node(name) => self.nodes.iter_mut().find(|node| node.spec.name == *name).map(|node| &mut node.stack),
+            Owner::Pod(id) => self.pods.get_mut(id)?.stack.as_mut(),
+        }
+    }
+}

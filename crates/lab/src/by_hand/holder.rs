@@ -1,0 +1,43 @@
+//! The process that has a lab.
+
+use std::convert::Infallible;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+
+use hopbench_model::{Fault, Plan, TestbedSpec};
+
+use super::Spot;
+use crate::Lab;
+
+/// Leaves the terminal: what happens to it does not concern a lab. To be called before the sandbox is entered.
+///
+/// # Errors
+/// The process leads a group already.
+pub fn detach() -> Result<(), Fault> {
+    let left = nix::unistd::setsid();
+    left.map(drop).map_err(|error| Fault::environment(format!("cannot leave the terminal: {error}")))
+}
+
+/// Builds the lab of a plan, without agents, says on `out` where its places are, and holds it until the process is ended.
+/// To be called inside the sandbox.
+///
+/// # Errors
+/// A lab that cannot be built, or a reader that went away meanwhile.
+pub fn hold(plan: &Plan, mut out: impl Write) -> Result<Infallible, Fault> {
+    let TestbedSpec::Lab(spec) = &plan.testbed;
+    let mut lab = Lab::new(spec, None);
+    lab.build(plan)?;
+    let mut spots = Vec::new();
+    for (name, address) in lab.places() {
+        let fd = lab.namespace(&name)?.fd().as_raw_fd();
+        spots.push(Spot { name, address, fd });
+    }
+    let failed = |error: std::io::Error| Fault::environment(format!("cannot say that the lab stands: {error}"));
+    let line = serde_json::to_string(&spots).map_err(|error| failed(error.into()))?;
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(failed)?;
+    // Not `out`: whoever waits for its end would wait for the lab's.
+    drop(out);
+    loop {
+        std::thread::park();
+    }
+}

@@ -1,0 +1,22 @@
+//! CPUs to give to nodes.
+
+use super::{Check, Finding};
+
+pub(super) const CHECK: Check = Check { name: "CPUs", needed_for: "nodes that do not share CPUs", inside: false, run };
+
+fn run() -> Finding {
+    match hopbench_sys::cpu::allowed().map(|cpus| cpus.len()) {
+        Ok(1) => Finding::limited(
+            "1 CPU: both ends of every path share it",
+            "figures of paths can be compared, they are lower than on a larger machine",
+        ),
+        Ok(n @ 2..4) => Finding::limited(
+            format!("{n} CPUs: labs of up to {n} nodes have CPUs of their own, larger ones share"),
+            "what is shared is said in every run",
+        ),
+        Ok(n) => Finding::works(format!("{n} CPUs")),
+        Err(error) => {
+            Finding::missing(format!("the allowed CPUs cannot be read: {error}"), "look at the container's limits")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What a reader of the results has to know about the lab.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{CpuSet, LabSpec, units::BitRate};
+
+use crate::addresses;
+use crate::built::Built;
+
+/// Facts by name; `steering` says whether the nodes have CPUs of their own.
+pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    let mut put = |name: String, value: String| {
+        facts.insert(name, value);
+    };
+    for node in &built.nodes {
+        let name = &node.spec.name;
+        put(format!("node {name} address"), addresses::node(node.number).to_string());
+        put(format!("node {name} zone"), node.spec.zone.clone());
+        let rate = node.spec.link_bits_per_s.map_or_else(|| "not shaped".to_owned(), |rate| BitRate(rate).to_string());
+        put(format!("node {name} link"), rate);
+        let cpus = node.cpus.clone().map_or_else(|| "shared".to_owned(), |cpus| CpuSet(cpus).to_string());
+        put(format!("node {name} cpus"), cpus);
+    }
+    for (id, pod) in built.pods.iter().filter(|(id, _)| !id.is_host()) {
+        put(format!("pod {id} address"), pod.address.to_string());
+    }
+    for (path, service) in &built.services {
+        if let crate::service::Front::Address(address) = service.front {
+            put(format!("service {path} address"), address.to_string());
+        } else {
+            put(format!("service {path} node port"), service.ports[0].port.to_string());
+        }
+    }
+    put("mtu_bytes".to_owned(), spec.mtu.to_string());
+    let steered = match steering {
+        Ok(()) => "every node has CPUs of its own; what its links receive is steered to them".to_owned(),
+        Err(why) => format!("not separate: {why}"),
+    };
+    put("cpus".to_owned(), steered);
+    facts
+}

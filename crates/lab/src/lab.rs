@@ -1,0 +1,305 @@
+//! The lab as a testbed.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use hopbench_model::{Fault, LabSpec, Path, Plan, Point, Proof, ServerSpec, Via};
+use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
+
+use crate::addresses;
+use crate::agents::{Agents, Seat};
+use crate::built::{Built, refused};
+use crate::counters;
+use crate::cpus;
+use crate::demand::{AGENT_PORT, Cast, Demand, PROGRAM_PORT, PodId};
+use crate::facts;
+use crate::kinds::kind;
+use crate::needs;
+use crate::proof::{self, Known};
+use crate::servers::{Running, Task, server, sizes};
+use crate::trail::Trail;
+
+/// A lab of network namespaces. The process must be in namespaces of its own (see `Sandbox`) or be root.
+#[derive(Debug)]
+pub struct Lab {
+    spec: LabSpec,
+    demand: Demand,
+    steering: Result<(), String>,
+    // Dropped in this order: nobody may use a namespace that is about to go.
+    programs: BTreeMap<(String, PodId), Running>,
+    agents: Agents,
+    built: Option<Built>,
+}
+
+impl Lab {
+    /// A lab as `spec` says, not built yet. What agents write to their standard error goes to `log`.
+    pub fn new(spec: &LabSpec, log: Option<File>) -> Self {
+        // The agents are this very program, also when its file was replaced meanwhile.
+        Self::with_agent(spec, log, "/proc/self/exe".into())
+    }
+
+    /// The same with another program for the agents.
+    pub fn with_agent(spec: &LabSpec, log: Option<File>, program: PathBuf) -> Self {
+        Self {
+            spec: spec.clone(),
+            demand: Demand::default(),
+            steering: Ok(()),
+            programs: BTreeMap::new(),
+            agents: Agents::new(program, log),
+            built: None,
+        }
+    }
+
+    /// Builds everything but starts no agent.
+    ///
+    /// # Errors
+    /// What could not be had; whatever was built until then is gone.
+    pub fn build(&mut self, plan: &Plan) -> Result<(), Fault> {
+        self.down();
+        let demand = Demand::of(plan);
+        if let Some(place) = demand.pods.iter().map(|pod| &pod.place).find(|place| place.runtime.is_some()) {
+            return Err(Fault::environment(format!("{place}: the lab cannot run pods in a runtime in this version")));
+        }
+        let mut built = Built::build(&self.spec, &demand)?;
+        self.steering = self.place(&mut built);
+        self.demand = demand;
+        self.built = Some(built);
+        Ok(())
+    }
+
+    /// Gives the nodes CPUs of their own, where there are enough.
+    fn place(&self, built: &mut Built) -> Result<(), String> {
+        let allowed = hopbench_sys::cpu::allowed().map_err(|e| e.to_string())?;
+        let Some(shares) = cpus::shares(&allowed, built.nodes.len()) else {
+            return Err(format!("{} CPUs for {} nodes: all share them", allowed.len(), built.nodes.len()));
+        };
+        for (node, share) in built.nodes.iter_mut().zip(shares) {
+            node.cpus = Some(share);
+        }
+        for node in &built.nodes {
+            let cpus = node.cpus.as_deref().unwrap_or_default();
+            let pods = built.pods.keys().filter(|pod| pod.place.node == node.spec.name && !pod.is_host());
+            for stack in pods.filter_map(|pod| built.stack(pod)).chain([&node.stack]) {
+                cpus::steer(stack, cpus).map_err(|e| format!("node {}: {e}", node.spec.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cast(&self, path: &str) -> Result<&Cast, Fault> {
+        self.demand.paths.get(path).ok_or_else(|| Fault::input(format!("path `{path}` is not part of this lab's plan")))
+    }
+
+    fn standing(&self) -> Result<&Built, Fault> {
+        self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))
+    }
+
+    /// The pod that an agent is in.
+    fn pod(&self, agent: &AgentId) -> Result<&PodId, Fault> {
+        let pod = self.demand.pods.iter().find(|pod| pod.to_string() == agent.0);
+        pod.ok_or_else(|| Fault::input(format!("agent `{agent}` is not part of this lab's plan")))
+    }
+
+    /// The inode of the network namespace of a place's first pod, or of a node.
+    ///
+    /// # Errors
+    /// A place that was not built.
+    pub fn namespace(&self, place: &str) -> Result<&crate::namespace::Namespace, Fault> {
+        let built = self.standing()?;
+        if let Some(node) = built.node(place) {
+            return Ok(&node.stack.namespace);
+        }
+        let pod = built.pods.keys().find(|pod| pod.to_string() == place);
+        let stack = pod.and_then(|pod| built.stack(pod));
+        stack.map(|stack| &stack.namespace).ok_or_else(|| {
+            let known: Vec<String> = self.places().into_iter().map(|(name, _)| name).collect();
+            Fault::input(format!("the lab has no place `{place}`; it has {}", known.join(", ")))
+        })
+    }
+
+    /// Nodes, and pods with their addresses.
+    pub fn places(&self) -> Vec<(String, Ipv4Addr)> {
+        let Some(built) = &self.built else { return Vec::new() };
+        let nodes = built.nodes.iter().map(|node| (node.spec.name.clone(), addresses::node(node.number)));
+        let pods = built.pods.iter().filter(|(id, _)| !id.is_host()).map(|(id, pod)| (id.to_string(), pod.address));
+        nodes.chain(pods).collect()
+    }
+
+    /// The process of an agent.
+    pub fn pid(&self, agent: &AgentId) -> Option<u32> {
+        self.agents.pid(agent)
+    }
+
+    /// Starts the server program in the pods of a path's servers where it does not run yet; its processes.
+    fn start_programs(&mut self, path: &str, name: &str) -> Result<Vec<u32>, Fault> {
+        let pods = self.cast(path)?.servers.clone();
+        let server = server(name).ok_or_else(|| Fault::input(format!("the lab has no server program `{name}`")))?;
+        let sizes = sizes(self.demand.programs.iter().filter(|spec| spec.program == name));
+        let mut pids = Vec::new();
+        for pod in pods {
+            let key = (name.to_owned(), pod.clone());
+            if !self.programs.get(&key).is_some_and(Running::is_alive) {
+                self.programs.remove(&key);
+                let built = self.standing()?;
+                let stack = built.stack(&pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
+                let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
+                let task = Task { server, port: pod.program_port(), sizes: &sizes, cpus };
+                let running = Running::start(stack, &task).map_err(refused(format!("cannot start {name} in {pod}")))?;
+                self.programs.insert(key.clone(), running);
+            }
+            pids.extend(self.programs.get(&key).map(|running| running.pids.clone()).unwrap_or_default());
+        }
+        Ok(pids)
+    }
+
+    /// Where the clients of a path connect to.
+    fn target(&self, cast: &Cast, server: &ServerSpec) -> Result<SocketAddr, Fault> {
+        let built = self.standing()?;
+        let node_address = |name: &str| built.node(name).map(|node| addresses::node(node.number));
+        let target = match (&cast.path.via, cast.service) {
+            (Via::Direct, _) | (_, None) => {
+                let first = cast.servers.first().and_then(|pod| Some((pod, built.pods.get(pod)?)));
+                first.map(|(id, pod)| {
+                    let port = if server.is_agent() { id.agent_port() } else { id.program_port() };
+                    (pod.address, port)
+                })
+            }
+            (Via::ClusterIp, Some(service)) => {
+                let port = if server.is_agent() { AGENT_PORT } else { PROGRAM_PORT };
+                Some((addresses::service(service), port))
+            }
+            (Via::NodePort(node), Some(service)) => {
+                let (agent, program) = addresses::node_ports(service);
+                node_address(node).map(|address| (address, if server.is_agent() { agent } else { program }))
+            }
+        };
+        let (address, port) =
+            target.ok_or_else(|| Fault::input(format!("path `{}` has nowhere to connect to", cast.path.name)))?;
+        Ok(SocketAddr::from((address, port)))
+    }
+
+    fn describe(&self, cast: &Cast, trail: &Trail) -> (Option<u64>, u32, u32) {
+        let links = self.spec.nodes.iter().filter(|node| trail.nics.contains(&node.name));
+        let zone = self.spec.zone_link_bits_per_s.filter(|_| trail.crosses_zones);
+        let rate = links.filter_map(|node| node.link_bits_per_s).chain(zone).min();
+        let header = |network: &str| kind(network).map_or(0, |kind| kind.header_bytes());
+        let most = header(&cast.path.from.network).max(header(&cast.path.to.network));
+        let tunnel = if trail.is_tunnelled() { most } else { 0 };
+        (rate, self.spec.mtu.saturating_sub(most), tunnel)
+    }
+}
+
+impl Testbed for Lab {
+    fn name(&self) -> &'static str {
+        "lab"
+    }
+
+    fn missing(&mut self, plan: &Plan) -> Vec<Need> {
+        needs::missing(&self.spec, plan)
+    }
+
+    fn unsupported(&self, path: &Path, point: &Point) -> Option<String> {
+        needs::unsupported(path, point)
+    }
+
+    fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
+        self.build(plan)?;
+        let started = self.start_agents();
+        if started.is_err() {
+            self.down();
+        }
+        started
+    }
+
+    fn route(&mut self, path: &Path, server: &ServerSpec) -> Result<Route, Fault> {
+        let programs = if server.is_agent() { Vec::new() } else { self.start_programs(&path.name, &server.program)? };
+        let cast = self.cast(&path.name)?;
+        let trail = Trail::of(cast, &self.spec);
+        let (link_bits_per_s, mtu_bytes, tunnel_bytes) = self.describe(cast, &trail);
+        let everybody = cast.clients.iter().chain(&cast.servers);
+        Ok(Route {
+            path: path.name.clone(),
+            clients: cast.clients.iter().map(PodId::agent).collect(),
+            servers: cast.servers.iter().map(PodId::agent).collect(),
+            nodes: everybody.map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
+            target: self.target(cast, server)?,
+            hops: trail.hops,
+            programs,
+            link_bits_per_s,
+            mtu_bytes,
+            tunnel_bytes,
+        })
+    }
+
+    fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
+        let pod = self.pod(agent)?.clone();
+        let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
+        let seat = seat(built, &pod)?;
+        self.agents.control(agent, seat).map(Control::Pair)
+    }
+
+    fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
+        let cast = self.cast(&route.path)?.clone();
+        let trail = Trail::of(&cast, &self.spec);
+        let built = self.built.as_mut().ok_or_else(|| Fault::input("the lab is not built"))?;
+        counters::read(built, &cast, &trail)
+    }
+
+    fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+        let (Ok(cast), Ok(built)) = (self.cast(&route.path), self.standing()) else {
+            let evidence = format!("path `{}` is not part of the lab", route.path);
+            return vec![Proof { hop: "lab".to_owned(), evidence, ok: false }];
+        };
+        let service = built.services.get(&route.path);
+        let inode = |pod| built.stack(pod).map(|stack| (pod, stack.namespace.inode()));
+        let known = Known {
+            cast,
+            trail: &Trail::of(cast, &self.spec),
+            service,
+            namespaces: cast.clients.iter().chain(&cast.servers).filter_map(inode).collect(),
+            peers: proof::peers(
+                cast,
+                service,
+                |pod| built.pods.get(pod).map(|pod| pod.address),
+                |node| built.node(node).map(|node| node.addresses.clone()).unwrap_or_default(),
+            ),
+        };
+        proof::prove(&known, before, after, seen)
+    }
+
+    fn facts(&self) -> BTreeMap<String, String> {
+        self.built.as_ref().map(|built| facts::facts(&self.spec, built, &self.steering)).unwrap_or_default()
+    }
+
+    fn down(&mut self) {
+        self.programs.clear();
+        self.agents.stop();
+        self.built = None;
+        self.demand = Demand::default();
+    }
+}
+
+impl Lab {
+    fn start_agents(&mut self) -> Result<(), Fault> {
+        let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
+        for pod in &self.demand.pods {
+            self.agents.start(&pod.agent(), seat(built, pod)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the agent of a pod runs.
+fn seat<'a>(built: &'a Built, pod: &PodId) -> Result<Seat<'a>, Fault> {
+    let stack = built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
+    let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
+    Ok(Seat { stack, port: pod.agent_port(), cpus })
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        self.down();
+    }
+}

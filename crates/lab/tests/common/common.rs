@@ -1,0 +1,7 @@
+//! What the tests of the lab share.
+#![allow(dead_code, reason = "each test binary uses a part of this")]
+
+pub(crate) mod alone;
+pub(crate) mod inside;
+pub(crate) mod oracle;
+pub(crate) mod pair;

@@ -1,0 +1,401 @@
+//! The lab, built and used: every kind with every kind, and broken on purpose.
+
+#[path = "common/common.rs"]
+mod common;
+#[path = "testbed/inside.rs"]
+mod inside;
+#[path = "testbed/plans.rs"]
+mod plans;
+#[path = "testbed/traffic.rs"]
+mod traffic;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use hopbench_lab::{KINDS, Lab, Reach, kind};
+use hopbench_model::{Path, ServerSpec, Via};
+use hopbench_testbed::{AgentId, Control, Testbed};
+
+use inside::inside;
+use plans::{agent, path, plan, point, spec};
+use traffic::{datagrams, echo, echo_to};
+
+fn node_port(node: &str) -> Via {
+    Via::NodePort(node.to_owned())
+}
+
+/// A lab of these paths, built without agents.
+fn built(paths: &[Path]) -> Lab {
+    let spec = spec();
+    let mut lab = Lab::new(&spec, None);
+    lab.build(&plan(&spec, paths.to_vec(), vec![point("rr", agent())])).expect("a lab");
+    lab
+}
+
+/// What a program prints inside a place.
+fn run(lab: &Lab, place: &str, line: &str) -> String {
+    let mut words = line.split_whitespace();
+    let program = hopbench_lab::find(words.next().expect("a program")).expect("a tool");
+    let mut command = lab.namespace(place).expect("a place").command(program).expect("a command");
+    let output = command.args(words).output().expect("a program");
+    assert!(output.status.success(), "{place}: {line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What the packets can do, thought out apart from the lab's own code.
+fn can_be(from: &str, to: &str, same_node: bool, via: &Via, nodes: (&str, &str)) -> bool {
+    let routed = |name: &str| !matches!(name, "macvlan" | "eni");
+    let apart = |x: &str, y: &str| (x == "macvlan" && routed(y)) || (y == "macvlan" && routed(x));
+    match via {
+        Via::Direct => !(same_node && apart(from, to)),
+        Via::ClusterIp => routed(from) && !(same_node && to == "macvlan"),
+        Via::NodePort(node) => !(from == "macvlan" && node == nodes.0) && !(to == "macvlan" && node == nodes.1),
+    }
+}
+
+#[test]
+fn every_kind_reaches_every_kind_and_proves_it() {
+    inside("every_kind_reaches_every_kind_and_proves_it", || {
+        let mut paths = Vec::new();
+        let mut possible = BTreeMap::new();
+        for from in KINDS.iter().map(|kind| kind.name()) {
+            for to in KINDS.iter().map(|kind| kind.name()) {
+                for node in ["a", "b"] {
+                    for via in [Via::Direct, Via::ClusterIp, node_port("a"), node_port("b"), node_port("c")] {
+                        let path = path(&format!("{from}@a"), &format!("{to}@{node}"), via.clone());
+                        possible.insert(path.name.clone(), can_be(from, to, node == "a", &via, ("a", node)));
+                        paths.push(path);
+                    }
+                }
+            }
+        }
+        let spec = spec();
+        let mut lab = Lab::new(&spec, None);
+        let plan = plan(&spec, paths.clone(), vec![point("rr", agent())]);
+        let refused: BTreeSet<String> = lab.missing(&plan).into_iter().filter_map(|need| need.path).collect();
+        for (path, possible) in &possible {
+            assert_eq!(refused.contains(path), !possible, "{path}");
+        }
+        lab.build(&plan).expect("a lab");
+        let mut failures = Vec::new();
+        let mut worked = 0;
+        let start = Instant::now();
+        for path in paths.iter().filter(|path| possible[&path.name]) {
+            match echo(&mut lab, path, 2) {
+                Err(error) => failures.push(format!("{}: {error}", path.name)),
+                Ok(trial) => {
+                    worked += 1;
+                    let doubts = trial.doubts(&lab);
+                    if !doubts.is_empty() {
+                        failures.push(format!("{}: {:?} {doubts:#?}", path.name, trial.route.hops));
+                    }
+                }
+            }
+        }
+        eprintln!("{worked} of {} paths worked, {:?} each", paths.len(), start.elapsed() / worked.max(1));
+        assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    });
+}
+
+#[test]
+fn what_is_said_to_be_impossible_is() {
+    inside("what_is_said_to_be_impossible_is", || {
+        let paths = [
+            path("host@a", "macvlan@a", Via::Direct),
+            path("macvlan@a", "bridge@a", Via::Direct),
+            path("macvlan@a", "host@b", node_port("a")),
+            path("eni@a", "bridge@b", Via::ClusterIp),
+        ];
+        let mut lab = built(&paths);
+        let target = |lab: &mut Lab, path: &Path| lab.route(path, &agent()).expect("a route").target;
+        for path in &paths {
+            let target = target(&mut lab, path);
+            let client = lab.namespace(&path.from.to_string()).expect("a place");
+            let connected =
+                client.run(move || TcpStream::connect_timeout(&target, Duration::from_millis(300))).expect("inside");
+            let error = connected.expect_err(&path.name);
+            // Refused would mean that the packet got there: nobody listens.
+            assert_ne!(error.kind(), std::io::ErrorKind::ConnectionRefused, "{}", path.name);
+        }
+    });
+}
+
+#[test]
+fn a_way_past_the_tunnel_fails_the_proof() {
+    inside("a_way_past_the_tunnel_fails_the_proof", || {
+        let overlay = path("overlay@a", "overlay@b", Via::Direct);
+        let mut lab = built(std::slice::from_ref(&overlay));
+        assert_eq!(echo(&mut lab, &overlay, 2).expect("traffic").doubts(&lab), []);
+        let server = lab.route(&overlay, &agent()).expect("a route").target.ip();
+        run(&lab, "a", &format!("ip route add {server}/32 via 10.10.0.2 dev eth0"));
+        let doubts = echo(&mut lab, &overlay, 2).expect("traffic still flows").doubts(&lab);
+        let hops: Vec<&str> = doubts.iter().map(|proof| proof.hop.as_str()).collect();
+        assert_eq!(hops, ["a/vxlan0", "b/vxlan0"], "{doubts:#?}");
+    });
+}
+
+#[test]
+fn a_way_through_a_tunnel_that_is_not_the_paths_fails_the_proof() {
+    inside("a_way_through_a_tunnel_that_is_not_the_paths_fails_the_proof", || {
+        let (bridge, overlay) =
+            (path("bridge@a", "bridge@b", Via::Direct), path("overlay@a", "overlay@b", Via::Direct));
+        let mut lab = built(&[bridge.clone(), overlay]);
+        assert_eq!(echo(&mut lab, &bridge, 2).expect("traffic").doubts(&lab), []);
+        let server = lab.route(&bridge, &agent()).expect("a route").target.ip();
+        let ends = run(&lab, "b", "ip -4 -o address show dev vxlan0");
+        let end = ends.split_whitespace().find_map(|word| word.strip_suffix("/32")).expect("an address").to_owned();
+        run(&lab, "a", &format!("ip route add {server}/32 via {end} dev vxlan0 onlink"));
+        let doubts = echo(&mut lab, &bridge, 2).expect("traffic still flows").doubts(&lab);
+        assert!(
+            doubts.iter().any(|proof| proof.hop == "no other way" && proof.evidence.contains("a/vxlan0 tx")),
+            "{doubts:#?}"
+        );
+    });
+}
+
+#[test]
+fn a_way_over_another_node_fails_the_proof() {
+    inside("a_way_over_another_node_fails_the_proof", || {
+        // Two pods of one node, but the packets go over the fabric and back.
+        let local = path("ptp@a", "bridge@a", Via::Direct);
+        let mut lab = built(&[local.clone()]);
+        assert_eq!(echo(&mut lab, &local, 2).expect("traffic").doubts(&lab), []);
+        let target = lab.route(&local, &agent()).expect("a route").target;
+        let client = run(&lab, "ptp@a", "ip -4 -o address show dev eth0");
+        let client =
+            client.split_whitespace().find_map(|word| word.strip_suffix("/32")).expect("an address").to_owned();
+        run(&lab, "a", "ip rule add iif p1 lookup 77");
+        run(&lab, "a", &format!("ip route add {}/32 via 10.10.0.2 dev eth0 table 77", target.ip()));
+        let _ = client;
+        let doubts = echo(&mut lab, &local, 2).expect("traffic still flows").doubts(&lab);
+        assert!(
+            doubts.iter().any(|proof| proof.hop == "no other way" && proof.evidence.contains("a/eth0")),
+            "{doubts:#?}"
+        );
+    });
+}
+
+#[test]
+fn a_connection_past_its_service_fails_the_proof() {
+    inside("a_connection_past_its_service_fails_the_proof", || {
+        let (direct, service) =
+            (path("bridge@a", "bridge@b", Via::Direct), path("bridge@a", "bridge@b", node_port("c")));
+        let mut lab = built(&[direct.clone(), service.clone()]);
+        let past = lab.route(&direct, &agent()).expect("a route").target;
+        let route = lab.route(&service, &agent()).expect("a route");
+        let doubts = echo_to(&mut lab, route, past, 2).expect("traffic").doubts(&lab);
+        let hops: BTreeSet<&str> = doubts.iter().map(|proof| proof.hop.as_str()).collect();
+        assert!(hops.is_superset(&BTreeSet::from(["peer", "dnat on c", "c/eth0"])), "{doubts:#?}");
+    });
+}
+
+#[test]
+fn an_agent_that_is_elsewhere_fails_the_proof() {
+    inside("an_agent_that_is_elsewhere_fails_the_proof", || {
+        let direct = path("bridge@a", "bridge@b", Via::Direct);
+        let mut lab = built(std::slice::from_ref(&direct));
+        let mut trial = echo(&mut lab, &direct, 1).expect("traffic");
+        assert_eq!(trial.doubts(&lab), []);
+        let elsewhere = lab.namespace("a").expect("a node").inode().to_string();
+        let server = AgentId("bridge@b".to_owned());
+        trial.machines.insert(server.clone(), BTreeMap::from([("netns".to_owned(), elsewhere)]));
+        assert_eq!(trial.doubts(&lab).iter().map(|p| p.hop.as_str()).collect::<Vec<_>>(), ["server"]);
+        trial.machines.remove(&server);
+        assert_eq!(trial.doubts(&lab).iter().map(|p| p.hop.as_str()).collect::<Vec<_>>(), ["server"]);
+    });
+}
+
+#[test]
+fn a_service_reaches_all_its_backends() {
+    inside("a_service_reaches_all_its_backends", || {
+        let mut paths = vec![
+            path("bridge@a", "overlay@b", Via::ClusterIp),
+            path("host@a", "bridge@b", node_port("c")),
+            path("bridge@a", "bridge@a", Via::ClusterIp),
+            path("host@a", "host@b", Via::ClusterIp),
+        ];
+        for path in &mut paths {
+            (path.clients, path.backends) = (3, 5);
+        }
+        let mut lab = built(&paths);
+        for path in &paths {
+            // Of 90 connections a backend gets none with a chance of 5 * 0.8^90: once in ten million runs.
+            let trial = echo(&mut lab, path, 30).expect("traffic");
+            assert_eq!(trial.doubts(&lab), [], "{}", path.name);
+            let peers: Vec<usize> = trial.servers.iter().map(|(_, end)| end.flows.len()).collect();
+            assert!(peers.iter().all(|hits| *hits > 0), "{}: {peers:?}", path.name);
+            assert_eq!(peers.iter().sum::<usize>(), 90, "{}", path.name);
+            let (answers, servers) = datagrams(&lab, &trial.route, 90);
+            assert_eq!((answers, servers), (90, 5), "{}: datagrams", path.name);
+        }
+    });
+}
+
+#[test]
+fn links_are_as_the_plan_says() {
+    inside("links_are_as_the_plan_says", || {
+        let mut spec = spec();
+        spec.nodes[1].zone = "far".to_owned();
+        spec.zone_link_bits_per_s = Some(500_000_000);
+        spec.nodes[0].link_bits_per_s = Some(1_000_000_000);
+        let paths = vec![path("eni@a", "overlay@b", Via::Direct), path("overlay@b", "overlay@c", Via::Direct)];
+        let mut lab = Lab::new(&spec, None);
+        lab.build(&plan(&spec, paths.clone(), vec![point("rr", agent())])).expect("a lab");
+        for (place, rate) in [("a", "1Gbit"), ("b", "10Gbit"), ("eni@a", "1Gbit")] {
+            let shown = run(&lab, place, "tc qdisc show dev eth0");
+            assert!(shown.contains("tbf") && shown.contains(&format!("rate {rate} ")), "{place}: {shown}");
+        }
+        for (place, link, mtu) in
+            [("a", "eth0", 1500), ("a", "vxlan0", 1450), ("overlay@b", "eth0", 1450), ("eni@a", "eth0", 1500)]
+        {
+            let shown = run(&lab, place, &format!("ip link show dev {link}"));
+            assert!(shown.contains(&format!("mtu {mtu} ")), "{place}: {shown}");
+        }
+        let route = lab.route(&paths[0], &agent()).expect("a route");
+        assert_eq!((route.link_bits_per_s, route.mtu_bytes, route.tunnel_bytes), (Some(500_000_000), 1450, 0));
+        let route = lab.route(&paths[1], &agent()).expect("a route");
+        assert_eq!((route.link_bits_per_s, route.mtu_bytes, route.tunnel_bytes), (Some(500_000_000), 1450, 50));
+        for path in &paths {
+            assert_eq!(echo(&mut lab, path, 2).expect("traffic").doubts(&lab), [], "{}", path.name);
+        }
+    });
+}
+
+#[test]
+fn nginx_serves_the_sizes_that_the_plan_asks_for() {
+    inside("nginx_serves_the_sizes_that_the_plan_asks_for", || {
+        let spec = spec();
+        let nginx = |size: u64| ServerSpec {
+            program: "nginx".to_owned(),
+            request: format!("/bytes/{size}"),
+            response_bytes: Some(size),
+        };
+        let paths = vec![path("bridge@a", "bridge@b", Via::Direct), path("host@a", "host@b", node_port("c"))];
+        let mut lab = Lab::new(&spec, None);
+        let plan = plan(&spec, paths.clone(), vec![point("http", nginx(1024)), point("http", nginx(300_000))]);
+        assert_eq!(lab.missing(&plan), []);
+        lab.build(&plan).expect("a lab");
+        let mut pids = BTreeSet::new();
+        for path in &paths {
+            for size in [1024_usize, 300_000] {
+                let route = lab.route(path, &nginx(size as u64)).expect("a route");
+                assert_eq!(route.programs.len(), 2, "a master and a worker");
+                pids.extend(route.programs.clone());
+                let get = move || -> std::io::Result<Vec<u8>> {
+                    let mut stream = TcpStream::connect_timeout(&route.target, Duration::from_secs(3))?;
+                    stream.set_read_timeout(Some(Duration::from_secs(3)))?;
+                    write!(stream, "GET /bytes/{size} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")?;
+                    let mut answer = Vec::new();
+                    stream.read_to_end(&mut answer).map(|_| answer)
+                };
+                let place = lab.namespace(&path.from.to_string()).expect("a place");
+                let answer = place.run(get).expect("inside").expect("an answer");
+                assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&answer[..100]));
+                let head = answer.windows(4).position(|end| end == b"\r\n\r\n").expect("a head") + 4;
+                assert_eq!(answer.len() - head, size, "{}", path.name);
+            }
+        }
+        assert_eq!(pids.len(), 4, "one nginx a server pod, however often it is asked for");
+        lab.down();
+        for pid in pids {
+            assert!(!fs::exists(format!("/proc/{pid}")).expect("proc"), "process {pid} is left");
+        }
+    });
+}
+
+#[test]
+fn a_lab_comes_and_goes() {
+    inside("a_lab_comes_and_goes", || {
+        let spec = spec();
+        let paths =
+            ["bridge", "overlay", "eni"].map(|kind| path(&format!("{kind}@a"), &format!("{kind}@b"), node_port("c")));
+        let plan = plan(&spec, paths.to_vec(), vec![point("rr", agent())]);
+        let open = || fs::read_dir("/proc/self/fd").expect("proc").count();
+        let before = open();
+        let mut times = Vec::new();
+        for _ in 0..3 {
+            let start = Instant::now();
+            let mut lab = Lab::new(&spec, None);
+            lab.build(&plan).expect("a lab");
+            let up = start.elapsed();
+            assert!(open() > before);
+            lab.down();
+            times.push((up, start.elapsed()));
+            assert_eq!(open(), before, "descriptors hold namespaces");
+        }
+        eprintln!("three nodes and six pods, up and up+down: {times:?}");
+    });
+}
+
+#[test]
+fn agents_are_started_in_their_places_and_again_when_they_died() {
+    inside("agents_are_started_in_their_places_and_again_when_they_died", || {
+        // Stands in for the agent: says where it is, then gives back what it gets.
+        let folder = std::path::Path::new("/tmp").join(format!("hopbench-lab-test-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let (script, log) = (folder.join("agent"), folder.join("log"));
+        fs::write(&script, "#!/bin/sh\necho \"$@\" $(readlink /proc/self/ns/net) >&2\nexec cat >&0\n")
+            .expect("a script");
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("a mode");
+        let spec = spec();
+        let mut both = path("host@a", "host@a", Via::Direct);
+        both.clients = 2;
+        let paths = vec![path("bridge@a", "bridge@b", Via::Direct), both];
+        let mut lab = Lab::with_agent(&spec, Some(fs::File::create(&log).expect("a log")), script);
+        lab.up(&plan(&spec, paths, vec![point("rr", agent())])).expect("a lab");
+        let agents = ["bridge@a", "bridge@b", "host@a", "host@a#2", "host@a#3"].map(|name| AgentId(name.to_owned()));
+        let mut pids = BTreeSet::new();
+        for id in &agents {
+            let Control::Pair(mut stream) = lab.control(id).expect("a session");
+            stream.write_all(b"hello").expect("a message");
+            let mut answer = [0; 5];
+            stream.read_exact(&mut answer).expect("an answer");
+            assert_eq!(&answer, b"hello");
+            pids.insert(lab.pid(id).expect("a process"));
+        }
+        assert_eq!(pids.len(), 5);
+        let said = fs::read_to_string(&log).expect("the log");
+        for (id, port) in agents.iter().zip([7474, 7474, 7474, 7475, 7476]) {
+            let inode = lab.namespace(&id.0).expect("a place").inode();
+            let line = format!("{id}: agent --control-fd 0 --listen 0.0.0.0:{port} net:[{inode}]");
+            assert!(said.lines().any(|found| found == line), "{line}\nnot in\n{said}");
+        }
+        // A second session is a new agent; the one before is gone.
+        let Control::Pair(mut stream) = lab.control(&agents[0]).expect("a session");
+        stream.write_all(b"again").expect("a message");
+        let mut answer = [0; 5];
+        stream.read_exact(&mut answer).expect("an answer");
+        assert!(!pids.contains(&lab.pid(&agents[0]).expect("a process")));
+        lab.down();
+        for pid in pids {
+            assert!(!fs::exists(format!("/proc/{pid}")).expect("proc"), "process {pid} is left");
+        }
+        fs::remove_dir_all(&folder).expect("the folder");
+    });
+}
+
+#[test]
+fn counters_are_read_quickly() {
+    inside("counters_are_read_quickly", || {
+        let service = path("overlay@a", "overlay@b", node_port("c"));
+        let mut lab = built(std::slice::from_ref(&service));
+        let route = lab.route(&service, &agent()).expect("a route");
+        let start = Instant::now();
+        for _ in 0..20 {
+            lab.counters(&route).expect("counters");
+        }
+        let each = start.elapsed() / 20;
+        eprintln!("counters of a path with Service, tunnel and three nodes: {each:?}");
+    });
+}
+
+#[test]
+fn kinds_without_a_stack_of_the_node_are_said_to_be() {
+    assert_eq!(kind("macvlan").map(|kind| kind.reach()), Some(Reach::SharedNic));
+    assert!(kind("bridge").is_some_and(|kind| kind.reach().is_routed()));
+    assert!(kind("no-such").is_none());
+}

@@ -1,0 +1,197 @@
+//! Traffic without agents: threads inside the places' namespaces, and the reports that agents would give.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use hopbench_lab::Lab;
+use hopbench_model::{Counter, EndReport, FlowReport, Job, Path, Proof};
+use hopbench_testbed::{AgentId, Counters, Route, Seen, Testbed};
+
+use super::plans;
+
+/// Bytes each way on each connection.
+pub(crate) const PAYLOAD: usize = 40_000;
+
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// One trial: what the ends would have reported, and the counters around it.
+#[derive(Debug)]
+pub(crate) struct Trial {
+    pub(crate) route: Route,
+    pub(crate) job: Job,
+    pub(crate) before: Counters,
+    pub(crate) after: Counters,
+    pub(crate) clients: Vec<(AgentId, EndReport)>,
+    pub(crate) servers: Vec<(AgentId, EndReport)>,
+    pub(crate) machines: BTreeMap<AgentId, BTreeMap<String, String>>,
+}
+
+impl Trial {
+    /// What the lab makes of it.
+    pub(crate) fn proofs(&self, lab: &Lab) -> Vec<Proof> {
+        let Self { job, clients, servers, machines, .. } = self;
+        lab.prove(&self.route, &self.before, &self.after, &Seen { job, clients, servers, machines })
+    }
+
+    /// Proofs that are not.
+    pub(crate) fn doubts(&self, lab: &Lab) -> Vec<Proof> {
+        self.proofs(lab).into_iter().filter(|proof| !proof.ok).collect()
+    }
+}
+
+/// Echoes over a path, `connections` from each client.
+pub(crate) fn echo(lab: &mut Lab, path: &Path, connections: u32) -> Result<Trial, String> {
+    let route = lab.route(path, &plans::agent()).map_err(|e| e.to_string())?;
+    echo_to(lab, route.clone(), route.target, connections)
+}
+
+/// The same, to another address than the route says.
+pub(crate) fn echo_to(lab: &mut Lab, route: Route, target: SocketAddr, connections: u32) -> Result<Trial, String> {
+    let before = lab.counters(&route).map_err(|e| e.to_string())?;
+    let (clients, servers) = trial(lab, &route, target, connections)?;
+    let after = lab.counters(&route).map_err(|e| e.to_string())?;
+    let ids: Vec<&AgentId> = route.clients.iter().chain(&route.servers).collect();
+    let machines = ids
+        .into_iter()
+        .map(|id| {
+            let inode = namespace(lab, id).inode().to_string();
+            (id.clone(), BTreeMap::from([("netns".to_owned(), inode)]))
+        })
+        .collect();
+    Ok(Trial { route, job: plans::job("rr", connections), before, after, clients, servers, machines })
+}
+
+/// The namespace of an agent; agents on `host` are in their node's.
+fn namespace<'a>(lab: &'a Lab, id: &AgentId) -> &'a hopbench_lab::namespace::Namespace {
+    lab.namespace(&id.0).expect("a place of the lab")
+}
+
+/// The port of an agent, as the lab has it: those that share a namespace count up.
+fn port(id: &AgentId) -> u16 {
+    let seat: u16 = id.0.split_once('#').map_or(1, |(_, seat)| seat.parse().expect("a number"));
+    if id.0.starts_with("host") { 7473 + seat } else { 7474 }
+}
+
+type Ends = Vec<(AgentId, EndReport)>;
+
+fn trial(lab: &Lab, route: &Route, target: SocketAddr, connections: u32) -> Result<(Ends, Ends), String> {
+    let over = AtomicBool::new(false);
+    let ready = std::sync::Barrier::new(route.servers.len() + 1);
+    std::thread::scope(|scope| {
+        let (over, ready) = (&over, &ready);
+        let servers: Vec<_> = route
+            .servers
+            .iter()
+            .map(|id| {
+                let inside = namespace(lab, id);
+                (id, scope.spawn(move || inside.run(|| serve(port(id), ready, over)).expect("a namespace to enter")))
+            })
+            .collect();
+        ready.wait();
+        let clients: Vec<_> = route
+            .clients
+            .iter()
+            .map(|id| {
+                (id, scope.spawn(|| namespace(lab, id).run(|| ask(target, connections)).expect("a namespace to enter")))
+            })
+            .collect();
+        let clients: Result<Ends, String> =
+            clients.into_iter().map(|(id, end)| Ok((id.clone(), end.join().expect("a client")?))).collect();
+        over.store(true, Ordering::Release);
+        let servers = servers.into_iter().map(|(id, end)| (id.clone(), end.join().expect("a server"))).collect();
+        Ok((clients?, servers))
+    })
+}
+
+fn ask(target: SocketAddr, connections: u32) -> Result<EndReport, String> {
+    let mut report = EndReport::default();
+    for _ in 0..connections {
+        let told = |what: &str, e: std::io::Error| format!("{what} {target}: {e}");
+        let mut stream = TcpStream::connect_timeout(&target, PATIENCE).map_err(|e| told("connect to", e))?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(|e| told("timeout for", e))?;
+        let mut payload = vec![b'x'; PAYLOAD];
+        stream.write_all(&payload).map_err(|e| told("write to", e))?;
+        stream.read_exact(&mut payload).map_err(|e| told("read from", e))?;
+        count(&mut report, Counter::Connects, 1);
+        count(&mut report, Counter::Completed, 1);
+        count(&mut report, Counter::SentBytes, PAYLOAD as u64);
+        count(&mut report, Counter::ReceivedBytes, PAYLOAD as u64);
+    }
+    Ok(report)
+}
+
+fn serve(port: u16, ready: &std::sync::Barrier, over: &AtomicBool) -> EndReport {
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).expect("the port");
+    listener.set_nonblocking(true).expect("a setting");
+    ready.wait();
+    let mut report = EndReport::default();
+    while !over.load(Ordering::Acquire) {
+        let (mut stream, peer) = match listener.accept() {
+            Ok(accepted) => accepted,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_micros(200));
+                continue;
+            }
+            Err(error) => panic!("accept: {error}"),
+        };
+        stream.set_nonblocking(false).expect("a setting");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a setting");
+        let mut payload = vec![0; PAYLOAD];
+        stream.read_exact(&mut payload).expect("the question");
+        stream.write_all(&payload).expect("the answer");
+        count(&mut report, Counter::ReceivedBytes, PAYLOAD as u64);
+        let flow = report.flows.len() as u32;
+        report.flows.push(FlowReport { flow, local: String::new(), peer: peer.to_string() });
+    }
+    report
+}
+
+fn count(report: &mut EndReport, counter: Counter, more: u64) {
+    let before = report.drained.of(counter);
+    report.drained.set(counter, before + more);
+}
+
+/// Datagrams through a path's target, one socket each; how many answers came, and from how many servers.
+pub(crate) fn datagrams(lab: &Lab, route: &Route, count: usize) -> (usize, usize) {
+    let over = AtomicBool::new(false);
+    let ready = std::sync::Barrier::new(route.servers.len() + 1);
+    std::thread::scope(|scope| {
+        let (over, ready) = (&over, &ready);
+        for (number, id) in route.servers.iter().enumerate() {
+            let inside = namespace(lab, id);
+            let serve = move || {
+                let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port(id))).expect("the port");
+                socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a setting");
+                ready.wait();
+                let mut datagram = [0; 16];
+                while !over.load(Ordering::Acquire) {
+                    if let Ok((_, peer)) = socket.recv_from(&mut datagram) {
+                        socket.send_to(&[number as u8], peer).expect("the answer");
+                    }
+                }
+            };
+            scope.spawn(move || inside.run(serve).expect("a namespace to enter"));
+        }
+        ready.wait();
+        let target = route.target;
+        let ask = || {
+            (0..count)
+                .filter_map(|_| {
+                    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a socket");
+                    socket.connect(target).expect("a target");
+                    socket.set_read_timeout(Some(PATIENCE)).expect("a setting");
+                    socket.send(b"hello").expect("a datagram");
+                    let mut answer = [0; 1];
+                    socket.recv(&mut answer).ok().map(|_| answer[0])
+                })
+                .collect::<Vec<u8>>()
+        };
+        let answers = namespace(lab, &route.clients[0]).run(ask).expect("a namespace to enter");
+        over.store(true, Ordering::Release);
+        let from: std::collections::BTreeSet<u8> = answers.iter().copied().collect();
+        (answers.len(), from.len())
+    })
+}

@@ -1,0 +1,77 @@
+//! Several processes that are one program: a server's master and its workers.
+
+use std::io;
+
+use hopbench_model::Reading;
+
+use crate::meters::process::Process;
+use crate::{Meter, Source, Target, Unavailable};
+
+/// What the processes of a program spend together.
+pub struct Watched(Vec<Box<dyn Source>>);
+
+impl Watched {
+    /// Opens the processes with these ids in the PID namespace of the mounted `/proc`.
+    ///
+    /// # Errors
+    /// A process that is not there, or may not be looked at.
+    pub fn open(pids: &[u32]) -> Result<Self, Unavailable> {
+        pids.iter().map(|pid| Process.open(&Target::process(*pid))).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The sums over all of them: the values of the meter `process`, and how many `processes` there are.
+    ///
+    /// `max_rss_bytes` is the sum of each one's own peak, and `rss_bytes` counts memory that they share once for each:
+    /// both are upper bounds.
+    ///
+    /// # Errors
+    /// A process that is gone: its CPU time went with it, and a sum without it would be wrong.
+    pub fn read(&mut self) -> io::Result<Reading> {
+        let mut sum = Reading::from([("processes".to_owned(), self.0.len() as f64)]);
+        for source in &mut self.0 {
+            let mut one = Reading::new();
+            source.read(&mut one)?;
+            for (name, value) in one {
+                *sum.entry(name).or_default() += value;
+            }
+        }
+        Ok(sum)
+    }
+}
+
+impl std::fmt::Debug for Watched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watched").field("processes", &self.0.len()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    fn sleeper() -> Child {
+        Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap()
+    }
+
+    #[test]
+    fn sums_are_sums_and_a_death_is_told() {
+        let mut children = [sleeper(), sleeper()];
+        let pids: Vec<u32> = children.iter().map(Child::id).collect();
+        let mut both = Watched::open(&pids).unwrap();
+        let mut each: Vec<_> = pids.iter().map(|pid| Watched::open(&[*pid]).unwrap()).collect();
+        let parts: Vec<f64> = each.iter_mut().map(|one| one.read().unwrap()["threads"]).collect();
+        let sum = both.read().unwrap();
+        assert_eq!((sum["processes"], sum["threads"]), (2.0, parts.iter().sum()));
+        assert!(sum["rss_bytes"] > 0.0 && sum["max_rss_bytes"] >= sum["rss_bytes"], "{sum:?}");
+        children[0].kill().unwrap();
+        children[0].wait().unwrap();
+        let told = both.read();
+        let reopened = Watched::open(&pids);
+        children[1].kill().unwrap();
+        children[1].wait().unwrap();
+        assert!(told.is_err(), "half of a program: {told:?}");
+        assert!(reopened.unwrap_err().why.contains(&format!("/proc/{}/", pids[0])));
+    }
+}

@@ -1,0 +1,208 @@
+// Draws the charts of a report from the JSON in the page. Tables need none of this.
+"use strict";
+(() => {
+  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const root = document.documentElement;
+  root.dataset.charts = String(charts.length);
+  if (charts.length === 0) return;
+
+  // Colours that stay apart in every kind of colour vision; marks and dashes tell them apart as well.
+  const COLOURS = {
+    light: ["#0067a5", "#c2500a", "#00805c", "#a0428c", "#8a6d00", "#3a9bd1", "#7b2d4b", "#5a6068"],
+    dark: ["#6cb6f2", "#f58b4c", "#3fc79a", "#dd92cc", "#d8b83a", "#a3d4f5", "#d584a2", "#b4bcc4"],
+  };
+  const MARKS = ["circle", "rect", "triangle", "rectRot", "star", "crossRot"];
+  const DASHES = [[], [6, 3], [2, 3]];
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  let paper = false;
+
+  const style = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const colour = (number) => COLOURS[dark.matches && !paper ? "dark" : "light"][number % 8];
+
+  const SCALES = {
+    ns: [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]],
+    "bit/s": [[1e9, "Gbit/s"], [1e6, "Mbit/s"], [1e3, "kbit/s"], [1, "bit/s"]],
+    "/s": [[1e6, "M/s"], [1e4, "k/s", 1e3], [1, "/s"]],
+  };
+
+  // A value with its unit; `digits` significant ones, without zeros at the end where `short`.
+  function text(value, unit, digits, short) {
+    if (unit === "ratio") return `${trim(value * 100, digits, short)} %`;
+    const scales = SCALES[unit];
+    if (!scales || value === 0) return trim(value, digits, short);
+    const [from, name, by] = scales.find(([from]) => Math.abs(value) >= from * 0.9995) || scales[scales.length - 1];
+    return `${trim(value / (by || from), digits, short)} ${name}`;
+  }
+
+  function trim(value, digits, short) {
+    const size = Math.abs(value);
+    if (size >= 10 ** digits) return value.toFixed(0);
+    const fixed = size === 0 ? "0" : value.toFixed(Math.max(0, digits - 1 - Math.max(0, Math.floor(Math.log10(size)))));
+    return short && fixed.includes(".") ? fixed.replace(/\.?0+$/, "") : fixed;
+  }
+
+  const label = (name, point, unit) => {
+    const [, y, low, high] = point;
+    const ends = low === null || low === high ? "" : ` [${text(low, unit, 4)}, ${text(high, unit, 4)}]`;
+    return `${name}: ${text(y, unit, 4)}${ends}`;
+  };
+
+  function position(chart, x) {
+    const tick = chart.x.ticks.find(([at]) => at === x);
+    if (tick) return chart.x.unit === "nines" ? tick[1] : `${chart.x.label} ${tick[1]}`;
+    if (chart.x.unit !== "nines") return `${chart.x.label} ${x}`;
+    return `${(100 * (1 - 10 ** -x)).toFixed(Math.ceil(x) + 1)} %`;
+  }
+
+  // On a logarithmic axis: 1, 2 and 5 of every decade where there are few, else the decades.
+  function decades(axis) {
+    const span = Math.log10(axis.max / axis.min);
+    const keep = span > 3.2 ? [1] : [1, 2, 5];
+    const ticks = [];
+    for (let power = Math.floor(Math.log10(axis.min)); power <= Math.ceil(Math.log10(axis.max)); power += 1) {
+      for (const lead of keep) {
+        const value = lead * 10 ** power;
+        if (value >= axis.min * 0.999 && value <= axis.max * 1.001) ticks.push({ value });
+      }
+    }
+    if (ticks.length >= 2) axis.ticks = ticks;
+  }
+
+  function axes() {
+    return { grid: { color: style("--line") }, ticks: { color: style("--quiet") }, border: { color: style("--line") } };
+  }
+
+  function line(chart) {
+    const unit = chart.y.unit;
+    const marked = chart.x.unit !== "nines";
+    const datasets = chart.series.map((series) => ({
+      label: series.name,
+      data: series.points.map(([x, y, low, high]) => ({ x, y, yMin: low ?? y, yMax: high ?? y })),
+      points: series.points,
+      colour: series.colour,
+      borderWidth: 2,
+      borderDash: DASHES[Math.floor(series.colour / 8) % 3],
+      pointStyle: marked ? MARKS[series.colour % MARKS.length] : "line",
+      pointRadius: marked ? 4 : 0,
+      pointHoverRadius: 6,
+      tension: 0,
+    }));
+    const last = Math.max(...chart.series.flatMap((series) => series.points.map(([x]) => x)));
+    const own = chart.x.ticks.map(([value, name]) => ({ value, label: name })).filter(({ value }) => value <= last);
+    const names = new Map(chart.x.ticks);
+    return {
+      type: marked ? "lineWithErrorBars" : "line",
+      data: { datasets },
+      options: {
+        interaction: { mode: "nearest", axis: "x", intersect: false },
+        plugins: {
+          legend: { display: chart.series.length > 1, labels: { usePointStyle: true, boxHeight: 7, color: style("--ink") } },
+          tooltip: {
+            callbacks: {
+              title: (items) => (items.length ? position(chart, items[0].parsed.x) : ""),
+              label: (item) => label(item.dataset.label, item.dataset.points[item.dataIndex], unit),
+            },
+          },
+        },
+        scales: {
+          x: {
+            ...axes(),
+            type: chart.x.log ? "logarithmic" : "linear",
+            max: marked ? undefined : last,
+            title: { display: true, text: chart.x.label, color: style("--quiet") },
+            afterBuildTicks: (axis) => { if (own.length) axis.ticks = own; },
+            ticks: { color: style("--quiet"), autoSkip: true, maxRotation: 45, callback: (value) => names.get(value) ?? value },
+          },
+          y: {
+            ...axes(),
+            type: chart.y.log ? "logarithmic" : "linear",
+            beginAtZero: !chart.y.log,
+            title: { display: true, text: chart.y.label, color: style("--quiet") },
+            afterBuildTicks: (axis) => { if (chart.y.log) decades(axis); },
+            ticks: { color: style("--quiet"), callback: (value) => text(value, unit, 3, true) },
+          },
+        },
+      },
+    };
+  }
+
+  function bar(chart) {
+    const unit = chart.y.unit;
+    const datasets = chart.series.map((series) => ({
+      label: series.name,
+      data: series.points.map(([at, y, low, high]) => ({ x: y, y: chart.categories[at], xMin: low ?? y, xMax: high ?? y })),
+      points: series.points,
+      colour: series.colour,
+      filled: true,
+      maxBarThickness: 26,
+      stack: chart.stacked ? "all" : undefined,
+    }));
+    return {
+      // Error bars of parts that stand on each other would say nothing.
+      type: chart.stacked ? "bar" : "barWithErrorBars",
+      data: { labels: chart.categories, datasets },
+      options: {
+        indexAxis: "y",
+        plugins: {
+          legend: { display: chart.series.length > 1, labels: { boxHeight: 7, boxWidth: 14, color: style("--ink") } },
+          tooltip: { callbacks: { label: (item) => label(item.dataset.label, item.dataset.points[item.dataIndex], unit) } },
+        },
+        scales: {
+          x: {
+            ...axes(),
+            stacked: chart.stacked,
+            beginAtZero: true,
+            ticks: { color: style("--quiet"), maxTicksLimit: 5, maxRotation: 0, callback: (value) => text(value, unit, 3, true) },
+          },
+          y: { ...axes(), stacked: chart.stacked, grid: { display: false }, ticks: { color: style("--ink"), autoSkip: false } },
+        },
+      },
+    };
+  }
+
+  function paint(config) {
+    for (const dataset of config.data.datasets) {
+      const own = colour(dataset.colour);
+      dataset.borderColor = own;
+      dataset.backgroundColor = own;
+      dataset.errorBarColor = dataset.filled ? style("--ink") : own;
+      dataset.errorBarWhiskerColor = dataset.errorBarColor;
+      dataset.errorBarLineWidth = 1.5;
+      dataset.errorBarWhiskerLineWidth = 1.5;
+      dataset.errorBarWhiskerSize = 7;
+    }
+    return config;
+  }
+
+  function draw(chart) {
+    const canvas = document.getElementById(chart.id);
+    const box = canvas.parentElement;
+    if (chart.kind === "bar") box.style.height = `${90 + 34 * chart.categories.length}px`;
+    const config = paint(chart.kind === "bar" ? bar(chart) : line(chart));
+    Object.assign(config.options, { animation: false, responsive: true, maintainAspectRatio: false });
+    const drawn = new Chart(canvas, config);
+    canvas.dataset.drawn = String(drawn.getVisibleDatasetCount());
+    return drawn;
+  }
+
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  let all = [];
+  function drawAll() {
+    all.forEach((chart) => chart.destroy());
+    all = charts.map(draw);
+    root.dataset.drawn = String(all.length);
+  }
+  drawAll();
+  dark.addEventListener("change", drawAll);
+
+  // Paper is light, and narrower than the window was.
+  window.addEventListener("beforeprint", () => {
+    paper = true;
+    drawAll();
+    all.forEach((chart) => chart.resize(Math.min(chart.width, 480), chart.height));
+  });
+  window.addEventListener("afterprint", () => {
+    paper = false;
+    drawAll();
+  });
+})();

@@ -1,0 +1,195 @@
+//! A whole run: what all its records say together. Records are taken one by one and only their figures are kept, so that
+//! the memory depends on the plan and not on the records.
+//!
+//! ```text
+//!   run.json ─► Campaign ◄─ records, one by one
+//!                  └─► Summary ─► table, markdown, csv, json, html
+//! ```
+//!
+//! - a cell's figure is the median over its rounds with the interval of `hopbench_stats::median_interval`; a percentile is the
+//!   median of the rounds' percentiles;
+//! - a comparison is the ratio to the baseline path at the same point, round by round (`hopbench_stats::paired_ratio`);
+//! - a record that is incomplete, in error, without proof of its path, or whose invariants do not hold is listed and used in
+//!   no figure;
+//! - which figures matter for which kind of workload is said in `kinds.rs`, the formats are in `formats/`: one file
+//!   and one line each.
+
+mod cell;
+mod distribution;
+mod format;
+mod formats;
+mod grid;
+mod headline;
+mod kind;
+mod kinds;
+mod layout;
+mod link;
+mod notes;
+mod plot;
+mod point;
+mod scale;
+mod summarize;
+mod summary;
+mod verdict;
+mod words;
+
+use std::collections::{BTreeSet, HashMap};
+
+use hopbench_model::{Record, RunFile};
+
+pub use self::format::SummaryFormat;
+pub use self::formats::{SUMMARY_FORMATS, summary_format};
+pub use self::summary::{
+    CellSummary, DistributionSummary, Estimate, FailureSummary, FigureSummary, Finding, Limit, PathSummary,
+    ProofSummary, RatioSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary, WorkloadSummary,
+};
+pub use self::verdict::{Outcome, Verdict};
+
+use self::cell::Cell;
+use self::distribution::Distributions;
+use self::kind::Kind;
+use self::notes::{Proofs, Warnings};
+
+/// The records of a run so far.
+#[derive(Debug)]
+pub struct Campaign {
+    run: RunFile,
+    /// The workloads by name, in the scenario's order.
+    workloads: Vec<Workload>,
+    /// The workload of each point of the plan.
+    workload_of: Vec<usize>,
+    path_names: HashMap<String, usize>,
+    /// The point's index, by workload and point as JSON.
+    point_names: HashMap<(String, String), usize>,
+    /// Rates of the paths' slowest links, bits/s.
+    links: Vec<Option<u64>>,
+    cells: HashMap<(usize, usize), Cell>,
+    distributions: Distributions,
+    warnings: Warnings,
+    proofs: Vec<Proofs>,
+    failures: BTreeSet<FailureSummary>,
+}
+
+/// A workload of the plan.
+#[derive(Debug)]
+struct Workload {
+    name: String,
+    kind: &'static Kind,
+    /// Indices of its points in the plan.
+    points: Vec<usize>,
+}
+
+impl Campaign {
+    /// A run without records yet.
+    pub fn new(run: &RunFile) -> Self {
+        let plan = &run.plan;
+        let mut workloads: Vec<Workload> = Vec::new();
+        let mut workload_of = Vec::with_capacity(plan.points.len());
+        for (index, point) in plan.points.iter().enumerate() {
+            let known = workloads.iter().position(|workload| workload.name == point.workload);
+            let known = known.unwrap_or_else(|| {
+                let open_loop = point.job.schedule.per_s().is_some();
+                let kind = kinds::of(&point.job.workload, open_loop);
+                workloads.push(Workload { name: point.workload.clone(), kind, points: Vec::new() });
+                workloads.len() - 1
+            });
+            workloads[known].points.push(index);
+            workload_of.push(known);
+        }
+        let skipped: BTreeSet<_> = run.skipped.iter().map(|s| (&s.path, &s.workload, &s.point)).collect();
+        let measured = |cell: &&hopbench_model::Cell| {
+            let (path, at) = plan.at(**cell);
+            skipped.is_empty() || !skipped.contains(&(&path.name, &at.workload, &point::label(&at.point)))
+        };
+        let planned: BTreeSet<_> = plan.cells.iter().filter(measured).map(|cell| (cell.path, cell.point)).collect();
+        let shown = workloads.iter().filter(|workload| workload.kind.distribution.is_some()).flat_map(|workload| {
+            let ends = BTreeSet::from([workload.points[0], workload.points[workload.points.len() - 1]]);
+            ends.into_iter().flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
+        });
+        let point_name = |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
+        Self {
+            distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
+            workload_of,
+            path_names: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
+            point_names: plan.points.iter().enumerate().map(|(index, point)| (point_name(point), index)).collect(),
+            links: plan.paths.iter().map(|path| link::bits_per_s(&plan.testbed, path)).collect(),
+            cells: planned.into_iter().map(|cell| (cell, Cell::default())).collect(),
+            warnings: Warnings::default(),
+            proofs: vec![Proofs::default(); plan.paths.len()],
+            failures: run.failures.iter().map(failure).collect(),
+            workloads,
+            run: run.clone(),
+        }
+    }
+
+    /// Takes one record. One that cannot be used in a figure is listed with the reason.
+    pub fn add(&mut self, record: &Record) {
+        let label = || point::label(&record.point);
+        if record.run_id != self.run.run_id {
+            let reason = format!("a record of another run: {}", record.run_id);
+            self.failures.insert(notes::failure(record, label(), reason));
+            return;
+        }
+        let path = self.path_names.get(&record.path).copied();
+        let point = self.point_names.get(&(record.workload.clone(), key(&record.point))).copied();
+        let Some(cell) = path.zip(point).filter(|cell| self.cells.contains_key(cell)) else {
+            let reason = "the plan in run.json has no such cell".to_owned();
+            self.failures.insert(notes::failure(record, label(), reason));
+            return;
+        };
+        let workload = self.workload_of[cell.1];
+        self.proofs[cell.0].add(record);
+        if let Some(reason) = notes::unusable(record) {
+            self.failures.insert(notes::failure(record, label(), reason));
+            return;
+        }
+        self.mend(record);
+        let Some(kept) = self.cells.get_mut(&cell) else {
+            return;
+        };
+        let kind = self.workloads[workload].kind;
+        kept.add(record, kind, self.links[cell.0]);
+        self.warnings.add(workload, cell.0, record);
+        if let Some(latency) = kind.distribution.and_then(|name| record.latency.get(name)) {
+            self.distributions.add(cell, &latency.hdr);
+        }
+    }
+
+    /// Forgets that a trial failed: it was repeated, and this is its record.
+    fn mend(&mut self, record: &Record) {
+        if self.failures.is_empty() {
+            return;
+        }
+        let first = notes::failure(record, point::label(&record.point), String::new());
+        let same = |other: &&FailureSummary| FailureSummary { reason: String::new(), ..(*other).clone() } == first;
+        let mended: Vec<_> = self.failures.range(first.clone()..).take_while(same).cloned().collect();
+        mended.iter().for_each(|failure| {
+            self.failures.remove(failure);
+        });
+    }
+
+    /// What the records so far say.
+    pub fn summary(&self) -> Summary {
+        summarize::summary(self)
+    }
+
+    /// The run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has them all.
+    pub fn render(&self, format: &str) -> Option<String> {
+        Some(summary_format(format)?.render(&self.summary()))
+    }
+}
+
+/// What identifies a point: JSON with sorted keys.
+fn key(point: &std::collections::BTreeMap<String, serde_json::Value>) -> String {
+    serde_json::to_string(point).unwrap_or_default()
+}
+
+fn failure(failure: &hopbench_model::Failure) -> FailureSummary {
+    FailureSummary {
+        path: failure.path.clone(),
+        workload: failure.workload.clone(),
+        point: failure.point.clone(),
+        round: failure.round,
+        reason: failure.reason.clone(),
+    }
+}

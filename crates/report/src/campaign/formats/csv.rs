@@ -1,0 +1,83 @@
+//! One row a cell and figure, for spreadsheets, pandas and R: filter `figure`, pivot `path`.
+//!
+//! Columns, in this order: `path`, `from`, `to`, `via`, `workload`, `kind`, one for every swept parameter of the run
+//! (`size`, `connections` ...; empty where the workload does not have it), `figure` (its name says the unit), `median`,
+//! `low`, `high` (its 95 % interval; empty with one round), `rounds`, `ratio`, `ratio_low`, `ratio_high` (to the baseline
+//! path at the same point), `verdict`, `limited_by`, `warnings`. Quoted as RFC 4180 says; numbers are in the unit of the
+//! figure's name, not scaled, with a point.
+
+use std::collections::BTreeSet;
+
+use crate::campaign::{CellSummary, Estimate, PathSummary, Summary, SummaryFormat, WorkloadSummary, point, words};
+
+/// The format; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Csv;
+
+impl SummaryFormat for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn summary(&self) -> &'static str {
+        "one row a cell and figure, for spreadsheets"
+    }
+
+    fn render(&self, summary: &Summary) -> String {
+        let parameters: BTreeSet<&str> =
+            summary.workloads.iter().flat_map(|workload| workload.parameters.iter().map(String::as_str)).collect();
+        let mut out = String::new();
+        let head = ["path", "from", "to", "via", "workload", "kind"].into_iter().chain(parameters.iter().copied());
+        let rest = ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
+        let last = ["verdict", "limited_by", "warnings"];
+        row(&mut out, head.chain(rest).chain(last).map(str::to_owned));
+        for workload in &summary.workloads {
+            for cell in &workload.cells {
+                let path = &summary.paths[cell.path_index];
+                for figure in &cell.figures {
+                    row(&mut out, values(path, workload, cell, figure, &parameters).into_iter());
+                }
+            }
+        }
+        out
+    }
+}
+
+fn values(
+    path: &PathSummary,
+    workload: &WorkloadSummary,
+    cell: &CellSummary,
+    figure: &Estimate,
+    parameters: &BTreeSet<&str>,
+) -> Vec<String> {
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let ratio = figure.ratio.as_ref();
+    let mut out: Vec<String> =
+        [&path.name, &path.from, &path.to, &path.via, &workload.name, &workload.kind].map(Clone::clone).into();
+    out.extend(parameters.iter().map(|name| cell.point.get(*name).map(point::text).unwrap_or_default()));
+    out.push(figure.name.to_owned());
+    out.extend([number(Some(figure.median)), number(figure.low), number(figure.high), figure.rounds.to_string()]);
+    out.extend([
+        number(ratio.map(|r| r.median)),
+        number(ratio.and_then(|r| r.low)),
+        number(ratio.and_then(|r| r.high)),
+    ]);
+    out.push(ratio.and_then(|r| r.verdict.as_ref()).map(|verdict| verdict.text.clone()).unwrap_or_default());
+    out.push(words::limits(cell));
+    out.push(cell.warnings.to_string());
+    out
+}
+
+fn row(out: &mut String, values: impl Iterator<Item = String>) {
+    for (index, value) in values.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        if value.contains([',', '"', '\n', '\r']) {
+            out.push_str(&format!("\"{}\"", value.replace('"', "\"\"")));
+        } else {
+            out.push_str(&value);
+        }
+    }
+    out.push('\n');
+}

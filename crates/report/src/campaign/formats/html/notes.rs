@@ -1,0 +1,214 @@
+//! What a reader must know beside the figures: limits, caveats, failures, proof, environment, scenario.
+
+use std::collections::BTreeMap;
+
+use super::markup::{esc, facts, table};
+use crate::campaign::{CellSummary, PathSummary, Summary, words};
+use crate::number::bit_rate;
+
+/// More failures than this are counted, not listed; `records.jsonl` has them.
+const MOST_FAILURES: usize = 200;
+/// Paths whose proof is shown, at most.
+const MOST_PATHS: usize = 400;
+/// A text longer than this is cut, bytes; `run.json` has it.
+const LONGEST_TEXT: usize = 200_000;
+
+pub(super) fn all(summary: &Summary) -> String {
+    let mut out = limits(summary);
+    out.push_str(&warnings(summary));
+    out.push_str(&failures(summary));
+    out.push_str(&skipped(summary));
+    out.push_str("</section>\n");
+    out.push_str(&paths(summary));
+    out.push_str(&environment(summary));
+    out
+}
+
+/// What limited the cells, counted.
+fn limits(summary: &Summary) -> String {
+    let mut counted: BTreeMap<(usize, &str), (u64, Vec<&CellSummary>)> = BTreeMap::new();
+    for (number, workload) in summary.workloads.iter().enumerate() {
+        for cell in &workload.cells {
+            for limit in &cell.limited_by {
+                let seen = counted.entry((number, &limit.limit)).or_default();
+                seen.0 += u64::from(limit.trials);
+                seen.1.push(cell);
+            }
+        }
+    }
+    let mut body = String::new();
+    for ((number, limit), (trials, cells)) in &counted {
+        let because = cells.iter().rev().map(|cell| &cell.limited_because).find(|text| !text.is_empty());
+        body.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td>{} <code>{}</code></td><td class=\"n\">{trials}</td><td>{}</td><td>{}</td></tr>\n",
+            esc(&summary.workloads[*number].name),
+            esc(&words::limit(limit)),
+            esc(limit),
+            esc(&paths_of(cells, summary.paths.len())),
+            esc(because.map_or("", String::as_str)),
+        ));
+    }
+    let head = "<tr><th scope=\"col\">Workload</th><th scope=\"col\">Limit</th><th scope=\"col\" class=\"n\">Trials</th>\
+                <th scope=\"col\">Paths</th><th scope=\"col\">For example</th></tr>";
+    let table = if body.is_empty() { String::new() } else { table("text", "What limited the trials", head, &body) };
+    format!("<section id=\"limits\">\n<h2>Limits and warnings</h2>\n{table}")
+}
+
+/// The paths of these cells, each once.
+fn paths_of(cells: &[&CellSummary], all: usize) -> String {
+    let mut names: Vec<(usize, &str)> = cells.iter().map(|cell| (cell.path_index, cell.path.as_str())).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.len() {
+        n if n == all && n > 1 => "all".to_owned(),
+        n if n > 6 => format!("{n} of {all}"),
+        _ => names.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn warnings(summary: &Summary) -> String {
+    if summary.warnings.is_empty() {
+        return "<p>No warnings.</p>\n".to_owned();
+    }
+    let mut body = String::new();
+    for warning in &summary.warnings {
+        let paths = match warning.paths.len() {
+            n if n > 6 => format!("{n} of {}", summary.paths.len()),
+            _ => warning.paths.join(", "),
+        };
+        body.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td><td>{}</td><td>{}. <em>{}.</em></td></tr>\n",
+            esc(&warning.workload),
+            esc(&words::spaced(&warning.kind)),
+            warning.trials,
+            esc(&paths),
+            esc(words::sentence(&warning.detail)),
+            esc(words::sentence(&warning.next)),
+        ));
+    }
+    let head = "<tr><th scope=\"col\">Workload</th><th scope=\"col\">Warning</th><th scope=\"col\" class=\"n\">Trials</th>\
+                <th scope=\"col\">Paths</th><th scope=\"col\">For example, and what to do</th></tr>";
+    table("text", "Warnings", head, &body)
+}
+
+fn failures(summary: &Summary) -> String {
+    if summary.failures.is_empty() {
+        return "<p id=\"failures\">No trial failed.</p>\n".to_owned();
+    }
+    let mut body = String::new();
+    for failure in summary.failures.iter().take(MOST_FAILURES) {
+        body.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
+            esc(&failure.path),
+            esc(&failure.workload),
+            esc(&failure.point),
+            failure.round,
+            esc(&failure.reason),
+        ));
+    }
+    let head = "<tr><th scope=\"col\">Path</th><th scope=\"col\">Workload</th><th scope=\"col\">Point</th>\
+                <th scope=\"col\" class=\"n\">Round</th><th scope=\"col\">Why</th></tr>";
+    let table = table("text", "Trials that are in no figure", head, &body);
+    let more = summary.failures.len().saturating_sub(MOST_FAILURES);
+    let more = if more > 0 {
+        format!("<p class=\"note\">{more} more: see records.jsonl and run.json.</p>\n")
+    } else {
+        String::new()
+    };
+    format!("<div id=\"failures\">{table}{more}</div>\n")
+}
+
+fn skipped(summary: &Summary) -> String {
+    if summary.skipped.is_empty() {
+        return String::new();
+    }
+    let row = |skipped: &crate::campaign::SkippedSummary| {
+        format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>{}</td></tr>\n",
+            esc(&skipped.path),
+            skipped.cells,
+            esc(&skipped.reason)
+        )
+    };
+    let body: String = summary.skipped.iter().map(row).collect();
+    let head = "<tr><th scope=\"col\">Path</th><th scope=\"col\" class=\"n\">Cells</th><th scope=\"col\">Why</th></tr>";
+    table("text", "Cells that cannot be measured here", head, &body)
+}
+
+fn paths(summary: &Summary) -> String {
+    let mut out =
+        "<section id=\"paths\">\n<h2>Paths and proof</h2>\n<p class=\"note\">Every trial carries evidence that its \
+                   traffic took the path. A trial without it is in no figure.</p>\n"
+            .to_owned();
+    summary.paths.iter().take(MOST_PATHS).for_each(|path| out.push_str(&proof(path)));
+    if summary.paths.len() > MOST_PATHS {
+        out.push_str(&format!("<p class=\"note\">The first {MOST_PATHS} of {} paths.</p>\n", summary.paths.len()));
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+fn proof(path: &PathSummary) -> String {
+    let failed: u32 = path.proof.iter().map(|proof| proof.failed).sum();
+    let (class, verdict) = match (path.proof.is_empty(), failed) {
+        (true, _) => ("doubt", "no evidence".to_owned()),
+        (_, 0) => ("same", "proved".to_owned()),
+        (_, n) => ("worse", format!("{n} failed")),
+    };
+    let mut way = words::way(path);
+    if path.clients > 1 || path.backends > 1 {
+        way.push_str(&format!(", {} clients, {} backends", path.clients, path.backends));
+    }
+    if let Some(rate) = path.link_bits_per_s {
+        way.push_str(&format!(", slowest link {}", bit_rate(rate as f64)));
+    }
+    let rows: String = path
+        .proof
+        .iter()
+        .map(|proof| {
+            format!(
+                "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
+                esc(&proof.hop),
+                proof.ok,
+                proof.failed,
+                esc(&proof.evidence)
+            )
+        })
+        .collect();
+    let head = "<tr><th scope=\"col\">Hop</th><th scope=\"col\" class=\"n\">Proved</th>\
+                <th scope=\"col\" class=\"n\">Failed</th><th scope=\"col\">Evidence of the last trial</th></tr>";
+    let table = if rows.is_empty() {
+        String::new()
+    } else {
+        table("text", &format!("Evidence for {}", path.name), head, &rows)
+    };
+    format!(
+        "<details><summary><strong>{}</strong> <span class=\"verdict {class}\">{verdict}</span> <span class=\"quiet\">{}\
+         </span></summary>{table}</details>\n",
+        esc(&path.name),
+        esc(&way)
+    )
+}
+
+fn environment(summary: &Summary) -> String {
+    let mut out = "<section id=\"environment\">\n<h2>Environment</h2>\n".to_owned();
+    out.push_str(&facts("The machine and the tool", summary.environment.iter()));
+    if !summary.testbed.is_empty() {
+        out.push_str("<details><summary>The testbed</summary>");
+        out.push_str(&facts("The testbed", summary.testbed.iter()));
+        out.push_str("</details>\n");
+    }
+    let resolved = serde_json::to_string_pretty(&summary.resolved).unwrap_or_default();
+    for (title, text) in [("The scenario as written", &summary.scenario), ("The scenario as resolved", &resolved)] {
+        let cut = text.char_indices().map(|(at, _)| at).find(|at| *at >= LONGEST_TEXT);
+        let (text, more) = match cut {
+            Some(at) => (&text[..at], "\n... the rest is in run.json"),
+            None => (text.as_str(), ""),
+        };
+        if !text.is_empty() {
+            out.push_str(&format!("<details><summary>{title}</summary><pre>{}{more}</pre></details>\n", esc(text)));
+        }
+    }
+    out.push_str("</section>\n");
+    out
+}

@@ -1,0 +1,207 @@
+//! What was found, and a section a workload.
+
+use super::markup::{esc, id, table};
+use crate::campaign::plot::Chart;
+use crate::campaign::{
+    CellSummary, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary, grid, plot, words,
+};
+
+/// More rows than this are folded away.
+const OPEN_ROWS: usize = 40;
+/// More rows than this are left to the other formats: a browser would take long.
+const MOST_ROWS: usize = 2000;
+
+/// A headline a workload, with what is wrong with the run first.
+pub(super) fn findings(summary: &Summary) -> String {
+    let mut out = "<section id=\"findings\">\n<h2>Findings</h2>\n".to_owned();
+    let run = &summary.run;
+    if run.used_trials < run.planned_trials {
+        let missing = run.planned_trials - run.used_trials;
+        out.push_str(&format!(
+            "<p class=\"alert\"><strong>{missing} of {} trials are in no figure.</strong> {}</p>\n",
+            run.planned_trials,
+            match summary.failures.len() {
+                0 => "They were not measured.".to_owned(),
+                n => format!("<a href=\"#failures\">{n} of them failed, with reasons.</a>"),
+            }
+        ));
+    }
+    out.push_str("<ul class=\"cards\">\n");
+    for (number, workload) in summary.workloads.iter().enumerate() {
+        out.push_str(&format!(
+            "<li><h3><a href=\"#{}\">{}</a> <span class=\"kind\">{}</span></h3><p>{}</p>{}</li>\n",
+            id("workload", number),
+            esc(&workload.name),
+            esc(&workload.kind),
+            esc(&workload.reference),
+            list(&workload.findings)
+        ));
+    }
+    out.push_str("</ul>\n<p class=\"note\">");
+    out.push_str(how_to_read(run.rounds));
+    if let Some(text) = words::chance(run) {
+        out.push_str(&format!(" {text}"));
+    }
+    out.push_str("</p>\n</section>\n");
+    out
+}
+
+fn list(findings: &[Finding]) -> String {
+    let item = |finding: &Finding| {
+        let (class, sign) = look(finding.outcome);
+        let text = esc(&finding.text);
+        format!("<li><strong>{}</strong> <span class=\"verdict {class}\">{sign}{text}</span></li>", esc(&finding.paths))
+    };
+    match findings.iter().map(item).collect::<String>() {
+        items if items.is_empty() => items,
+        items => format!("<ul class=\"findings\">{items}</ul>"),
+    }
+}
+
+/// Class and sign of an outcome: a colour is never the only difference.
+fn look(outcome: Outcome) -> (&'static str, &'static str) {
+    match outcome {
+        Outcome::Better => ("better", "▲ "),
+        Outcome::Worse => ("worse", "▼ "),
+        Outcome::Same => ("same", ""),
+        Outcome::Generator => ("doubt", "! "),
+    }
+}
+
+fn how_to_read(rounds: u32) -> &'static str {
+    match rounds {
+        0 | 1 => "One round: figures have no intervals, and differences no verdict. Take at least 3 rounds.",
+        2..=5 => {
+            "Figures are medians over rounds. Their intervals show the range of so few rounds. Ratios are taken round by \
+             round against the baseline of the same round; their intervals aim at 95 %, and a difference is only \
+             named where the interval excludes 1."
+        }
+        _ => {
+            "Figures are medians over rounds with 95 % bootstrap intervals. Ratios are taken round by round against the \
+             baseline of the same round, and a difference is only named where the interval excludes 1."
+        }
+    }
+}
+
+/// One workload: headline, plots, table.
+pub(super) fn workload(summary: &Summary, number: usize, workload: &WorkloadSummary, charts: &[Chart]) -> String {
+    let mut out = format!(
+        "<section id=\"{}\">\n<h2>{} <span class=\"kind\">{}</span></h2>\n<p class=\"note\">{}</p>\n",
+        id("workload", number),
+        esc(&workload.name),
+        esc(&workload.kind),
+        esc(&workload.setting)
+    );
+    if !charts.is_empty() {
+        out.push_str("<div class=\"plots\">\n");
+        charts.iter().for_each(|chart| out.push_str(&figure(chart, workload)));
+        out.push_str("</div>\n");
+    }
+    let rows = workload.cells.len();
+    if rows > OPEN_ROWS {
+        out.push_str(&format!("<details><summary>All {rows} cells</summary>\n"));
+    }
+    out.push_str(&cells(summary, workload));
+    if rows > MOST_ROWS {
+        out.push_str(&format!("<p class=\"note\">The first {MOST_ROWS} of {rows} cells; summary.csv has all.</p>\n"));
+    }
+    out.push_str(if rows > OPEN_ROWS { "</details>\n</section>\n" } else { "</section>\n" });
+    out
+}
+
+fn figure(chart: &Chart, workload: &WorkloadSummary) -> String {
+    let spoken = esc(&plot::spoken(chart, workload));
+    let lines = if chart.kind == "bar" { chart.categories.len() } else { 0 };
+    let note =
+        if chart.left_out.is_empty() { String::new() } else { format!(" <small>{}</small>", esc(&chart.left_out)) };
+    format!(
+        "<figure><figcaption>{}{note}</figcaption><div class=\"canvas {}\" data-bars=\"{lines}\">\
+         <canvas id=\"{}\" role=\"img\" aria-label=\"{spoken}\">{spoken}</canvas></div></figure>\n",
+        esc(&chart.title),
+        chart.kind,
+        chart.id
+    )
+}
+
+fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
+    let columns = grid::columns(workload);
+    let swept = !workload.parameters.is_empty();
+    let compared = grid::compared(workload);
+    let mut head = "<tr><th scope=\"col\">Path</th>".to_owned();
+    if swept {
+        head.push_str("<th scope=\"col\">Point</th>");
+    }
+    for (index, column) in columns.iter().enumerate() {
+        let unit = column.scale.head();
+        let unit = if unit.is_empty() { String::new() } else { format!("<small>{}</small>", esc(unit)) };
+        head.push_str(&format!("<th scope=\"col\" class=\"n\">{}{unit}</th>", esc(column.label)));
+        if index == 0 && compared {
+            let baseline = esc(summary.run.baseline.as_deref().unwrap_or_default());
+            head.push_str(&format!("<th scope=\"col\">against {baseline}<small>ratio, verdict</small></th>"));
+        }
+    }
+    let warned = workload.cells.iter().any(|cell| cell.warnings > 0);
+    head.push_str("<th scope=\"col\">Limited by</th>");
+    head.push_str(if warned { "<th scope=\"col\" class=\"n\">Warnings</th></tr>" } else { "</tr>" });
+    let mut body = String::new();
+    let mut before = None;
+    for cell in workload.cells.iter().take(MOST_ROWS) {
+        // A line between points.
+        let first = swept && before.is_some_and(|label: &str| label != cell.point_label);
+        before = Some(cell.point_label.as_str());
+        let is_baseline = summary.run.baseline.as_deref() == Some(cell.path.as_str());
+        body.push_str(match (first, is_baseline) {
+            (true, true) => "<tr class=\"first baseline\">",
+            (true, false) => "<tr class=\"first\">",
+            (false, true) => "<tr class=\"baseline\">",
+            (false, false) => "<tr>",
+        });
+        body.push_str(&format!("<th scope=\"row\">{}</th>", esc(&cell.path)));
+        if swept {
+            body.push_str(&format!("<td class=\"point\">{}</td>", esc(&cell.point_label)));
+        }
+        for (index, column) in columns.iter().enumerate() {
+            let interval = column.interval(cell).map_or(String::new(), |(low, high)| {
+                if low == high { String::new() } else { format!("<small>{low} – {high}</small>") }
+            });
+            body.push_str(&format!("<td class=\"n\">{}{interval}</td>", esc(&column.median(cell))));
+            if index == 0 && compared {
+                body.push_str(&match grid::comparison(workload, cell) {
+                    Some(ratio) => comparison(ratio),
+                    None if is_baseline => "<td class=\"quiet\">baseline</td>".to_owned(),
+                    None => "<td></td>".to_owned(),
+                });
+            }
+        }
+        body.push_str(&format!("<td>{}</td>", limits(cell)));
+        if warned {
+            body.push_str(&format!("<td class=\"n\">{}</td>", none(cell.warnings)));
+        }
+        body.push_str("</tr>\n");
+    }
+    let caption = format!("{}: figures of every cell, median over rounds with its interval", workload.name);
+    table("cells", &caption, &head, &body)
+}
+
+fn comparison(ratio: &RatioSummary) -> String {
+    let verdict = ratio.verdict.as_ref().map_or(String::new(), chip);
+    format!("<td><span class=\"ratio\">×{}</span>{verdict}</td>", esc(&grid::ratio(ratio)))
+}
+
+fn chip(verdict: &Verdict) -> String {
+    let (class, sign) = look(verdict.outcome);
+    // In a column of its own the short form does.
+    let text = if verdict.outcome == Outcome::Same { "no difference seen" } else { &verdict.text };
+    format!("<span class=\"verdict {class}\">{sign}{}</span>", esc(text))
+}
+
+fn limits(cell: &CellSummary) -> String {
+    if cell.limited_by.is_empty() {
+        return "<span class=\"quiet\">not measured</span>".to_owned();
+    }
+    format!("<code>{}</code>", esc(&words::limits(cell)))
+}
+
+fn none(count: u32) -> String {
+    if count == 0 { String::new() } else { count.to_string() }
+}

@@ -1,0 +1,150 @@
+//! For a wiki page or an issue: a table a workload.
+
+use crate::campaign::{Summary, SummaryFormat, WorkloadSummary, grid, words};
+use crate::wrap::plain;
+
+/// More failures than this are counted, not listed; `records.jsonl` has them.
+const MOST_FAILURES: usize = 50;
+
+/// The format; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Markdown;
+
+impl SummaryFormat for Markdown {
+    fn name(&self) -> &'static str {
+        "markdown"
+    }
+
+    fn summary(&self) -> &'static str {
+        "for a wiki or an issue: a table a workload"
+    }
+
+    fn render(&self, summary: &Summary) -> String {
+        let run = &summary.run;
+        let mut out = format!("# {}\n\n", safe(&run.name));
+        let mut facts = vec![
+            words::status(run.status).to_owned(),
+            format!("{} of {} trials used", run.used_trials, run.planned_trials),
+            crate::number::counted(u64::from(run.rounds), "round", "rounds"),
+        ];
+        facts.extend(run.baseline.as_ref().map(|name| format!("baseline {}", safe(name))));
+        facts.extend([run.testbed.to_owned(), safe(&run.started_at), format!("seed {}", run.seed)]);
+        out.push_str(&format!("{}\n", facts.join(" · ")));
+        if let Some(text) = words::chance(run) {
+            out.push_str(&format!("\n{text}\n"));
+        }
+        for workload in &summary.workloads {
+            one(&mut out, summary, workload);
+        }
+        caveats(&mut out, summary);
+        out.push_str("\n## Environment\n\n");
+        row(&mut out, &["fact", "value"].map(str::to_owned));
+        out.push_str("| --- | --- |\n");
+        for (name, value) in summary.environment.iter().chain(&summary.testbed) {
+            row(&mut out, &[safe(name), safe(value)]);
+        }
+        out
+    }
+}
+
+fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
+    out.push_str(&format!("\n## {} ({})\n\n", safe(&workload.name), safe(&workload.kind)));
+    out.push_str(&format!("{}. {}\n\n", safe(&workload.setting), safe(&workload.headline)));
+    let columns = grid::columns(workload);
+    if columns.is_empty() {
+        return;
+    }
+    let swept = !workload.parameters.is_empty();
+    let compared = grid::compared(workload);
+    let mut heads = vec!["path".to_owned()];
+    let mut aligned = vec![":--"];
+    if swept {
+        heads.push("point".to_owned());
+        aligned.push(":--");
+    }
+    for (index, column) in columns.iter().enumerate() {
+        let unit = column.scale.head();
+        heads.push(if unit.is_empty() { column.label.to_owned() } else { format!("{}, {unit}", column.label) });
+        aligned.push("--:");
+        if index == 0 && compared {
+            let baseline = safe(summary.run.baseline.as_deref().unwrap_or_default());
+            heads.extend([format!("ratio to {baseline}"), "verdict".to_owned()]);
+            aligned.extend(["--:", ":--"]);
+        }
+    }
+    heads.extend(["limited by".to_owned(), "warnings".to_owned()]);
+    aligned.extend([":--", "--:"]);
+    row(out, &heads);
+    out.push_str(&format!("| {} |\n", aligned.join(" | ")));
+    for cell in &workload.cells {
+        let mut texts = vec![safe(&cell.path)];
+        if swept {
+            texts.push(safe(&cell.point_label));
+        }
+        for (index, column) in columns.iter().enumerate() {
+            let interval = column.interval(cell).map_or(String::new(), |(low, high)| format!(" [{low}, {high}]"));
+            texts.push(format!("{}{interval}", column.median(cell)));
+            if index == 0 && compared {
+                let ratio = grid::comparison(workload, cell);
+                let verdict = ratio.and_then(|r| r.verdict.as_ref()).map(|v| v.text.clone());
+                texts.extend([ratio.map(grid::ratio).unwrap_or_default(), verdict.unwrap_or_default()]);
+            }
+        }
+        texts.extend([safe(&words::limits(cell)), cell.warnings.to_string()]);
+        row(out, &texts);
+    }
+}
+
+fn caveats(out: &mut String, summary: &Summary) {
+    if !summary.failures.is_empty() {
+        out.push_str("\n## Not in any figure\n\n");
+        for failure in summary.failures.iter().take(MOST_FAILURES) {
+            let what = [&failure.path, &failure.workload, &failure.point].map(|text| safe(text)).join(" ");
+            out.push_str(&format!("- {} round {}: {}\n", what.trim_end(), failure.round, safe(&failure.reason)));
+        }
+        let more = summary.failures.len().saturating_sub(MOST_FAILURES);
+        if more > 0 {
+            out.push_str(&format!("- {more} more: see records.jsonl and run.json\n"));
+        }
+    }
+    if !summary.skipped.is_empty() {
+        out.push_str("\n## Not measured here\n\n");
+        for skipped in &summary.skipped {
+            let cells = crate::number::counted(skipped.cells, "cell", "cells");
+            out.push_str(&format!("- {}, {cells}: {}\n", safe(&skipped.path), safe(&skipped.reason)));
+        }
+    }
+    if !summary.warnings.is_empty() {
+        out.push_str("\n## Warnings\n\n");
+        for warning in &summary.warnings {
+            out.push_str(&format!(
+                "- {}: {} in {} ({}): {}. {}.\n",
+                safe(&warning.workload),
+                words::spaced(&warning.kind),
+                crate::number::counted(u64::from(warning.trials), "trial", "trials"),
+                safe(&warning.paths.join(", ")),
+                safe(words::sentence(&warning.detail)),
+                safe(words::sentence(&warning.next)),
+            ));
+        }
+    }
+}
+
+fn row(out: &mut String, texts: &[String]) {
+    out.push_str(&format!("| {} |\n", texts.join(" | ")));
+}
+
+/// A text that neither ends a table's cell nor is taken for markup.
+fn safe(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in plain(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '|' | '*' | '`' | '[' | ']' | '\\' | '#' => out.extend(['\\', c]),
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,223 @@
+//! For a terminal: 80 columns. What does not fit beside each other comes in a further block.
+
+use crate::WIDTH;
+use crate::campaign::{CellSummary, Summary, SummaryFormat, WorkloadSummary, grid, words};
+use crate::wrap::{columns, plain, wrap};
+
+/// A name longer than this is cut in a table.
+const LONGEST_NAME: usize = 24;
+/// More failures than this are counted, not listed; `records.jsonl` has them.
+const MOST_FAILURES: usize = 20;
+
+/// The format; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Table;
+
+impl SummaryFormat for Table {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn summary(&self) -> &'static str {
+        "for a terminal: a table a workload, with the ratio to the baseline"
+    }
+
+    fn render(&self, summary: &Summary) -> String {
+        let mut out = String::new();
+        head(&mut out, summary);
+        for workload in &summary.workloads {
+            out.push('\n');
+            one(&mut out, summary, workload);
+        }
+        caveats(&mut out, summary);
+        out
+    }
+}
+
+fn head(out: &mut String, summary: &Summary) {
+    let run = &summary.run;
+    let baseline = run.baseline.as_ref().map_or(String::new(), |name| format!(", baseline {name}"));
+    paragraph(
+        out,
+        &format!(
+            "{}: {}, {} of {} trials used, {}{baseline}",
+            run.name,
+            words::status(run.status),
+            run.used_trials,
+            run.planned_trials,
+            crate::number::counted(u64::from(run.rounds), "round", "rounds"),
+        ),
+        "",
+    );
+    paragraph(out, &format!("{}, {}, seed {}", run.testbed, run.started_at, run.seed), "");
+    let few = run.rounds < hopbench_stats::ENOUGH_ROUNDS as u32;
+    let text = match run.rounds {
+        0 | 1 => "One round: no intervals, no verdicts.",
+        _ if few => {
+            "Figures are medians over rounds; brackets hold the range of so few rounds, those of ratios 95 % (paired, \
+             round by round)."
+        }
+        _ => "Figures are medians over rounds with 95 % intervals in brackets; ratios are paired, round by round.",
+    };
+    paragraph(out, text, "");
+    if let Some(text) = words::chance(run) {
+        paragraph(out, &text, "");
+    }
+}
+
+fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
+    paragraph(out, &format!("{} ({}): {}", workload.name, workload.kind, workload.setting), "");
+    paragraph(out, &workload.headline, "  ");
+    let (keys, figures) = blocks(summary, workload);
+    if workload.cells.is_empty() || figures.is_empty() {
+        return;
+    }
+    let taken: usize = 2 + keys.iter().map(|column| column.width + 2).sum::<usize>();
+    let mut rest = figures.as_slice();
+    while !rest.is_empty() {
+        let mut width = taken;
+        let fits = rest
+            .iter()
+            .take_while(|column| {
+                width += column.width + 2;
+                width - 2 <= WIDTH
+            })
+            .count();
+        // A column that is too wide by itself is printed all the same.
+        let (now, later) = rest.split_at(fits.max(1));
+        out.push('\n');
+        print(out, &keys, now);
+        rest = later;
+    }
+}
+
+/// A column as texts: two lines of head, then the values.
+struct Text {
+    head: [String; 2],
+    values: Vec<String>,
+    right: bool,
+    /// The widest of all of these, columns.
+    width: usize,
+}
+
+impl Text {
+    fn new(head: [&str; 2], right: bool, values: Vec<String>) -> Self {
+        let head = head.map(str::to_owned);
+        let width = head.iter().chain(&values).map(|text| columns(text)).max().unwrap_or(0);
+        Self { head, values, right, width }
+    }
+
+    fn padded(&self, text: &str) -> String {
+        let width = self.width;
+        if self.right { format!("{text:>width$}") } else { format!("{text:<width$}") }
+    }
+}
+
+/// What names a row, and its figures.
+fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text>) {
+    let texts = |head: [&str; 2], right: bool, text: &dyn Fn(&CellSummary) -> String| {
+        Text::new(head, right, workload.cells.iter().map(text).collect())
+    };
+    let mut keys = vec![texts(["path", ""], false, &|cell| cut(&cell.path))];
+    if !workload.parameters.is_empty() {
+        keys.push(texts(["point", ""], false, &|cell| cut(&cell.point_label)));
+    }
+    let mut figures = Vec::new();
+    for (index, column) in grid::columns(workload).iter().enumerate() {
+        let main = index == 0;
+        figures.push(texts([column.label, column.scale.head()], true, &|cell| {
+            let interval = column.interval(cell).filter(|_| main);
+            let interval = interval.map_or(String::new(), |(low, high)| format!(" [{low}, {high}]"));
+            format!("{}{interval}", column.median(cell))
+        }));
+        if main && grid::compared(workload) {
+            let to = format!("to {}", cut(summary.run.baseline.as_deref().unwrap_or_default()));
+            figures.push(texts(["ratio", &to], true, &|cell| {
+                grid::comparison(workload, cell).map(grid::ratio).unwrap_or_default()
+            }));
+        }
+    }
+    figures.push(texts(["limited by", ""], false, &|cell| cut(&words::limits(cell))));
+    if workload.cells.iter().any(|cell| cell.warnings > 0) {
+        figures.push(texts(["warn-", "ings"], true, &|cell| match cell.warnings {
+            0 => String::new(),
+            n => n.to_string(),
+        }));
+    }
+    (keys, figures)
+}
+
+fn print(out: &mut String, keys: &[Text], figures: &[Text]) {
+    let all = || keys.iter().chain(figures);
+    let mut line = |text: &dyn Fn(&Text) -> String| {
+        let texts: Vec<_> = all().map(|column| column.padded(&text(column))).collect();
+        let line = format!("  {}", texts.join("  "));
+        if !line.trim().is_empty() {
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+    };
+    for row in 0..2 {
+        line(&|column| column.head[row].clone());
+    }
+    for row in 0..keys[0].values.len() {
+        line(&|column| column.values[row].clone());
+    }
+}
+
+fn caveats(out: &mut String, summary: &Summary) {
+    if !summary.failures.is_empty() {
+        out.push_str("\nnot in any figure\n");
+        for failure in summary.failures.iter().take(MOST_FAILURES) {
+            let point = if failure.point.is_empty() { String::new() } else { format!(" {}", failure.point) };
+            let (path, workload) = (&failure.path, &failure.workload);
+            let text = format!("- {path} {workload}{point} round {}: {}", failure.round, failure.reason);
+            paragraph(out, &text, "  ");
+        }
+        let more = summary.failures.len().saturating_sub(MOST_FAILURES);
+        if more > 0 {
+            paragraph(out, &format!("- {more} more: see records.jsonl and run.json"), "  ");
+        }
+    }
+    if !summary.skipped.is_empty() {
+        out.push_str("\nnot measured here\n");
+        for skipped in &summary.skipped {
+            let cells = crate::number::counted(skipped.cells, "cell", "cells");
+            paragraph(out, &format!("- {}, {cells}: {}", skipped.path, skipped.reason), "  ");
+        }
+    }
+    if !summary.warnings.is_empty() {
+        out.push_str("\nwarnings\n");
+        for warning in &summary.warnings {
+            let text = format!(
+                "- {}: {} in {}: {}; {}",
+                warning.workload,
+                words::spaced(&warning.kind),
+                crate::number::counted(u64::from(warning.trials), "trial", "trials"),
+                words::sentence(&warning.detail),
+                words::sentence(&warning.next),
+            );
+            paragraph(out, &text, "  ");
+        }
+    }
+}
+
+/// A paragraph of at most 80 columns.
+fn paragraph(out: &mut String, text: &str, indent: &str) {
+    // The items of a list hang under their text.
+    let item = text.strip_prefix("- ");
+    let (mark, rest) = if item.is_some() { ("- ", "  ") } else { ("", "") };
+    for (index, line) in wrap(&plain(item.unwrap_or(text)), WIDTH - indent.len() - mark.len()).iter().enumerate() {
+        out.push_str(&format!("{indent}{}{line}\n", if index == 0 { mark } else { rest }));
+    }
+}
+
+/// A name that fits.
+fn cut(text: &str) -> String {
+    let text = plain(text);
+    if columns(&text) <= LONGEST_NAME {
+        return text;
+    }
+    let start: String = text.chars().take(LONGEST_NAME - 1).collect();
+    format!("{start}~")
+}

@@ -1,0 +1,139 @@
+//! What a figure is, and how it is read from a record.
+
+use hopbench_model::{Latency, Record};
+
+/// The figures that matter for a kind of workload.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// The workload's kind: `record.job.workload`.
+    pub(crate) name: &'static str,
+    /// Whether this is for open-loop schedules; `None`: for any.
+    pub(crate) open_loop: Option<bool>,
+    /// The figures in the order of the columns; the first is the one that verdicts are about.
+    pub(crate) figures: &'static [Figure],
+    /// How many of the first figures are plotted against a swept parameter.
+    pub(crate) plots: usize,
+    /// The latency whose distribution is shown.
+    pub(crate) distribution: Option<&'static str>,
+}
+
+/// One figure of a trial.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figure {
+    /// Its name, with the unit, as in `summary.csv`.
+    pub(crate) name: &'static str,
+    /// What the column is called.
+    pub(crate) label: &'static str,
+    /// What a difference is called.
+    pub(crate) better: Better,
+    /// Where it comes from.
+    pub(crate) source: Source,
+}
+
+/// Which direction is good, and what it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Better {
+    /// More is faster.
+    Higher,
+    /// Less is faster.
+    Lower,
+    /// Less is cheaper.
+    Cheaper,
+    /// A difference has no word.
+    Neither,
+}
+
+/// Where a figure comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A metric of the record.
+    Metric(&'static str),
+    /// One figure of a latency.
+    Latency(&'static str, Percentile),
+    /// Retransmitted bytes for each byte received.
+    Retransmitted,
+    /// CPU time of one end's process for each unit of work, ns.
+    Cpu(End, Work),
+    /// Received bits as a share of the slowest link of the path.
+    LinkShare,
+}
+
+/// A point of a distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Percentile {
+    Min,
+    P50,
+    P90,
+    P99,
+    Max,
+}
+
+/// One end of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Client,
+    Server,
+}
+
+/// A unit of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// 1024 bytes received.
+    KiB,
+    /// One of what this metric counts a second.
+    Each(&'static str),
+}
+
+impl Figure {
+    /// The figure of a trial; `None` where it does not apply. `link_bits_per_s` is the rate of the path's slowest link.
+    pub(crate) fn of(&self, record: &Record, link_bits_per_s: Option<u64>) -> Option<f64> {
+        let metric = |name: &str| record.metrics.get(name).copied();
+        let value = match self.source {
+            Source::Metric(name) => metric(name)?,
+            Source::Latency(name, percentile) => percentile.of(record.latency.get(name)?)?,
+            Source::Retransmitted => metric("retransmitted_bytes")? / (work(record, Work::KiB)? * 1024.0),
+            Source::Cpu(end, unit) => cpu_s(record, end)? * 1e9 / work(record, unit)?,
+            Source::LinkShare => metric("received_bits_per_s")? / link_bits_per_s.filter(|rate| *rate > 0)? as f64,
+        };
+        value.is_finite().then_some(value)
+    }
+
+    /// Whether this is CPU time for a unit of work.
+    pub(crate) fn is_cpu(&self) -> bool {
+        matches!(self.source, Source::Cpu(..))
+    }
+}
+
+impl Percentile {
+    /// `None` for a distribution without samples.
+    fn of(self, latency: &Latency) -> Option<f64> {
+        let ns = match self {
+            Self::Min => latency.min,
+            Self::P50 => latency.p50,
+            Self::P90 => latency.p90,
+            Self::P99 => latency.p99,
+            Self::Max => latency.max,
+        };
+        (latency.count > 0).then_some(ns as f64)
+    }
+}
+
+/// Units of work of the window; `None` when there were none.
+fn work(record: &Record, unit: Work) -> Option<f64> {
+    let in_window = |name: &str| record.metrics.get(name).map(|rate| rate * record.window_s);
+    let units = match unit {
+        Work::KiB => in_window("received_bits_per_s")? / 8.0 / 1024.0,
+        Work::Each(name) => in_window(name)?,
+    };
+    (units.is_finite() && units > 0.0).then_some(units)
+}
+
+/// CPU time of a process over the window, s.
+fn cpu_s(record: &Record, end: End) -> Option<f64> {
+    let process = match end {
+        End::Client => &record.cost.client,
+        End::Server => &record.cost.server,
+    };
+    let of = |name: &str| process.get(name).copied();
+    of("user_s").zip(of("system_s")).map(|(user, system)| user + system)
+}

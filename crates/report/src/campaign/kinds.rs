@@ -1,0 +1,112 @@
+//! Which figures matter for which kind of workload: one line a kind.
+
+use super::kind::Better::{Cheaper, Higher, Lower, Neither};
+use super::kind::End::{Client, Server};
+use super::kind::Percentile::{Max, Min, P50, P90, P99};
+use super::kind::Source::{Cpu, Latency, LinkShare, Metric, Retransmitted};
+use super::kind::Work::{Each, KiB};
+use super::kind::{Better, Figure, Kind, Source};
+
+#[rustfmt::skip]
+const KINDS: &[Kind] = &[
+    kind("stream", None, &[RECEIVED, LINK, RESENT, CLIENT_KIB, SERVER_KIB], 1, None),
+    kind("push", None, &[DELAY_P50, DELAY_P99, MESSAGES, CLIENT_MESSAGE, SERVER_MESSAGE], 2, Some("delay_ns")),
+    kind("rr", Some(false), &[SERVICE_P50, SERVICE_P99, EXCHANGES, CLIENT_REQUEST, SERVER_REQUEST], 2, Some("service_ns")),
+    kind("rr", Some(true), &[RESPONSE_P50, RESPONSE_P99, EXCHANGES, CLIENT_REQUEST, SERVER_REQUEST], 2, Some("response_ns")),
+    kind("crr", None, &[CONNECTIONS, CONNECT_P50, CONNECT_P99, CLIENT_CONNECTION, SERVER_CONNECTION], 3, Some("connect_ns")),
+    kind("udp", None, &[PACKETS, LINK, LOST, JITTER, CLIENT_PACKET, SERVER_PACKET], 2, None),
+    kind("ping", None, &[RTT_P50, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
+    kind("http", Some(false), &[REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, CLIENT_REQUEST, SERVER_REQUEST], 4, Some("service_ns")),
+    kind("http", Some(true), &[RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, REQUESTS, ERRORS, CLIENT_REQUEST, SERVER_REQUEST], 3, Some("response_ns")),
+];
+
+/// For a kind that this version does not know.
+const OTHER: Kind = kind("", None, &[REQUESTS, RECEIVED, SERVICE_P50, SERVICE_P99, ERRORS], 1, Some("service_ns"));
+
+const RECEIVED: Figure = figure("received_bits_per_s", "received", Higher, Metric("received_bits_per_s"));
+const LINK: Figure = figure("link_share_ratio", "of link", Neither, LinkShare);
+const RESENT: Figure = figure("retransmitted_ratio", "sent again", Neither, Retransmitted);
+const DELAY_P50: Figure = figure("delay_p50_ns", "delay p50", Lower, Latency("delay_ns", P50));
+const DELAY_P99: Figure = figure("delay_p99_ns", "delay p99", Lower, Latency("delay_ns", P99));
+const SERVICE_P50: Figure = figure("service_p50_ns", "service p50", Lower, Latency("service_ns", P50));
+const SERVICE_P90: Figure = figure("service_p90_ns", "service p90", Lower, Latency("service_ns", P90));
+const SERVICE_P99: Figure = figure("service_p99_ns", "service p99", Lower, Latency("service_ns", P99));
+const RESPONSE_P50: Figure = figure("response_p50_ns", "response p50", Lower, Latency("response_ns", P50));
+const RESPONSE_P90: Figure = figure("response_p90_ns", "response p90", Lower, Latency("response_ns", P90));
+const RESPONSE_P99: Figure = figure("response_p99_ns", "response p99", Lower, Latency("response_ns", P99));
+const CONNECT_P50: Figure = figure("connect_p50_ns", "connect p50", Lower, Latency("connect_ns", P50));
+const CONNECT_P99: Figure = figure("connect_p99_ns", "connect p99", Lower, Latency("connect_ns", P99));
+const RTT_P50: Figure = figure("rtt_p50_ns", "RTT p50", Lower, Latency("service_ns", P50));
+const RTT_MIN: Figure = figure("rtt_min_ns", "RTT min", Lower, Latency("service_ns", Min));
+const RTT_MAX: Figure = figure("rtt_max_ns", "RTT max", Lower, Latency("service_ns", Max));
+const MESSAGES: Figure = figure("messages_per_s", "messages", Higher, Metric("messages_per_s"));
+const EXCHANGES: Figure = figure("requests_per_s", "exchanges", Higher, Metric("requests_per_s"));
+const REQUESTS: Figure = figure("requests_per_s", "requests", Higher, Metric("requests_per_s"));
+const CONNECTIONS: Figure = figure("connections_per_s", "connections", Higher, Metric("connections_per_s"));
+const PACKETS: Figure = figure("received_packets_per_s", "delivered", Higher, Metric("received_packets_per_s"));
+const LOST: Figure = figure("lost_ratio", "lost", Neither, Metric("lost_ratio"));
+const ERRORS: Figure = figure("error_ratio", "errors", Neither, Metric("error_ratio"));
+const JITTER: Figure = figure("jitter_ns", "jitter", Neither, Metric("jitter_ns"));
+const CLIENT_KIB: Figure = figure("client_cpu_per_kib_ns", "client CPU/KiB", Cheaper, Cpu(Client, KiB));
+const SERVER_KIB: Figure = figure("server_cpu_per_kib_ns", "server CPU/KiB", Cheaper, Cpu(Server, KiB));
+const CLIENT_MESSAGE: Figure =
+    figure("client_cpu_per_message_ns", "client CPU/msg", Cheaper, Cpu(Client, Each("messages_per_s")));
+const SERVER_MESSAGE: Figure =
+    figure("server_cpu_per_message_ns", "server CPU/msg", Cheaper, Cpu(Server, Each("messages_per_s")));
+const CLIENT_REQUEST: Figure =
+    figure("client_cpu_per_request_ns", "client CPU/req", Cheaper, Cpu(Client, Each("requests_per_s")));
+const SERVER_REQUEST: Figure =
+    figure("server_cpu_per_request_ns", "server CPU/req", Cheaper, Cpu(Server, Each("requests_per_s")));
+const CLIENT_CONNECTION: Figure =
+    figure("client_cpu_per_connection_ns", "client CPU/conn", Cheaper, Cpu(Client, Each("connections_per_s")));
+const SERVER_CONNECTION: Figure =
+    figure("server_cpu_per_connection_ns", "server CPU/conn", Cheaper, Cpu(Server, Each("connections_per_s")));
+const CLIENT_PACKET: Figure =
+    figure("client_cpu_per_packet_ns", "client CPU/pkt", Cheaper, Cpu(Client, Each("received_packets_per_s")));
+const SERVER_PACKET: Figure =
+    figure("server_cpu_per_packet_ns", "server CPU/pkt", Cheaper, Cpu(Server, Each("received_packets_per_s")));
+
+const fn kind(
+    name: &'static str,
+    open_loop: Option<bool>,
+    figures: &'static [Figure],
+    plots: usize,
+    distribution: Option<&'static str>,
+) -> Kind {
+    Kind { name, open_loop, figures, plots, distribution }
+}
+
+const fn figure(name: &'static str, label: &'static str, better: Better, source: Source) -> Figure {
+    Figure { name, label, better, source }
+}
+
+/// The figures of a workload of this kind.
+pub(crate) fn of(name: &str, open_loop: bool) -> &'static Kind {
+    let fits = |kind: &&Kind| kind.name == name && kind.open_loop.is_none_or(|open| open == open_loop);
+    KINDS.iter().find(fits).unwrap_or(&OTHER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_figures_with_names_of_their_own() {
+        for kind in KINDS.iter().chain([&OTHER]) {
+            assert!(kind.plots >= 1 && kind.plots <= kind.figures.len(), "{}", kind.name);
+            let mut names: Vec<_> = kind.figures.iter().map(|figure| figure.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), kind.figures.len(), "{}", kind.name);
+            assert!(kind.figures[0].better != Neither, "{}: a verdict needs a direction", kind.name);
+        }
+    }
+
+    #[test]
+    fn the_schedule_chooses_the_latency() {
+        assert_eq!(of("http", true).figures[0].name, "response_p50_ns");
+        assert_eq!(of("http", false).figures[0].name, "requests_per_s");
+        assert_eq!(of("stream", true).figures[0].name, "received_bits_per_s");
+        assert_eq!(of("later", false).name, "");
+    }
+}

@@ -1,0 +1,235 @@
+//! From what was kept of the records to the summary.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::Schedule;
+use hopbench_model::units::Span;
+use hopbench_stats::{median_interval, paired_ratio, summary::median};
+use serde_json::Value;
+
+use super::cell::Cell;
+use super::kind::Figure;
+use super::summary::{
+    CellSummary, DistributionSummary, Estimate, FigureSummary, Limit, PathSummary, RatioSummary, Run, SUMMARY_SCHEMA,
+    SkippedSummary, Summary, WorkloadSummary,
+};
+use super::verdict::verdict;
+use super::{Campaign, Workload, headline, point};
+
+pub(super) fn summary(campaign: &Campaign) -> Summary {
+    let run = &campaign.run;
+    let plan = &run.plan;
+    let baseline = plan.baseline.as_ref().and_then(|name| campaign.path_names.get(name)).copied();
+    let workloads: Vec<_> = campaign.workloads.iter().map(|w| workload(campaign, w, baseline)).collect();
+    let cells = || workloads.iter().flat_map(|workload| &workload.cells);
+    let verdicts = |cell: &CellSummary| {
+        cell.figures.iter().filter(|f| f.ratio.as_ref().is_some_and(|ratio| ratio.verdict.is_some())).count() as u64
+    };
+    let names = |list: &[WorkloadSummary]| list.iter().map(|workload| workload.name.clone()).collect::<Vec<_>>();
+    let path_names: Vec<_> = plan.paths.iter().map(|path| path.name.clone()).collect();
+    Summary {
+        schema: SUMMARY_SCHEMA,
+        run: Run {
+            run_id: run.run_id.clone(),
+            name: plan.name.clone(),
+            status: run.status,
+            started_at: run.started_at.clone(),
+            ended_at: run.ended_at.clone(),
+            testbed: plan.testbed.name(),
+            rounds: plan.rounds,
+            baseline: baseline.map(|path| path_names[path].clone()),
+            seed: plan.seed,
+            planned_trials: campaign.cells.len() as u64 * u64::from(plan.rounds),
+            used_trials: cells().map(|cell| cell.rounds as u64).sum(),
+            comparisons: cells().map(verdicts).sum(),
+        },
+        paths: paths(campaign),
+        skipped: skipped(campaign),
+        failures: campaign.failures.iter().cloned().collect(),
+        warnings: campaign.warnings.summary(&names(&workloads), &path_names),
+        environment: run.environment.clone(),
+        testbed: run.testbed.clone(),
+        scenario: run.scenario.clone(),
+        resolved: resolved(campaign),
+        workloads,
+    }
+}
+
+/// What cannot be measured here; one line a path and reason, as a path that cannot be built lacks all its cells.
+fn skipped(campaign: &Campaign) -> Vec<SkippedSummary> {
+    let mut counted = BTreeMap::<(&String, &String), u64>::new();
+    for skipped in &campaign.run.skipped {
+        *counted.entry((&skipped.path, &skipped.reason)).or_default() += 1;
+    }
+    let one = |((path, reason), cells): ((&String, &String), u64)| SkippedSummary {
+        path: path.clone(),
+        reason: reason.clone(),
+        cells,
+    };
+    counted.into_iter().map(one).collect()
+}
+
+/// The plan without its cells: they are paths x points, and many.
+fn resolved(campaign: &Campaign) -> Value {
+    let mut plan = serde_json::to_value(&campaign.run.plan).unwrap_or_default();
+    if let Some(plan) = plan.as_object_mut() {
+        plan.remove("cells");
+    }
+    plan
+}
+
+fn paths(campaign: &Campaign) -> Vec<PathSummary> {
+    let one = |(index, path): (usize, &hopbench_model::Path)| PathSummary {
+        name: path.name.clone(),
+        from: path.from.to_string(),
+        to: path.to.to_string(),
+        via: path.via.to_string(),
+        clients: path.clients,
+        backends: path.backends,
+        link_bits_per_s: campaign.links[index],
+        proof: campaign.proofs[index].summary(),
+    };
+    campaign.run.plan.paths.iter().enumerate().map(one).collect()
+}
+
+fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>) -> WorkloadSummary {
+    let plan = &campaign.run.plan;
+    let mut cells = Vec::new();
+    for point in &workload.points {
+        let compared = baseline.and_then(|path| campaign.cells.get(&(path, *point)));
+        for path in 0..plan.paths.len() {
+            if let Some(kept) = campaign.cells.get(&(path, *point)) {
+                let other = compared.filter(|_| baseline != Some(path));
+                cells.push(cell(campaign, workload, (path, *point), kept, other));
+            }
+        }
+    }
+    let mut out = WorkloadSummary {
+        name: workload.name.clone(),
+        kind: plan.points[workload.points[0]].job.workload.clone(),
+        setting: setting(campaign, workload),
+        parameters: plan.points[workload.points[0]].point.keys().cloned().collect(),
+        figures: figures(workload, &cells),
+        headline: String::new(),
+        reference: String::new(),
+        findings: Vec::new(),
+        distributions: distributions(campaign, workload),
+        cells,
+    };
+    out.reference = headline::reference(&out, plan.baseline.as_deref());
+    out.findings = headline::findings(&out);
+    out.headline = headline::of(&out, plan.rounds);
+    out
+}
+
+/// The columns that at least one cell has.
+fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
+    let columns = workload.kind.figures.iter().enumerate();
+    let used = columns.filter(|(_, figure)| cells.iter().any(|cell| cell.figure(figure.name).is_some()));
+    used.map(|(index, figure)| FigureSummary {
+        name: figure.name,
+        label: figure.label,
+        plotted: index < workload.kind.plots,
+        cpu: figure.is_cpu(),
+    })
+    .collect()
+}
+
+fn cell(
+    campaign: &Campaign,
+    workload: &Workload,
+    (path, at): (usize, usize),
+    kept: &Cell,
+    baseline: Option<&Cell>,
+) -> CellSummary {
+    let plan = &campaign.run.plan;
+    let mut limited_by: Vec<Limit> =
+        kept.limits.iter().map(|(limit, trials)| Limit { limit: limit.clone(), trials: *trials }).collect();
+    limited_by.sort_by(|a, b| b.trials.cmp(&a.trials).then_with(|| a.limit.cmp(&b.limit)));
+    CellSummary {
+        path: plan.paths[path].name.clone(),
+        point: plan.points[at].point.clone(),
+        path_index: path,
+        point_label: point::label(&plan.points[at].point),
+        rounds: kept.rounds.len(),
+        figures: workload
+            .kind
+            .figures
+            .iter()
+            .enumerate()
+            .filter_map(|(index, figure)| estimate(figure, index, kept, baseline))
+            .collect(),
+        limited_by,
+        limited_because: kept.because.clone(),
+        warnings: kept.warnings,
+    }
+}
+
+fn estimate(figure: &Figure, index: usize, kept: &Cell, baseline: Option<&Cell>) -> Option<Estimate> {
+    let values = kept.values(index);
+    let interval = median_interval(&values);
+    let ratio = baseline.and_then(|baseline| {
+        let ratio = paired_ratio(&kept.pairs(baseline, index))?;
+        let doubted = kept.generator_limited || baseline.generator_limited;
+        Some(RatioSummary {
+            median: ratio.median,
+            low: ratio.interval.map(|interval| interval.low),
+            high: ratio.interval.map(|interval| interval.high),
+            rounds: ratio.rounds,
+            verdict: verdict(figure.better, &ratio, doubted),
+        })
+    });
+    Some(Estimate {
+        name: figure.name,
+        median: median(&values)?,
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
+        rounds: values.len(),
+        ratio,
+    })
+}
+
+fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSummary> {
+    let Some(latency) = workload.kind.distribution else {
+        return Vec::new();
+    };
+    let plan = &campaign.run.plan;
+    let mut out = Vec::new();
+    for at in &workload.points {
+        for (index, path) in plan.paths.iter().enumerate() {
+            let curve = campaign.distributions.curve((index, *at));
+            if !curve.is_empty() {
+                let point = point::label(&plan.points[*at].point);
+                out.push(DistributionSummary { path: path.name.clone(), point, latency, curve });
+            }
+        }
+    }
+    out
+}
+
+/// What is common to the workload's points, in words.
+fn setting(campaign: &Campaign, workload: &Workload) -> String {
+    let points = &campaign.run.plan.points;
+    let first = &points[workload.points[0]];
+    let job = &first.job;
+    let mut parts = Vec::new();
+    if !first.point.contains_key("rate") {
+        parts.push(match job.schedule {
+            Schedule::Closed => "closed loop".to_owned(),
+            Schedule::Rate(rate) => format!("open loop at {}/s", crate::number::plain(rate)),
+            Schedule::Poisson(rate) => format!("Poisson arrivals at {}/s", crate::number::plain(rate)),
+        });
+    }
+    if !first.point.contains_key("connections") {
+        parts.push(crate::number::counted(u64::from(job.connections), "connection", "connections"));
+    }
+    let params = serde_json::json!({ "params": job.params });
+    let varies = |text: &String| first.point.keys().any(|key| text.starts_with(&key.replace('_', "-")));
+    parts.extend(crate::job::Job(&params).params().into_iter().filter(|text| !varies(text)));
+    parts.push(format!("engine {}", job.engine));
+    if !first.server.is_agent() {
+        parts.push(format!("server {}", first.server.program));
+    }
+    parts.push(format!("window {} after {} warm-up", Span(job.timing.window_ns), Span(job.timing.warmup_ns)));
+    parts.join(", ")
+}

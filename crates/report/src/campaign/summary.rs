@@ -1,0 +1,310 @@
+//! What a run says: figures of every cell with intervals, comparisons, and everything a reader must know beside them.
+//! Serialised, this is `hopbench.summary/1`.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::RunStatus;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::verdict::{Outcome, Verdict};
+
+/// The version of [`Summary`]; a field is never repurposed, this number grows instead.
+pub const SUMMARY_SCHEMA: &str = "hopbench.summary/1";
+
+/// A whole run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: &'static str,
+    /// The run.
+    pub run: Run,
+    /// The paths, in the scenario's order.
+    pub paths: Vec<PathSummary>,
+    /// The workloads, in the scenario's order.
+    pub workloads: Vec<WorkloadSummary>,
+    /// Trials whose records are not used in any figure, and why.
+    pub failures: Vec<FailureSummary>,
+    /// Cells that this testbed cannot measure, by path and reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedSummary>,
+    /// Caveats by workload and kind.
+    pub warnings: Vec<WarningSummary>,
+    /// Facts about the machine and the tool.
+    pub environment: BTreeMap<String, String>,
+    /// Facts about the testbed.
+    pub testbed: BTreeMap<String, String>,
+    /// The scenario as it was written.
+    pub scenario: String,
+    /// The scenario as it was resolved, without the list of cells.
+    pub resolved: Value,
+}
+
+/// Which run, and how far it came.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    /// Its identity.
+    pub run_id: String,
+    /// The scenario's name.
+    pub name: String,
+    /// How far it came.
+    pub status: RunStatus,
+    /// UTC, RFC 3339.
+    pub started_at: String,
+    /// UTC, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    /// The testbed's name.
+    pub testbed: &'static str,
+    /// Rounds that were planned.
+    pub rounds: u32,
+    /// The path that the others are compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// Seed of the order and of the trials.
+    pub seed: u64,
+    /// Trials that were planned, without those of cells that are skipped.
+    pub planned_trials: u64,
+    /// Trials whose figures are used.
+    pub used_trials: u64,
+    /// Comparisons with a verdict; each is wrong by chance once in twenty.
+    pub comparisons: u64,
+}
+
+/// A path, with what was seen of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct PathSummary {
+    /// Its name.
+    pub name: String,
+    /// Where the clients are: `bridge@a`.
+    pub from: String,
+    /// Where the servers are.
+    pub to: String,
+    /// What stands between.
+    pub via: String,
+    /// Clients.
+    pub clients: u32,
+    /// Servers.
+    pub backends: u32,
+    /// Rate of its slowest shaped link, bits/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_bits_per_s: Option<u64>,
+    /// The evidence that traffic took it, by hop.
+    pub proof: Vec<ProofSummary>,
+}
+
+/// What the trials of a path saw at one hop.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProofSummary {
+    /// The hop.
+    pub hop: String,
+    /// Trials in which it was as the path says.
+    pub ok: u32,
+    /// Trials in which it was not.
+    pub failed: u32,
+    /// The evidence of the last trial, or of the last that failed.
+    pub evidence: String,
+}
+
+/// A workload and its cells.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkloadSummary {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Its kind: `stream`, `rr` ...
+    pub kind: String,
+    /// When exchanges start, how many connections: `closed loop, 4 connections, window 10s`.
+    pub setting: String,
+    /// The parameters that vary, in the order of their names.
+    pub parameters: Vec<String>,
+    /// The figures, in the order of columns.
+    pub figures: Vec<FigureSummary>,
+    /// What it found, in a sentence.
+    pub headline: String,
+    /// The baseline's figure in words, or the range of the figures where there is no baseline.
+    pub reference: String,
+    /// What differs from it and by how much, furthest first.
+    pub findings: Vec<Finding>,
+    /// Its cells: points in the scenario's order, within one the paths in theirs.
+    pub cells: Vec<CellSummary>,
+    /// Distributions of the latency that matters, over all rounds, for the first and the last point.
+    pub distributions: Vec<DistributionSummary>,
+}
+
+/// How a path, or several, compare with the baseline over all points of a workload.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// The path's name, or several; or how many.
+    pub paths: String,
+    /// The outcome at the point where the path is furthest from the baseline.
+    pub outcome: Outcome,
+    /// In words: `slower by 18 % [15, 21] at size=64 (slower at 3 of 4 points)`.
+    pub text: String,
+}
+
+/// A column.
+#[derive(Debug, Clone, Serialize)]
+pub struct FigureSummary {
+    /// Its name, with the unit.
+    pub name: &'static str,
+    /// What people call it.
+    pub label: &'static str,
+    /// Whether it is plotted against a swept parameter.
+    pub plotted: bool,
+    /// Whether it is CPU time for a unit of work.
+    pub cpu: bool,
+}
+
+/// One cell.
+#[derive(Debug, Clone, Serialize)]
+pub struct CellSummary {
+    /// The path's name.
+    pub path: String,
+    /// The point.
+    pub point: BTreeMap<String, Value>,
+    /// Index of the path in [`Summary::paths`].
+    #[serde(skip)]
+    pub path_index: usize,
+    /// The point as reports write it: `size=64`.
+    #[serde(skip)]
+    pub point_label: String,
+    /// Rounds whose figures are used.
+    pub rounds: usize,
+    /// The figures that it has.
+    pub figures: Vec<Estimate>,
+    /// What limited its trials and how many of them, most first.
+    pub limited_by: Vec<Limit>,
+    /// The numbers behind the last trial's limit.
+    pub limited_because: String,
+    /// Caveats over all rounds.
+    pub warnings: u32,
+}
+
+/// What limited trials of a cell.
+#[derive(Debug, Clone, Serialize)]
+pub struct Limit {
+    /// The name of the limit.
+    pub limit: String,
+    /// Trials.
+    pub trials: u32,
+}
+
+/// A figure of a cell.
+#[derive(Debug, Clone, Serialize)]
+pub struct Estimate {
+    /// The figure's name.
+    pub name: &'static str,
+    /// Median over the rounds.
+    pub median: f64,
+    /// Lower end of its interval; absent with one round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Rounds that have it.
+    pub rounds: usize,
+    /// The comparison with the baseline's cell of the same point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<RatioSummary>,
+}
+
+/// A figure in relation to the baseline's.
+#[derive(Debug, Clone, Serialize)]
+pub struct RatioSummary {
+    /// Median of the ratios of the rounds.
+    pub median: f64,
+    /// Lower end of its interval; absent with one round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Rounds in which both were measured.
+    pub rounds: usize,
+    /// What that says; absent with one round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+/// A latency distribution of one cell, merged over its rounds.
+#[derive(Debug, Clone, Serialize)]
+pub struct DistributionSummary {
+    /// The path's name.
+    pub path: String,
+    /// The point as reports write it.
+    pub point: String,
+    /// Which latency: `service_ns`.
+    pub latency: &'static str,
+    /// Pairs of nines (0: the smallest, 1: 90 %, 2: 99 %) and the latency at that percentile, ns.
+    pub curve: Vec<(f64, u64)>,
+}
+
+/// A trial that is in no figure.
+#[derive(Debug, Clone, Serialize, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FailureSummary {
+    /// The path's name.
+    pub path: String,
+    /// The workload's name.
+    pub workload: String,
+    /// The point as reports write it.
+    pub point: String,
+    /// The round.
+    pub round: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// Cells of one path that the testbed cannot measure.
+#[derive(Debug, Clone, Serialize)]
+pub struct SkippedSummary {
+    /// The path's name.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+    /// How many cells.
+    pub cells: u64,
+}
+
+/// Caveats of one kind on one workload.
+#[derive(Debug, Clone, Serialize)]
+pub struct WarningSummary {
+    /// The workload's name.
+    pub workload: String,
+    /// The kind, as records write it.
+    pub kind: String,
+    /// Trials that have it.
+    pub trials: u32,
+    /// Paths that have it.
+    pub paths: Vec<String>,
+    /// What was seen, in one of them.
+    pub detail: String,
+    /// What to do.
+    pub next: String,
+}
+
+impl CellSummary {
+    /// The figure of this name.
+    pub fn figure(&self, name: &str) -> Option<&Estimate> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+}
+
+impl WorkloadSummary {
+    /// The labels of its points, in order.
+    pub fn points(&self) -> Vec<&str> {
+        let mut out: Vec<&str> = Vec::new();
+        for cell in &self.cells {
+            // Cells are sorted by point.
+            if out.last() != Some(&cell.point_label.as_str()) {
+                out.push(&cell.point_label);
+            }
+        }
+        out
+    }
+
+    /// The figure that verdicts are about; `None` when no trial left a figure.
+    pub fn main_figure(&self) -> Option<&FigureSummary> {
+        self.figures.first()
+    }
+}

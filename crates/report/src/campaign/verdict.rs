@@ -1,0 +1,104 @@
+//! What a comparison with the baseline says in words.
+
+use hopbench_stats::Ratio;
+use serde::Serialize;
+
+use super::kind::Better;
+
+/// What is said when the interval of the ratio holds 1.
+pub(crate) const SAME: &str = "no difference that this run could see";
+
+/// The outcome of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Better than the baseline.
+    Better,
+    /// Worse than the baseline.
+    Worse,
+    /// The interval holds 1.
+    Same,
+    /// The generator was the limit: the figure is not the path's, so nothing is said.
+    Generator,
+}
+
+/// A comparison with the baseline, in a word and a sentence.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// In words: `slower by 18 % [15, 21]`.
+    pub text: String,
+}
+
+/// The verdict on a ratio; `None` without an interval: one round shows no verdict.
+pub(crate) fn verdict(better: Better, ratio: &Ratio, generator_limited: bool) -> Option<Verdict> {
+    let interval = ratio.interval?;
+    let (up, down, more_is_good) = match better {
+        Better::Higher => ("faster", "slower", true),
+        Better::Lower => ("slower", "faster", false),
+        Better::Cheaper => ("dearer", "cheaper", false),
+        Better::Neither => return None,
+    };
+    if generator_limited {
+        let text = "no verdict: the load generator was the limit".to_owned();
+        return Some(Verdict { outcome: Outcome::Generator, text });
+    }
+    if interval.contains(1.0) {
+        return Some(Verdict { outcome: Outcome::Same, text: SAME.to_owned() });
+    }
+    let grew = ratio.median > 1.0;
+    let ends = if grew { [interval.low, interval.high] } else { [interval.high, interval.low] };
+    let share = |ratio: f64| percent((ratio - 1.0).abs());
+    let text = format!(
+        "{} by {} % [{}, {}]",
+        if grew { up } else { down },
+        share(ratio.median),
+        share(ends[0]),
+        share(ends[1])
+    );
+    Some(Verdict { outcome: if grew == more_is_good { Outcome::Better } else { Outcome::Worse }, text })
+}
+
+/// A share in percent with as many digits as it deserves.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_stats::Interval;
+
+    use super::*;
+
+    fn ratio(median: f64, low: f64, high: f64) -> Ratio {
+        Ratio { median, interval: Some(Interval { low, high }), rounds: 6 }
+    }
+
+    #[test]
+    fn the_words_follow_the_direction() {
+        let text = |better, median, low, high| {
+            let verdict = verdict(better, &ratio(median, low, high), false).unwrap();
+            (verdict.outcome, verdict.text)
+        };
+        assert_eq!(
+            text(Better::Higher, 0.82, 0.79, 0.85),
+            (Outcome::Worse, "slower by 18 % [15, 21]".to_owned()),
+            "the smaller loss comes first"
+        );
+        assert_eq!(text(Better::Higher, 1.05, 1.02, 1.12), (Outcome::Better, "faster by 5.0 % [2.0, 12]".to_owned()));
+        assert_eq!(text(Better::Lower, 1.5, 1.4, 1.6), (Outcome::Worse, "slower by 50 % [40, 60]".to_owned()));
+        assert_eq!(text(Better::Lower, 0.5, 0.4, 0.6), (Outcome::Better, "faster by 50 % [40, 60]".to_owned()));
+        assert_eq!(text(Better::Cheaper, 2.0, 1.9, 2.1), (Outcome::Worse, "dearer by 100 % [90, 110]".to_owned()));
+        assert_eq!(text(Better::Higher, 0.9, 0.8, 1.0), (Outcome::Same, SAME.to_owned()));
+    }
+
+    #[test]
+    fn one_round_and_a_slow_generator_have_no_verdict() {
+        assert_eq!(verdict(Better::Higher, &Ratio { interval: None, ..ratio(0.1, 0.0, 0.0) }, false), None);
+        assert_eq!(verdict(Better::Neither, &ratio(0.1, 0.1, 0.1), false), None);
+        let limited = verdict(Better::Higher, &ratio(0.1, 0.1, 0.1), true).unwrap();
+        assert_eq!(limited.outcome, Outcome::Generator);
+    }
+}

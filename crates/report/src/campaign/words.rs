@@ -1,0 +1,80 @@
+//! Names of records in words for people.
+
+use hopbench_model::RunStatus;
+
+use super::summary::CellSummary;
+
+/// What limited a trial, in words.
+pub(crate) fn limit(name: &str) -> String {
+    match name {
+        "nic" => "the link was full".to_owned(),
+        "softirq" => "packet processing (softirq) filled a CPU".to_owned(),
+        "socket_buffer" => "socket buffers were too small".to_owned(),
+        "retransmission" => "losses: bytes were sent again".to_owned(),
+        "generator" => "the load generator".to_owned(),
+        "target_rate" => "nothing: the asked rate was reached".to_owned(),
+        "unknown" => "no single limit was seen".to_owned(),
+        other => match other.strip_prefix("cpu:") {
+            Some("client") => "CPU of the client".to_owned(),
+            Some("server") => "CPU of the server".to_owned(),
+            Some("other") => "a CPU that was full with other work than the two ends".to_owned(),
+            Some(who) => format!("CPU of {who}"),
+            None => other.to_owned(),
+        },
+    }
+}
+
+/// The limits of a cell's trials as records name them: `cpu:client`, `cpu:client 2x, softirq`.
+pub(crate) fn limits(cell: &CellSummary) -> String {
+    let several = cell.limited_by.len() > 1;
+    let text = |limit: &super::summary::Limit| match (several, limit.trials) {
+        (true, n) if n > 1 => format!("{} {n}x", limit.limit),
+        _ => limit.limit.clone(),
+    };
+    cell.limited_by.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// A warning's kind in words: `not steady`.
+pub(crate) fn spaced(kind: &str) -> String {
+    kind.replace('_', " ")
+}
+
+/// How far a run came.
+pub(crate) fn status(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Running => "not ended: running, or died",
+        RunStatus::Complete => "complete",
+        RunStatus::Incomplete => "incomplete",
+    }
+}
+
+/// What many comparisons mean for one of them; `None` for a few.
+pub(crate) fn chance(run: &super::Run) -> Option<String> {
+    // With 95 % of confidence, one comparison in 20 of equal things shows a difference.
+    let expected = run.comparisons / 20;
+    (expected > 0).then(|| {
+        format!(
+            "Of the {} comparisons in this report about {expected} would show a difference by chance alone.",
+            run.comparisons
+        )
+    })
+}
+
+/// A text without its full stop, which the caller adds.
+pub(crate) fn sentence(text: &str) -> &str {
+    text.trim_end().trim_end_matches('.')
+}
+
+/// An RFC 3339 time as people read it, to the second: `2026-03-01 12:00:00 UTC`.
+pub(crate) fn time(text: &str) -> String {
+    match (text.get(..10), text.get(11..19), text.ends_with('Z')) {
+        (Some(day), Some(time), true) => format!("{day} {time} UTC"),
+        _ => text.to_owned(),
+    }
+}
+
+/// From where to where: `host@a → bridge@b via node-port@c`.
+pub(crate) fn way(path: &super::PathSummary) -> String {
+    let way = format!("{} → {}", path.from, path.to);
+    if path.via == "direct" { way } else { format!("{way} via {}", path.via) }
+}

@@ -1,0 +1,25 @@
+//! What the formats make of whole runs.
+
+mod figures;
+pub(crate) mod fixture;
+mod golden;
+mod page;
+mod size;
+
+use hopbench_report::campaign::{Campaign, Summary};
+
+use fixture::Made;
+
+pub(crate) fn campaign(made: &Made) -> Campaign {
+    let mut campaign = Campaign::new(&made.run);
+    made.records.iter().for_each(|record| campaign.add(record));
+    campaign
+}
+
+pub(crate) fn summary(made: &Made) -> Summary {
+    campaign(made).summary()
+}
+
+pub(crate) fn render(made: &Made, format: &str) -> String {
+    campaign(made).render(format).expect("a format that exists")
+}

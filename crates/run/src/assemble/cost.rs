@@ -1,0 +1,151 @@
+//! What a trial cost, process by process and machine by machine.
+
+use std::collections::BTreeMap;
+
+use hopbench_meter::delta;
+use hopbench_model::{Cost, EndReport, Invariant, NodeCost, SECOND, Tick, Warning, WarningKind};
+
+/// One end: the node it ran on, and what it saw.
+pub(super) struct End<'a> {
+    pub(super) node: &'a str,
+    pub(super) report: &'a EndReport,
+}
+
+/// What all ends cost, with what must hold and what a reader should know.
+pub(super) struct Spent {
+    pub(super) cost: Cost,
+    /// Cores of the busiest client and of the busiest server.
+    pub(super) busiest_cores: [f64; 2],
+    pub(super) invariants: Vec<Invariant>,
+    pub(super) warning: Option<Warning>,
+}
+
+/// The costs of the two sides; with `one_machine` every node is the same machine, whatever it is called.
+pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], one_machine: bool) -> Spent {
+    let processes =
+        |ends: &[End<'_>]| -> Vec<BTreeMap<String, f64>> { ends.iter().map(|e| process(e.report)).collect() };
+    let (of_clients, mut of_servers) = (processes(clients), processes(servers));
+    // Each of several servers' agents watches all processes of the server program: they count once.
+    let watchers = of_servers.iter_mut().zip(servers).filter(|(_, end)| watches(end.report));
+    watchers.skip(1).for_each(|(spent, _)| spent.clear());
+    let ends: Vec<(&End<'_>, f64)> =
+        clients.iter().chain(servers).zip(of_clients.iter().chain(&of_servers).map(cores)).collect();
+    let mut nodes = nodes(&ends);
+    let warning = raise_to_processes(&mut nodes, &ends, one_machine);
+    let busiest = |side: &[BTreeMap<String, f64>]| side.iter().map(cores).fold(0.0, f64::max);
+    let sides = [("client", clients, &of_clients), ("server", servers, &of_servers)];
+    let invariants = sides.iter().filter_map(|(name, ends, spent)| fits_machine(name, ends, spent, &nodes)).collect();
+    Spent {
+        busiest_cores: [busiest(&of_clients), busiest(&of_servers)],
+        cost: Cost { client: sum(&of_clients), server: sum(&of_servers), nodes },
+        invariants,
+        warning,
+    }
+}
+
+fn cores(process: &BTreeMap<String, f64>) -> f64 {
+    process.get("cores").copied().unwrap_or(0.0)
+}
+
+/// What the processes of one side spent together.
+fn sum(processes: &[BTreeMap<String, f64>]) -> BTreeMap<String, f64> {
+    let mut out = BTreeMap::new();
+    for (name, value) in processes.iter().flatten() {
+        *out.entry(name.clone()).or_insert(0.0) += value;
+    }
+    out
+}
+
+/// Whether an end looks at a server program instead of being the server.
+fn watches(end: &EndReport) -> bool {
+    end.end.readings.contains_key("program")
+}
+
+/// What an end's process spent over the window: the server program's processes where there is one, else the agent's.
+fn process(end: &EndReport) -> BTreeMap<String, f64> {
+    let reading = |tick: &Tick, name: &str| tick.readings.get(name).cloned().unwrap_or_default();
+    let (spender, rss) = if watches(end) { ("program", "program") } else { ("self", "process") };
+    let mut out = delta::window(&reading(&end.start, spender), &reading(&end.end, spender));
+    if let (Some(user), Some(system)) = (out.get("user_s").copied(), out.get("system_s").copied()) {
+        out.insert("cores".to_owned(), (user + system) / seconds(end));
+    }
+    if let Some(rss) = reading(&end.end, rss).get("rss_bytes") {
+        out.insert("rss_bytes".to_owned(), *rss);
+    }
+    out
+}
+
+/// Every node once, as its first end saw it.
+fn nodes(ends: &[(&End<'_>, f64)]) -> Vec<NodeCost> {
+    let mut out: Vec<NodeCost> = Vec::new();
+    for (end, _) in ends {
+        if out.iter().any(|node| node.name == end.node) {
+            continue;
+        }
+        let report = end.report;
+        let mut node = delta::node_cost(end.node, &report.start.readings, &report.end.readings, seconds(report));
+        // These stand in the costs of the processes.
+        for process in ["self", "process", "program"] {
+            node.meters.remove(process);
+        }
+        out.push(node);
+    }
+    out
+}
+
+/// Time between the two readings, s.
+fn seconds(end: &EndReport) -> f64 {
+    ((end.end.t_ns - end.start.t_ns).max(1)) as f64 / SECOND as f64
+}
+
+/// A machine cannot be less busy than the processes on it. A kernel that samples its CPUs at ticks misses work that
+/// is done between them, as a generator that sleeps on timers does it; a process' own time is exact.
+fn raise_to_processes(nodes: &mut [NodeCost], ends: &[(&End<'_>, f64)], one_machine: bool) -> Option<Warning> {
+    let mut warning = None;
+    for node in nodes.iter_mut().filter(|n| !n.per_cpu_busy.is_empty()) {
+        let here = ends.iter().filter(|(end, _)| one_machine || end.node == node.name);
+        let known: f64 = here.map(|(_, cores)| cores).sum();
+        let cpus = node.per_cpu_busy.len() as f64;
+        node.busy_cores = node.busy_cores.min(cpus);
+        node.softirq_cores = node.softirq_cores.min(cpus);
+        let sampled = node.busy_cores;
+        // Two ticks of a short window are no contradiction.
+        if known <= sampled + 0.05 {
+            continue;
+        }
+        node.busy_cores = known;
+        node.meters.entry("cpu".to_owned()).or_default().insert("sampled_busy_cores".to_owned(), sampled);
+        warning = Some(Warning::new(
+            WarningKind::Unavailable,
+            format!(
+                "the kernel's ticks saw {sampled:.2} busy cores, our processes alone used {known:.2}: it misses short work"
+            ),
+            "take the processes' CPU; the machine's is a lower bound, its softirq and per-CPU shares are too low",
+        ));
+    }
+    warning
+}
+
+/// The readings at an edge take a moment, on a busy machine a long one, s.
+const EDGE_S: f64 = 0.05;
+
+/// No process can use more than the CPUs that its machine has.
+fn fits_machine(
+    name: &str,
+    ends: &[End<'_>],
+    spent: &[BTreeMap<String, f64>],
+    nodes: &[NodeCost],
+) -> Option<Invariant> {
+    let mut known = false;
+    let mut detail = String::new();
+    for (end, process) in ends.iter().zip(spent) {
+        let node = nodes.iter().find(|n| n.name == end.node && !n.per_cpu_busy.is_empty());
+        let (Some(node), Some(cores)) = (node, process.get("cores")) else { continue };
+        known = true;
+        let cpus = node.per_cpu_busy.len() as f64;
+        if *cores > cpus * (1.05 + EDGE_S / seconds(end.report)) {
+            detail = format!("{cores:.2} cores used of {cpus}");
+        }
+    }
+    known.then(|| Invariant { name: format!("{name}_process_le_machine"), ok: detail.is_empty(), detail })
+}

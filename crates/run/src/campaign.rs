@@ -1,0 +1,266 @@
+//! A whole run: every cell of a plan, in rounds, on a testbed.
+
+mod event;
+mod links;
+mod order;
+mod start;
+mod supported;
+mod trial;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_model::{Cell, Failure, Fault, Job, Nanos, Plan, RunStatus, Tick};
+use hopbench_sys::clock;
+use hopbench_testbed::Testbed;
+use hopbench_wire::{Hello, Role};
+
+use crate::conduct::Watcher;
+use crate::results::{Folder, Resumed, TrialId, point_text};
+pub use event::{Ended, Event, Observer};
+use links::Links;
+pub use order::order;
+pub use start::new_run;
+use trial::{Done, Trial};
+
+/// So many failures of a path in a row say that the next will fail too.
+const MOST_FAILURES: u32 = 3;
+/// What a trial takes beyond warm-up and window until one has shown it, ns.
+const OVERHEAD: Nanos = 100_000_000;
+
+/// A plan, the folder of its results, and what was measured of it before.
+#[derive(Debug)]
+pub struct Campaign {
+    folder: Folder,
+    ours: Hello,
+    done: BTreeSet<TrialId>,
+    notes: Vec<String>,
+    ended: Ended,
+    /// Time between trials, summed, and how many there were.
+    overhead: (Nanos, u64),
+}
+
+/// What comes after a trial.
+enum Next {
+    Good,
+    Failed,
+    Stop,
+}
+
+impl Campaign {
+    /// A campaign that starts from nothing, in a new folder.
+    pub fn new(folder: Folder, ours: Hello) -> Self {
+        Self::resume(folder, Resumed::default(), ours)
+    }
+
+    /// A campaign that goes on where its folder's run ended.
+    pub fn resume(folder: Folder, resumed: Resumed, ours: Hello) -> Self {
+        let Resumed { done, mut notes } = resumed;
+        notes.extend(start::differences(folder.run(), &ours));
+        Self { folder, ours, done, notes, ended: Ended::default(), overhead: (0, 0) }
+    }
+
+    /// Runs what is left of the plan. The testbed is up while it runs and down afterwards, however it ends.
+    ///
+    /// A trial that fails does not end the campaign; it stands in `run.json`. What the user interrupts keeps what was
+    /// measured.
+    ///
+    /// # Errors
+    /// A testbed that cannot be built; a folder that cannot be written any more: what is in it stays whole.
+    pub fn run(mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(Folder, Ended), Fault> {
+        let result = self.on(testbed, observer);
+        testbed.down();
+        let ended = self.ended;
+        let whole = result.is_ok() && ended.failures == 0 && ended.errors == 0 && !ended.interrupted;
+        let closed = self.folder.update(|run| {
+            run.status = if whole { RunStatus::Complete } else { RunStatus::Incomplete };
+            run.ended_at = Some(start::now());
+        });
+        result.and(closed)?;
+        observer.event(&Event::RunDone { run: self.folder.run(), ended: &ended });
+        Ok((self.folder, ended))
+    }
+
+    fn on(&mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(), Fault> {
+        let (plan, skipped) = supported::supported(&self.folder.run().plan, testbed)?;
+        testbed.up(&plan)?;
+        let (facts, notes) = (testbed.facts(), std::mem::take(&mut self.notes));
+        self.folder.update(|run| {
+            run.status = RunStatus::Running;
+            run.ended_at = None;
+            run.testbed = facts;
+            run.skipped.clone_from(&skipped);
+            if !notes.is_empty() {
+                run.environment.insert("resumed".to_owned(), notes.join("; "));
+            }
+        })?;
+        notes.iter().for_each(|note| observer.event(&Event::Note(note)));
+        skipped.iter().for_each(|cell| observer.event(&Event::CellSkipped(cell)));
+        let mut links = Links::new(self.ours.clone());
+        let walked = self.walk(&plan, testbed, &mut links, observer);
+        links.close();
+        walked
+    }
+
+    /// Walks through the rounds.
+    fn walk(
+        &mut self,
+        plan: &Plan,
+        testbed: &mut dyn Testbed,
+        links: &mut Links,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Fault> {
+        let (cells, rounds) = (plan.cells.len(), plan.rounds);
+        let trials = cells * rounds as usize;
+        let mut left: Vec<(usize, u32, Cell)> = Vec::new();
+        for round in 1..=rounds {
+            left.extend(order(plan, round).into_iter().zip(1..).map(|(cell, place)| (place, round, cell)));
+        }
+        left.retain(|(_, round, cell)| !self.done.contains(&id(plan, *cell, *round)));
+        observer.event(&Event::RunStarted { run: self.folder.run(), trials, left: left.len() });
+        let mut in_a_row: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut round_now = 0;
+        let mut ended_at = None;
+        for (at, (place, round, cell)) in left.iter().enumerate() {
+            if observer.interrupted() {
+                self.ended.interrupted = true;
+                break;
+            }
+            if round_now != *round {
+                round_now = *round;
+                in_a_row.clear();
+            }
+            let trial = id(plan, *cell, *round);
+            let failures = in_a_row.entry(cell.path).or_default();
+            if *failures >= MOST_FAILURES {
+                self.give_up(trial, observer)?;
+                continue;
+            }
+            let job = &plan.points[cell.point].job;
+            observer.event(&Event::TrialStarted {
+                trial: &trial,
+                number: (*round as usize - 1) * cells + place,
+                trials,
+                cell: *place,
+                cells,
+                rounds,
+                job,
+                left_ns: self.left_ns(plan, &left[at..]),
+            });
+            let began = clock::now();
+            let next = self.one(plan, *cell, *round, trial, testbed, links, observer)?;
+            match next {
+                Next::Stop => {
+                    self.ended.interrupted = true;
+                    break;
+                }
+                Next::Good => *failures = 0,
+                Next::Failed => {
+                    *failures += 1;
+                    if *failures == MOST_FAILURES {
+                        let rest = left[at + 1..].iter().filter(|(_, r, c)| r == round && c.path == cell.path).count();
+                        let path = &plan.paths[cell.path].name;
+                        if rest > 0 {
+                            observer.event(&Event::PathGivenUp { path, round: *round, trials: rest });
+                        }
+                    }
+                }
+            }
+            self.learn(job, began, &mut ended_at, matches!(next, Next::Good));
+        }
+        Ok(())
+    }
+
+    /// One trial, to its record or its failure on the disk.
+    #[allow(clippy::too_many_arguments)]
+    fn one(
+        &mut self,
+        plan: &Plan,
+        cell: Cell,
+        round: u32,
+        trial: TrialId,
+        testbed: &mut dyn Testbed,
+        links: &mut Links,
+        observer: &mut dyn Observer,
+    ) -> Result<Next, Fault> {
+        let (path, point) = plan.at(cell);
+        let run_id = self.folder.run().run_id.clone();
+        let measured =
+            Trial { run_id: &run_id, path, point, round }.measure(testbed, links, &mut Looker(&mut *observer));
+        let interrupted = observer.interrupted();
+        let reason = match measured {
+            // Nothing was measured yet when the user had enough.
+            Err(_) if interrupted => return Ok(Next::Stop),
+            Err(fault) => fault.text,
+            Ok(Done { record, fault }) => {
+                if record.window_s > 0.0 {
+                    self.folder.append(&record)?;
+                    let usable = record.incomplete.is_none() && record.error.is_none();
+                    self.ended.good += usize::from(usable);
+                    self.ended.errors += usize::from(record.error.is_some());
+                    observer.event(&Event::TrialDone(&record));
+                }
+                match (fault, record.incomplete) {
+                    _ if interrupted => return Ok(Next::Stop),
+                    (None, None) => return Ok(Next::Good),
+                    (Some(fault), _) => fault.text,
+                    (None, Some(why)) => format!("it was cut short: {why}"),
+                }
+            }
+        };
+        self.fail(trial, reason, observer)?;
+        Ok(Next::Failed)
+    }
+
+    fn fail(&mut self, trial: TrialId, reason: String, observer: &mut dyn Observer) -> Result<(), Fault> {
+        let TrialId { path, workload, point, round } = trial;
+        let failure = Failure { path, workload, point, round, reason };
+        self.ended.failures += 1;
+        self.folder.update(|run| run.failures.push(failure.clone()))?;
+        observer.event(&Event::TrialFailed(&failure));
+        Ok(())
+    }
+
+    fn give_up(&mut self, trial: TrialId, observer: &mut dyn Observer) -> Result<(), Fault> {
+        let reason = format!("not tried: {MOST_FAILURES} trials of this path in a row failed in this round");
+        self.fail(trial, reason, observer)
+    }
+
+    /// Time that these trials will take.
+    fn left_ns(&self, plan: &Plan, left: &[(usize, u32, Cell)]) -> Nanos {
+        let (sum, count) = self.overhead;
+        let overhead = sum.checked_div(count).unwrap_or(OVERHEAD);
+        left.iter().map(|(_, _, cell)| least_ns(&plan.points[cell.point].job).saturating_add(overhead)).sum()
+    }
+
+    /// Notes what a trial took beyond its warm-up and window, with the pause before it.
+    fn learn(&mut self, job: &Job, began: Nanos, ended_at: &mut Option<Nanos>, good: bool) {
+        let now = clock::now();
+        let since = ended_at.replace(now).unwrap_or(began);
+        if good {
+            self.overhead.0 += (now - since).saturating_sub(least_ns(job));
+            self.overhead.1 += 1;
+        }
+    }
+}
+
+fn least_ns(job: &Job) -> Nanos {
+    job.timing.warmup_ns.saturating_add(job.timing.window_ns)
+}
+
+fn id(plan: &Plan, cell: Cell, round: u32) -> TrialId {
+    let (path, point) = plan.at(cell);
+    TrialId { path: path.name.clone(), workload: point.workload.clone(), point: point_text(&point.point), round }
+}
+
+/// Looks at one trial for whoever looks at the campaign.
+struct Looker<'a>(&'a mut dyn Observer);
+
+impl Watcher for Looker<'_> {
+    fn tick(&mut self, role: Role, end: usize, tick: &Tick) {
+        self.0.tick(role, end, tick);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}

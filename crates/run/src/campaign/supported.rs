@@ -1,0 +1,72 @@
+//! What of a plan a testbed can measure.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{Cell, Fault, Plan, Skipped};
+use hopbench_testbed::{Need, Testbed};
+
+use crate::results::point_text;
+
+/// The plan without what cannot be measured, and what that is. The order of what stays is the order it had.
+///
+/// # Errors
+/// The whole testbed lacks something, or nothing is left to be measured: what is missing, with what to do about it.
+pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan, Vec<Skipped>), Fault> {
+    let needs = testbed.missing(plan);
+    if needs.iter().any(|need| need.path.is_none()) {
+        return Err(lacking(&needs));
+    }
+    let mut skipped = Vec::new();
+    let mut cells = Vec::new();
+    for cell in &plan.cells {
+        let (path, point) = plan.at(*cell);
+        let need = needs.iter().find(|need| need.path.as_deref() == Some(&path.name));
+        match need.map(sentence).or_else(|| testbed.unsupported(path, point)) {
+            None => cells.push(*cell),
+            Some(reason) => skipped.push(Skipped {
+                path: path.name.clone(),
+                workload: point.workload.clone(),
+                point: point_text(&point.point),
+                reason,
+            }),
+        }
+    }
+    if cells.is_empty() {
+        return Err(if needs.is_empty() {
+            let reasons: Vec<_> = skipped.iter().map(|s| format!("{} {}: {}", s.path, s.workload, s.reason)).collect();
+            Fault::environment(format!("no cell can be measured here:\n{}", reasons.join("\n")))
+        } else {
+            lacking(&needs)
+        });
+    }
+    Ok((only(plan, &cells), skipped))
+}
+
+fn sentence(need: &Need) -> String {
+    format!("{} is missing: {}; {}", need.what, need.why, need.remedy)
+}
+
+fn lacking(needs: &[Need]) -> Fault {
+    let line = |need: &Need| match &need.path {
+        Some(path) => format!("{path}: {}", sentence(need)),
+        None => sentence(need),
+    };
+    Fault::environment(needs.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// The plan with these of its cells, and only the paths and points that they need.
+fn only(plan: &Plan, cells: &[Cell]) -> Plan {
+    let used = |index: fn(&Cell) -> usize| -> BTreeMap<usize, usize> {
+        let mut used: Vec<usize> = cells.iter().map(index).collect();
+        used.sort_unstable();
+        used.dedup();
+        used.into_iter().zip(0..).collect()
+    };
+    let (paths, points) = (used(|c| c.path), used(|c| c.point));
+    Plan {
+        paths: paths.keys().map(|i| plan.paths[*i].clone()).collect(),
+        points: points.keys().map(|i| plan.points[*i].clone()).collect(),
+        cells: cells.iter().map(|c| Cell { path: paths[&c.path], point: points[&c.point] }).collect(),
+        ..plan.clone()
+    }
+}

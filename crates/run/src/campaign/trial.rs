@@ -1,0 +1,160 @@
+//! One trial of a campaign: a cell in a round, on a testbed.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use hopbench_load::workload::Workload;
+use hopbench_model::{EndReport, Fault, Job, Path, Point, Record};
+use hopbench_testbed::{AgentId, Counters, Route, Seen, Testbed};
+
+use super::links::Links;
+use crate::assemble::{Setting, record};
+use crate::conduct::{Ends, Outcome, Watcher, conduct};
+use crate::link_rate::LinkRate;
+use crate::resolve::Target;
+
+/// What is measured.
+pub(super) struct Trial<'a> {
+    pub(super) run_id: &'a str,
+    pub(super) path: &'a Path,
+    pub(super) point: &'a Point,
+    pub(super) round: u32,
+}
+
+/// A trial that left something to report.
+pub(super) struct Done {
+    pub(super) record: Record,
+    /// What broke in the middle.
+    pub(super) fault: Option<Fault>,
+}
+
+impl Trial<'_> {
+    /// Measures.
+    ///
+    /// # Errors
+    /// What kept it from starting, or left nothing to report.
+    pub(super) fn measure(
+        &self,
+        testbed: &mut dyn Testbed,
+        links: &mut Links,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Done, Fault> {
+        let name = &self.point.job.workload;
+        let workload =
+            hopbench_load::workload(name).ok_or_else(|| Fault::input(format!("workload `{name}` is not known")))?;
+        let route = testbed.route(self.path, &self.point.server)?;
+        let (job, target) = self.address(workload, &route);
+        let mut ends = links.take(testbed, &route.clients, &route.servers)?;
+        let measured = testbed.counters(&route).and_then(|before| {
+            let outcome = conduct(&mut ends, &job, target, &route.programs, watcher)?;
+            Ok((before, outcome))
+        });
+        let finished = measured.map(|(before, outcome)| {
+            let after = testbed.counters(&route);
+            self.finish(workload, &job, target, &route, &ends, &outcome, testbed, &before, after)
+        });
+        links.put_back(ends, &route.clients, &route.servers);
+        finished
+    }
+
+    /// The job with what only the route knows, and where the clients connect to.
+    fn address(&self, workload: &dyn Workload, route: &Route) -> (Job, SocketAddr) {
+        let mut job = self.point.job.clone();
+        let mut target = route.target;
+        match workload.nature().target {
+            "URL" => job.params["url"] = format!("http://{target}{}", self.point.server.request).into(),
+            // ICMP has no ports.
+            "HOST" => target.set_port(0),
+            _ => {}
+        }
+        (job, target)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "everything that is known of a trial meets here")]
+    fn finish(
+        &self,
+        workload: &'static dyn Workload,
+        job: &Job,
+        target: SocketAddr,
+        route: &Route,
+        ends: &Ends,
+        outcome: &Outcome,
+        testbed: &dyn Testbed,
+        before: &Counters,
+        after: Result<Counters, Fault>,
+    ) -> Done {
+        let nodes = |agents: &[AgentId]| -> Vec<String> {
+            let node = |agent| route.nodes.iter().find(|(id, _)| id == agent).map(|(_, node)| node.clone());
+            agents.iter().map(|agent| node(agent).unwrap_or_else(|| agent.to_string())).collect()
+        };
+        let (client_nodes, server_nodes) = (nodes(&route.clients), nodes(&route.servers));
+        let setting = Setting {
+            run_id: self.run_id,
+            workload,
+            name: &self.point.workload,
+            job,
+            point: self.point.point.clone(),
+            round: self.round,
+            target: &Target { name: self.path.name.clone(), address: target, others: Vec::new() },
+            client: &ends.clients[0].hello,
+            server: ends.servers.first().map(|link| &link.hello),
+            nodes: (&client_nodes, &server_nodes),
+            link: route.link_bits_per_s.map(|bits_per_s| LinkRate {
+                bits_per_s,
+                mtu_bytes: route.mtu_bytes,
+                tunnel_bytes: route.tunnel_bytes,
+                v6: target.is_ipv6(),
+            }),
+        };
+        let (mut record, _) = record(&setting, outcome);
+        record.settings.insert("hops".to_owned(), route.hops.join(", "));
+        let agents = route.clients.iter().chain(&route.servers);
+        let machines: BTreeMap<_, _> = agents
+            .zip(ends.clients.iter().chain(&ends.servers))
+            .map(|(agent, link)| (agent.clone(), link.hello.machine.clone()))
+            .collect();
+        let seen = Seen {
+            job,
+            clients: &reports(&route.clients, &outcome.clients),
+            servers: &reports(&route.servers, &outcome.servers),
+            machines: &machines,
+        };
+        let mut fault = outcome.fault.clone();
+        match after {
+            Ok(after) => record.proof.extend(testbed.prove(route, before, &after, &seen)),
+            // Without them nothing says which way the traffic went.
+            Err(error) => fault = fault.or(Some(error)),
+        }
+        if let Some(fault) = &fault {
+            record.incomplete.get_or_insert_with(|| fault.text.clone());
+        }
+        // What was cut short cannot be expected to add up.
+        if record.incomplete.is_none() {
+            record.error = error(&record);
+        }
+        Done { record, fault }
+    }
+}
+
+fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, EndReport)> {
+    agents.iter().zip(reports).filter_map(|(agent, report)| Some((agent.clone(), report.clone()?))).collect()
+}
+
+/// Why a record's figures must not be used.
+fn error(record: &Record) -> Option<String> {
+    let unproven = record.proof.iter().filter(|p| !p.ok).map(|p| format!("{}: {}", p.hop, p.evidence));
+    let broken = record.invariants.iter().filter(|i| !i.ok).map(|i| format!("{}: {}", i.name, i.detail));
+    let unproven: Vec<_> = unproven.collect();
+    let broken: Vec<_> = broken.collect();
+    if !unproven.is_empty() {
+        return Some(format!("the traffic did not take the path: {}", unproven.join("; ")));
+    }
+    if !broken.is_empty() {
+        return Some(format!("the figures contradict each other: {}", broken.join("; ")));
+    }
+    let nothing = ["error_ratio", "lost_ratio"].iter().any(|name| record.metrics.get(*name).is_some_and(|s| *s >= 1.0));
+    nothing.then(|| {
+        let reasons: Vec<_> = record.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        format!("not one exchange succeeded: {}", reasons.join(", "))
+    })
+}

@@ -1,0 +1,224 @@
+//! The conductor's side of one trial, message by message.
+
+use hopbench_model::{EndReport, Fault, Nanos, SECOND, Timing};
+use hopbench_sys::{Epoll, Events, clock};
+use hopbench_wire::{FromAgent, Prepare, Role, ToAgent};
+
+use super::{Ends, Watcher};
+use crate::link::Link;
+
+/// How often the conductor looks around although nothing came.
+const LOOK: Nanos = 50_000_000;
+/// How long agents have to drop a trial.
+const ABORT_PATIENCE: Nanos = 5 * SECOND;
+/// How much later than the last moment planned an agent may report, once it was told to end.
+const LAST_WORD: Nanos = 15 * SECOND;
+
+/// One trial between the ends. Ends are numbered, the clients first.
+pub(super) struct Conductor<'e> {
+    ends: &'e mut Ends,
+    epoll: Epoll,
+    events: Events,
+}
+
+/// How one end's trial ended.
+#[derive(Debug)]
+pub(super) struct Ending {
+    pub(super) report: Option<EndReport>,
+    pub(super) fault: Option<Fault>,
+    /// The agent itself is gone.
+    pub(super) lost: bool,
+}
+
+impl<'e> Conductor<'e> {
+    pub(super) fn new(ends: &'e mut Ends) -> Result<Self, Fault> {
+        // Nobody spoke while they rested.
+        ends.clients.iter_mut().chain(&mut ends.servers).for_each(Link::begin);
+        let cannot = |e: std::io::Error| Fault::environment(format!("cannot watch the agents: {e}"));
+        let epoll = Epoll::new().map_err(cannot)?;
+        let links = ends.clients.iter().chain(&ends.servers);
+        for (token, link) in (0..).zip(links) {
+            epoll.add(link.channel.readiness(), token).map_err(cannot)?;
+        }
+        let events = Events::with_capacity((ends.clients.len() + ends.servers.len()).clamp(1, 64));
+        Ok(Self { ends, epoll, events })
+    }
+
+    fn count(&self) -> usize {
+        self.ends.clients.len() + self.ends.servers.len()
+    }
+
+    fn role(&self, end: usize) -> Role {
+        if end < self.ends.clients.len() { Role::Client } else { Role::Server }
+    }
+
+    fn side(&self, role: Role) -> std::ops::Range<usize> {
+        match role {
+            Role::Client => 0..self.ends.clients.len(),
+            Role::Server => self.ends.clients.len()..self.count(),
+        }
+    }
+
+    fn link(&mut self, end: usize) -> &mut Link {
+        let clients = self.ends.clients.len();
+        if end < clients { &mut self.ends.clients[end] } else { &mut self.ends.servers[end - clients] }
+    }
+
+    pub(super) fn slowest_round_trip(&self) -> Nanos {
+        self.ends.clients.iter().chain(&self.ends.servers).map(|link| link.round_trip_ns).max().unwrap_or(0)
+    }
+
+    /// Sends one side its orders, which stand at the numbers of the ends.
+    pub(super) fn prepare(&mut self, role: Role, orders: &[Prepare]) -> Result<(), Fault> {
+        self.side(role).try_for_each(|end| self.link(end).send(&ToAgent::Prepare(Box::new(orders[end].clone()))))
+    }
+
+    /// Waits until one side is ready; what its agents did not grant.
+    pub(super) fn await_ready(
+        &mut self,
+        role: Role,
+        until: Nanos,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Vec<String>, Fault> {
+        let side = self.side(role);
+        let mut waiting: Vec<usize> = side.clone().collect();
+        let mut limited = Vec::new();
+        while !waiting.is_empty() {
+            // Any end may fail, and then says why; those that are ready already say nothing else.
+            for end in 0..self.count() {
+                if role == Role::Server && !side.contains(&end) {
+                    continue;
+                }
+                match self.link(end).receive()? {
+                    Some(FromAgent::Ready { limited: more }) => {
+                        waiting.retain(|waits| *waits != end);
+                        limited.extend(more);
+                    }
+                    Some(FromAgent::Failed { fault, .. }) => return Err(fault),
+                    _ => {}
+                }
+            }
+            if waiting.is_empty() {
+                break;
+            }
+            if watcher.interrupted() {
+                return Err(Fault::measuring("interrupted before anything was measured"));
+            }
+            if clock::now() >= until {
+                return Err(Fault::environment("the flows could not be opened in time"));
+            }
+            self.pause()?;
+        }
+        Ok(limited)
+    }
+
+    /// Orders every end to start; the window starts at `window_start` on this process' clock. An end that is gone is
+    /// noticed when it is listened to.
+    pub(super) fn start(&mut self, window_start: Nanos) {
+        for end in 0..self.count() {
+            let link = self.link(end);
+            let at = window_start.saturating_add_signed(link.clock_offset_ns);
+            let _ = link.send(&ToAgent::Start { window_start_ns: at });
+        }
+    }
+
+    /// Follows the trial to all reports.
+    pub(super) fn follow(
+        mut self,
+        timing: &Timing,
+        window_start: Nanos,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Vec<(Role, Ending)>, Fault> {
+        let until = window_start + timing.window_ns + 2 * timing.timeout_ns + 30 * SECOND;
+        let mut endings: Vec<Option<Ending>> = (0..self.count()).map(|_| None).collect();
+        let mut finished = vec![false; self.count()];
+        let mut look_at_all = 0;
+        loop {
+            // Only who has something to say is listened to; everybody now and then, for what no event tells.
+            let all = clock::now() >= look_at_all;
+            if all {
+                look_at_all = clock::now() + LOOK;
+            }
+            for (end, ending) in endings.iter_mut().enumerate().filter(|(_, e)| e.is_none()) {
+                if all || self.events.iter().any(|event| event.token == end as u64) {
+                    *ending = self.hear(end, watcher);
+                }
+            }
+            if endings.iter().all(Option::is_some) {
+                break;
+            }
+            let now = clock::now();
+            let clients = &endings[self.side(Role::Client)];
+            let servers = &endings[self.side(Role::Server)];
+            // The servers end when all clients are done; the clients end early when one of them broke, when a server
+            // is gone, or when the user wants it.
+            let broke = clients.iter().flatten().any(|e| e.fault.is_some()) || servers.iter().any(Option::is_some);
+            let cut = watcher.interrupted() || now >= until;
+            let (clients_end, servers_end) = (broke || cut, clients.iter().all(Option::is_some) || cut);
+            for end in 0..self.count() {
+                let ends = if self.role(end) == Role::Client { clients_end } else { servers_end };
+                if ends && !finished[end] && endings[end].is_none() {
+                    finished[end] = true;
+                    // An agent that is gone is noticed by the next receive.
+                    let _ = self.link(end).send(&ToAgent::Finish);
+                }
+            }
+            if now >= until + LAST_WORD {
+                self.abort();
+                return Err(Fault::measuring("the agents did not end the trial in time"));
+            }
+            self.pause()?;
+        }
+        Ok(endings.into_iter().flatten().enumerate().map(|(end, ending)| (self.role(end), ending)).collect())
+    }
+
+    /// Takes what one end says; its ending, if that came.
+    fn hear(&mut self, end: usize, watcher: &mut dyn Watcher) -> Option<Ending> {
+        let role = self.role(end);
+        let number = end - self.side(role).start;
+        loop {
+            match self.link(end).receive() {
+                Ok(None) => {
+                    let fault = self.link(end).check_heard(clock::now()).err()?;
+                    return Some(Ending { report: None, fault: Some(fault), lost: true });
+                }
+                Ok(Some(FromAgent::Progress(tick))) => watcher.tick(role, number, &tick),
+                Ok(Some(FromAgent::Done(report))) => {
+                    return Some(Ending { report: Some(*report), fault: None, lost: false });
+                }
+                Ok(Some(FromAgent::Failed { fault, report })) => {
+                    return Some(Ending { report: report.map(|r| *r), fault: Some(fault), lost: false });
+                }
+                Ok(Some(_)) => {}
+                Err(fault) => return Some(Ending { report: None, fault: Some(fault), lost: true }),
+            }
+        }
+    }
+
+    /// Waits until something may have come, and keeps the sessions alive.
+    fn pause(&mut self) -> Result<(), Fault> {
+        let now = clock::now();
+        for end in 0..self.count() {
+            // Who is gone is noticed by the next receive, and must not keep the others from being kept alive.
+            let _ = self.link(end).keep_alive(now);
+        }
+        self.epoll.wait(&mut self.events, Some(LOOK)).map_err(|e| Fault::measuring(format!("epoll: {e}")))
+    }
+
+    /// Drops the trial at all ends, and waits for their word, so that the next can begin.
+    pub(super) fn abort(&mut self) {
+        let until = clock::now() + ABORT_PATIENCE;
+        for end in 0..self.count() {
+            let _ = self.link(end).send(&ToAgent::Abort);
+        }
+        for end in 0..self.count() {
+            while clock::now() < until && self.link(end).in_trial() {
+                match self.link(end).receive() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => drop(self.epoll.wait(&mut self.events, Some(LOOK))),
+                    Err(_) => break,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The slowest link on the way, and how much payload it carries.
+
+use hopbench_model::Job;
+use hopbench_model::units::Bytes;
+
+/// A link whose rate is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkRate {
+    /// Rate in each direction, bits/s, Ethernet headers included.
+    pub bits_per_s: u64,
+    /// The largest packet that the ends send, bytes with its IP header.
+    pub mtu_bytes: u32,
+    /// Bytes that tunnels add to each packet on the link.
+    pub tunnel_bytes: u32,
+    /// Whether the ends talk over IPv6.
+    pub v6: bool,
+}
+
+const ETHERNET: f64 = 14.0;
+/// With the time stamps that Linux sends unless it is told not to.
+const TCP: f64 = 32.0;
+const UDP: f64 = 8.0;
+
+impl LinkRate {
+    /// The payload that the link can carry for a job in one direction, bits/s: full packets over TCP, datagrams of the
+    /// job's own size. Acknowledgements of the other direction are not counted.
+    pub(crate) fn payload_bits_per_s(&self, job: &Job) -> Option<f64> {
+        let ip = if self.v6 { 40.0 } else { 20.0 };
+        let outside = ETHERNET + f64::from(self.tunnel_bytes);
+        let mtu = f64::from(self.mtu_bytes);
+        let share = if job.workload == "udp" {
+            let size = job.params.get("size")?.as_str()?.parse::<Bytes>().ok()?.0 as f64;
+            // Fragments hold multiples of 8 bytes; the UDP header is in the first.
+            let room = ((mtu - ip) / 8.0).floor() * 8.0;
+            let packets = if size + UDP + ip <= mtu { 1.0 } else { ((size + UDP) / room).ceil() };
+            size / (size + UDP + packets * (ip + outside))
+        } else {
+            (mtu - ip - TCP) / (mtu + outside)
+        };
+        (share > 0.0 && share < 1.0).then_some(self.bits_per_s as f64 * share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::{EngineKind, Pacing, SECOND, Schedule, Timing};
+    use serde_json::json;
+
+    use super::*;
+
+    fn job(workload: &str, size: &str) -> Job {
+        let timing = Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND };
+        Job {
+            workload: workload.to_owned(),
+            params: json!({"size": size}),
+            schedule: Schedule::Closed,
+            engine: EngineKind::Epoll,
+            connections: 1,
+            threads: 1,
+            pacing: Pacing::Sleep,
+            client_cpus: None,
+            server_cpus: None,
+            timing,
+            seed: 1,
+        }
+    }
+
+    const GIGABIT: LinkRate = LinkRate { bits_per_s: 1_000_000_000, mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
+
+    #[test]
+    fn payload_is_what_headers_leave() {
+        let near = |link: LinkRate, job: &Job, expected: f64| {
+            let got = link.payload_bits_per_s(job).unwrap();
+            assert!((got - expected).abs() < 1.0, "{got} is not {expected}");
+        };
+        near(GIGABIT, &job("stream", "128KiB"), 1e9 * 1448.0 / 1514.0);
+        // VXLAN: 50 bytes outside, and an MTU that is as much smaller.
+        near(LinkRate { mtu_bytes: 1450, tunnel_bytes: 50, ..GIGABIT }, &job("stream", "1B"), 1e9 * 1398.0 / 1514.0);
+        near(LinkRate { v6: true, ..GIGABIT }, &job("http", "1B"), 1e9 * 1428.0 / 1514.0);
+        near(GIGABIT, &job("udp", "1472B"), 1e9 * 1472.0 / 1514.0);
+        near(GIGABIT, &job("udp", "16B"), 1e9 * 16.0 / 58.0);
+        // Three fragments of at most 1480 bytes.
+        near(GIGABIT, &job("udp", "4000B"), 1e9 * 4000.0 / 4110.0);
+    }
+
+    #[test]
+    fn a_link_without_an_mtu_says_nothing() {
+        assert_eq!(LinkRate { mtu_bytes: 0, ..GIGABIT }.payload_bits_per_s(&job("stream", "1B")), None);
+    }
+}

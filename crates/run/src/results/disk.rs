@@ -1,0 +1,46 @@
+//! Files that are either the old or the new one, and sentences for what a disk can refuse.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use hopbench_model::Fault;
+
+/// Replaces a file as a whole: after a crash at any moment it holds all of the old contents or all of the new.
+///
+/// # Errors
+/// What the file system refuses; the old file is still there.
+pub(super) fn replace(dir: &Path, name: &str, contents: &[u8]) -> Result<(), Fault> {
+    let temporary = dir.join(format!("{name}.tmp"));
+    let written = write_whole(&temporary, contents).and_then(|()| fs::rename(&temporary, dir.join(name)));
+    if let Err(error) = written {
+        // What is left of it would only take room.
+        let _ = fs::remove_file(&temporary);
+        return Err(refused("write", &dir.join(name), &error));
+    }
+    sync_dir(dir)
+}
+
+fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+    file.write_all(contents)?;
+    file.sync_all()
+}
+
+/// Makes the names in a folder last.
+pub(super) fn sync_dir(dir: &Path) -> Result<(), Fault> {
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(|error| refused("sync", dir, &error))
+}
+
+/// A failure of the file system, with what to do about it.
+pub(super) fn refused(what: &str, path: &Path, error: &io::Error) -> Fault {
+    use io::ErrorKind as K;
+    let next = match error.kind() {
+        K::StorageFull | K::QuotaExceeded => "make room on that disk, then go on with --resume",
+        K::PermissionDenied => "take a folder that you may write to, with --out",
+        K::ReadOnlyFilesystem => "that file system is read-only: take another folder with --out",
+        K::NotFound => "check the path",
+        _ => "check that folder, or take another with --out",
+    };
+    Fault::environment(format!("cannot {what} {}: {error} ({next})", path.display()))
+}

@@ -1,0 +1,270 @@
+//! Writing a results folder.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use hopbench_model::{Fault, FaultKind, Record, RunFile};
+use hopbench_sys::clock;
+use time::OffsetDateTime;
+
+use super::disk::{refused, replace, sync_dir};
+use super::lines::Lines;
+use super::reading::{Verdict, judge, run_file};
+use super::{AGENTS_LOG, RECORDS, RUN_FILE, SUPERSEDED, TrialId};
+
+/// A results folder that this process, and no other, writes to.
+#[derive(Debug)]
+pub struct Folder {
+    dir: PathBuf,
+    /// Holds the lock; the kernel lets go of it when the process ends, however it ends.
+    _lock: Option<File>,
+    records: File,
+    /// Length of the records that are whole, bytes.
+    length: u64,
+    run: RunFile,
+}
+
+/// What a resumed folder holds already.
+#[derive(Debug, Default)]
+pub struct Resumed {
+    /// Trials with a complete record that is no error.
+    pub done: BTreeSet<TrialId>,
+    /// What was found and done about it.
+    pub notes: Vec<String>,
+}
+
+/// The name of a new folder: `results/20260131T235959Z-NAME`, with a number at its end where that is taken.
+pub fn fresh_name(name: &str) -> PathBuf {
+    let now = OffsetDateTime::UNIX_EPOCH + clock::wall();
+    let stamp = format!(
+        "{:04}{:02}{:02}T{:02}{:02}{:02}Z-{name}",
+        now.year(),
+        u8::from(now.month()),
+        now.day(),
+        now.hour(),
+        now.minute(),
+        now.second()
+    );
+    let results = Path::new("results");
+    let numbered = (2..1000).map(|n| results.join(format!("{stamp}-{n}")));
+    let all = std::iter::once(results.join(&stamp)).chain(numbered);
+    all.into_iter().find(|dir| !dir.exists()).unwrap_or_else(|| results.join(&stamp))
+}
+
+/// Refuses a folder for a new run in which something is; one that does not exist yet is welcome. Changes nothing.
+///
+/// # Errors
+/// A folder with something in it (input), or one that cannot be looked into.
+pub fn vacant(dir: &Path) -> Result<(), Fault> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(refused("read", dir, &error)),
+    };
+    if entries.take(1).count() == 0 {
+        return Ok(());
+    }
+    Err(Fault::input(format!(
+        "--out: {0} is not empty; go on with the run in it with --resume {0}, or take another folder",
+        dir.display()
+    )))
+}
+
+impl Folder {
+    /// Makes a new results folder at `dir`, which may exist if nothing is in it.
+    ///
+    /// # Errors
+    /// A folder with something in it (input); one that cannot be made or written, or that another process uses.
+    pub fn create(dir: &Path, run: RunFile) -> Result<Self, Fault> {
+        fs::create_dir_all(dir).map_err(|e| refused("make", dir, &e))?;
+        let lock = lock(dir)?;
+        vacant(dir)?;
+        let records = append_to(&dir.join(RECORDS))?;
+        let folder = Self { dir: dir.to_owned(), _lock: lock, records, length: 0, run };
+        folder.write_run()?;
+        if let Some(parent) = dir.parent().filter(|p| !p.as_os_str().is_empty()) {
+            sync_dir(parent)?;
+        }
+        Ok(folder)
+    }
+
+    /// Takes up a folder whose run did not end. A last line that was cut is dropped; records of trials that were cut
+    /// short or contradict themselves are moved to `superseded.jsonl`: they will be measured again.
+    ///
+    /// # Errors
+    /// No results folder, one of another version, one with damaged records; one that cannot be written, or that
+    /// another process uses. Nothing was changed then.
+    pub fn resume(dir: &Path) -> Result<(Self, Resumed), Fault> {
+        // The lock first: who still writes would be read in the middle.
+        let lock = lock(dir).map_err(|fault| if dir.is_dir() { fault } else { missing(dir) })?;
+        let mut run = run_file(dir)?;
+        run.failures.clear();
+        let path = dir.join(RECORDS);
+        let found = survey(&path, &run.run_id)?;
+        let mut resumed = Resumed { done: found.done, notes: found.notes };
+        if let Some(whole) = found.cut_at {
+            let file = OpenOptions::new().write(true).open(&path).map_err(|e| refused("write", &path, &e))?;
+            file.set_len(whole).and_then(|()| file.sync_all()).map_err(|e| refused("shorten", &path, &e))?;
+        }
+        if !found.again.is_empty() {
+            set_aside(dir, &found.again)?;
+            resumed.notes.push(format!(
+                "{} trials without usable figures are measured again; their records are now in {SUPERSEDED}",
+                found.again.len()
+            ));
+        }
+        let records = append_to(&path)?;
+        let length = records.metadata().map_err(|e| refused("read", &path, &e))?.len();
+        Ok((Self { dir: dir.to_owned(), _lock: lock, records, length, run }, resumed))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What `run.json` says.
+    pub fn run(&self) -> &RunFile {
+        &self.run
+    }
+
+    /// Changes `run.json`.
+    ///
+    /// # Errors
+    /// What the file system refuses; the old file is still there, and the change is made with the next that succeeds.
+    pub fn update(&mut self, change: impl FnOnce(&mut RunFile)) -> Result<(), Fault> {
+        change(&mut self.run);
+        self.write_run()
+    }
+
+    fn write_run(&self) -> Result<(), Fault> {
+        let mut text = serde_json::to_vec_pretty(&self.run)
+            .map_err(|e| Fault::measuring(format!("run.json cannot be written as JSON: {e}")))?;
+        text.push(b'\n');
+        replace(&self.dir, RUN_FILE, &text)
+    }
+
+    /// Adds a record; when this returns it is on the disk.
+    ///
+    /// # Errors
+    /// What the file system refuses; the records before it are as they were.
+    pub fn append(&mut self, record: &Record) -> Result<(), Fault> {
+        let mut line = serde_json::to_vec(record)
+            .map_err(|e| Fault::measuring(format!("a record cannot be written as JSON: {e}")))?;
+        line.push(b'\n');
+        let written = self.records.write_all(&line).and_then(|()| self.records.sync_data());
+        match written {
+            Ok(()) => {
+                self.length += line.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // Half a line would be taken for a crash.
+                let _ = self.records.set_len(self.length);
+                let fault = refused("write a record to", &self.dir.join(RECORDS), &error);
+                Err(Fault { kind: FaultKind::Measuring, ..fault })
+            }
+        }
+    }
+
+    /// The file for what agents write to their standard error, to be appended to.
+    ///
+    /// # Errors
+    /// What the file system refuses.
+    pub fn agents_log(&self) -> Result<File, Fault> {
+        append_to(&self.dir.join(AGENTS_LOG))
+    }
+
+    /// Writes a report into the folder, as a whole; one of that name is replaced. Its path.
+    ///
+    /// # Errors
+    /// What the file system refuses; an older report of that name is still there.
+    pub fn add(&self, name: &str, contents: &[u8]) -> Result<PathBuf, Fault> {
+        replace(&self.dir, name, contents)?;
+        Ok(self.dir.join(name))
+    }
+}
+
+fn missing(dir: &Path) -> Fault {
+    Fault::input(format!("--resume: there is no folder {}", dir.display()))
+}
+
+fn append_to(path: &Path) -> Result<File, Fault> {
+    OpenOptions::new().append(true).create(true).open(path).map_err(|e| refused("write", path, &e))
+}
+
+/// Locks the folder itself; nothing is left behind by it. File systems without such locks go without.
+fn lock(dir: &Path) -> Result<Option<File>, Fault> {
+    let file = File::open(dir).map_err(|e| refused("open", dir, &e))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(Fault::input(format!(
+            "another hopbench is writing to {}; wait for it, or take another folder with --out",
+            dir.display()
+        ))),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// What stands in a file of records.
+#[derive(Default)]
+struct Survey {
+    done: BTreeSet<TrialId>,
+    /// Numbers of the lines whose trials have to be measured again.
+    again: BTreeSet<u64>,
+    /// Where the whole lines end, if something follows them.
+    cut_at: Option<u64>,
+    notes: Vec<String>,
+}
+
+fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
+    let mut out = Survey::default();
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(out),
+        Err(error) => return Err(refused("read", path, &error)),
+    };
+    for line in Lines::new(BufReader::new(file)) {
+        let line = line.map_err(|e| refused("read", path, &e))?;
+        match judge(&line, run_id, path) {
+            Verdict::Good(record) if record.incomplete.is_none() && record.error.is_none() => {
+                out.done.insert(TrialId::of(&record));
+            }
+            Verdict::Good(_) => drop(out.again.insert(line.number)),
+            Verdict::Cut(note) => {
+                out.cut_at = Some(line.start);
+                out.notes.push(note);
+            }
+            Verdict::Damaged(fault) => return Err(fault),
+        }
+    }
+    Ok(out)
+}
+
+/// Moves lines of the records elsewhere: first they are there, then they are no longer here.
+fn set_aside(dir: &Path, numbers: &BTreeSet<u64>) -> Result<(), Fault> {
+    let path = dir.join(RECORDS);
+    let mut aside = append_to(&dir.join(SUPERSEDED))?;
+    let temporary = dir.join(format!("{RECORDS}.tmp"));
+    let written = (|| {
+        let mut kept = std::io::BufWriter::new(File::create(&temporary)?);
+        for line in Lines::new(BufReader::new(File::open(&path)?)) {
+            let line = line?;
+            if numbers.contains(&line.number) {
+                aside.write_all(&line.bytes)?;
+            } else {
+                kept.write_all(&line.bytes)?;
+            }
+        }
+        aside.sync_all()?;
+        kept.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(&temporary, &path)
+    })();
+    if let Err(error) = written {
+        let _ = fs::remove_file(&temporary);
+        return Err(refused("rewrite", &path, &error));
+    }
+    sync_dir(dir)
+}

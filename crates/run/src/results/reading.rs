@@ -1,0 +1,160 @@
+//! Reading a results folder.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use hopbench_model::{Fault, PLAN_SCHEMA, RECORD_SCHEMA, RUN_SCHEMA, Record, RunFile};
+use serde_json::Value;
+
+use super::disk::refused;
+use super::lines::{Line, Lines};
+use super::{RECORDS, RUN_FILE, TrialId};
+
+/// The records of a folder in the order they were written, read one at a time.
+///
+/// What comes is a record, or the fault that ends the reading: a line that is damaged although others follow it. A
+/// last line that was cut is left out, and [`Records::notes`] says so.
+#[derive(Debug)]
+pub struct Records {
+    lines: Option<Lines<BufReader<File>>>,
+    path: PathBuf,
+    run_id: String,
+    notes: Vec<String>,
+}
+
+impl Records {
+    /// What a reader should know of the folder; complete when the last record was taken.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn record(&mut self, line: io::Result<Line>) -> Option<Result<Record, Fault>> {
+        let line = match line {
+            Ok(line) => line,
+            Err(error) => return Some(Err(refused("read", &self.path, &error))),
+        };
+        match judge(&line, &self.run_id, &self.path) {
+            Verdict::Good(record) => Some(Ok(*record)),
+            Verdict::Cut(note) => {
+                self.notes.push(note);
+                None
+            }
+            Verdict::Damaged(fault) => Some(Err(fault)),
+        }
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Record, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let line = self.lines.as_mut()?.next()?;
+        let record = self.record(line);
+        if !matches!(record, Some(Ok(_))) {
+            self.lines = None;
+        }
+        record
+    }
+}
+
+/// What a line of `records.jsonl` is.
+pub(super) enum Verdict {
+    Good(Box<Record>),
+    /// The last line, not whole: the trial under way when the program or the machine died.
+    Cut(String),
+    Damaged(Fault),
+}
+
+/// Judges one line of a run's records.
+pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> Verdict {
+    let place = format!("{} line {}", path.display(), line.number);
+    let cut = |why: &str| {
+        Verdict::Cut(format!("{place} is not whole ({why}): the trial under way at a crash; it is left out"))
+    };
+    if !line.is_whole() {
+        return cut("its end was never written");
+    }
+    let record: Record = match serde_json::from_slice(&line.bytes) {
+        Ok(record) => record,
+        // Blocks that a crash kept from the disk read as zeros.
+        Err(_) if line.last && line.bytes.contains(&0) => return cut("part of it never reached the disk"),
+        Err(error) => {
+            return Verdict::Damaged(Fault::input(format!(
+                "{place} is damaged: {error}. Nothing was changed; move that line to another file, and --resume measures \
+                 its trial again"
+            )));
+        }
+    };
+    if record.schema != RECORD_SCHEMA {
+        return Verdict::Damaged(Fault::input(format!(
+            "{place}: found schema `{}`, expected `{RECORD_SCHEMA}`; use the hopbench that wrote it",
+            record.schema
+        )));
+    }
+    if record.run_id != run_id {
+        return Verdict::Damaged(Fault::input(format!(
+            "{place} is of run {}, the folder is of run {run_id}; move the records of other runs elsewhere",
+            record.run_id
+        )));
+    }
+    Verdict::Good(Box::new(record))
+}
+
+/// Opens a results folder for reading; a run that goes on in it may be writing meanwhile.
+///
+/// # Errors
+/// No results folder, one of another version of hopbench, one that cannot be read.
+pub fn open(dir: &Path) -> Result<(RunFile, Records), Fault> {
+    let run = run_file(dir)?;
+    let path = dir.join(RECORDS);
+    let lines = match File::open(&path) {
+        Ok(file) => Some(Lines::new(BufReader::with_capacity(1 << 16, file))),
+        // A run that ended before its first record.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(refused("read", &path, &error)),
+    };
+    let records = Records { lines, path, run_id: run.run_id.clone(), notes: Vec::new() };
+    Ok((run, records))
+}
+
+/// Reads a whole results folder: of each trial the last record.
+///
+/// # Errors
+/// As [`open`]; a record that is damaged.
+pub fn read(dir: &Path) -> Result<(RunFile, Vec<Record>, Vec<String>), Fault> {
+    let (run, mut records) = open(dir)?;
+    let mut all = std::collections::BTreeMap::new();
+    for (number, record) in records.by_ref().enumerate() {
+        let record = record?;
+        all.insert(TrialId::of(&record), (number, record));
+    }
+    let mut all: Vec<(usize, Record)> = all.into_values().collect();
+    all.sort_by_key(|(number, _)| *number);
+    Ok((run, all.into_iter().map(|(_, record)| record).collect(), records.notes))
+}
+
+/// Reads `run.json`.
+pub(super) fn run_file(dir: &Path) -> Result<RunFile, Fault> {
+    let path = dir.join(RUN_FILE);
+    let text = std::fs::read(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            Fault::input(format!("{} is no results folder: there is no {RUN_FILE} in it", dir.display()))
+        }
+        _ => refused("read", &path, &error),
+    })?;
+    let damaged = |error: serde_json::Error| {
+        Fault::input(format!("{} is damaged: {error}; without it the folder's records have no plan", path.display()))
+    };
+    let value: Value = serde_json::from_slice(&text).map_err(damaged)?;
+    for (what, at, expected) in [("schema", "/schema", RUN_SCHEMA), ("plan", "/plan/schema", PLAN_SCHEMA)] {
+        let found = value.pointer(at).and_then(Value::as_str).unwrap_or("nothing");
+        if found != expected {
+            return Err(Fault::input(format!(
+                "{}: {what}: found `{found}`, expected `{expected}`; use the hopbench that wrote it",
+                path.display()
+            )));
+        }
+    }
+    serde_json::from_value(value).map_err(damaged)
+}

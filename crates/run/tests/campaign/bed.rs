@@ -1,0 +1,148 @@
+//! A testbed of agents inside this process.
+
+use std::collections::BTreeMap;
+use std::net::{Shutdown, SocketAddr};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use hopbench_agent::{Inherited, Limits};
+use hopbench_model::{Fault, Path, Plan, Point, Proof, ServerSpec};
+use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
+
+use crate::relay::service;
+
+/// What happens on a path, besides what should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// There is no way.
+    NoRoute,
+    /// The traffic is said to have gone elsewhere.
+    NoProof,
+    /// An agent dies this many ms after the conductor took its counters: `true` the last client, `false` a server.
+    Dies(u64, bool),
+}
+
+/// Agents on loopback. A path's clients and servers are its own; several servers stand behind a relay.
+#[derive(Debug, Default)]
+pub(crate) struct Bed {
+    pub(crate) trouble: BTreeMap<String, Trouble>,
+    pub(crate) unsupported: Vec<String>,
+    pub(crate) missing: Vec<Need>,
+    /// Paths in the order they were measured.
+    pub(crate) routes: Vec<String>,
+    /// Sessions that were opened, by agent.
+    pub(crate) opened: BTreeMap<AgentId, u32>,
+    pub(crate) is_up: bool,
+    /// The agents' ends of their sessions, for whoever wants to cut one.
+    pub(crate) sessions: BTreeMap<AgentId, UnixStream>,
+    /// Servers are there from the start: the address is part of the route.
+    pub(crate) waiting: BTreeMap<AgentId, Inherited>,
+    pub(crate) targets: BTreeMap<String, SocketAddr>,
+}
+
+fn agents(path: &Path, role: &str, count: u32) -> Vec<AgentId> {
+    (1..=count).map(|n| AgentId(format!("{role} {n} of {}", path.name))).collect()
+}
+
+impl Bed {
+    fn end(&mut self, agent: &AgentId) {
+        if let Some(session) = self.sessions.get(agent) {
+            let _ = session.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Testbed for Bed {
+    fn name(&self) -> &'static str {
+        "bed"
+    }
+
+    fn missing(&mut self, _plan: &Plan) -> Vec<Need> {
+        self.missing.clone()
+    }
+
+    fn unsupported(&self, path: &Path, _point: &Point) -> Option<String> {
+        self.unsupported.contains(&path.name).then(|| "this bed does not do it".to_owned())
+    }
+
+    fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
+        self.is_up = true;
+        for path in &plan.paths {
+            let mut addresses = Vec::new();
+            for agent in agents(path, "server", path.backends) {
+                let server = Inherited::open(Some("127.0.0.1:0".parse().unwrap()), Limits::default())?;
+                addresses.push(server.address().unwrap());
+                self.waiting.insert(agent, server);
+            }
+            let target = if addresses.len() == 1 { addresses[0] } else { service(addresses) };
+            self.targets.insert(path.name.clone(), target);
+        }
+        Ok(())
+    }
+
+    fn route(&mut self, path: &Path, _server: &ServerSpec) -> Result<Route, Fault> {
+        self.routes.push(path.name.clone());
+        if self.trouble.get(&path.name) == Some(&Trouble::NoRoute) {
+            return Err(Fault::environment("the road is closed"));
+        }
+        let (clients, servers) = (agents(path, "client", path.clients), agents(path, "server", path.backends));
+        let named = |agents: &[AgentId], node: &str| -> Vec<_> {
+            agents.iter().map(|agent| (agent.clone(), node.to_owned())).collect()
+        };
+        Ok(Route {
+            path: path.name.clone(),
+            nodes: [named(&clients, "a"), named(&servers, "b")].concat(),
+            clients,
+            servers,
+            target: self.targets[&path.name],
+            hops: vec!["loopback".to_owned()],
+            programs: Vec::new(),
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        })
+    }
+
+    fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
+        *self.opened.entry(agent.clone()).or_default() += 1;
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        self.sessions.insert(agent.clone(), theirs.try_clone().unwrap());
+        let served = match self.waiting.remove(agent) {
+            Some(server) => server,
+            // A server that died gets a new port, which its route does not know: only clients come back here.
+            None => Inherited::open(None, Limits::default())?,
+        };
+        std::thread::spawn(move || drop(served.serve_over(theirs)));
+        Ok(Control::Pair(ours))
+    }
+
+    fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
+        if let Some(Trouble::Dies(ms, client)) = self.trouble.get(&route.path).copied() {
+            let victim = if client { route.clients.last() } else { route.servers.last() }.unwrap().clone();
+            let session = self.sessions[&victim].try_clone().unwrap();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(ms));
+                let _ = session.shutdown(Shutdown::Both);
+            });
+            self.trouble.remove(&route.path);
+        }
+        Ok(Counters::from([("looks".to_owned(), self.routes.len() as u64)]))
+    }
+
+    fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+        assert_eq!(before, after, "nothing else is measured in between");
+        assert!(seen.clients.iter().all(|(agent, _)| seen.machines.contains_key(agent)));
+        let ok = self.trouble.get(&route.path) != Some(&Trouble::NoProof);
+        vec![Proof { hop: "loopback".to_owned(), evidence: "1 packet".to_owned(), ok }]
+    }
+
+    fn facts(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([("bed".to_owned(), "loopback".to_owned())])
+    }
+
+    fn down(&mut self) {
+        let agents: Vec<_> = self.sessions.keys().cloned().collect();
+        agents.iter().for_each(|agent| self.end(agent));
+        self.is_up = false;
+    }
+}

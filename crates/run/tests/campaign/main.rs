@@ -1,0 +1,14 @@
+//! Campaigns on a testbed of real agents inside this process, over loopback.
+
+#![allow(clippy::unwrap_used, reason = "all of this is test")]
+
+mod bed;
+mod disk;
+mod failures;
+mod hangs;
+mod onlooker;
+mod plans;
+mod relay;
+mod resume;
+mod rounds;
+mod several;

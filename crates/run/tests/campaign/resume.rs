@@ -1,0 +1,181 @@
+//! Folders that a run left before its end, or that cannot be used.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hopbench_agent::hello;
+use hopbench_model::{FaultKind, Plan, Record, RunStatus};
+use hopbench_run::results::{Folder, TrialId, open, read};
+use hopbench_run::{Campaign, new_run};
+
+use crate::bed::Bed;
+use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::plans::{latency, path, plan};
+
+fn small() -> Plan {
+    plan(vec![path("x", 1, 1), path("y", 1, 1)], latency(&[1, 64]), 2)
+}
+
+/// A folder with all eight records of [`small`].
+fn finished() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let ended = run(small(), dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    assert_eq!((ended.good, ended.errors), (8, 0));
+    dir
+}
+
+fn records(dir: &Path) -> PathBuf {
+    dir.join("records.jsonl")
+}
+
+/// Where the lines end.
+fn line_ends(bytes: &[u8]) -> Vec<usize> {
+    (0..bytes.len()).filter(|i| bytes[*i] == b'\n').map(|i| i + 1).collect()
+}
+
+/// The line of a record that says little.
+fn bare(record: &Record) -> Vec<u8> {
+    let mut record = Record { job: serde_json::Value::Null, ..record.clone() };
+    record.environment = hopbench_model::Environment::default();
+    record.cost = hopbench_model::Cost::default();
+    record.settings.clear();
+    record.latency.clear();
+    record.intervals.clear();
+    record.metrics.clear();
+    let mut line = serde_json::to_vec(&record).unwrap();
+    line.push(b'\n');
+    line
+}
+
+/// A copy as a crash could have left it: `bytes` of records, and a run that never ended.
+fn crashed(whole: &Path, bytes: &[u8]) -> tempfile::TempDir {
+    // A disk would be waited for at each of them.
+    let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let run = fs::read_to_string(whole.join("run.json")).unwrap();
+    fs::write(dir.path().join("run.json"), run.replace("\"complete\"", "\"running\"")).unwrap();
+    fs::write(records(dir.path()), bytes).unwrap();
+    dir
+}
+
+#[test]
+fn a_crash_at_any_byte_loses_the_line_under_way_and_nothing_else() {
+    let whole = finished();
+    let ids: Vec<_> = contents(whole.path()).1.iter().map(TrialId::of).collect();
+    // Less of everything, so that every byte can be tried.
+    let bytes: Vec<u8> = contents(whole.path()).1.iter().flat_map(bare).collect();
+    let ends = line_ends(&bytes);
+    let from = ends[ends.len() - 3];
+    for cut in from..=bytes.len() {
+        let dir = crashed(whole.path(), &bytes[..cut]);
+        let complete = ends.iter().filter(|end| **end <= cut).count();
+        let (folder, resumed) = Folder::resume(dir.path()).unwrap();
+        assert_eq!(resumed.done, ids[..complete].iter().cloned().collect(), "cut at {cut}");
+        let clean = ends.contains(&cut);
+        assert_eq!(resumed.notes.len(), usize::from(!clean), "{:?}", resumed.notes);
+        drop(folder);
+        assert_eq!(fs::read(records(dir.path())).unwrap(), bytes[..ends[complete - 1]], "cut at {cut}");
+    }
+    // What is missing is measured, once, at a few of these places.
+    let bytes = fs::read(records(whole.path())).unwrap();
+    let ends = line_ends(&bytes);
+    let from = ends[ends.len() - 3];
+    for cut in [from, from + 1, ends[ends.len() - 2] + 100, bytes.len() - 1, bytes.len()] {
+        let dir = crashed(whole.path(), &bytes[..cut]);
+        let complete = ends.iter().filter(|end| **end <= cut).count();
+        let mut onlooker = Onlooker::default();
+        let ended = resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
+        assert_eq!((ended.good, onlooker.started.len()), (8 - complete, 8 - complete));
+        assert_eq!(onlooker.started, ids[complete..], "the rest, in the order it would have had");
+        let (run, all) = contents(dir.path());
+        assert_eq!((run.status, all.len()), (RunStatus::Complete, 8));
+        assert!(all.iter().all(|record| record.run_id == run.run_id));
+        assert_eq!(fs::read(records(dir.path())).unwrap()[..ends[complete - 1]], bytes[..ends[complete - 1]]);
+    }
+}
+
+#[test]
+fn zeros_at_the_end_are_a_crash_and_damage_in_the_middle_is_told() {
+    let whole = finished();
+    let mut bytes = fs::read(records(whole.path())).unwrap();
+    // A block that never reached the disk, in a line whose end did.
+    let last = bytes.len() - 200;
+    bytes[last..last + 100].fill(0);
+    let dir = crashed(whole.path(), &bytes);
+    let (run, all, notes) = read(dir.path()).unwrap();
+    assert_eq!((run.status, all.len(), notes.len()), (RunStatus::Running, 7, 1));
+    assert!(notes[0].contains("line 8") && notes[0].contains("never reached the disk"), "{notes:?}");
+    assert_eq!(Folder::resume(dir.path()).unwrap().1.done.len(), 7);
+
+    let mut bytes = fs::read(records(whole.path())).unwrap();
+    let middle = bytes.iter().position(|b| *b == b'\n').unwrap() + 50;
+    bytes[middle..middle + 10].fill(b'#');
+    let dir = crashed(whole.path(), &bytes);
+    for fault in [read(dir.path()).unwrap_err(), Folder::resume(dir.path()).unwrap_err()] {
+        assert_eq!(fault.kind, FaultKind::Input);
+        assert!(fault.text.contains("records.jsonl line 2 is damaged") && fault.text.contains("--resume"), "{fault}");
+    }
+    assert_eq!(fs::read(records(dir.path())).unwrap(), bytes, "nothing was changed");
+    // Read one at a time, what stands before the damage is told first.
+    let (_, mut one_by_one) = open(dir.path()).unwrap();
+    assert!(one_by_one.next().unwrap().is_ok() && one_by_one.next().unwrap().is_err() && one_by_one.next().is_none());
+}
+
+#[test]
+fn folders_that_are_no_results_are_refused() {
+    let refusal = |dir: &Path| {
+        let fault = Folder::resume(dir).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Input, "{fault}");
+        assert_eq!(read(dir).unwrap_err().kind, FaultKind::Input);
+        fault.text
+    };
+    let dir = tempfile::tempdir().unwrap();
+    assert!(refusal(&dir.path().join("none")).contains("there is no folder"));
+    assert!(refusal(dir.path()).contains("is no results folder"));
+    let run_json = dir.path().join("run.json");
+    fs::write(&run_json, "{\"schema\": \"hopbench.run/9\"}").unwrap();
+    let text = refusal(dir.path());
+    assert!(text.contains("found `hopbench.run/9`, expected `hopbench.run/1`"), "{text}");
+    fs::write(&run_json, "{\"schema\": \"hop").unwrap();
+    assert!(refusal(dir.path()).contains("run.json is damaged"));
+    let other = finished();
+    let text = fs::read_to_string(records(other.path())).unwrap();
+    let id = read(other.path()).unwrap().0.run_id;
+    fs::write(records(other.path()), text.replacen(&id, "feedfeedfeedfeed", 1)).unwrap();
+    assert!(refusal(other.path()).contains("line 1 is of run feedfeedfeedfeed"));
+}
+
+#[test]
+fn a_folder_is_used_by_one_process_and_only_when_it_is_empty() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().join("deep/er");
+    let run_file = || new_run(small(), String::new(), &hello()).unwrap();
+    let folder = Folder::create(&at, run_file()).unwrap();
+    for fault in [Folder::resume(&at).unwrap_err(), Folder::create(&at, run_file()).unwrap_err()] {
+        assert_eq!(fault.kind, FaultKind::Input);
+        assert!(fault.text.contains("another hopbench is writing to"), "{fault}");
+    }
+    drop(folder);
+    let fault = Folder::create(&at, run_file()).unwrap_err();
+    assert!(fault.kind == FaultKind::Input && fault.text.contains("is not empty"), "{fault}");
+    assert!(Folder::resume(&at).is_ok());
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert_eq!(Folder::create(&file, run_file()).unwrap_err().kind, FaultKind::Environment);
+}
+
+#[test]
+fn a_run_that_goes_on_elsewhere_says_so() {
+    let whole = finished();
+    let bytes = fs::read(records(whole.path())).unwrap();
+    let dir = crashed(whole.path(), &bytes);
+    let (folder, resumed) = Folder::resume(dir.path()).unwrap();
+    let mut elsewhere = hello();
+    elsewhere.machine.insert("kernel".to_owned(), "99.1".to_owned());
+    elsewhere.version = "9.9.9".to_owned();
+    let mut onlooker = Onlooker::default();
+    let (folder, ended) = Campaign::resume(folder, resumed, elsewhere).run(&mut Bed::default(), &mut onlooker).unwrap();
+    assert_eq!((ended.good, onlooker.started.len()), (0, 0), "everything was there");
+    assert!(onlooker.notes.iter().any(|n| n.contains("another kernel") && n.contains("99.1")), "{:?}", onlooker.notes);
+    assert!(onlooker.notes.iter().any(|n| n.contains("another version")), "{:?}", onlooker.notes);
+    assert!(folder.run().environment["resumed"].contains("99.1"));
+}

@@ -1,0 +1,93 @@
+//! What a scenario says of `http` beyond its flags: who answers, and what is requested.
+
+use hopbench_load::http::Url;
+use hopbench_model::ServerSpec;
+use hopbench_model::units::Bytes;
+
+use crate::node::{At, quoted};
+use crate::problem::Problems;
+use crate::values::Value;
+use crate::vocabulary::Vocabulary;
+
+/// The keys, with a line about each.
+pub(crate) const HTTP_KEYS: &[(&str, &str)] = &[
+    ("server", "Who answers"),
+    ("response", "Size of the answer's body"),
+    ("path", "Path and query to request, from the slash on; instead of response"),
+];
+
+/// The largest answer, bytes.
+const MOST_RESPONSE: u64 = 1 << 30;
+
+/// Checks one value of one of the keys.
+pub(crate) fn check(name: &str, value: &Value, key: &str, vocabulary: &Vocabulary, problems: &mut Problems) -> bool {
+    let before = problems.count();
+    match name {
+        "server" => {
+            let known = vocabulary.server_names();
+            if !known.contains(&value.text.as_str()) {
+                problems.unknown(value.at, key, &value.text, &known);
+            }
+        }
+        "response" => {
+            if !value.text.parse().is_ok_and(|size: Bytes| size.0 <= MOST_RESPONSE) {
+                problems.add(value.at, key, quoted(&value.text), "a size like 1KiB, at most 1GiB");
+            }
+        }
+        _ => {
+            if let Err(expected) = path(&value.text) {
+                problems.add(value.at, key, quoted(&value.text), expected);
+            }
+        }
+    }
+    problems.count() == before
+}
+
+fn path(text: &str) -> Result<(), String> {
+    const EXPECTED: &str = "a path from the slash on, like /index.html?lang=en";
+    if !text.starts_with('/') || text.contains('#') {
+        return Err(EXPECTED.to_owned());
+    }
+    Url::parse(&stand_in(text)).map(drop).map_err(|error| error.expected.to_owned())
+}
+
+/// A URL until the route says where the server is.
+pub(crate) fn stand_in(request: &str) -> String {
+    format!("http://server{request}")
+}
+
+/// Who answers what, from the values of the keys that are there; the agent, `/` for workloads that are not `http`.
+#[derive(Debug, Default)]
+pub(crate) struct Request<'v> {
+    server: Option<&'v str>,
+    response: Option<Bytes>,
+    path: Option<&'v str>,
+}
+
+impl<'v> Request<'v> {
+    /// Takes a value that was checked.
+    pub(crate) fn set(&mut self, name: &str, value: &'v str) {
+        match name {
+            "server" => self.server = Some(value),
+            "response" => self.response = value.parse().ok(),
+            _ => self.path = Some(value),
+        }
+    }
+
+    /// The server's part of a point.
+    pub(crate) fn spec(&self, vocabulary: &Vocabulary) -> ServerSpec {
+        let program = self.server.unwrap_or(ServerSpec::AGENT);
+        let sized = vocabulary.servers().find(|server| server.name == program).map_or("/", |server| server.sized);
+        let request = match (self.path, self.response) {
+            (Some(path), _) => path.to_owned(),
+            (None, Some(size)) => format!("{sized}{}", size.0),
+            (None, None) => "/".to_owned(),
+        };
+        ServerSpec { program: program.to_owned(), request, response_bytes: self.response.map(|size| size.0) }
+    }
+}
+
+/// `path` says what is requested, and so does `response`.
+pub(crate) fn contradiction(at: At, key: &str, problems: &mut Problems) {
+    problems.add(at, key, "`path` beside `response`", "only one of the two");
+}

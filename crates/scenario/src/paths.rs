@@ -1,0 +1,89 @@
+//! `paths:`, each by its name.
+
+use hopbench_model::{Path, Via};
+
+use crate::fields::{Fields, joined, named};
+use crate::node::{At, Kind, Node};
+use crate::place::Words;
+use crate::problem::Problems;
+
+/// The keys of a path.
+pub(crate) const PATH_KEYS: &[&str] = &["from", "to", "via", "clients", "backends", "mesh"];
+/// The most clients, and the most backends, of one path.
+pub(crate) const MOST_ENDS: u32 = 1000;
+
+const FORM: &str = "a path like `host@a -> bridge@b`, or a mapping with from and to";
+
+/// Reads `paths:`.
+pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> Vec<(At, Path)> {
+    let entries = named(node, "paths", "a mapping from names to paths", problems).unwrap_or_default();
+    let mut out = Vec::new();
+    for (key, value) in entries {
+        let key_path = joined("paths", &key.text);
+        let path = match &value.kind {
+            Kind::Scalar(text) => short(text, value.at, &key_path, words, problems),
+            _ => long(value, &key_path, words, problems),
+        };
+        if let Some(path) = path.map(|path| Path { name: key.text.clone(), ..path }) {
+            check(&path, value.at, &key_path, words, problems);
+            out.push((key.at, path));
+        }
+    }
+    out
+}
+
+/// `FROM -> TO` or `FROM -> TO via VIA`.
+fn short(text: &str, at: At, path: &str, words: &Words<'_>, problems: &mut Problems) -> Option<Path> {
+    let Some((from, rest)) = text.split_once("->") else {
+        problems.add(at, path, crate::node::quoted(text), FORM);
+        return None;
+    };
+    let (to, via) = rest.split_once(" via ").map_or((rest, None), |(to, via)| (to, Some(via)));
+    let from = words.place(from.trim(), at, path, problems);
+    let to = words.place(to.trim(), at, path, problems);
+    let via = via.map_or(Some(Via::Direct), |via| words.via(via, at, path, problems));
+    Some(Path { name: String::new(), from: from?, to: to?, via: via?, clients: 1, backends: 1 })
+}
+
+fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> Option<Path> {
+    let fields = Fields::read(node, path, PATH_KEYS, FORM, problems)?;
+    let mut place = |name: &str| {
+        let Some(node) = fields.get(name) else {
+            problems.add(fields.at, path, format!("no `{name}`"), "both ends: from and to, like bridge@a");
+            return None;
+        };
+        let key = fields.path_of(name);
+        match node.text() {
+            Some(text) => words.place(text, node.at, &key, problems),
+            None => {
+                problems.add(node.at, &key, node.shown(), "a place like bridge@a");
+                None
+            }
+        }
+    };
+    let (from, to) = (place("from"), place("to"));
+    let via = match fields.parsed::<String>("via", "direct, cluster-ip or node-port@NODE", problems) {
+        Some(text) => words.via(&text, fields.get("via").map_or(fields.at, |n| n.at), &fields.path_of("via"), problems),
+        None => Some(Via::Direct),
+    };
+    let mut ends = |name| {
+        let possible = |n: &u32| (1..=MOST_ENDS).contains(n);
+        fields.checked(name, "a whole number from 1 to 1000", possible, problems).unwrap_or(1)
+    };
+    let (clients, backends) = (ends("clients"), ends("backends"));
+    fields.checked("mesh", "`none`: meshes are not in this version", |mesh: &String| mesh == "none", problems);
+    Some(Path { name: String::new(), from: from?, to: to?, via: via?, clients, backends })
+}
+
+/// What no single key of a path is to blame for.
+pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems: &mut Problems) {
+    if path.backends > 1 && path.via == Via::Direct {
+        let expected = "one backend without a Service; for more, via: cluster-ip or node-port@NODE";
+        problems.add(at, key, format!("{} backends", path.backends), expected);
+    }
+    let twice = words.vocabulary.network(&path.from.network).is_some_and(|kind| kind.both_ends);
+    if path.from == path.to && !twice {
+        let expected = format!("two places; one node cannot hold both ends of a path of kind {}", path.from.network);
+        problems.add(at, key, format!("`{}` at both ends", path.from), expected);
+    }
+}

@@ -1,0 +1,109 @@
+//! `bridge@a`, `bridge+runsc@a`, `node-port@b`: the words of paths.
+
+use hopbench_model::{Place, Via};
+
+use crate::node::{At, quoted};
+use crate::problem::Problems;
+use crate::testbed::{NODE_NAME, is_node_name};
+use crate::vocabulary::Vocabulary;
+
+/// What a path may consist of.
+#[derive(Debug)]
+pub(crate) struct Words<'a> {
+    pub(crate) vocabulary: &'a Vocabulary,
+    /// The nodes that there are, where the scenario lists them.
+    pub(crate) nodes: Option<Vec<&'a str>>,
+}
+
+/// A network kind with or without a runtime, not on any node yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Attachment {
+    network: String,
+    runtime: Option<String>,
+}
+
+const VIA: &str = "direct, cluster-ip or node-port@NODE; others are not in this version";
+
+impl Attachment {
+    /// On a node.
+    pub(crate) fn on(&self, node: &str) -> Place {
+        Place { network: self.network.clone(), runtime: self.runtime.clone(), node: node.to_owned() }
+    }
+
+    /// As it stands in the names of paths: `bridge+runsc`.
+    pub(crate) fn name(&self) -> String {
+        match &self.runtime {
+            Some(runtime) => format!("{}+{runtime}", self.network),
+            None => self.network.clone(),
+        }
+    }
+}
+
+impl Words<'_> {
+    /// `bridge` or `bridge+runsc`.
+    pub(crate) fn attachment(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Attachment> {
+        let (network, runtime) = match text.split_once('+') {
+            Some((network, runtime)) => (network.trim(), Some(runtime.trim())),
+            None => (text.trim(), None),
+        };
+        let Some(kind) = self.vocabulary.network(network) else {
+            problems.unknown(at, path, network, &self.vocabulary.network_names());
+            return None;
+        };
+        if let Some(runtime) = runtime {
+            let known = self.vocabulary.runtime_names();
+            if !known.contains(&runtime) {
+                problems.unknown(at, path, runtime, &known);
+                return None;
+            }
+            if !kind.pod {
+                let expected = format!("a pod for the runtime {runtime}; {network} is none");
+                problems.add(at, path, quoted(text), expected);
+                return None;
+            }
+        }
+        Some(Attachment { network: network.to_owned(), runtime: runtime.map(str::to_owned) })
+    }
+
+    /// `bridge@a`.
+    pub(crate) fn place(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Place> {
+        let Some((attachment, node)) = text.split_once('@') else {
+            problems.add(at, path, quoted(text), "a place like bridge@a: a network kind, @ and a node");
+            return None;
+        };
+        let attachment = self.attachment(attachment, at, path, problems);
+        let node = self.node(node, at, path, problems)?;
+        Some(attachment?.on(node))
+    }
+
+    /// `direct`, `cluster-ip` or `node-port@b`.
+    pub(crate) fn via(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Via> {
+        match text.trim() {
+            "direct" => Some(Via::Direct),
+            "cluster-ip" => Some(Via::ClusterIp),
+            text => match text.split_once('@') {
+                Some(("node-port", node)) => Some(Via::NodePort(self.node(node, at, path, problems)?.to_owned())),
+                _ => {
+                    problems.add(at, path, quoted(text), VIA);
+                    None
+                }
+            },
+        }
+    }
+
+    /// A node that there is.
+    pub(crate) fn node<'t>(&self, text: &'t str, at: At, path: &str, problems: &mut Problems) -> Option<&'t str> {
+        let node = text.trim();
+        match &self.nodes {
+            _ if !is_node_name(node) => {
+                problems.add(at, path, quoted(node), format!("a node: {NODE_NAME}"));
+                None
+            }
+            Some(nodes) if !nodes.contains(&node) => {
+                problems.unknown(at, path, node, nodes);
+                None
+            }
+            _ => Some(node),
+        }
+    }
+}

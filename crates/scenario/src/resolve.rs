@@ -1,0 +1,169 @@
+//! A scenario's text, as a plan.
+
+use std::collections::{BTreeSet, HashSet};
+
+use hopbench_model::units::Span;
+use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, Via};
+
+use crate::fields::{Fields, NAME, is_name, named};
+use crate::node::{At, Node};
+use crate::place::Words;
+use crate::problem::{Problems, ScenarioProblem};
+use crate::testbed::Testbed;
+use crate::vocabulary::Vocabulary;
+use crate::workload::Shared;
+use crate::{matrix, only, paths, yaml};
+
+/// The keys of a scenario.
+pub(crate) const KEYS: &[&str] = &["name", "testbed", "rounds", "seed", "baseline", "paths", "places", "workloads"];
+/// Keys of workloads that a scenario can say once for all of them.
+pub(crate) const DEFAULT_KEYS: &[&str] = &["time", "warmup", "interval", "timeout", "engine", "cpu"];
+/// Passes over all cells.
+pub(crate) const ROUNDS: std::ops::RangeInclusive<u32> = 1..=1000;
+/// Rounds where the scenario says none.
+const DEFAULT_ROUNDS: u32 = 3;
+
+/// What the command line says instead of the scenario.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// `--rounds`.
+    pub rounds: Option<u32>,
+    /// `--duration`: the measured window of every trial, but for those that end with their count.
+    pub time: Option<Span>,
+    /// `--only`: cells that one of them selects are kept; all without any.
+    pub only: Vec<String>,
+    /// `--seed`.
+    pub seed: Option<u64>,
+    /// The seed where neither the command line nor the scenario says one.
+    pub new_seed: u64,
+}
+
+/// Reads a scenario. `file` is for messages only.
+///
+/// # Errors
+/// All that is wrong with it, in the file's order; what is wrong with the overrides comes first.
+pub fn read(
+    file: &str,
+    text: &str,
+    vocabulary: &Vocabulary,
+    overrides: &Overrides,
+) -> Result<Plan, Vec<ScenarioProblem>> {
+    let mut problems = Problems::new(file);
+    let plan = yaml::load(text, &mut problems).and_then(|root| resolve(&root, vocabulary, overrides, &mut problems));
+    let plan = match plan {
+        Some(plan) if problems.count() == 0 => only::keep(plan, &overrides.only, &mut problems),
+        other => other,
+    };
+    problems.finish(plan)
+}
+
+fn resolve(root: &Node, vocabulary: &Vocabulary, overrides: &Overrides, problems: &mut Problems) -> Option<Plan> {
+    let known = [KEYS, DEFAULT_KEYS].concat();
+    let fields = Fields::read(root, "", &known, "a scenario: a mapping with name, paths and workloads", problems)?;
+    if fields.get("name").is_none() {
+        problems.add(root.at, "", "no `name`", NAME);
+    }
+    let name = fields.checked("name", NAME, |name: &String| is_name(name), problems);
+    let rounds = fields.checked("rounds", "1 to 1000", |rounds| ROUNDS.contains(rounds), problems);
+    let rounds = overrides.rounds.or(rounds).unwrap_or(DEFAULT_ROUNDS);
+    if overrides.rounds.is_some_and(|rounds| !ROUNDS.contains(&rounds)) {
+        problems.add(At::default(), "--rounds", format!("`{rounds}`"), "1 to 1000");
+    }
+    let seed = fields.parsed("seed", "a whole number up to 18446744073709551615", problems);
+    let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
+    let testbed = Testbed::read(fields.get("testbed"), problems);
+    let paths = all_paths(&fields, &Words { vocabulary, nodes: testbed.listed() }, problems);
+    let baseline = baseline(&fields, paths.as_deref(), problems);
+    let named_paths: Option<Vec<Path>> = paths.as_ref().map(|list| list.iter().map(|(_, path)| path.clone()).collect());
+    let mut shared = Shared {
+        vocabulary,
+        defaults: fields.entries().filter(|(name, ..)| DEFAULT_KEYS.contains(name)).map(|(n, _, v)| (n, v)).collect(),
+        time: overrides.time,
+        seed,
+        paths: named_paths.as_deref(),
+        cells: 0,
+    };
+    let Some(workloads) = fields.get("workloads") else {
+        problems.add(root.at, "", "no `workloads`", "at least one, like workloads: {latency: {rr: {size: 64}}}");
+        return None;
+    };
+    let entries = named(workloads, "workloads", "a mapping from names to workloads", problems)?;
+    let (mut points, mut measured) = (Vec::new(), Vec::new());
+    let before = problems.count();
+    for (key, node) in entries {
+        if let Some(made) = shared.read(key, node, problems) {
+            let first = points.len();
+            points.extend(made.points);
+            measured.push((made.paths, first..points.len()));
+        }
+    }
+    let (paths, named_paths) = (paths?, named_paths?);
+    let mut cells = Vec::new();
+    for (index, (at, path)) in paths.iter().enumerate() {
+        let start = cells.len();
+        for (_, range) in measured.iter().filter(|(on, _)| on.binary_search(&index).is_ok()) {
+            cells.extend(range.clone().map(|point| Cell { path: index, point }));
+        }
+        if cells.len() == start && problems.count() == before {
+            problems.add(
+                *at,
+                &format!("paths.{}", path.name),
+                "no workload on it",
+                "at least one that has it in its paths",
+            );
+        }
+    }
+    let nodes: BTreeSet<&str> = named_paths.iter().flat_map(nodes).collect();
+    Some(Plan {
+        schema: PLAN_SCHEMA.to_owned(),
+        name: name?,
+        testbed: testbed.with(&nodes),
+        paths: named_paths.clone(),
+        points,
+        cells,
+        rounds,
+        baseline,
+        seed,
+    })
+}
+
+/// Those of `paths` and those of `places`; `None` if some of them could not be read.
+fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) -> Option<Vec<(At, Path)>> {
+    let before = problems.count();
+    let mut out = Vec::new();
+    if let Some(node) = fields.get("paths") {
+        out.extend(paths::read(node, words, problems));
+    }
+    if let Some(node) = fields.get("places") {
+        out.extend(matrix::read(node, words, problems));
+    }
+    if fields.get("paths").is_none() && fields.get("places").is_none() {
+        problems.add(fields.at, "", "no `paths`", "at least one, like paths: {direct: host@a -> host@b}");
+    }
+    let mut seen = HashSet::new();
+    for (at, path) in &out {
+        if !seen.insert(path.name.as_str()) {
+            problems.add(*at, "paths", format!("two paths called `{}`", path.name), "each path once");
+        }
+    }
+    (problems.count() == before).then_some(out)
+}
+
+fn baseline(fields: &Fields<'_>, paths: Option<&[(At, Path)]>, problems: &mut Problems) -> Option<String> {
+    let baseline: String = fields.parsed("baseline", "the name of a path", problems)?;
+    let names: Vec<&str> = paths?.iter().map(|(_, path)| path.name.as_str()).collect();
+    if !names.contains(&baseline.as_str()) {
+        let at = fields.get("baseline").map_or(fields.at, |node| node.at);
+        problems.unknown(at, "baseline", &baseline, &names);
+    }
+    Some(baseline)
+}
+
+/// The nodes of a path.
+fn nodes(path: &Path) -> Vec<&str> {
+    let mut out = vec![path.from.node.as_str(), path.to.node.as_str()];
+    if let Via::NodePort(node) = &path.via {
+        out.push(node);
+    }
+    out
+}

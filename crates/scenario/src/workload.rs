@@ -1,0 +1,152 @@
+//! One entry of `workloads:`.
+
+use hopbench_load::{WORKLOADS, workload};
+use hopbench_model::units::Span;
+use hopbench_model::{Path, Point};
+use wildmatch::WildMatch;
+
+use crate::fields::{Fields, joined};
+use crate::flags::command;
+use crate::http::contradiction;
+use crate::keys::{Reader, given};
+use crate::node::{Key, Kind, Node, quoted};
+use crate::points::Maker;
+use crate::problem::Problems;
+use crate::vocabulary::Vocabulary;
+
+/// More cells than this are refused.
+pub const MOST_CELLS: usize = 100_000;
+
+const FORM: &str = "a workload like {rr: {size: 64}}";
+
+/// What all workloads of a scenario share.
+pub(crate) struct Shared<'a> {
+    pub(crate) vocabulary: &'a Vocabulary,
+    /// Keys of the scenario that hold for every workload that does not say otherwise.
+    pub(crate) defaults: Vec<(&'a str, &'a Node)>,
+    /// Of the command line, instead of every other.
+    pub(crate) time: Option<Span>,
+    pub(crate) seed: u64,
+    /// `None` if it is not known which there are.
+    pub(crate) paths: Option<&'a [Path]>,
+    /// Cells so far.
+    pub(crate) cells: usize,
+}
+
+/// The points of a workload and the paths that they are measured on.
+pub(crate) struct Made {
+    pub(crate) points: Vec<Point>,
+    /// Indices.
+    pub(crate) paths: Vec<usize>,
+}
+
+impl Shared<'_> {
+    /// Reads one workload.
+    pub(crate) fn read(&mut self, key: &Key, node: &Node, problems: &mut Problems) -> Option<Made> {
+        let path = joined("workloads", &key.text);
+        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name()).collect();
+        let nothing = Node { at: node.at, kind: Kind::Null };
+        let (kind, params, globs) = match node.text() {
+            // `latency: rr`
+            Some(kind) => (kind, &nothing, None),
+            None => {
+                let known = [names.as_slice(), &["paths"]].concat();
+                let before = problems.count();
+                let fields = Fields::read(node, &path, &known, FORM, problems)?;
+                let kinds: Vec<_> = fields.entries().filter(|(name, ..)| *name != "paths").collect();
+                let [(_, kind, params)] = kinds.as_slice() else {
+                    if kinds.is_empty() && problems.count() == before {
+                        problems.add(node.at, &path, "no workload", format!("one of {}", names.join(", ")));
+                    } else if let Some((_, second, _)) = kinds.get(1) {
+                        problems.add(
+                            second.at,
+                            &path,
+                            format!("{} too", quoted(&second.text)),
+                            "one workload an entry",
+                        );
+                    }
+                    return None;
+                };
+                (kind.text.as_str(), *params, fields.get("paths"))
+            }
+        };
+        let Some(workload) = workload(kind) else {
+            problems.unknown(node.at, &path, kind, &names);
+            return None;
+        };
+        let chosen = self.chosen(globs, &joined(&path, "paths"), problems);
+        let path = joined(&path, kind);
+        let mut command = command(workload);
+        let is_http = workload.nature().target == "URL";
+        let mut reader = Reader { command: &mut command, http: is_http, vocabulary: self.vocabulary };
+        let own = match &params.kind {
+            Kind::Null => None,
+            _ => Some(Fields::read(params, &path, &reader.names(), "a mapping of parameters", problems)?),
+        };
+        let (mut keys, wrong) = reader.read(&self.defaults, own.as_ref(), problems);
+        if let Some(time) = self.time {
+            keys.retain(|key| key.name != "time");
+            keys.push(given("time", "--duration", time.to_string(), &command));
+        }
+        if let Some(node) =
+            own.as_ref().filter(|own| is_http && own.get("response").is_some()).and_then(|own| own.get("path"))
+        {
+            contradiction(node.at, &path, problems);
+        }
+        let chosen = chosen?;
+        if wrong > 0 {
+            return None;
+        }
+        let points = keys.iter().fold(1usize, |n, key| n.saturating_mul(key.len()));
+        let cells = points.saturating_mul(chosen.len().max(1));
+        self.cells = self.cells.saturating_add(cells);
+        if self.cells > MOST_CELLS {
+            let found = format!("{points} points on {} paths, {} cells so far", chosen.len(), self.cells);
+            problems.add(key.at, &path, found, "at most 100 000 cells");
+            return None;
+        }
+        let mut maker = Maker {
+            name: &key.text,
+            workload,
+            command: &mut command,
+            keys: &keys,
+            at: key.at,
+            path: &path,
+            vocabulary: self.vocabulary,
+            seed: self.seed,
+        };
+        Some(Made { points: maker.make(problems), paths: chosen })
+    }
+
+    /// The paths that `paths:` of a workload selects; all without it.
+    fn chosen(&self, globs: Option<&Node>, key: &str, problems: &mut Problems) -> Option<Vec<usize>> {
+        let Some(paths) = self.paths else {
+            return Some(Vec::new());
+        };
+        let Some(node) = globs else {
+            return Some((0..paths.len()).collect());
+        };
+        let list = match &node.kind {
+            Kind::List(list) if !list.is_empty() => list.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        let mut chosen = vec![false; paths.len()];
+        let before = problems.count();
+        for glob in list {
+            let Some(text) = glob.text() else {
+                problems.add(glob.at, key, glob.shown(), "names of paths, `*` standing for any characters");
+                continue;
+            };
+            let matcher = WildMatch::new(text);
+            let found: Vec<usize> = (0..paths.len()).filter(|i| matcher.matches(&paths[*i].name)).collect();
+            if found.is_empty() {
+                problems.unknown(glob.at, key, text, &paths.iter().map(|p| &p.name).collect::<Vec<_>>());
+            }
+            for index in found {
+                chosen[index] = true;
+            }
+        }
+        let chosen = (0..paths.len()).filter(|i| chosen[*i]).collect();
+        (problems.count() == before).then_some(chosen)
+    }
+}

@@ -1,0 +1,10 @@
+//! Scenario files, from outside.
+
+mod bad_input;
+mod common;
+mod only;
+mod properties;
+mod scale;
+mod schema;
+mod shipped;
+mod sweeps;

@@ -1,0 +1,181 @@
+//! Whatever the input is, the reader ends and does not panic; and what it accepts makes sense.
+
+use std::collections::HashSet;
+
+use hopbench_model::Plan;
+use hopbench_scenario::{MOST_CELLS, Overrides, SHIPPED, read};
+use proptest::prelude::*;
+
+use crate::common::{plan, try_plan, vocabulary};
+
+/// What every plan must be.
+fn is_sound(plan: &Plan) {
+    assert!((1..=1000).contains(&plan.rounds));
+    assert!(!plan.cells.is_empty() && plan.cells.len() <= MOST_CELLS);
+    let names: HashSet<_> = plan.paths.iter().map(|p| &p.name).collect();
+    assert_eq!(names.len(), plan.paths.len(), "a path's name is there twice");
+    assert!(plan.baseline.as_ref().is_none_or(|name| names.contains(name)));
+    let nodes = plan.testbed.nodes();
+    for path in &plan.paths {
+        assert!(nodes.contains(&path.from.node.as_str()) && nodes.contains(&path.to.node.as_str()));
+        assert!(path.clients >= 1 && path.backends >= 1);
+    }
+    let points: HashSet<_> = plan.points.iter().map(|p| (&p.workload, format!("{:?}", p.point))).collect();
+    assert_eq!(points.len(), plan.points.len(), "a point is there twice");
+    let cells: HashSet<_> = plan.cells.iter().collect();
+    assert_eq!(cells.len(), plan.cells.len(), "a cell is there twice");
+    for cell in &plan.cells {
+        assert!(cell.path < plan.paths.len() && cell.point < plan.points.len());
+    }
+    for point in &plan.points {
+        let workload = hopbench_load::workload(&point.job.workload).expect("a workload");
+        assert_eq!(point.job.problems().len() + workload.problems(&point.job).len(), 0, "{:?}", point.job);
+    }
+}
+
+/// A problem says where, what, and what instead, in one line that a terminal can be trusted with.
+fn try_one(text: &str) {
+    match try_plan(text) {
+        Ok(plan) => is_sound(&plan),
+        Err(problems) => {
+            assert!(!problems.is_empty());
+            for problem in &problems {
+                let line = problem.to_string();
+                assert!(!problem.found.is_empty() && !problem.expected.is_empty(), "{line}");
+                assert!(!line.chars().any(|c| c.is_control()), "{line:?}");
+                assert!(line.len() < 6000, "{} bytes", line.len());
+                assert!(problem.line <= text.matches(['\n', '\r']).count() + 1, "{line}");
+            }
+        }
+    }
+}
+
+/// Pieces that scenarios are made of.
+const PIECES: &[&str] = &[
+    "name",
+    "paths",
+    "places",
+    "workloads",
+    "testbed",
+    "lab",
+    "nodes",
+    "zone",
+    "link",
+    "10Gbit",
+    "rounds",
+    "0",
+    "1",
+    "-1",
+    "3",
+    "1e9",
+    "host@a",
+    "bridge+runsc@b",
+    "->",
+    " via ",
+    "node-port@c",
+    "cluster-ip",
+    "rr",
+    "stream",
+    "http",
+    "ping",
+    "size",
+    "[",
+    "]",
+    "{",
+    "}",
+    ":",
+    ": ",
+    ", ",
+    "\n",
+    "\n  ",
+    "- ",
+    "'",
+    "\"",
+    "&a ",
+    "*a",
+    "!!str ",
+    "#",
+    "|",
+    ">",
+    "? ",
+    "---\n",
+    "%",
+    "1:256KiB:*64",
+    "1,2",
+    "from",
+    "to",
+    "factor",
+    "step",
+    "response",
+    "path",
+    "server",
+    "nginx",
+    "time",
+    "null",
+    "~",
+    "\t",
+    "\u{feff}",
+    "18446744073709551616",
+    "inf",
+    "kinds",
+    "*",
+    "..",
+    "\u{0}",
+    "ä",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        try_one(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn no_heap_of_pieces_panics(pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..60)) {
+        try_one(&pieces.concat());
+    }
+
+    /// A few changes to a scenario that is right: most of it is still understood.
+    #[test]
+    fn no_mutation_panics(
+        which in 0..SHIPPED.len(),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..20, proptest::sample::select(PIECES)), 1..4),
+    ) {
+        let mut text: Vec<char> = SHIPPED[which].text.chars().collect();
+        for (at, cut, piece) in changes {
+            let from = at.index(text.len() + 1);
+            let to = (from + cut).min(text.len());
+            text.splice(from..to, piece.chars());
+        }
+        try_one(&text.into_iter().collect::<String>());
+    }
+
+    #[test]
+    fn no_filter_panics(filter in "[a-z=,*?0-9:.]{0,30}") {
+        let overrides = Overrides { only: vec![filter], ..Overrides::default() };
+        if let Ok(plan) = read("x.yaml", SHIPPED[0].text, &vocabulary(), &overrides) {
+            is_sound(&plan);
+        }
+    }
+}
+
+#[test]
+fn the_shipped_are_sound() {
+    SHIPPED.iter().for_each(|scenario| is_sound(&plan(scenario.text)));
+}
+
+/// Lines may end as on other systems, and keys may be in any order.
+#[test]
+fn the_same_in_other_words() {
+    for scenario in SHIPPED {
+        let original = plan(scenario.text);
+        assert_eq!(plan(&scenario.text.replace('\n', "\r\n")), original, "{}", scenario.name);
+    }
+    let text = "workloads: {w: {rr: {receive-nothing: 1}}}\nname: x\npaths: {p: host@a -> host@b}";
+    assert!(try_plan(text).is_err());
+    let one = "name: x\nseed: 1\npaths: {p: host@a -> host@b}\nworkloads: {w: {stream: {send-buffer: 1MiB}}}\n";
+    let other = "workloads: {w: {stream: {send_buffer: 1MiB}}}\npaths:\n  p:\n    to: host@b\n    from: host@a\nseed: 1\nname: x\n";
+    assert_eq!(plan(one), plan(other));
+}

@@ -1,0 +1,184 @@
+//! The JSON Schema agrees with the reader: a validator written by others decides.
+
+use hopbench_scenario::{SHIPPED, schema};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use crate::common::{try_plan, vocabulary, with};
+
+fn validator() -> Validator {
+    let schema = schema(&vocabulary());
+    jsonschema::meta::validate(&schema).expect("a valid schema");
+    jsonschema::draft202012::new(&schema).expect("a schema of 2020-12")
+}
+
+fn json_of(text: &str) -> Value {
+    serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn the_shipped_scenarios_are_valid() {
+    let validator = validator();
+    for scenario in SHIPPED {
+        let value = json_of(scenario.text);
+        let errors: Vec<String> =
+            validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        assert!(errors.is_empty(), "{}: {errors:#?}", scenario.name);
+    }
+}
+
+/// A key that nobody knows is refused wherever it stands, and so is a value of another type.
+#[test]
+fn mutated_scenarios_are_not() {
+    let validator = validator();
+    let mut tried = 0;
+    for scenario in SHIPPED {
+        let value = json_of(scenario.text);
+        for pointer in mappings(&value) {
+            // Of names that the user gives any will do.
+            let free = ["/paths", "/workloads", "/testbed/lab/nodes", "/places/nodes"].contains(&pointer.as_str());
+            let mut mutated = value.clone();
+            mutated.pointer_mut(&pointer).expect("a mapping")[if free { "no name" } else { "siez" }] =
+                json!("host@a -> host@b");
+            assert!(!validator.is_valid(&mutated), "{}{pointer}: an unknown key was accepted", scenario.name);
+            tried += 1;
+        }
+        for (pointer, wrong) in [
+            ("/name", json!("a/b")),
+            ("/name", json!(7)),
+            ("/rounds", json!(0)),
+            ("/rounds", json!("three")),
+            ("/time", json!("soon")),
+            ("/workloads", json!({})),
+            ("/baseline", json!(["host"])),
+            ("/testbed", json!("kubernetes")),
+        ] {
+            let mut mutated = value.clone();
+            *mutated.pointer_mut(pointer).expect("a value") = wrong;
+            assert!(
+                !validator.is_valid(&mutated),
+                "{}{pointer}: {} was accepted",
+                scenario.name,
+                mutated.pointer(pointer).expect("it")
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > 100, "only {tried}");
+}
+
+/// JSON pointers of all mappings.
+fn mappings(value: &Value) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut look =
+        |prefix: String, value: &Value| out.extend(mappings(value).into_iter().map(|p| format!("{prefix}{p}")));
+    match value {
+        Value::Object(map) => {
+            map.iter().for_each(|(key, value)| look(format!("/{key}"), value));
+            out.push(String::new());
+        }
+        Value::Array(list) => list.iter().enumerate().for_each(|(i, value)| look(format!("/{i}"), value)),
+        _ => {}
+    }
+    out
+}
+
+/// What the reader takes the schema takes, and the other way round.
+#[test]
+fn both_take_the_same_workloads() {
+    let validator = validator();
+    for (workload, right) in [
+        ("rr", true),
+        ("{rr: }", true),
+        ("{rr: {size: 64}}", true),
+        ("{rr: {size: 1:256KiB:*64}}", true),
+        ("{rr: {size: '1,64'}}", true),
+        ("{rr: {size: {from: 1B, to: 1KiB, factor: 2}}}", true),
+        ("{rr: {size: {from: 1B, to: 1KiB, step: 100B}}}", true),
+        ("{rr: {size: [1, 4KiB], udp: true, connections: 4, rate: 0.5, schedule: poisson}}", true),
+        ("{rr: {engine: [spin, epoll], cpu: 0, pacing: spin, time: 2, timeout: 10ms}}", true),
+        ("{udp: {rate: [max, 50000pps, 100Mbit]}}", true),
+        ("{http: {server: nginx, response: 1KiB, header: ['A: 1', 'B: 2']}}", true),
+        ("{http: {path: /x, no-keep-alive: true}, paths: [p]}", true),
+        ("{rr: {size: [1, 2]}, paths: p}", true),
+        ("{rr: {rate: {from: 100, to: 400, factor: 2}}}", true),
+        ("{rr: {size: {from: 1B, to: 1KiB}}}", false),
+        ("{rr: {size: {from: 1B, to: 1KiB, factor: 2, step: 2}}}", false),
+        ("{rr: {size: {from: 1B, until: 1KiB, factor: 2}}}", false),
+        ("{rr: {size: []}}", false),
+        ("{rr: {size: [[1]]}}", false),
+        ("{rr: {size: }}", false),
+        ("{rr: {siez: 1}}", false),
+        ("{rr: {udp: maybe}}", false),
+        ("{rr: {connections: many}}", false),
+        ("{rr: {connections: -1}}", false),
+        ("{rr: {engine: kqueue}}", false),
+        ("{rr: {schedule: hourly}}", false),
+        ("{rr: {server: nginx}}", false),
+        ("{http: {server: apache}}", false),
+        ("{rr: {}, stream: {}}", false),
+        ("{paths: [p]}", false),
+        ("{rr: 5}", false),
+        ("rrr", false),
+        ("[rr]", false),
+    ] {
+        let text = with(workload);
+        assert_eq!(try_plan(&text).is_ok(), right, "the reader: {workload}");
+        assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {workload}");
+    }
+}
+
+#[test]
+fn both_take_the_same_paths() {
+    let validator = validator();
+    for (paths, right) in [
+        ("paths: {p: host@a -> bridge+runsc@b via node-port@c}", true),
+        ("paths: {p: {from: host@a, to: bridge@b, via: cluster-ip, backends: 5, clients: 20, mesh: none}}", true),
+        ("places: [host, bridge+runsc]", true),
+        ("places: {kinds: [host, eni], nodes: a -> b, via: cluster-ip}", true),
+        ("places: {from: host, to: [host, eni], nodes: {near: a -> a, far: a -> b}, via: [direct, node-port@c]}", true),
+        ("testbed: lab\npaths: {p: host@a -> host@b}", true),
+        ("testbed: {lab: {nodes: 3, link: 10Gbit, mtu: 9000}}\npaths: {p: host@a -> host@c}", true),
+        (
+            "testbed: {lab: {nodes: {a: {zone: x, link: 1Gbit}, b: {zone: z}}, zone-link: 1Gbit, zone-delay: 2ms}}\npaths: {p: host@a -> host@b}",
+            true,
+        ),
+        ("paths: {p: host+runsc@a -> bridge@b}", false),
+        ("paths: {p: wifi@a -> bridge@b}", false),
+        ("paths: {p: bridge+kata@a -> bridge@b}", false),
+        ("paths: {p: host@A -> bridge@b}", false),
+        ("paths: {p: host@a}", false),
+        ("paths: {p: host@a -> bridge@b via gateway}", false),
+        ("paths: {p: {from: host@a}}", false),
+        ("paths: {p: {from: host@a, to: host@b, clients: 0}}", false),
+        ("paths: {p: {from: host@a, to: host@b, mesh: both}}", false),
+        ("paths: {}", false),
+        ("places: []", false),
+        ("places: {kinds: [host], from: [host]}", false),
+        ("places: {from: [host]}", false),
+        ("testbed: {lab: {nodes: 0}}\npaths: {p: host@a -> host@b}", false),
+        ("testbed: {lab: {nodes: 101}}\npaths: {p: host@a -> host@b}", false),
+        ("testbed: {lab: {link: 10}}\npaths: {p: host@a -> host@b}", false),
+        ("testbed: {lab: {mtu: 100}}\npaths: {p: host@a -> host@b}", false),
+        ("testbed: {hosts: {}}\npaths: {p: host@a -> host@b}", false),
+        ("rounds: 3", false),
+    ] {
+        let text = crate::common::on(paths);
+        assert_eq!(try_plan(&text).is_ok(), right, "the reader: {paths}");
+        assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {paths}");
+    }
+}
+
+#[test]
+fn every_key_is_described() {
+    let schema = schema(&vocabulary());
+    let rr = &schema["$defs"]["rr"]["properties"];
+    assert_eq!(rr["size"]["description"], "Bytes of a request; a sweep like 1:256KiB:*64 measures each");
+    for workload in ["stream", "push", "rr", "crr", "udp", "ping", "http"] {
+        let properties = schema["$defs"][workload]["properties"].as_object().expect("properties");
+        assert!(properties.len() > 10, "{workload}");
+        for (name, property) in properties {
+            assert!(property["description"].as_str().is_some_and(|text| text.len() > 10), "{workload}.{name}");
+        }
+    }
+}

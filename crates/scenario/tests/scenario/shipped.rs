@@ -1,0 +1,148 @@
+//! The scenarios that are shipped: they resolve to what they promise.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::common::{plan, vocabulary};
+use hopbench_model::{Plan, SECOND, TestbedSpec, Via};
+use hopbench_scenario::{Overrides, SHIPPED, read, shipped};
+
+fn resolved(name: &str) -> Plan {
+    plan(shipped(name).expect("a scenario").text)
+}
+
+/// Trials and their whole time with 150 ms between them, s.
+fn extent(plan: &Plan) -> (usize, f64) {
+    let trials = plan.cells.len() * plan.rounds as usize;
+    (trials, plan.least_ns() as f64 / 1e9 + trials as f64 * 0.15)
+}
+
+fn values(plan: &Plan, workload: &str, key: &str) -> Vec<String> {
+    let points = plan.points.iter().filter(|p| p.workload == workload);
+    points.map(|p| p.point[key].to_string().trim_matches('"').to_owned()).collect()
+}
+
+fn names(plan: &Plan) -> Vec<&str> {
+    plan.paths.iter().map(|path| path.name.as_str()).collect()
+}
+
+#[test]
+fn every_file_is_registered_and_says_what_it_answers() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let files: BTreeSet<String> = fs::read_dir(folder)
+        .expect("the folder of the scenarios")
+        .map(|entry| entry.expect("an entry").path().file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    let registered: BTreeSet<String> = SHIPPED.iter().map(|s| s.name.to_owned()).collect();
+    assert_eq!(files, registered);
+    for scenario in SHIPPED {
+        let plan = plan(scenario.text);
+        assert_eq!(plan.name, scenario.name);
+        assert!(
+            scenario.summary().ends_with('?') && scenario.summary().len() <= 59,
+            "{}: no question: {}",
+            scenario.name,
+            scenario.summary()
+        );
+        assert!(scenario.text.lines().count() <= 40, "{} cannot be read in a minute", scenario.name);
+        assert!(plan.baseline.is_some() && plan.rounds >= 3, "{} cannot give a verdict", scenario.name);
+        // What the comment promises.
+        let minutes: f64 = scenario
+            .text
+            .split_once("# About ")
+            .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok())
+            .expect("About N minutes");
+        let (_, seconds) = extent(&plan);
+        assert!((seconds / 60.0 - minutes).abs() <= 0.5, "{}: {:.1} minutes", scenario.name, seconds / 60.0);
+    }
+}
+
+#[test]
+fn quickstart() {
+    let plan = resolved("quickstart");
+    assert_eq!(names(&plan), ["host", "bridge", "overlay", "eni", "node-port"]);
+    let kinds: Vec<&str> = plan.points.iter().map(|p| p.job.workload.as_str()).collect();
+    assert_eq!(kinds, ["stream", "rr", "udp", "http", "ping"]);
+    assert_eq!(plan.cells.len(), 25);
+    let (trials, seconds) = extent(&plan);
+    assert!(trials == 75 && seconds <= 150.0, "{trials} trials, {seconds} s");
+    assert!(plan.paths.iter().all(|path| path.from.node != path.to.node));
+    assert_eq!(plan.paths[4].via, Via::NodePort("b".to_owned()));
+    assert_eq!(plan.points[3].server.request, "/?size=1024");
+}
+
+#[test]
+fn tcp_fanout() {
+    let plan = resolved("tcp-fanout");
+    let feed = plan.points.iter().find(|p| p.job.workload == "push").expect("the business case");
+    assert_eq!(feed.job.connections, 100);
+    assert_eq!((&feed.job.params["size"], &feed.job.params["rate"]), (&"25kB".into(), &20.0.into()));
+    let bulk = plan.points.iter().find(|p| p.job.workload == "stream").expect("as much as goes");
+    assert_eq!((&bulk.job.params["size"], &bulk.job.params["direction"]), (&"100kB".into(), &"from-server".into()));
+    let forwarded = &plan.paths[3];
+    assert_eq!(forwarded.to_string_nodes(), ["client", "server", "entry"]);
+    assert_eq!(plan.cells.len(), 8);
+}
+
+trait Nodes {
+    fn to_string_nodes(&self) -> [&str; 3];
+}
+
+impl Nodes for hopbench_model::Path {
+    fn to_string_nodes(&self) -> [&str; 3] {
+        let Via::NodePort(entry) = &self.via else { panic!("no NodePort") };
+        [&self.from.node, &self.to.node, entry]
+    }
+}
+
+#[test]
+fn message_size_sweep() {
+    let plan = resolved("message-size-sweep");
+    assert_eq!(names(&plan)[..3], ["host-host.same-node", "host-bridge.same-node", "host-bridge+runsc.same-node"]);
+    assert_eq!(names(&plan)[11], "host-bridge+runsc.cross-node.cluster-ip");
+    assert_eq!(plan.paths.len(), 12);
+    for workload in ["latency", "bandwidth"] {
+        assert_eq!(values(&plan, workload, "size"), ["1B", "64B", "4KiB", "256KiB"]);
+    }
+    assert_eq!(plan.cells.len(), 96);
+}
+
+#[test]
+fn cni_matrix() {
+    let plan = resolved("cni-matrix");
+    assert_eq!(plan.paths.len(), 18);
+    assert!(names(&plan).contains(&"eni-ptp.cross-zone"));
+    let TestbedSpec::Lab(lab) = &plan.testbed;
+    assert!(lab.nodes.iter().all(|node| node.link_bits_per_s.is_some()), "a share needs a nominal rate");
+    let zone = |name: &str| lab.nodes.iter().find(|n| n.name == name).map(|n| n.zone.as_str());
+    for path in &plan.paths {
+        assert_ne!(path.from.node, path.to.node);
+        assert_eq!(zone(&path.from.node) == zone(&path.to.node), path.name.ends_with(".same-zone"), "{}", path.name);
+    }
+    let udp = plan.points.iter().find(|p| p.job.workload == "udp").expect("packets");
+    assert_eq!(udp.job.client_cpus.as_ref().map(ToString::to_string).as_deref(), Some("0"));
+    assert_eq!((&udp.job.params["size"], &udp.job.params["rate"]), (&"16B".into(), &"100Mbit".into()));
+    let ping = plan.points.iter().find(|p| p.job.workload == "ping").expect("echoes");
+    assert_eq!((&ping.job.params["count"], ping.job.timing.warmup_ns), (&30.into(), 0));
+    assert!(ping.job.timing.window_ns.abs_diff(6 * SECOND) < 1000, "settled: {}", ping.job.timing.window_ns);
+}
+
+#[test]
+fn max_throughput() {
+    let plan = resolved("max-throughput");
+    assert_eq!(values(&plan, "connections", "connections"), ["8", "16", "32", "64", "128", "256"]);
+    assert_eq!(values(&plan, "threads", "threads"), ["1", "2", "4", "8", "16"]);
+    assert!(plan.points.iter().all(|p| p.server.program == "nginx" && p.server.request == "/bytes/1024"));
+    assert!(plan.points.iter().all(|p| p.server.response_bytes == Some(1024)));
+}
+
+#[test]
+fn a_plan_survives_json() {
+    for scenario in SHIPPED {
+        let overrides = Overrides { new_seed: u64::MAX, ..Overrides::default() };
+        let plan = read(scenario.name, scenario.text, &vocabulary(), &overrides).expect("a plan");
+        let text = serde_json::to_string(&plan).expect("JSON");
+        assert_eq!(serde_json::from_str::<Plan>(&text).expect("a plan"), plan, "{}", scenario.name);
+    }
+}
