@@ -57,7 +57,7 @@ impl Agents {
     }
 
     /// Starts an agent; what it writes to its standard error goes to the log.
-    pub(crate) fn start(&mut self, id: &AgentId, seat: Seat<'_>) -> Result<(), Fault> {
+    fn start(&mut self, id: &AgentId, seat: Seat<'_>) -> Result<(), Fault> {
         let agent = self.spawn(id, seat).map_err(refused(format!("cannot start agent {id}")))?;
         self.running.insert(id.clone(), agent);
         Ok(())

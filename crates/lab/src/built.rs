@@ -117,14 +117,21 @@ impl Built {
             return Ok(());
         }
         let failed = |node: &Node| refused(format!("cannot put the rules of the Services on node {}", node.spec.name));
-        let mut started = Vec::new();
-        for node in &self.nodes {
-            let own = services.iter().filter(|service| service.node == node.spec.name);
-            let rules = nft::rules(own, addresses::node(node.number));
-            started.push((node, nat::begin(&node.stack, &rules).map_err(failed(node))?));
+        let batches = |node: &Node| {
+            nft::batches(services.iter().filter(|s| s.node == node.spec.name), addresses::node(node.number))
+        };
+        let batches: Vec<(&Node, Vec<_>)> = self.nodes.iter().map(|node| (node, batches(node))).collect();
+        for at in 0..batches.iter().map(|(_, list)| list.len()).max().unwrap_or(0) {
+            // The nodes at the same time: what takes long is to start a program.
+            let mut started = Vec::new();
+            for (node, batch) in batches.iter().filter_map(|(node, list)| Some((*node, list.get(at)?))) {
+                started.push((node, nat::begin(&node.stack, batch).map_err(failed(node))?));
+            }
+            for (node, child) in started {
+                nat::finish(child).map_err(failed(node))?;
+            }
         }
-        for (node, child) in started {
-            nat::finish(child).map_err(failed(node))?;
+        for node in &self.nodes {
             // Short connections would fill the table with those that are over.
             let _ = node.stack.namespace.set_sysctl("net.netfilter.nf_conntrack_tcp_timeout_time_wait", "1");
         }

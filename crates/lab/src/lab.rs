@@ -52,7 +52,7 @@ impl Lab {
         }
     }
 
-    /// Builds everything but starts no agent.
+    /// Builds everything; no agent is started yet.
     ///
     /// # Errors
     /// What could not be had; whatever was built until then is gone.
@@ -204,13 +204,9 @@ impl Testbed for Lab {
         needs::unsupported(path, point)
     }
 
+    /// Agents are started when they are asked for: one that nobody speaks to for long ends.
     fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
-        self.build(plan)?;
-        let started = self.start_agents();
-        if started.is_err() {
-            self.down();
-        }
-        started
+        self.build(plan)
     }
 
     fn route(&mut self, path: &Path, server: &ServerSpec) -> Result<Route, Fault> {
@@ -278,16 +274,6 @@ impl Testbed for Lab {
         self.agents.stop();
         self.built = None;
         self.demand = Demand::default();
-    }
-}
-
-impl Lab {
-    fn start_agents(&mut self) -> Result<(), Fault> {
-        let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
-        for pod in &self.demand.pods {
-            self.agents.start(&pod.agent(), seat(built, pod)?)?;
-        }
-        Ok(())
     }
 }
 

@@ -19,9 +19,30 @@ pub(crate) const TABLE: &str = "hopbench";
 /// The mark of connections whose source is to be a node's.
 const MASQUERADE: u32 = 0x4000;
 
-/// The rules of these Services for a node with this address.
-pub(crate) fn rules<'a>(services: impl Iterator<Item = &'a Service>, node: Ipv4Addr) -> Value {
-    let mut list = vec![
+/// Chains of backends that are set up in one go: the kernel takes a batch of limited size from who is not really root.
+const MOST_IN_BATCH: usize = 64;
+
+/// The rules of these Services for a node with this address, in batches: one after the other.
+pub(crate) fn batches<'a>(services: impl Iterator<Item = &'a Service>, node: Ipv4Addr) -> Vec<Value> {
+    let mut batches = vec![frame()];
+    let mut filled = 0;
+    for service in services {
+        let more: usize = service.ports.iter().map(|port| port.backends.len()).sum();
+        if filled > 0 && filled + more > MOST_IN_BATCH {
+            batches.push(Vec::new());
+            filled = 0;
+        }
+        filled += more;
+        if let Some(batch) = batches.last_mut() {
+            batch.extend(rules(service, node));
+        }
+    }
+    batches.into_iter().map(|list| json!({"nftables": list})).collect()
+}
+
+/// The table and what is there without any Service.
+fn frame() -> Vec<Value> {
+    vec![
         json!({"add": {"table": {"family": "ip", "name": TABLE}}}),
         chain("services", json!({})),
         chain("prerouting", json!({"type": "nat", "hook": "prerouting", "prio": -100, "policy": "accept"})),
@@ -37,32 +58,34 @@ pub(crate) fn rules<'a>(services: impl Iterator<Item = &'a Service>, node: Ipv4A
                 {"masquerade": null}
             ]),
         ),
-    ];
-    for service in services {
-        list.push(add("counter", json!({"name": service.counter()})));
-        for (at, port) in service.ports.iter().enumerate() {
-            let mut targets = Vec::new();
-            for (number, backend) in port.backends.iter().enumerate() {
-                let name = service.backend_counter(at, number);
-                list.push(add("counter", json!({"name": name})));
-                list.push(chain(&name, json!({})));
-                let mut expressions = Vec::new();
-                if service.masquerades {
-                    expressions.push(json!({"mangle": {"key": {"meta": {"key": "mark"}}, "value": MASQUERADE}}));
-                }
-                expressions.push(json!({"counter": name}));
-                // A translation with a port needs to know that there are ports.
-                expressions.push(transports());
-                expressions.push(json!({"dnat": {"addr": backend.ip().to_string(), "port": backend.port()}}));
-                list.push(rule(&name, &Value::Array(expressions)));
-                targets.push(json!([number, {"goto": {"target": name}}]));
+    ]
+}
+
+/// What a Service adds.
+fn rules(service: &Service, node: Ipv4Addr) -> Vec<Value> {
+    let mut list = vec![add("counter", json!({"name": service.counter()}))];
+    for (at, port) in service.ports.iter().enumerate() {
+        let mut targets = Vec::new();
+        for (number, backend) in port.backends.iter().enumerate() {
+            let name = service.backend_counter(at, number);
+            list.push(add("counter", json!({"name": name})));
+            list.push(chain(&name, json!({})));
+            let mut expressions = Vec::new();
+            if service.masquerades {
+                expressions.push(json!({"mangle": {"key": {"meta": {"key": "mark"}}, "value": MASQUERADE}}));
             }
-            if !targets.is_empty() {
-                list.push(rule("services", &entry(service, port.port, node, &targets)));
-            }
+            expressions.push(json!({"counter": name}));
+            // A translation with a port needs to know that there are ports.
+            expressions.push(transports());
+            expressions.push(json!({"dnat": {"addr": backend.ip().to_string(), "port": backend.port()}}));
+            list.push(rule(&name, &Value::Array(expressions)));
+            targets.push(json!([number, {"goto": {"target": name}}]));
+        }
+        if !targets.is_empty() {
+            list.push(rule("services", &entry(service, port.port, node, &targets)));
         }
     }
-    json!({"nftables": list})
+    list
 }
 
 /// Whoever comes to a port of a Service goes on to one of its backends, by chance.

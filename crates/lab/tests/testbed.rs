@@ -1,4 +1,6 @@
 //! The lab, built and used: every kind with every kind, and broken on purpose.
+#![allow(clippy::disallowed_methods, reason = "plain threads stand in for agents")]
+#![allow(clippy::print_stderr, reason = "times are for who reads the output")]
 
 #[path = "common/common.rs"]
 mod common;
@@ -53,7 +55,7 @@ fn can_be(from: &str, to: &str, same_node: bool, via: &Via, nodes: (&str, &str))
     match via {
         Via::Direct => !(same_node && apart(from, to)),
         Via::ClusterIp => routed(from) && !(same_node && to == "macvlan"),
-        Via::NodePort(node) => !(from == "macvlan" && node == nodes.0) && !(to == "macvlan" && node == nodes.1),
+        Via::NodePort(node) => !(from == "macvlan" && node == nodes.0 || to == "macvlan" && node == nodes.1),
     }
 }
 
@@ -162,15 +164,11 @@ fn a_way_over_another_node_fails_the_proof() {
     inside("a_way_over_another_node_fails_the_proof", || {
         // Two pods of one node, but the packets go over the fabric and back.
         let local = path("ptp@a", "bridge@a", Via::Direct);
-        let mut lab = built(&[local.clone()]);
+        let mut lab = built(std::slice::from_ref(&local));
         assert_eq!(echo(&mut lab, &local, 2).expect("traffic").doubts(&lab), []);
         let target = lab.route(&local, &agent()).expect("a route").target;
-        let client = run(&lab, "ptp@a", "ip -4 -o address show dev eth0");
-        let client =
-            client.split_whitespace().find_map(|word| word.strip_suffix("/32")).expect("an address").to_owned();
         run(&lab, "a", "ip rule add iif p1 lookup 77");
         run(&lab, "a", &format!("ip route add {}/32 via 10.10.0.2 dev eth0 table 77", target.ip()));
-        let _ = client;
         let doubts = echo(&mut lab, &local, 2).expect("traffic still flows").doubts(&lab);
         assert!(
             doubts.iter().any(|proof| proof.hop == "no other way" && proof.evidence.contains("a/eth0")),
@@ -328,6 +326,7 @@ fn a_lab_comes_and_goes() {
             assert_eq!(open(), before, "descriptors hold namespaces");
         }
         eprintln!("three nodes and six pods, up and up+down: {times:?}");
+        assert!(times.iter().any(|(_, both)| *both < Duration::from_millis(1500)), "{times:?}");
     });
 }
 
@@ -338,7 +337,7 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
         let folder = std::path::Path::new("/tmp").join(format!("hopbench-lab-test-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let (script, log) = (folder.join("agent"), folder.join("log"));
-        fs::write(&script, "#!/bin/sh\necho \"$@\" $(readlink /proc/self/ns/net) >&2\nexec cat >&0\n")
+        fs::write(&script, "#!/bin/sh\necho \"$@\" $(readlink /proc/self/ns/net) $(grep Cpus_allowed_list /proc/self/status) >&2\nexec cat >&0\n")
             .expect("a script");
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("a mode");
         let spec = spec();
@@ -361,8 +360,8 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
         let said = fs::read_to_string(&log).expect("the log");
         for (id, port) in agents.iter().zip([7474, 7474, 7474, 7475, 7476]) {
             let inode = lab.namespace(&id.0).expect("a place").inode();
-            let line = format!("{id}: agent --control-fd 0 --listen 0.0.0.0:{port} net:[{inode}]");
-            assert!(said.lines().any(|found| found == line), "{line}\nnot in\n{said}");
+            let line = format!("{id}: agent --control-fd 0 --listen 0.0.0.0:{port} net:[{inode}] Cpus_allowed_list: ");
+            assert!(said.lines().any(|found| found.starts_with(&line)), "{line}\nnot in\n{said}");
         }
         // A second session is a new agent; the one before is gone.
         let Control::Pair(mut stream) = lab.control(&agents[0]).expect("a session");
@@ -379,6 +378,40 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
 }
 
 #[test]
+fn nodes_have_cpus_of_their_own_where_there_are_enough() {
+    inside("nodes_have_cpus_of_their_own_where_there_are_enough", || {
+        let cpus = std::thread::available_parallelism().expect("CPUs").get();
+        let mut spec = spec();
+        spec.nodes.truncate(2);
+        let plan = plan(&spec, vec![path("bridge@a", "eni@b", Via::Direct)], vec![point("rr", agent())]);
+        let mut lab = Lab::new(&spec, None);
+        lab.build(&plan).expect("a lab");
+        let facts = lab.facts();
+        if cpus < 2 {
+            assert!(facts["cpus"].starts_with("not separate: 1 CPUs for 2 nodes"), "{facts:?}");
+            return;
+        }
+        assert!(facts["cpus"].starts_with("every node has CPUs of its own"), "{facts:?}");
+        let steered = |place: &str| run(&lab, place, "cat /sys/class/net/eth0/queues/rx-0/rps_cpus").trim().to_owned();
+        assert_eq!(steered("a"), steered("bridge@a"));
+        assert_eq!(steered("b"), steered("eni@b"));
+        let (a, b) = (u64::from_str_radix(&steered("a"), 16), u64::from_str_radix(&steered("b"), 16));
+        if let (Ok(a), Ok(b)) = (a, b) {
+            assert!(a & b == 0 && a != 0 && b != 0, "{a:x} and {b:x}");
+        }
+        // One more node than there are CPUs.
+        spec.nodes =
+            (0..=cpus).map(|n| hopbench_model::LabNode { name: format!("n{n}"), ..spec.nodes[0].clone() }).collect();
+        let plan = plans::plan(&spec, vec![path("bridge@n0", "eni@n1", Via::Direct)], vec![point("rr", agent())]);
+        let mut lab = Lab::new(&spec, None);
+        lab.build(&plan).expect("a lab");
+        let facts = lab.facts();
+        assert_eq!(facts["node n0 cpus"], "shared");
+        assert_eq!(facts["cpus"], format!("not separate: {cpus} CPUs for {} nodes: all share them", cpus + 1));
+    });
+}
+
+#[test]
 fn counters_are_read_quickly() {
     inside("counters_are_read_quickly", || {
         let service = path("overlay@a", "overlay@b", node_port("c"));
@@ -390,6 +423,7 @@ fn counters_are_read_quickly() {
         }
         let each = start.elapsed() / 20;
         eprintln!("counters of a path with Service, tunnel and three nodes: {each:?}");
+        assert!(each < Duration::from_millis(150), "{each:?}");
     });
 }
 

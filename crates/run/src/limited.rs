@@ -148,3 +148,6 @@ fn one_direction(name: &str, metrics: &BTreeMap<String, f64>) -> bool {
 fn short(rate: f64) -> String {
     if rate < 100.0 { format!("{rate:.2}") } else { format!("{rate:.0}") }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,7 +25,8 @@ impl Subcommand for Lab {
             .value_name("SCENARIO")
             .default_value("quickstart")
             .help("A file, or the name of a built-in scenario (`hopbench list scenarios`)");
-        let place = Arg::new("place").value_name("PLACE").required(true).help("A node or a pod, as `lab ls` lists them");
+        let place =
+            Arg::new("place").value_name("PLACE").required(true).help("A node or a pod, as `lab ls` lists them");
         let command = Arg::new("command")
             .value_name("COMMAND")
             .required(true)

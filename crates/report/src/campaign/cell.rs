@@ -2,6 +2,7 @@
 
 use hopbench_model::{Record, WarningKind};
 
+use super::Limit;
 use super::kind::Kind;
 
 /// The trials of one cell, as far as their figures need them.
@@ -9,10 +10,8 @@ use super::kind::Kind;
 pub(crate) struct Cell {
     /// The figures of each round, in the order of the kind's figures; not a number where absent.
     pub(crate) rounds: Vec<(u32, Box<[f64]>)>,
-    /// What limited the trials, and how many of them.
-    pub(crate) limits: Vec<(String, u32)>,
-    /// The numbers behind the last trial's limit.
-    pub(crate) because: String,
+    /// What limited the trials, and how many of them, with the numbers of the last.
+    pub(crate) limits: Vec<Limit>,
     /// Caveats over all trials.
     pub(crate) warnings: u32,
     /// Whether the generator was the limit of a trial: then the figure is not the path's.
@@ -27,11 +26,17 @@ impl Cell {
             Some(known) => known.1 = figures,
             None => self.rounds.push((record.round, figures)),
         }
-        match self.limits.iter_mut().find(|(limit, _)| *limit == record.limited_by) {
-            Some(known) => known.1 += 1,
-            None => self.limits.push((record.limited_by.clone(), 1)),
+        match self.limits.iter_mut().find(|known| known.limit == record.limited_by) {
+            Some(known) => {
+                known.trials += 1;
+                known.because.clone_from(&record.limited_because);
+            }
+            None => self.limits.push(Limit {
+                limit: record.limited_by.clone(),
+                trials: 1,
+                because: record.limited_because.clone(),
+            }),
         }
-        self.because.clone_from(&record.limited_because);
         self.warnings = self.warnings.saturating_add(u32::try_from(record.warnings.len()).unwrap_or(u32::MAX));
         self.generator_limited |= record.limited_by == "generator"
             || record.warnings.iter().any(|warning| warning.kind == WarningKind::GeneratorLimited);

@@ -11,7 +11,8 @@ const MOST_NAMED: usize = 5;
 pub(crate) fn of(workload: &WorkloadSummary, rounds: u32) -> String {
     let mut parts: Vec<String> = Vec::new();
     for finding in &workload.findings {
-        let colon = if finding.outcome == Outcome::Same { ":" } else { "" };
+        let said = matches!(finding.outcome, Outcome::Better | Outcome::Worse);
+        let colon = if said { "" } else { ":" };
         parts.push(format!("{}{colon} {}", finding.paths, finding.text));
     }
     match (parts.is_empty(), rounds) {
@@ -92,6 +93,16 @@ pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
     if let Some(last) = differ.get(MOST_NAMED) {
         let (paths, outcome) = (format!("{} more", differ.len() - MOST_NAMED), last.1.2.outcome);
         out.push(Finding { paths, outcome, text: "differ by less".to_owned() });
+    }
+    for path in &paths {
+        let doubted = path.verdicts.iter().filter(|(.., verdict)| verdict.outcome == Outcome::Generator);
+        // Where a real difference was seen at another point, that is the finding.
+        if let Some((.., verdict)) = doubted.clone().next().filter(|_| path.furthest().is_none()) {
+            let (count, all) = (doubted.count(), path.verdicts.len());
+            let at = if count == all { String::new() } else { format!(" at {count} of {all} points") };
+            let text = format!("{}{at}", verdict.text);
+            out.push(Finding { paths: path.path.to_owned(), outcome: Outcome::Generator, text });
+        }
     }
     if !same.is_empty() {
         let paths = if same.len() <= MOST_NAMED { same.join(", ") } else { format!("{} paths", same.len()) };

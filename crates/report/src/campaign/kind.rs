@@ -98,6 +98,12 @@ impl Figure {
         value.is_finite().then_some(value)
     }
 
+    /// By how much the ratio of two such figures can be off because they are rounded: a value of a histogram stands for all
+    /// within 0.1 % of it.
+    pub(crate) fn ratio_resolution(&self) -> f64 {
+        if matches!(self.source, Source::Latency(..)) { 0.002 } else { 0.0 }
+    }
+
     /// Whether this is CPU time for a unit of work.
     pub(crate) fn is_cpu(&self) -> bool {
         matches!(self.source, Source::Cpu(..))

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cell::Cell;
 use super::kind::Figure;
 use super::summary::{
-    CellSummary, DistributionSummary, Estimate, FigureSummary, Limit, PathSummary, RatioSummary, Run, SUMMARY_SCHEMA,
+    CellSummary, DistributionSummary, Estimate, FigureSummary, PathSummary, RatioSummary, Run, SUMMARY_SCHEMA,
     SkippedSummary, Summary, WorkloadSummary,
 };
 use super::verdict::verdict;
@@ -143,8 +143,7 @@ fn cell(
     baseline: Option<&Cell>,
 ) -> CellSummary {
     let plan = &campaign.run.plan;
-    let mut limited_by: Vec<Limit> =
-        kept.limits.iter().map(|(limit, trials)| Limit { limit: limit.clone(), trials: *trials }).collect();
+    let mut limited_by = kept.limits.clone();
     limited_by.sort_by(|a, b| b.trials.cmp(&a.trials).then_with(|| a.limit.cmp(&b.limit)));
     CellSummary {
         path: plan.paths[path].name.clone(),
@@ -160,7 +159,6 @@ fn cell(
             .filter_map(|(index, figure)| estimate(figure, index, kept, baseline))
             .collect(),
         limited_by,
-        limited_because: kept.because.clone(),
         warnings: kept.warnings,
     }
 }
@@ -176,7 +174,7 @@ fn estimate(figure: &Figure, index: usize, kept: &Cell, baseline: Option<&Cell>)
             low: ratio.interval.map(|interval| interval.low),
             high: ratio.interval.map(|interval| interval.high),
             rounds: ratio.rounds,
-            verdict: verdict(figure.better, &ratio, doubted),
+            verdict: verdict(figure.better, &ratio, figure.ratio_resolution(), doubted),
         })
     });
     Some(Estimate {

@@ -174,8 +174,6 @@ pub struct CellSummary {
     pub figures: Vec<Estimate>,
     /// What limited its trials and how many of them, most first.
     pub limited_by: Vec<Limit>,
-    /// The numbers behind the last trial's limit.
-    pub limited_because: String,
     /// Caveats over all rounds.
     pub warnings: u32,
 }
@@ -187,6 +185,9 @@ pub struct Limit {
     pub limit: String,
     /// Trials.
     pub trials: u32,
+    /// The numbers behind it, of the last of these trials.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub because: String,
 }
 
 /// A figure of a cell.

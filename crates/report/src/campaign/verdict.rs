@@ -31,8 +31,9 @@ pub struct Verdict {
     pub text: String,
 }
 
-/// The verdict on a ratio; `None` without an interval: one round shows no verdict.
-pub(crate) fn verdict(better: Better, ratio: &Ratio, generator_limited: bool) -> Option<Verdict> {
+/// The verdict on a ratio; `None` without an interval: one round shows no verdict. `resolution` is the share by which a
+/// ratio can differ from 1 only because its figures are rounded.
+pub(crate) fn verdict(better: Better, ratio: &Ratio, resolution: f64, generator_limited: bool) -> Option<Verdict> {
     let interval = ratio.interval?;
     let (up, down, more_is_good) = match better {
         Better::Higher => ("faster", "slower", true),
@@ -44,7 +45,7 @@ pub(crate) fn verdict(better: Better, ratio: &Ratio, generator_limited: bool) ->
         let text = "no verdict: the load generator was the limit".to_owned();
         return Some(Verdict { outcome: Outcome::Generator, text });
     }
-    if interval.contains(1.0) {
+    if interval.low * (1.0 - resolution) <= 1.0 && interval.high * (1.0 + resolution) >= 1.0 {
         return Some(Verdict { outcome: Outcome::Same, text: SAME.to_owned() });
     }
     let grew = ratio.median > 1.0;
@@ -63,7 +64,11 @@ pub(crate) fn verdict(better: Better, ratio: &Ratio, generator_limited: bool) ->
 /// A share in percent with as many digits as it deserves.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
+    match percent {
+        p if p < 0.995 => format!("{p:.2}"),
+        p if p < 9.95 => format!("{p:.1}"),
+        p => format!("{p:.0}"),
+    }
 }
 
 #[cfg(test)]
@@ -79,7 +84,7 @@ mod tests {
     #[test]
     fn the_words_follow_the_direction() {
         let text = |better, median, low, high| {
-            let verdict = verdict(better, &ratio(median, low, high), false).unwrap();
+            let verdict = verdict(better, &ratio(median, low, high), 0.0, false).unwrap();
             (verdict.outcome, verdict.text)
         };
         assert_eq!(
@@ -95,10 +100,18 @@ mod tests {
     }
 
     #[test]
+    fn a_difference_within_the_rounding_is_none() {
+        let outcome = |low, high| verdict(Better::Lower, &ratio(low, low, high), 0.002, false).unwrap().outcome;
+        assert_eq!(outcome(0.9985, 0.999), Outcome::Same);
+        assert_eq!(outcome(1.001, 1.0015), Outcome::Same);
+        assert_eq!(outcome(0.99, 0.995), Outcome::Better);
+    }
+
+    #[test]
     fn one_round_and_a_slow_generator_have_no_verdict() {
-        assert_eq!(verdict(Better::Higher, &Ratio { interval: None, ..ratio(0.1, 0.0, 0.0) }, false), None);
-        assert_eq!(verdict(Better::Neither, &ratio(0.1, 0.1, 0.1), false), None);
-        let limited = verdict(Better::Higher, &ratio(0.1, 0.1, 0.1), true).unwrap();
+        assert_eq!(verdict(Better::Higher, &Ratio { interval: None, ..ratio(0.1, 0.0, 0.0) }, 0.0, false), None);
+        assert_eq!(verdict(Better::Neither, &ratio(0.1, 0.1, 0.1), 0.0, false), None);
+        let limited = verdict(Better::Higher, &ratio(0.1, 0.1, 0.1), 0.0, true).unwrap();
         assert_eq!(limited.outcome, Outcome::Generator);
     }
 }

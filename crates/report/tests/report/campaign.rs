@@ -1,4 +1,10 @@
 //! What the formats make of whole runs.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "fixtures and helpers of tests fail by panicking, say what they skip, and time themselves"
+)]
 
 mod figures;
 pub(crate) mod fixture;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
 
 use hopbench_agent::{Inherited, Limits};
 use hopbench_model::{Fault, Path, Plan, Point, Proof, ServerSpec};
+use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
 
 use crate::relay::service;
@@ -121,7 +121,7 @@ impl Testbed for Bed {
             let victim = if client { route.clients.last() } else { route.servers.last() }.unwrap().clone();
             let session = self.sessions[&victim].try_clone().unwrap();
             std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_millis(ms));
+                clock::sleep_until(clock::now() + ms * 1_000_000);
                 let _ = session.shutdown(Shutdown::Both);
             });
             self.trouble.remove(&route.path);

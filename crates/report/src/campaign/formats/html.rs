@@ -85,7 +85,7 @@ fn header(summary: &Summary) -> String {
     facts.push(fact("Testbed", run.testbed));
     facts.push(fact("Started", &words::time(&run.started_at)));
     facts.extend(run.ended_at.as_ref().map(|time| fact("Ended", &words::time(time))));
-    for (name, label) in [("cpu_model", "CPU"), ("cpus", "CPUs"), ("kernel", "Kernel"), ("version", "Version")] {
+    for (name, label) in [("cpu_model", "CPU"), ("cpu_count", "CPUs"), ("kernel", "Kernel"), ("version", "Version")] {
         facts.extend(summary.environment.get(name).map(|value| fact(label, value)));
     }
     let mut links =

@@ -105,7 +105,7 @@ pub(crate) fn run(name: &str, paths: Vec<Path>, points: Vec<Point>, rounds: u32,
         ),
         environment: text(&[
             ("cpu_model", "Made-up CPU @ 2.00 GHz"),
-            ("cpus", "8"),
+            ("cpu_count", "8"),
             ("governor", "performance"),
             ("kernel", "Linux 6.18.0"),
             ("version", "hopbench 0.1.0 (made up)"),

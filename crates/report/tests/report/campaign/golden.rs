@@ -44,7 +44,7 @@ fn pages_are_as_agreed() {
                 .lines()
                 .zip(page.lines())
                 .position(|(a, b)| a != b)
-                .unwrap_or(agreed.lines().count().min(page.lines().count()));
+                .unwrap_or_else(|| agreed.lines().count().min(page.lines().count()));
             let line = |text: &str| text.lines().nth(at).unwrap_or("(nothing)").to_owned();
             differences.push(format!("{name} line {}:\n- {}\n+ {}", at + 1, line(&agreed), line(page)));
         }

@@ -26,26 +26,28 @@ pub(super) fn all(summary: &Summary) -> String {
 
 /// What limited the cells, counted.
 fn limits(summary: &Summary) -> String {
-    let mut counted: BTreeMap<(usize, &str), (u64, Vec<&CellSummary>)> = BTreeMap::new();
+    let mut counted: BTreeMap<(usize, &str), (u64, Vec<&CellSummary>, &str)> = BTreeMap::new();
     for (number, workload) in summary.workloads.iter().enumerate() {
         for cell in &workload.cells {
             for limit in &cell.limited_by {
                 let seen = counted.entry((number, &limit.limit)).or_default();
                 seen.0 += u64::from(limit.trials);
                 seen.1.push(cell);
+                if !limit.because.is_empty() {
+                    seen.2 = &limit.because;
+                }
             }
         }
     }
     let mut body = String::new();
-    for ((number, limit), (trials, cells)) in &counted {
-        let because = cells.iter().rev().map(|cell| &cell.limited_because).find(|text| !text.is_empty());
+    for ((number, limit), (trials, cells, because)) in &counted {
         body.push_str(&format!(
             "<tr><th scope=\"row\">{}</th><td>{} <code>{}</code></td><td class=\"n\">{trials}</td><td>{}</td><td>{}</td></tr>\n",
             esc(&summary.workloads[*number].name),
             esc(&words::limit(limit)),
             esc(limit),
             esc(&paths_of(cells, summary.paths.len())),
-            esc(because.map_or("", String::as_str)),
+            esc(because),
         ));
     }
     let head = "<tr><th scope=\"col\">Workload</th><th scope=\"col\">Limit</th><th scope=\"col\" class=\"n\">Trials</th>\

@@ -1,0 +1,120 @@
+//! `hopbench report` on a results folder.
+
+#[path = "lab/lab.rs"]
+#[allow(dead_code, reason = "each test binary uses its part")]
+mod lab;
+
+use std::fs;
+use std::path::Path;
+
+use hopbench_model::{
+    Cell, EngineKind, Job, LabNode, LabSpec, PLAN_SCHEMA, Pacing, Place, Plan, Point, RUN_SCHEMA, RunFile, RunStatus,
+    SECOND, Schedule, ServerSpec, TestbedSpec, Timing, Via,
+};
+use lab::program;
+use lab::program::run;
+use serde_json::{Value, json};
+
+/// A folder with two paths, one workload and two rounds: made up, nothing was measured.
+fn folder(dir: &Path) {
+    let node = |name: &str| LabNode { name: name.to_owned(), zone: "z".to_owned(), link_bits_per_s: None };
+    let path = |network: &str| {
+        let place = |node: &str| Place { network: network.to_owned(), node: node.to_owned(), runtime: None };
+        let (from, to) = (place("a"), place("b"));
+        hopbench_model::Path { name: network.to_owned(), from, to, via: Via::Direct, clients: 1, backends: 1 }
+    };
+    let timing = Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND };
+    let job = Job {
+        workload: "stream".to_owned(),
+        params: json!({}),
+        schedule: Schedule::Closed,
+        engine: EngineKind::Epoll,
+        connections: 1,
+        threads: 1,
+        pacing: Pacing::Sleep,
+        client_cpus: None,
+        server_cpus: None,
+        timing,
+        seed: 1,
+    };
+    let server = ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/".to_owned(), response_bytes: None };
+    let plan = Plan {
+        schema: PLAN_SCHEMA.to_owned(),
+        name: "made-up".to_owned(),
+        testbed: TestbedSpec::Lab(LabSpec {
+            nodes: vec![node("a"), node("b")],
+            mtu: 1500,
+            zone_link_bits_per_s: None,
+            zone_delay_ns: 0,
+        }),
+        paths: vec![path("host"), path("bridge")],
+        points: vec![Point { workload: "bulk".to_owned(), point: Default::default(), job, server }],
+        cells: vec![Cell { path: 0, point: 0 }, Cell { path: 1, point: 0 }],
+        rounds: 2,
+        baseline: Some("host".to_owned()),
+        seed: 1,
+    };
+    let run = RunFile {
+        schema: RUN_SCHEMA.to_owned(),
+        run_id: "r1".to_owned(),
+        status: RunStatus::Complete,
+        started_at: "2026-03-01T12:00:00Z".to_owned(),
+        ended_at: None,
+        plan,
+        scenario: "name: made-up\n".to_owned(),
+        environment: Default::default(),
+        testbed: Default::default(),
+        failures: Vec::new(),
+        skipped: Vec::new(),
+    };
+    fs::write(dir.join("run.json"), serde_json::to_string(&run).unwrap()).unwrap();
+    let record = |path: &str, round: u32, rate: f64| {
+        json!({
+            "schema": "hopbench.record/1", "run_id": "r1", "path": path, "workload": "bulk", "point": {}, "round": round,
+            "started_at": "2026-03-01T12:00:00Z", "window_s": 1.0, "limited_by": "unknown",
+            "metrics": {"received_bits_per_s": rate}, "cost": {}, "proof": [], "invariants": [], "warnings": [],
+            "job": {}, "environment": {},
+        })
+    };
+    let rates = [("host", 1, 8e9), ("bridge", 1, 4e9), ("bridge", 2, 5e9), ("host", 2, 1e10)];
+    let lines: Vec<String> = rates.iter().map(|(path, round, rate)| record(path, *round, *rate).to_string()).collect();
+    fs::write(dir.join("records.jsonl"), lines.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn a_folder_is_reported_in_every_format() {
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    let report = |more: &[&str]| run(program(&["report"]).arg(dir.path()).args(more));
+    let table = report(&[]);
+    assert_eq!(table.code, Some(0), "{}", table.story());
+    assert!(table.stdout.contains("made-up: complete, 4 of 4 trials used"), "{}", table.stdout);
+    // Both rounds have the ratio 0.5, whatever the round was like; the median is the mean of 4 and 5 Gbit/s.
+    assert!(table.stdout.contains("4.500 [4.000, 5.000]  0.500 [0.500, 0.500]"), "{}", table.stdout);
+    let json: Value = serde_json::from_str(&report(&["--format", "json"]).stdout).unwrap();
+    assert_eq!(json["schema"], "hopbench.summary/1");
+    assert_eq!(json["workloads"][0]["cells"][1]["figures"][0]["median"], 4.5e9);
+    assert!(report(&["-f", "csv"]).stdout.starts_with("path,from,to,via,workload,kind,figure,median,"));
+    assert!(report(&["-f", "markdown"]).stdout.starts_with("# made-up\n"));
+    let file = dir.path().join("page.html");
+    let written = report(&["-f", "html", "-o", file.to_str().unwrap()]);
+    assert_eq!((written.code, written.stdout.as_str()), (Some(0), ""), "{}", written.story());
+    assert!(fs::read_to_string(&file).unwrap().starts_with("<!DOCTYPE html>"));
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "a part of a file was left: {left:?}");
+}
+
+#[test]
+fn what_cannot_be_reported_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let none = run(program(&["report"]).arg(dir.path()));
+    assert_eq!(none.code, Some(2), "{}", none.story());
+    assert!(none.stderr.contains("run.json"), "{}", none.stderr);
+    folder(dir.path());
+    let format = run(program(&["report", "--format", "pdf"]).arg(dir.path()));
+    assert_eq!(format.code, Some(2), "{}", format.story());
+    assert!(format.stderr.contains("html"), "the formats are named: {}", format.stderr);
+    let nowhere = run(program(&["report", "-o", "/proc/nowhere/report.txt"]).arg(dir.path()));
+    assert_eq!(nowhere.code, Some(3), "{}", nowhere.story());
+    assert!(nowhere.stderr.contains("/proc/nowhere/report.txt"), "{}", nowhere.stderr);
+}
