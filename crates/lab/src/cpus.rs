@@ -1,11 +1,51 @@
-//! CPUs of the nodes: sets of their own where there are enough.
+//! CPUs of the nodes: sets of their own where there are enough, and the two ends of a path apart where there are two.
 
 use std::io;
 
 use crate::stack::Stack;
 
+/// CPUs for each of `nodes`, whose paths lead from node to node as `ends` say; `Err` says why they are better left to
+/// the scheduler.
+///
+/// With fewer CPUs than nodes, nodes that are never the two ends of one path share a CPU: a round trip between two
+/// ends on one CPU is another measurement (no wake-up of another CPU), and would differ from run to run if the
+/// scheduler chose.
+pub(crate) fn deal(cpus: &[usize], nodes: usize, ends: &[(usize, usize)]) -> Result<Vec<Vec<usize>>, String> {
+    let inside = ends.iter().any(|(from, to)| from == to);
+    let dealt = match shares(cpus, nodes) {
+        Some(shares) => shares,
+        None if cpus.len() < 2 => return Err(format!("{} CPU for {nodes} nodes: all share it", cpus.len())),
+        None => apart(cpus, nodes, ends)
+            .ok_or_else(|| format!("{} CPUs cannot keep the ends of all paths apart: all nodes share them", cpus.len()))?,
+    };
+    if inside && dealt.iter().any(|share| share.len() == 1) {
+        return Err(format!(
+            "{} CPUs for {nodes} nodes, and a path inside one node needs two for its ends: all share them",
+            cpus.len()
+        ));
+    }
+    Ok(dealt)
+}
+
+/// One CPU a node, so that no path has both ends on one.
+fn apart(cpus: &[usize], nodes: usize, ends: &[(usize, usize)]) -> Option<Vec<Vec<usize>>> {
+    let mut given: Vec<usize> = Vec::with_capacity(nodes);
+    for node in 0..nodes {
+        let taken = |cpu: usize| {
+            ends.iter().any(|&(from, to)| {
+                let other = if from == node { to } else { from };
+                (from == node || to == node) && given.get(other) == Some(&cpu)
+            })
+        };
+        let load = |cpu: usize| given.iter().filter(|used| **used == cpu).count();
+        let cpu = cpus.iter().copied().filter(|cpu| !taken(*cpu)).min_by_key(|cpu| load(*cpu))?;
+        given.push(cpu);
+    }
+    Some(given.into_iter().map(|cpu| vec![cpu]).collect())
+}
+
 /// A share of `cpus` for each of `nodes`, as even as can be; `None` where a node would get none.
-pub(crate) fn shares(cpus: &[usize], nodes: usize) -> Option<Vec<Vec<usize>>> {
+fn shares(cpus: &[usize], nodes: usize) -> Option<Vec<Vec<usize>>> {
     if nodes == 0 || cpus.len() < nodes {
         return None;
     }
@@ -99,6 +139,16 @@ mod tests {
         }
         assert_eq!(shares(&[0, 1], 3), None);
         assert_eq!(shares(&[0, 1], 0), None);
+    }
+
+    #[test]
+    fn the_ends_of_a_path_are_kept_apart() {
+        // The quickstart on a small machine: a to b, and a to c through b.
+        assert_eq!(deal(&[0, 1], 3, &[(0, 1), (0, 2)]), Ok(vec![vec![0], vec![1], vec![1]]));
+        assert!(deal(&[0, 1], 3, &[(0, 1), (1, 2), (2, 0)]).unwrap_err().contains("apart"));
+        assert!(deal(&[0], 2, &[(0, 1)]).is_err());
+        assert_eq!(deal(&[0, 1, 2, 3], 2, &[(0, 0), (0, 1)]), Ok(vec![vec![0, 1], vec![2, 3]]));
+        assert!(deal(&[0, 1], 2, &[(0, 0), (0, 1)]).unwrap_err().contains("inside one node"));
     }
 
     #[test]

@@ -33,8 +33,16 @@ pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>
         }
     }
     put("mtu_bytes".to_owned(), spec.mtu.to_string());
+    let mut given: Vec<usize> = built.nodes.iter().filter_map(|node| node.cpus.as_ref()).flatten().copied().collect();
+    let count = given.len();
+    given.sort_unstable();
+    given.dedup();
+    let apart = given.len() == count;
     let steered = match steering {
-        Ok(()) => "every node has CPUs of its own; what its links receive is steered to them".to_owned(),
+        Ok(()) if apart => "every node has CPUs of its own; what its links receive is steered to them".to_owned(),
+        Ok(()) => "the ends of every path have different CPUs, to which their nodes' links are steered; other nodes \
+                   share them"
+            .to_owned(),
         Err(why) => format!("not separate: {why}"),
     };
     put("cpus".to_owned(), steered);

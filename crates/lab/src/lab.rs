@@ -63,18 +63,19 @@ impl Lab {
             return Err(Fault::environment(format!("{place}: the lab cannot run pods in a runtime in this version")));
         }
         let mut built = Built::build(&self.spec, &demand)?;
-        self.steering = self.place(&mut built);
+        self.steering = self.place(&mut built, plan);
         self.demand = demand;
         self.built = Some(built);
         Ok(())
     }
 
     /// Gives the nodes CPUs of their own, where there are enough.
-    fn place(&self, built: &mut Built) -> Result<(), String> {
+    fn place(&self, built: &mut Built, plan: &Plan) -> Result<(), String> {
         let allowed = hopbench_sys::cpu::allowed().map_err(|e| e.to_string())?;
-        let Some(shares) = cpus::shares(&allowed, built.nodes.len()) else {
-            return Err(format!("{} CPUs for {} nodes: all share them", allowed.len(), built.nodes.len()));
-        };
+        let number = |name: &str| built.nodes.iter().position(|node| node.spec.name == name);
+        let ends: Vec<(usize, usize)> =
+            plan.paths.iter().filter_map(|path| Some((number(&path.from.node)?, number(&path.to.node)?))).collect();
+        let shares = cpus::deal(&allowed, built.nodes.len(), &ends)?;
         for (node, share) in built.nodes.iter_mut().zip(shares) {
             node.cpus = Some(share);
         }

@@ -51,7 +51,8 @@ impl Load {
             back_bytes: sum(seen.clients, Counter::ReceivedBytes),
             // An echo is a packet each way; whatever else was completed took one of all.
             packets: if seen.job.workload == "ping" { completed.max(1) } else { 1 },
-            connections: opened.max(u64::from(seen.job.connections)),
+            // Each client opens all the connections of the job; not every workload counts them.
+            connections: opened.max(u64::from(seen.job.connections) * seen.clients.len() as u64),
         }
     }
 

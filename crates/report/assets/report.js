@@ -189,7 +189,7 @@
   let all = [];
   function drawAll() {
     all.forEach((chart) => chart.destroy());
-    all = charts.slice(1).map(draw);
+    all = charts.map(draw);
     root.dataset.drawn = String(all.length);
   }
   drawAll();

@@ -3,6 +3,8 @@
 //! - [`Alone`]: at most one measuring test at a time on this machine;
 //! - [`program`]: the binary under test, run to its end;
 //! - [`Agent`]: the binary as a server, killed with its guard;
+//! - [`Bench`]: `hopbench run` on a scenario of the test, and its results;
+//! - [`User`]: who runs the binary;
 //! - [`namespace`]: the test once more, inside namespaces of its own;
 //! - [`Pair`]: two hosts and a bridge between them;
 //! - [`process`]: what `/proc` knows of a process;
@@ -12,16 +14,20 @@
 
 pub(crate) mod agent;
 pub(crate) mod alone;
+pub(crate) mod bench;
 pub(crate) mod namespace;
 pub(crate) mod pair;
 pub(crate) mod process;
 pub(crate) mod program;
 pub(crate) mod records;
 pub(crate) mod relay;
+pub(crate) mod user;
 pub(crate) mod wait;
 
 pub(crate) use agent::Agent;
 pub(crate) use alone::Alone;
+pub(crate) use bench::Bench;
 pub(crate) use pair::Pair;
 pub(crate) use program::{Finished, program};
 pub(crate) use relay::Relay;
+pub(crate) use user::User;
