@@ -17,7 +17,7 @@ build: ## Builds the static release binary
 	@cargo build --release --locked -p hopbench
 	@echo "built $(BIN)"
 
-demo: build ## Measures over loopback: throughput, latency and its wake-up, HTTP
+demo: build ## Measures the built-in quickstart scenario in a lab, 3 minutes; the report is in results/
 	@scripts/demo.sh $(BIN)
 
 test: ## Everything that CI checks; installs what the tests need

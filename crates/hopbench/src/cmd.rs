@@ -4,6 +4,7 @@
 mod agent;
 mod arguments;
 mod completions;
+mod doctor;
 mod habits;
 mod interrupt;
 mod lab;
@@ -39,12 +40,24 @@ pub(crate) trait Subcommand: Sync {
 }
 
 /// Every command that is not a workload, in the order of the help.
-const COMMANDS: &[&dyn Subcommand] = &[&run::Run, &serve::Serve, &agent::Agent, &plan::PlanCommand, &lab::Lab, &report::Report, &schema::Schema, &list::List, &completions::Completions];
+const COMMANDS: &[&dyn Subcommand] = &[
+    &run::Run,
+    &plan::PlanCommand,
+    &report::Report,
+    &lab::Lab,
+    &doctor::Doctor,
+    &list::List,
+    &schema::Schema,
+    &serve::Serve,
+    &agent::Agent,
+    &completions::Completions,
+];
 
 /// Parses the command line and does what it says.
 pub(crate) fn run() -> Result<ExitCode, Fault> {
     let asked = std::env::args_os().nth(1).unwrap_or_default();
-    let matches = command().try_get_matches().unwrap_or_else(|error| habits::with_tip(error, &asked.to_string_lossy()).exit());
+    let matches =
+        command().try_get_matches().unwrap_or_else(|error| habits::with_tip(error, &asked.to_string_lossy()).exit());
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Fault::input("a command is needed; see `hopbench --help`"));
     };

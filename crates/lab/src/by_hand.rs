@@ -93,7 +93,7 @@ fn stat(pid: u32) -> Option<(u32, u64)> {
 /// # Errors
 /// A name that is taken or that cannot be a file's; a lab that cannot be built.
 pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
-    let file = state_file(name)?;
+    state_file(name)?;
     if list()?.iter().any(|lab| lab.name == name) {
         return Err(Fault::input(format!(
             "a lab `{name}` stands already; `hopbench lab down --name {name}` removes it"
@@ -118,6 +118,8 @@ pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
         )));
     };
     let standing = Standing { name: name.to_owned(), holder, keeper, places };
+    // Once more: a list of nothing takes the folder away.
+    let file = state_file(name)?;
     let written = serde_json::to_vec_pretty(&standing).map_err(Into::into).and_then(|text| fs::write(&file, text));
     if let Err(error) = written {
         let _ = child.kill();
@@ -162,6 +164,8 @@ pub fn list() -> Result<Vec<Standing>, Fault> {
             }
         }
     }
+    // Where there is nothing to keep, nothing stays; one that is not empty cannot be removed so.
+    let _ = fs::remove_dir(&folder);
     standing.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(standing)
 }
@@ -201,7 +205,12 @@ pub fn down(name: &str) -> Result<(), Fault> {
         }
         clock::sleep_until(clock::now() + LOOK_NS);
     }
-    let _ = fs::remove_file(state_file(name)?);
+    let file = state_file(name)?;
+    let _ = fs::remove_file(&file);
+    if let Some(folder) = file.parent() {
+        // Only when this was the last one.
+        let _ = fs::remove_dir(folder);
+    }
     Ok(())
 }
 

@@ -15,8 +15,9 @@ pub(crate) fn deal(cpus: &[usize], nodes: usize, ends: &[(usize, usize)]) -> Res
     let dealt = match shares(cpus, nodes) {
         Some(shares) => shares,
         None if cpus.len() < 2 => return Err(format!("{} CPU for {nodes} nodes: all share it", cpus.len())),
-        None => apart(cpus, nodes, ends)
-            .ok_or_else(|| format!("{} CPUs cannot keep the ends of all paths apart: all nodes share them", cpus.len()))?,
+        None => apart(cpus, nodes, ends).ok_or_else(|| {
+            format!("{} CPUs cannot keep the ends of all paths apart: all nodes share them", cpus.len())
+        })?,
     };
     if inside && dealt.iter().any(|share| share.len() == 1) {
         return Err(format!(
@@ -97,7 +98,9 @@ fn with_own_sysfs<T>(body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     // The thread ends after this, and its mounts with it.
     unshare(CloneFlags::CLONE_NEWNS)?;
     mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
-    mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), NOTHING)?;
+    // In a user namespace a new one must not allow more than the one that is there.
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("sysfs"), "/sys", Some("sysfs"), flags, NOTHING)?;
     body()
 }
 
@@ -110,7 +113,11 @@ fn set_masks(cpus: &[usize]) -> io::Result<()> {
             if !file.exists() {
                 continue;
             }
-            std::fs::write(&file, mask(cpus))?;
+            std::fs::write(&file, mask(cpus)).map_err(|e| match e.kind() {
+                // The kernel asks for the capability in the first user namespace, whoever owns the link.
+                io::ErrorKind::PermissionDenied => io::Error::other(format!("rps_cpus needs root ({e})")),
+                _ => e,
+            })?;
             let read = std::fs::read_to_string(&file)?;
             if unmask(&read).as_deref() != Some(cpus) {
                 return Err(io::Error::other(format!(

@@ -89,19 +89,43 @@ pub const CHECKS: &[Check] = &[
     open_files::CHECK,
 ];
 
-/// Tries everything. `namespaces` is what came of entering them: without them, what needs them is not tried.
-pub fn examine(namespaces: Result<(), &Fault>) -> Vec<(&'static str, &'static str, Finding)> {
-    let first = match namespaces {
-        Ok(()) => Finding::works("user, network, mount and process namespaces"),
-        Err(fault) => Finding::missing(fault.text.clone(), "the commands by hand (`serve`, `rr` ...) work without"),
-    };
-    let rest = CHECKS.iter().map(|check| {
-        let finding = if check.inside && namespaces.is_err() {
-            Finding::missing("not tried", "needs namespaces")
-        } else {
-            (check.run)()
-        };
-        (check.name, check.needed_for, finding)
-    });
-    std::iter::once(("namespaces", "the lab", first)).chain(rest).collect()
+/// A line of the table: the check's name, what it is needed for, what came of it.
+pub type Line = (&'static str, &'static str, Finding);
+
+/// Tries what the caller itself can do.
+pub fn outside() -> Vec<Line> {
+    lines(false).collect()
+}
+
+/// Tries what only the lab's namespaces allow; the caller is inside them.
+pub fn inside() -> Vec<Line> {
+    let entered = Finding::works("user, network, mount and process namespaces");
+    std::iter::once((NAMESPACES.0, NAMESPACES.1, entered)).chain(lines(true)).collect()
+}
+
+/// What is to be said where there are no namespaces.
+pub fn forbidden(why: &Fault) -> Vec<Line> {
+    let remedy = "the commands by hand (`serve`, `rr` ...) work without";
+    vec![(NAMESPACES.0, NAMESPACES.1, Finding::missing(why.text.clone(), remedy))]
+}
+
+const NAMESPACES: (&str, &str) = ("namespaces", "the lab");
+
+fn lines(inside: bool) -> impl Iterator<Item = Line> {
+    CHECKS.iter().filter(move |c| c.inside == inside).map(|c| (c.name, c.needed_for, (c.run)()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_comes_with_advice() {
+        let lines = outside();
+        assert!(lines.len() > 3);
+        for (name, needed_for, finding) in lines {
+            assert!(!finding.found.is_empty() && !needed_for.is_empty(), "{name}");
+            assert_eq!(finding.state == State::Works, finding.remedy.is_empty(), "{name}: {finding:?}");
+        }
+    }
 }

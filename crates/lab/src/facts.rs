@@ -38,13 +38,24 @@ pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>
     given.sort_unstable();
     given.dedup();
     let apart = given.len() == count;
-    let steered = match steering {
-        Ok(()) if apart => "every node has CPUs of its own; what its links receive is steered to them".to_owned(),
-        Ok(()) => "the ends of every path have different CPUs, to which their nodes' links are steered; other nodes \
-                   share them"
+    let (cpus, receive) = match steering {
+        Err(why) if count == 0 => {
+            (format!("not separate: {why}"), "not steered: no node has CPUs of its own".to_owned())
+        }
+        given => (
+            if apart {
+                "every node has CPUs of its own"
+            } else {
+                "the ends of every path have different CPUs; other nodes share them"
+            }
             .to_owned(),
-        Err(why) => format!("not separate: {why}"),
+            match given {
+                Ok(()) => "steered to the node's CPUs".to_owned(),
+                Err(why) => format!("not steered to the node's CPUs: {why}"),
+            },
+        ),
     };
-    put("cpus".to_owned(), steered);
+    put("cpus".to_owned(), cpus);
+    put("receive".to_owned(), receive);
     facts
 }

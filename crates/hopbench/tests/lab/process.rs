@@ -34,3 +34,9 @@ pub(crate) fn cpu_ticks(pid: u32) -> u64 {
     let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
     rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
+
+/// Sends a signal by name to a process group, as a terminal does it.
+pub(crate) fn signal_group(leader: u32, name: &str) {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{name} -{leader}")]).status().expect("sh");
+    assert!(sent.success(), "cannot send {name} to group {leader}");
+}

@@ -1,0 +1,176 @@
+//! Circumstances in which nothing, or not everything, can be measured.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use hopbench_model::RunStatus;
+
+use crate::lab::namespace::{inside, outside, shell};
+use crate::lab::program::{Running, run};
+use crate::lab::user::is_root;
+use crate::lab::wait::{S, until};
+use crate::lab::{Bench, Finished, User};
+
+const SHORT: &str = "
+name: short
+rounds: 1
+time: 200ms
+warmup: 20ms
+interval: 50ms
+paths: {host: host@a -> host@b, bridge: bridge@a -> bridge@b}
+workloads: {ask: {rr: {size: 64B}}, bulk: stream}
+";
+
+/// Names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    fs::read_dir(folder).expect("a folder").flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// A run that was refused: with this exit code, one sentence that says all of this, and no word of a panic.
+fn refused(done: &Finished, code: i32, words: &[&str]) {
+    assert_eq!((done.code, done.stdout.as_str()), (Some(code), ""), "{}", done.story());
+    for word in words {
+        assert!(done.stderr.contains(word), "nothing about `{word}`: {}", done.story());
+    }
+    assert!(done.stderr.lines().all(|line| line.starts_with("hopbench: ")), "{}", done.story());
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_refused_before_anything_is_built() {
+    for user in User::all() {
+        let bench = Bench::new(user, SHORT);
+        let out = bench.out();
+        // With something in it.
+        fs::create_dir(&out).expect("a folder");
+        fs::write(out.join("mine"), "precious").expect("a file");
+        refused(&bench.run(&[]), 2, &["--out", &out.to_string_lossy(), "not empty", "--resume"]);
+        assert_eq!(names(&out), ["mine"]);
+        // Without a run in it.
+        refused(&bench.resume(&[]), 2, &["no results folder", "run.json"]);
+        assert_eq!(names(&out), ["mine"]);
+        fs::remove_dir_all(&out).expect("gone");
+        refused(&bench.resume(&[]), 2, &["no", &out.to_string_lossy()]);
+        assert!(!out.exists());
+        // A file where the folder should be.
+        fs::write(&out, "precious").expect("a file");
+        let done = bench.run(&[]);
+        assert!(matches!(done.code, Some(2 | 3)), "{}", done.story());
+        refused(&done, done.code.unwrap_or(0), &[&out.to_string_lossy()]);
+        assert_eq!(fs::read_to_string(&out).expect("still a file"), "precious");
+    }
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_to_is_told() {
+    // Root may write anywhere.
+    let user = if is_root() { User::Nobody } else { User::Caller };
+    if let Some(_alone) = outside("a_folder_that_may_not_be_written_to_is_told") {
+        let bench = Bench::new(user, SHORT);
+        fs::set_permissions(bench.work(), fs::Permissions::from_mode(0o555)).expect("permissions");
+        refused(&bench.run(&[]), 3, &["cannot make", &bench.out().to_string_lossy(), "--out"]);
+        assert!(names(bench.work()).is_empty());
+        fs::set_permissions(bench.work(), fs::Permissions::from_mode(0o755)).expect("permissions");
+        let out = bench.out();
+        fs::create_dir(&out).expect("a folder");
+        fs::set_permissions(&out, fs::Permissions::from_mode(0o555)).expect("permissions");
+        refused(&bench.run(&[]), 3, &["cannot write", &out.to_string_lossy(), "--out"]);
+        assert!(names(&out).is_empty());
+    }
+}
+
+#[test]
+fn two_runs_do_not_share_a_folder() {
+    let Some(_alone) = outside("two_runs_do_not_share_a_folder") else {
+        return;
+    };
+    let bench = Bench::new(User::Caller, SHORT);
+    let first = bench.start(&[]);
+    let records = || fs::metadata(bench.out().join("records.jsonl")).is_ok_and(|file| file.len() > 0);
+    assert!(until(20 * S, || records().then_some(())).is_some(), "no record");
+    refused(&bench.run(&[]), 2, &["not empty"]);
+    refused(&bench.resume(&[]), 2, &["another hopbench is writing to", &bench.out().to_string_lossy()]);
+    // A report may be had meanwhile.
+    let report = run(&mut bench.command(&["report", &bench.out().to_string_lossy()]));
+    assert_eq!(report.code, Some(0), "{}", report.story());
+    let done = first.finish();
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    bench.results().whole();
+}
+
+/// In a user namespace of its own, whose limits are its own.
+#[test]
+fn a_machine_without_user_namespaces_says_what_forbids_them() {
+    if outside("a_machine_without_user_namespaces_says_what_forbids_them").is_none() {
+        return;
+    }
+    let bench = Bench::new(User::Caller, SHORT);
+    // Root there, but without the rights that make a user namespace needless.
+    let script = "echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all --inh-caps=-all \"$@\"";
+    let mut command = bench.command(&[]);
+    let binary = command.get_program().to_owned();
+    let environment = std::mem::replace(&mut command, std::process::Command::new("unshare"));
+    for (name, value) in environment.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.args(["-Ur", "sh", "-ec", script, "sh"]).arg(&binary).current_dir(bench.work());
+    command.args(["run", &bench.scenario(), "--out", &bench.out().to_string_lossy()]);
+    let done = run(&mut command);
+    refused(&done, 3, &["user.max_user_namespaces = 0", "sudo sysctl user.max_user_namespaces=", "sudo hopbench"]);
+    assert!(names(bench.work()).is_empty(), "{:?}", names(bench.work()));
+}
+
+/// A scenario that is wrong starts nothing, wherever it runs.
+#[test]
+fn what_is_wrong_leaves_nothing() {
+    for user in User::all() {
+        let bench = Bench::new(user, "name: x\npaths: {p: hots@a -> host@b}\nworkloads: {w: {rr: {siez: 1}}}\n");
+        refused(&bench.run(&[]), 2, &["did you mean `host`?", "did you mean `size`?"]);
+        assert!(names(bench.work()).is_empty());
+    }
+}
+
+/// A program that the scenario needs and that is not there: told before the lab is built.
+#[test]
+fn what_is_missing_is_told_with_the_remedy() {
+    let Some(_alone) = outside("what_is_missing_is_told_with_the_remedy") else {
+        return;
+    };
+    let bench = Bench::new(User::Caller, "name: x\npaths: {p: 'bridge+runsc@a -> host@b'}\nworkloads: {w: rr}\n");
+    let done = bench.run(&[]);
+    refused(&done, 3, &["runsc", "path"]);
+}
+
+/// A disk that is full in the middle: what was written stays whole, and the rest can be measured later.
+#[test]
+fn a_full_disk_loses_nothing() {
+    const NAME: &str = "bad::a_full_disk_loses_nothing";
+    inside(NAME, || {
+        let bench = Bench::new(User::Caller, &SHORT.replace("rounds: 1", "rounds: 20"));
+        let out = bench.out();
+        fs::create_dir(&out).expect("a folder");
+        shell(&format!("mount -t tmpfs -o size=256k tmpfs {}", out.display()));
+        let done = bench.run(&[]);
+        assert!(matches!(done.code, Some(3 | 4)), "{}", done.story());
+        for word in ["No space left on device", "make room", "--resume"] {
+            assert!(done.stderr.contains(word), "nothing about `{word}`: {}", done.story());
+        }
+        assert!(!done.stderr.contains("panicked"), "{}", done.story());
+        let results = bench.results();
+        assert_eq!(results.cut, 0, "half a record");
+        assert!((1..80).contains(&results.records.len()), "{} records", results.records.len());
+        shell(&format!("mount -o remount,size=64m {}", out.display()));
+        let done = Running::start(&mut bench.command(&["run", "--resume", &out.to_string_lossy()])).finish();
+        assert_eq!(done.code, Some(0), "{}", done.story());
+        let after = bench.results();
+        assert_eq!(after.run.status, RunStatus::Complete);
+        let kept = results.records.iter().zip(&results.lines).filter(|(record, _)| record.incomplete.is_none());
+        for (_, line) in kept {
+            assert!(after.lines.contains(line), "a record was lost: {line:.200}");
+        }
+        after.whole();
+    });
+}
