@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hopbench_load::Tickets;
 use hopbench_load::crew::{Accepted, Acceptor};
 use hopbench_load::workload::Workload;
+use hopbench_load::{Again, Tickets};
 use hopbench_model::{Fault, Job};
 use hopbench_sys::{DatagramPort, Socket};
 use hopbench_wire::udp::{CookieJar, Verdict};
@@ -98,7 +98,7 @@ impl Runs {
         let from_server = run.workload.server_sends(&run.job, header.flow);
         let acceptor = Arc::clone(&run.acceptor);
         drop(open);
-        acceptor(Accepted { flow: header.flow, from_server, socket, ticket });
+        acceptor(Accepted { flow: header.flow, from_server, socket, again: None, ticket });
     }
 
     /// Judges a datagram that belongs to no flow yet, and answers it if it deserves an answer.
@@ -137,7 +137,8 @@ impl Runs {
                     run.registered.insert((peer, header.flow));
                     let acceptor = Arc::clone(&run.acceptor);
                     drop(open);
-                    acceptor(Accepted { flow: header.flow, from_server: false, socket, ticket });
+                    let again = Some(Again { greeting: bytes.into(), answer: answer.as_slice().into() });
+                    acceptor(Accepted { flow: header.flow, from_server: false, socket, again, ticket });
                 }
                 drop(port.send_from(&answer, local.ip(), peer));
             }

@@ -76,6 +76,29 @@ fn udp_loss_is_what_the_dropping_rule_counted() {
 }
 
 #[test]
+fn a_lost_word_of_welcome_is_said_again() {
+    inside("a_lost_word_of_welcome_is_said_again", || {
+        let lab = Pair::build();
+        let agent = lab.agent(&[]);
+        // Every other answer that accepts a registration: 12 bytes and the UDP header.
+        let table = "table inet t {\n chain c {\n type filter hook output priority 0; policy accept;\n \
+                     udp length 20 numgen inc mod 2 == 0 counter drop\n }\n}";
+        lab.shell("b", &format!("nft -f - <<'END'\n{table}\nEND"));
+        for arguments in [
+            &["udp", B, "-c", "8", "-t", "300ms", "--warmup", "0s", "--size", "200", "--rate", "1000pps"][..],
+            &["rr", B, "--udp", "-c", "8", "-t", "300ms", "--warmup", "0s", "--size", "100", "--rate", "500"],
+        ] {
+            let record = one(&lab.measure(arguments));
+            let lost = ["lost_packets", "lost"].iter().find_map(|name| record.metrics.get(*name));
+            assert_eq!(lost.copied().unwrap_or(0.0), 0.0, "{:?}", record.metrics);
+        }
+        // Each test loses at least every other first word.
+        assert!(dropped_in_b(&lab) >= 8, "only {} words were lost", dropped_in_b(&lab));
+        drop(agent);
+    });
+}
+
+#[test]
 fn a_stream_conserves_bytes_over_a_link_that_drops() {
     inside("a_stream_conserves_bytes_over_a_link_that_drops", || {
         let lab = Pair::build();

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! - [`Lab`]: the testbed; [`by_hand`]: one that stands in the background;
-//! - [`KINDS`]: how pods are attached; [`SERVERS`]: server programs other than the agent;
+//! - [`KINDS`]: how pods are attached; [`RUNTIMES`]: what they may be in; [`SERVERS`]: server programs other than the agent;
 //! - [`sandbox`]: where a lab may be built; [`namespace`], [`netlink`]: what it is made of; [`doctor`]: what this machine can do.
 //!
 //! Everything of a lab is held by descriptors and processes of the process that built it, and goes with it.
@@ -14,6 +14,7 @@
 mod addresses;
 mod agents;
 mod built;
+mod bundles;
 pub mod by_hand;
 mod counters;
 mod cpus;
@@ -30,7 +31,10 @@ mod needs;
 pub mod netlink;
 mod nft;
 mod node;
+mod processes;
 mod proof;
+mod runtime;
+mod runtimes;
 pub mod sandbox;
 mod servers;
 mod service;
@@ -43,6 +47,8 @@ pub use kind::{Kind, Reach, Site};
 pub use kinds::{KINDS, kind};
 pub use lab::Lab;
 pub use node::Node;
+pub use runtime::{Bundle, Runtime};
+pub use runtimes::{RUNTIMES, runtime};
 pub use servers::{SERVERS, Server, server};
 pub use stack::Stack;
 pub use tools::find;

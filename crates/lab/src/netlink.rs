@@ -5,6 +5,7 @@
 
 mod address;
 mod exchange;
+mod layout;
 mod link;
 mod read;
 mod shape;
@@ -14,6 +15,7 @@ use std::io;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
+pub use layout::Layout;
 pub use read::{LinkCounters, LinkInfo};
 
 /// A route-netlink socket. It stays in the namespace in which it was opened.

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Folders that an ordinary user's `PATH` often lacks although what lies there needs no right.
 const MORE: &[&str] = &["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];
@@ -13,7 +13,18 @@ pub fn find(program: &str) -> Option<PathBuf> {
     env::split_paths(&path)
         .chain(MORE.iter().map(PathBuf::from))
         .map(|folder| folder.join(program))
-        .find(|file| file.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0))
+        .find(|file| is_program(file))
+}
+
+/// The same for what the scripts of this project installed, which is in the user's cache.
+pub(crate) fn cached(program: &str) -> Option<PathBuf> {
+    let of = |name: &str| env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let cache = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")))?;
+    Some(cache.join("hopbench/bin").join(program)).filter(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    file.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use crate::schedule::Arrivals;
 use crate::sockets::SocketSet;
 use crate::throttle::Throttle;
 use crate::tickets::Ticket;
+use crate::welcome::Again;
 use crate::window::Window;
 
 /// What a workload needs to know of the trial it serves.
@@ -81,6 +82,8 @@ pub struct Accepted {
     pub from_server: bool,
     /// Its socket.
     pub socket: Socket,
+    /// For datagrams: the greeting that was accepted, in case the answer to it is lost.
+    pub again: Option<Again>,
     /// Its place among the flows that the agent may have open; given back when the flow ends.
     pub ticket: Ticket,
 }

@@ -91,7 +91,7 @@ pub fn door(acceptor: Acceptor, tickets: Arc<Tickets>) -> TargetAcceptor {
     Arc::new(move |socket| {
         if let Some(ticket) = tickets.take() {
             let flow = next.fetch_add(1, Ordering::Relaxed);
-            acceptor(Accepted { flow, from_server: false, socket, ticket });
+            acceptor(Accepted { flow, from_server: false, socket, again: None, ticket });
         }
     })
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use hopbench_model::{Record, RunFile};
 
-use super::program::{Finished, Running};
+use super::program::{Finished, Running, binary};
 use super::user::User;
 
 /// The files of a run that went to its end.
@@ -26,8 +26,13 @@ pub(crate) struct Bench {
 impl Bench {
     /// With this scenario.
     pub(crate) fn new(user: User, scenario: &str) -> Self {
+        Self::with(user, scenario, &binary())
+    }
+
+    /// With a binary that is somewhere else.
+    pub(crate) fn with(user: User, scenario: &str, binary: &Path) -> Self {
         let (home, work) = (user.folder(), user.folder());
-        let binary = user.binary(home.path());
+        let binary = user.binary(binary, home.path());
         std::fs::write(home.path().join("scenario.yaml"), scenario).expect("a scenario");
         Self { user, binary, home, work }
     }
@@ -69,10 +74,15 @@ impl Bench {
     }
 
     /// `hopbench run --resume` on the results.
-    pub(crate) fn resume(&self, more: &[&str]) -> Finished {
+    pub(crate) fn start_resume(&self, more: &[&str]) -> Running {
         let out = self.out();
         let arguments = ["run", "--resume", &out.to_string_lossy()];
-        Running::start(&mut self.command(&[&arguments, more].concat())).finish()
+        Running::start(&mut self.command(&[&arguments, more].concat()))
+    }
+
+    /// The same to its end.
+    pub(crate) fn resume(&self, more: &[&str]) -> Finished {
+        self.start_resume(more).finish()
     }
 
     /// What the run left.

@@ -49,7 +49,7 @@ pub(crate) fn inside(test: &str, body: impl FnOnce()) {
     let Some(_alone) = outside(test) else {
         return;
     };
-    let finished = enter(test).finish();
+    let finished = enter(test).finish(); eprintln!("{}", finished.stderr);
     // A name that no test has would be a success, too.
     let passed = finished.code == Some(0) && finished.stdout.contains("1 passed");
     assert!(passed, "inside the namespaces: {}", finished.story());

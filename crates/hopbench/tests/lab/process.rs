@@ -40,3 +40,9 @@ pub(crate) fn signal_group(leader: u32, name: &str) {
     let sent = Command::new("sh").args(["-c", &format!("kill -{name} -{leader}")]).status().expect("sh");
     assert!(sent.success(), "cannot send {name} to group {leader}");
 }
+
+/// Kills a process that may have ended already.
+pub(crate) fn try_kill(pid: u32) {
+    let line = format!("kill -KILL {pid}");
+    let _ = Command::new("sh").args(["-c", &line]).stderr(std::process::Stdio::null()).status();
+}

@@ -5,8 +5,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::program::binary;
-
 /// Nobody, on every Linux.
 const NOBODY: u32 = 65534;
 
@@ -44,13 +42,13 @@ impl User {
     }
 
     /// The binary, where the user can reach it: inside `folder`, which [`User::folder`] made.
-    pub(crate) fn binary(self, folder: &Path) -> PathBuf {
+    pub(crate) fn binary(self, binary: &Path, folder: &Path) -> PathBuf {
         if self == Self::Caller {
-            return binary();
+            return binary.to_owned();
         }
         // The build folder may be out of nobody's reach.
         let copy = folder.join("hopbench");
-        std::fs::copy(binary(), &copy).expect("a copy of the binary");
+        std::fs::copy(binary, &copy).expect("a copy of the binary");
         std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).expect("permissions");
         copy
     }

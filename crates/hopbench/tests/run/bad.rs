@@ -61,22 +61,26 @@ fn a_folder_that_cannot_be_used_is_refused_before_anything_is_built() {
     }
 }
 
+/// In the lab the user is root, but only of what belongs to that user.
 #[test]
 fn a_folder_that_may_not_be_written_to_is_told() {
+    let Some(_alone) = outside("a_folder_that_may_not_be_written_to_is_told") else {
+        return;
+    };
     // Root may write anywhere.
     let user = if is_root() { User::Nobody } else { User::Caller };
-    if let Some(_alone) = outside("a_folder_that_may_not_be_written_to_is_told") {
-        let bench = Bench::new(user, SHORT);
-        fs::set_permissions(bench.work(), fs::Permissions::from_mode(0o555)).expect("permissions");
-        refused(&bench.run(&[]), 3, &["cannot make", &bench.out().to_string_lossy(), "--out"]);
-        assert!(names(bench.work()).is_empty());
-        fs::set_permissions(bench.work(), fs::Permissions::from_mode(0o755)).expect("permissions");
-        let out = bench.out();
-        fs::create_dir(&out).expect("a folder");
-        fs::set_permissions(&out, fs::Permissions::from_mode(0o555)).expect("permissions");
-        refused(&bench.run(&[]), 3, &["cannot write", &out.to_string_lossy(), "--out"]);
-        assert!(names(&out).is_empty());
+    let bench = Bench::new(user, SHORT);
+    let to = |folder: &str| run(&mut bench.command(&["run", &bench.scenario(), "--out", folder]));
+    refused(&to("/hopbench-results"), 3, &["cannot make /hopbench-results", "may write to, with --out"]);
+    refused(&to("/proc/results"), 3, &["cannot make /proc/results", "--out"]);
+    if is_root() {
+        let roots = User::Caller.folder();
+        fs::set_permissions(roots.path(), fs::Permissions::from_mode(0o755)).expect("permissions");
+        let name = roots.path().to_string_lossy();
+        refused(&to(&name), 3, &["cannot write", &name, "may write to, with --out"]);
+        assert!(names(roots.path()).is_empty());
     }
+    assert!(names(bench.work()).is_empty());
 }
 
 #[test]

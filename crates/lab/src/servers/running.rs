@@ -18,6 +18,7 @@ use nix::unistd::Pid;
 
 use super::Server;
 use crate::cpus;
+use crate::processes::children;
 use crate::stack::Stack;
 use crate::tools;
 
@@ -151,17 +152,4 @@ fn spawn(
     let mut child = cpus::on(cpus, || command.spawn())?;
     let words = child.stderr.take();
     Ok((child, words))
-}
-
-/// The processes whose parent this is.
-fn children(parent: u32) -> Vec<u32> {
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| parent_of(*pid) == Some(parent)).collect()
-}
-
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; the parent is the second field after it.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

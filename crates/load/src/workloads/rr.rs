@@ -16,6 +16,7 @@ use crate::figures;
 use crate::flow::{Event, Flow, Op};
 use crate::greeting::Greeting;
 use crate::recorder::Recorder;
+use crate::welcome::Welcoming;
 use crate::workload::{Figures, Nature, Trial, Workload, read_params};
 
 /// The workload; see the [module](self).
@@ -135,9 +136,10 @@ impl Workload for Rr {
     fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (request, response, udp) = (params.request(), params.response(), params.udp);
-        crew::server(context, &params.setup(&context.job), move |_| {
+        crew::server(context, &params.setup(&context.job), move |accepted| {
             if udp {
-                RrServer::Datagram(DatagramServer { request, answer: vec![0; response] })
+                let server = DatagramServer { request, answer: vec![0; response] };
+                RrServer::Datagram(Welcoming::new(server, accepted.again.clone()))
             } else {
                 RrServer::Stream(StreamServer { request, response, left: request })
             }
@@ -308,22 +310,22 @@ fn copy_number(number: &[u8; 8], into: &mut [u8]) {
 /// The server's end of either transport.
 enum RrServer {
     Stream(StreamServer),
-    Datagram(DatagramServer),
+    Datagram(Welcoming<DatagramServer>),
 }
 
 impl Flow for RrServer {
-    fn start(&mut self, _now: Nanos) -> Op {
+    fn start(&mut self, now: Nanos) -> Op {
         match self {
             Self::Stream(server) => Op::Recv(server.request),
-            Self::Datagram(_) => Op::Recv(MOST_UDP as usize),
+            Self::Datagram(server) => server.start(now),
         }
     }
 
     #[inline]
-    fn on(&mut self, event: Event<'_>, _now: Nanos, out: &mut Recorder) -> Op {
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
         match self {
             Self::Stream(server) => server.on(&event, out),
-            Self::Datagram(server) => server.on(&event, out),
+            Self::Datagram(server) => server.on(event, now, out),
         }
     }
 
@@ -331,7 +333,7 @@ impl Flow for RrServer {
     fn outgoing(&self) -> &[u8] {
         match self {
             Self::Stream(_) => &[],
-            Self::Datagram(server) => &server.answer,
+            Self::Datagram(server) => server.outgoing(),
         }
     }
 }
@@ -376,9 +378,18 @@ struct DatagramServer {
     answer: Vec<u8>,
 }
 
-impl DatagramServer {
+impl Flow for DatagramServer {
+    fn start(&mut self, _now: Nanos) -> Op {
+        Op::Recv(MOST_UDP as usize)
+    }
+
     #[inline]
-    fn on(&mut self, event: &Event<'_>, out: &Recorder) -> Op {
+    fn outgoing(&self) -> &[u8] {
+        &self.answer
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, _now: Nanos, out: &mut Recorder) -> Op {
         match event {
             Event::Received(bytes) => {
                 // A registration that was repeated late is no request. Where it is as long as one, it is told by
@@ -393,7 +404,7 @@ impl DatagramServer {
                 Op::Send
             }
             Event::Sent(n) => {
-                out.count(Counter::SentBytes, *n as u64);
+                out.count(Counter::SentBytes, n as u64);
                 out.count(Counter::Completed, 1);
                 Op::Recv(MOST_UDP as usize)
             }

@@ -28,6 +28,7 @@ use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
 use crate::dial::{SocketOptions, Transport};
 use crate::figures;
 use crate::greeting::Greeting;
+use crate::welcome::Welcoming;
 use crate::workload::{Figures, Nature, Trial, Workload, read_params};
 
 use client::UdpClient;
@@ -85,7 +86,7 @@ impl Params {
     fn setup(&self) -> CrewSetup {
         CrewSetup {
             // One more than a datagram, so that a longer one shows.
-            receive_bytes: (self.size() + 1).max(64),
+            receive_bytes: (self.size() + 1).max(128),
             fill_bytes: 0,
             options: SocketOptions {
                 segment: (self.gso > 1).then_some(self.size() as u16),
@@ -181,7 +182,9 @@ impl Workload for Udp {
     fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (offset, shared) = (context.peer_clock_offset_ns, context.shared_clock);
-        crew::server(context, &params.setup(), move |_| UdpServer::new(params.size(), offset, shared))
+        crew::server(context, &params.setup(), move |accepted| {
+            Welcoming::new(UdpServer::new(params.size(), offset, shared), accepted.again.clone())
+        })
     }
 
     fn figures(&self, trial: &Trial<'_>) -> Figures {

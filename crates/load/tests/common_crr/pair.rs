@@ -84,5 +84,5 @@ fn read_header(socket: Socket) -> Option<Accepted> {
     stream.set_nonblocking(true).unwrap();
     let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
     let ticket = Tickets::new(None).take().unwrap();
-    Some(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)), ticket })
+    Some(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)), again: None, ticket })
 }

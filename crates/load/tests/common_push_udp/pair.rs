@@ -215,7 +215,7 @@ fn accept(listener: &Listener, acceptor: &Acceptor, stop: &AtomicBool) {
         assert_eq!(socket.recv(&mut header).unwrap(), 32);
         let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
         socket.send(&WELCOME).unwrap();
-        acceptor(Accepted { flow, from_server: true, socket, ticket: ticket() });
+        acceptor(Accepted { flow, from_server: true, socket, again: None, ticket: ticket() });
     }
 }
 
@@ -231,7 +231,7 @@ fn register(port: &DatagramPort, acceptor: &Acceptor, stop: &AtomicBool) {
         let flow = u32::from_le_bytes(datagram[..4].try_into().unwrap());
         if known.insert(flow) {
             let socket = DatagramPort::connected(arrival.local, arrival.peer).unwrap();
-            acceptor(Accepted { flow, from_server: false, socket, ticket: ticket() });
+            acceptor(Accepted { flow, from_server: false, socket, again: None, ticket: ticket() });
         }
         port.send_from(&WELCOME, arrival.local.ip(), arrival.peer).unwrap();
     }
