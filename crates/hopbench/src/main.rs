@@ -2,6 +2,7 @@
 
 mod cmd;
 mod exit;
+mod output;
 mod testbeds;
 
 fn main() -> std::process::ExitCode {

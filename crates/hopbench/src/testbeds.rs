@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use hopbench_lab::{KINDS, Lab, Reach, SERVERS};
+use hopbench_lab::{KINDS, Lab, RUNTIMES, Reach, SERVERS};
 use hopbench_model::TestbedSpec;
 use hopbench_scenario::{Network, Server, Vocabulary};
 use hopbench_testbed::Testbed;
@@ -20,7 +20,7 @@ pub(crate) fn vocabulary() -> Vocabulary {
                 both_ends: true,
             })
             .collect(),
-        runtimes: vec![("runsc", "gVisor: a kernel of its own around the pod")],
+        runtimes: RUNTIMES.iter().map(|runtime| (runtime.name(), runtime.summary())).collect(),
         servers: SERVERS
             .iter()
             .map(|server| Server { name: server.name(), summary: server.summary(), sized: "/bytes/" })

@@ -6,17 +6,27 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use hopbench_model::Fault;
+use hopbench_model::{Fault, Nanos, SECOND};
+use hopbench_sys::clock;
 use hopbench_testbed::AgentId;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::built::refused;
+use crate::bundles::Bundles;
 use crate::cpus;
+use crate::netlink::Layout;
+use crate::processes;
+use crate::runtime::Runtime;
 use crate::stack::Stack;
 
 /// Lines of one agent are cut after this many bytes: a log is for people.
 const MOST_LINE_BYTES: u64 = 4096;
+/// How long the processes of a sandbox may take to go when they are killed.
+const MOST_END_NS: Nanos = 2 * SECOND;
+const LOOK_NS: Nanos = 1_000_000;
 
 /// The agents of a lab.
 #[derive(Debug)]
@@ -24,6 +34,8 @@ pub(crate) struct Agents {
     program: PathBuf,
     log: Option<File>,
     running: BTreeMap<AgentId, Agent>,
+    /// Made with the first agent in a runtime; after the agents, so that it goes after them.
+    bundles: Option<Bundles>,
 }
 
 /// Where an agent runs.
@@ -33,27 +45,63 @@ pub(crate) struct Seat<'a> {
     /// The port on which it listens.
     pub(crate) port: u16,
     pub(crate) cpus: Option<&'a [usize]>,
+    pub(crate) around: Option<Around<'a>>,
+}
+
+/// The runtime that an agent is in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) runtime: &'static dyn Runtime,
+    /// What the pod's link is to have when the runtime comes, which may take it away.
+    pub(crate) layout: &'a Layout,
 }
 
 #[derive(Debug)]
 struct Agent {
+    /// The agent itself, or the runtime that it is in.
     child: Child,
+    in_runtime: bool,
+    /// Processes of the runtime that were killed.
+    killed: Vec<u32>,
     /// Our end of its control socket, until somebody asks for it.
     control: Option<UnixStream>,
 }
 
 impl Drop for Agent {
     fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+        // A sandbox that is not quite gone would go on answering for the pod's address.
+        let end = clock::now() + MOST_END_NS;
+        while self.killed.iter().any(|pid| processes::is_alive(*pid)) && clock::now() < end {
+            clock::sleep_until(clock::now() + LOOK_NS);
+        }
+    }
+}
+
+impl Agent {
+    /// Kills it, with the processes of its runtime.
+    fn kill(&mut self) {
+        // Those whose parent is dead already die with it: runtimes that stay in the foreground see to that.
+        let beneath = self.beneath();
         // It may have ended by itself; then there is nothing left to kill, only to collect.
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        for pid in &beneath {
+            let _ = kill(Pid::from_raw(*pid as i32), Signal::SIGKILL);
+        }
+        self.killed.extend(beneath);
+    }
+
+    /// The processes of its runtime.
+    fn beneath(&self) -> Vec<u32> {
+        if self.in_runtime { processes::beneath(self.child.id()) } else { Vec::new() }
     }
 }
 
 impl Agents {
     /// None yet.
     pub(crate) fn new(program: PathBuf, log: Option<File>) -> Self {
-        Self { program, log, running: BTreeMap::new() }
+        Self { program, log, running: BTreeMap::new(), bundles: None }
     }
 
     /// Starts an agent; what it writes to its standard error goes to the log.
@@ -63,10 +111,9 @@ impl Agents {
         Ok(())
     }
 
-    fn spawn(&self, id: &AgentId, seat: Seat<'_>) -> io::Result<Agent> {
+    fn spawn(&mut self, id: &AgentId, seat: Seat<'_>) -> io::Result<Agent> {
         let (ours, theirs) = UnixStream::pair()?;
-        let mut command = seat.stack.namespace.command(self.program.as_os_str())?;
-        command.args(["agent", "--control-fd", "0", "--listen"]).arg(format!("0.0.0.0:{}", seat.port));
+        let mut command = self.command(seat)?;
         // Standard input is the one descriptor that a child gets without further ado.
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
         command.stderr(if self.log.is_some() { Stdio::piped() } else { Stdio::null() });
@@ -76,7 +123,29 @@ impl Agents {
             // Ends with the agent, whose end of the pipe is the only one.
             std::thread::Builder::new().name("log".to_owned()).spawn(move || keep(&name, words, log))?;
         }
-        Ok(Agent { child, control: Some(ours) })
+        Ok(Agent { child, in_runtime: seat.around.is_some(), killed: Vec::new(), control: Some(ours) })
+    }
+
+    /// What is to be started: the agent, or the runtime that it is in.
+    fn command(&mut self, seat: Seat<'_>) -> io::Result<Command> {
+        let namespace = &seat.stack.namespace;
+        let listen = format!("0.0.0.0:{}", seat.port);
+        let arguments = ["agent", "--control-fd", "0", "--listen", &listen].map(str::to_owned);
+        let Some(around) = seat.around else {
+            let mut command = namespace.command(self.program.as_os_str())?;
+            command.args(arguments);
+            return Ok(command);
+        };
+        let name = around.runtime.name();
+        let program = around.runtime.find().ok_or_else(|| io::Error::other(format!("{name} is not installed")))?;
+        let bundles = match &mut self.bundles {
+            Some(bundles) => bundles,
+            none => none.insert(Bundles::new(&self.program)?),
+        };
+        namespace.netlink()?.restore(around.layout)?;
+        let mut command = namespace.command(program)?;
+        command.args(bundles.add(around.runtime, arguments.into_iter())?);
+        Ok(command)
     }
 
     /// The conductor's end of a new control session. The socket of an agent serves one session: an agent whose socket
@@ -99,9 +168,15 @@ impl Agents {
     pub(crate) fn stop(&mut self) {
         for agent in self.running.values_mut() {
             // All at once; then each is waited for.
-            let _ = agent.child.kill();
+            agent.kill();
         }
         self.running.clear();
+        self.bundles = None;
+    }
+
+    /// The processes of the runtime that an agent is in; none: it is in none.
+    pub(crate) fn beneath(&self, id: &AgentId) -> Vec<u32> {
+        self.running.get(id).map(Agent::beneath).unwrap_or_default()
     }
 
     /// The process of an agent.

@@ -12,6 +12,7 @@ use crate::fabric::Fabric;
 use crate::kind::Site;
 use crate::kinds::{KINDS, kind, subnet};
 use crate::nat;
+use crate::netlink::Layout;
 use crate::nft;
 use crate::node::Node;
 use crate::service::Service;
@@ -36,6 +37,8 @@ pub(crate) struct Pod {
     pub(crate) address: Ipv4Addr,
     /// Its own; absent on `host`.
     stack: Option<Stack>,
+    /// What its link was told, for runtimes, which take it over.
+    pub(crate) layout: Option<Layout>,
 }
 
 /// The kernel's refusal with what it was about.
@@ -87,7 +90,7 @@ impl Built {
             reach if reach.is_on_fabric() => addresses::on_fabric(number),
             _ => subnet(at, kind.name()).pod(number),
         };
-        let mut pod = Pod { address, stack: None };
+        let mut pod = Pod { address, stack: None, layout: None };
         if kind.reach() != crate::Reach::Node {
             let what = || refused(format!("cannot attach pod {id}"));
             let mut stack = Stack::create(&id.to_string()).map_err(what())?;
@@ -101,6 +104,9 @@ impl Built {
                 mtu: spec.mtu,
             };
             kind.attach(&mut site).map_err(what())?;
+            if place.runtime.is_some() {
+                pod.layout = Some(stack.netlink.layout("eth0").map_err(what())?);
+            }
             pod.stack = Some(stack);
         }
         self.pods.insert(id.clone(), pod);

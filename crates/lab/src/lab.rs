@@ -1,6 +1,6 @@
 //! The lab as a testbed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use hopbench_model::{Fault, LabSpec, Path, Plan, Point, Proof, ServerSpec, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
 
 use crate::addresses;
-use crate::agents::{Agents, Seat};
+use crate::agents::{Agents, Around, Seat};
 use crate::built::{Built, refused};
 use crate::counters;
 use crate::cpus;
@@ -17,7 +17,9 @@ use crate::demand::{AGENT_PORT, Cast, Demand, PROGRAM_PORT, PodId};
 use crate::facts;
 use crate::kinds::kind;
 use crate::needs;
+use crate::processes;
 use crate::proof::{self, Known};
+use crate::runtimes::runtime;
 use crate::servers::{Running, Task, server, sizes};
 use crate::trail::Trail;
 
@@ -59,9 +61,6 @@ impl Lab {
     pub fn build(&mut self, plan: &Plan) -> Result<(), Fault> {
         self.down();
         let demand = Demand::of(plan);
-        if let Some(place) = demand.pods.iter().map(|pod| &pod.place).find(|place| place.runtime.is_some()) {
-            return Err(Fault::environment(format!("{place}: the lab cannot run pods in a runtime in this version")));
-        }
         let mut built = Built::build(&self.spec, &demand)?;
         self.steering = self.place(&mut built, plan);
         self.demand = demand;
@@ -216,13 +215,15 @@ impl Testbed for Lab {
         let trail = Trail::of(cast, &self.spec);
         let (link_bits_per_s, mtu_bytes, tunnel_bytes) = self.describe(cast, &trail);
         let everybody = cast.clients.iter().chain(&cast.servers);
+        let (from, to) = (cast.path.from.runtime.clone(), cast.path.to.runtime.clone());
+        let hops = from.into_iter().chain(trail.hops).chain(to).collect();
         Ok(Route {
             path: path.name.clone(),
             clients: cast.clients.iter().map(PodId::agent).collect(),
             servers: cast.servers.iter().map(PodId::agent).collect(),
             nodes: everybody.map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
             target: self.target(cast, server)?,
-            hops: trail.hops,
+            hops,
             programs,
             link_bits_per_s,
             mtu_bytes,
@@ -235,6 +236,10 @@ impl Testbed for Lab {
         let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
         let seat = seat(built, &pod)?;
         self.agents.control(agent, seat).map(Control::Pair)
+    }
+
+    fn sandbox(&self, agent: &AgentId) -> Vec<u32> {
+        self.agents.beneath(agent)
     }
 
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
@@ -251,7 +256,19 @@ impl Testbed for Lab {
         };
         let service = built.services.get(&route.path);
         let inode = |pod| built.stack(pod).map(|stack| (pod, stack.namespace.inode()));
+        let in_runtime = |pod: &&PodId| pod.place.runtime.is_some();
+        let networks = |pod: &PodId| -> BTreeSet<u64> {
+            self.agents.beneath(&pod.agent()).into_iter().filter_map(processes::network_of).collect()
+        };
         let known = Known {
+            sandboxes: cast
+                .clients
+                .iter()
+                .chain(&cast.servers)
+                .filter(in_runtime)
+                .map(|pod| (pod, networks(pod)))
+                .collect(),
+            kernel: proof::own_kernel(),
             cast,
             trail: &Trail::of(cast, &self.spec),
             service,
@@ -282,7 +299,15 @@ impl Testbed for Lab {
 fn seat<'a>(built: &'a Built, pod: &PodId) -> Result<Seat<'a>, Fault> {
     let stack = built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
     let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
-    Ok(Seat { stack, port: pod.agent_port(), cpus })
+    let around = match &pod.place.runtime {
+        None => None,
+        Some(name) => {
+            let layout = built.pods.get(pod).and_then(|pod| pod.layout.as_ref());
+            let around = runtime(name).zip(layout).map(|(runtime, layout)| Around { runtime, layout });
+            Some(around.ok_or_else(|| Fault::input(format!("{}: the lab has no such pod in a runtime", pod.place)))?)
+        }
+    };
+    Ok(Seat { stack, port: pod.agent_port(), cpus, around })
 }
 
 impl Drop for Lab {

@@ -1,6 +1,6 @@
 //! What a plan needs of this machine that is not there, and which cells cannot exist at all.
 
-use std::env;
+use std::collections::BTreeSet;
 
 use hopbench_model::{LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::Need;
@@ -11,6 +11,7 @@ use crate::doctor;
 use crate::fabric::zones;
 use crate::kinds::{KINDS, kind};
 use crate::namespace::Namespace;
+use crate::runtimes::{RUNTIMES, runtime};
 use crate::servers::{SERVERS, server};
 use crate::tools;
 use crate::trail;
@@ -22,7 +23,7 @@ pub(crate) fn missing(spec: &LabSpec, plan: &Plan) -> Vec<Need> {
     for cast in demand.paths.values() {
         needs.extend(of_path(spec, cast));
     }
-    for program in demand.programs.iter().map(|spec| spec.program.as_str()).collect::<std::collections::BTreeSet<_>>() {
+    for program in demand.programs.iter().map(|spec| spec.program.as_str()).collect::<BTreeSet<_>>() {
         needs.extend(of_program(program));
     }
     needs
@@ -56,7 +57,7 @@ fn delay() -> Option<Need> {
     let check = doctor::CHECKS.iter().find(|check| check.name == "netem")?;
     let finding = (check.run)();
     let missing = finding.state == doctor::State::Missing;
-    missing.then(|| need(None, "netem", format!("`zone_delay`: {}", finding.found), &finding.remedy))
+    missing.then(|| need(None, "netem", format!("`zone-delay`: {}", finding.found), &finding.remedy))
 }
 
 fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
@@ -78,13 +79,22 @@ fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
             let why = format!("the lab has no network kind `{}`", place.network);
             add(&format!("network {}", place.network), why, &format!("one of {}", known.join(", ")));
         }
-        match place.runtime.as_deref() {
-            None => {}
-            Some("runsc") => {
-                let (why, remedy) = runsc();
-                add("runsc", why, &remedy);
+    }
+    // Once a path, also where both its ends are in it.
+    for name in [&path.from, &path.to].into_iter().filter_map(|place| place.runtime.as_deref()).collect::<BTreeSet<_>>()
+    {
+        match runtime(name) {
+            Some(runtime) if runtime.find().is_some() => {}
+            Some(runtime) => add(name, looked(name), runtime.remedy()),
+            None => {
+                let known: Vec<_> = RUNTIMES.iter().map(|runtime| runtime.name()).collect();
+                add(name, format!("the lab has no runtime `{name}`"), &format!("{}, or none", known.join(", ")));
             }
-            Some(other) => add(other, format!("the lab has no runtime `{other}`"), "runsc, or none"),
+        }
+    }
+    for place in [&path.from, &path.to].into_iter().filter(|place| place.network == "host") {
+        if let Some(name) = &place.runtime {
+            add("a pod", format!("{place}: {name} would take the node's own network over"), "leave the runtime out");
         }
     }
     if path.via != Via::Direct && tools::find("nft").is_none() {
@@ -109,23 +119,8 @@ fn of_program(program: &str) -> Option<Need> {
     tools::find(program).is_none().then(|| need(None, program, looked(program), server.remedy()))
 }
 
-/// Pods in a sandboxed runtime are not in this version, installed or not; which of the two it is matters to the reader.
-fn runsc() -> (String, String) {
-    match tools::find("runsc") {
-        Some(path) => (
-            format!("found {}, but pods in it are not in this version", path.display()),
-            "leave the paths with `+runsc` out".to_owned(),
-        ),
-        None => (
-            format!("{}; pods in it are not in this version either", looked("runsc")),
-            "leave the paths with `+runsc` out (gVisor: put its static binary `runsc` into PATH)".to_owned(),
-        ),
-    }
-}
-
 fn looked(program: &str) -> String {
-    let path = env::var("PATH").unwrap_or_default();
-    format!("no program `{program}` in PATH ({path}) or the folders of system programs")
+    format!("no program `{program}` in PATH or the folders of system programs")
 }
 
 fn need(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Need {
@@ -137,5 +132,9 @@ pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
     if path.via != Via::Direct && point.job.workload == "ping" {
         return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
     }
-    None
+    if path.to.runtime.is_some() && !point.server.is_agent() {
+        return Some(format!("the lab starts {} outside of runtimes only ({})", point.server.program, path.to));
+    }
+    let runtimes = [&path.from, &path.to].into_iter().filter_map(|place| runtime(place.runtime.as_deref()?));
+    runtimes.into_iter().find_map(|runtime| runtime.unsupported(point))
 }

@@ -27,6 +27,10 @@ pub(crate) struct Known<'a> {
     pub(crate) service: Option<&'a Service>,
     /// Inodes of the pods' network namespaces.
     pub(crate) namespaces: BTreeMap<&'a PodId, u64>,
+    /// Network namespaces of the processes of each sandbox, for the pods that are in one.
+    pub(crate) sandboxes: BTreeMap<&'a PodId, BTreeSet<u64>>,
+    /// The kernel's release, as it is outside of sandboxes.
+    pub(crate) kernel: String,
     /// Addresses that a server may see.
     pub(crate) peers: BTreeSet<Ipv4Addr>,
 }
@@ -70,6 +74,7 @@ pub(crate) fn prove(known: &Known<'_>, before: &Counters, after: &Counters, seen
     let grown = Grown { before, after };
     let mut proofs =
         vec![placed(known, "client", &known.cast.clients, seen), placed(known, "server", &known.cast.servers, seen)];
+    proofs.extend(known.sandboxes.keys().map(|pod| contained(known, pod, seen)));
     proofs.extend(peer(known, seen));
     proofs.extend(translated(known, &grown, load));
     proofs.extend(carried(known.trail, &grown, load));
@@ -82,8 +87,16 @@ fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proo
     let mut wrong = Vec::new();
     let mut namespaces = BTreeSet::new();
     for pod in pods {
-        let said = seen.machines.get(&pod.agent()).and_then(|machine| machine.get("netns"));
         let built = known.namespaces.get(pod).map(u64::to_string);
+        let outside = known.sandboxes.get(pod).map(|inodes| {
+            // A sandbox shows numbers of its own: its processes are looked at from outside. Helpers have other namespaces.
+            let own = inodes.iter().map(u64::to_string).find(|inode| Some(inode) == built.as_ref());
+            own.or_else(|| inodes.first().map(u64::to_string))
+        });
+        let said = match &outside {
+            Some(looked) => looked.as_ref(),
+            None => seen.machines.get(&pod.agent()).and_then(|machine| machine.get("netns")),
+        };
         match (said, built) {
             (Some(said), Some(built)) if *said == built => {
                 namespaces.insert(built);
@@ -100,6 +113,23 @@ fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proo
     let evidence =
         if wrong.is_empty() { format!("{names} on node {node}, namespace {list}") } else { wrong.join("; ") };
     Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }
+}
+
+/// Whether an agent that belongs into a runtime has a kernel that is not ours.
+fn contained(known: &Known<'_>, pod: &PodId, seen: &Seen<'_>) -> Proof {
+    let hop = pod.place.runtime.clone().unwrap_or_default();
+    let inside = seen.machines.get(&pod.agent()).and_then(|machine| machine.get("kernel"));
+    let (evidence, ok) = match inside {
+        Some(inside) => (format!("kernel {inside} in {pod}, {} outside", known.kernel), *inside != known.kernel),
+        None => (format!("{pod} did not say which kernel it has"), false),
+    };
+    Proof { hop, evidence, ok }
+}
+
+/// The kernel's release, as an agent without a sandbox says it.
+pub(crate) fn own_kernel() -> String {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.trim().to_owned()
 }
 
 /// `bridge@a`, `20 x bridge@a`.

@@ -23,7 +23,7 @@ pub trait Runtime: fmt::Debug + Sync {
     /// How to get it.
     fn remedy(&self) -> &'static str;
 
-    /// Why a point cannot be measured between agents in it, although it is there.
+    /// Why a point cannot be measured with an agent in it, although it is there.
     fn unsupported(&self, point: &Point) -> Option<String>;
 
     /// Writes what it needs into the bundle's folder, and says the arguments with which its program runs the bundle's

@@ -43,6 +43,12 @@ pub trait Testbed {
     /// An agent that cannot be started.
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault>;
 
+    /// The processes of the sandbox that an agent is in, in this process' own `/proc`: what it spends is seen there, and
+    /// not by the agent, whose `/proc` is the sandbox's. Empty where there is no sandbox.
+    fn sandbox(&self, _agent: &AgentId) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// The counters that can prove a route, as they stand now.
     ///
     /// # Errors

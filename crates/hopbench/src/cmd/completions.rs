@@ -5,6 +5,7 @@ use clap_complete::Shell;
 use hopbench_model::Fault;
 
 use super::Subcommand;
+use crate::output::print;
 
 pub(super) struct Completions;
 
@@ -17,7 +18,9 @@ impl Subcommand for Completions {
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         if let Some(shell) = matches.get_one::<Shell>("shell") {
-            clap_complete::generate(*shell, &mut super::command(), "hopbench", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut super::command(), "hopbench", &mut script);
+            return print(String::from_utf8_lossy(&script));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::Fault;
 
 use super::Subcommand;
+use crate::output::say;
 
 /// The command.
 pub(super) struct Doctor;
@@ -26,16 +27,16 @@ impl Subcommand for Doctor {
     fn exit_code(&self, _matches: &ArgMatches) -> Result<ExitCode, Fault> {
         // The namespaces are entered by starting this program again, which then does the second half only.
         if !sandbox::is_inside() {
-            println!("{}", table(&outside()));
+            say(table(&outside()))?;
         }
         match sandbox::enter() {
             Ok(Entered::Outside(code)) => Ok(code),
             Ok(Entered::Inside) => {
-                println!("{}", table(&inside()));
+                say(table(&inside()))?;
                 Ok(ExitCode::SUCCESS)
             }
             Err(fault) => {
-                println!("{}", table(&forbidden(&fault)));
+                say(table(&forbidden(&fault)))?;
                 Err(Fault::environment("no lab can be built here; see `namespaces` above"))
             }
         }

@@ -11,6 +11,7 @@ use hopbench_model::Fault;
 
 use super::Subcommand;
 use super::scenario_arguments::ScenarioArguments;
+use crate::output::say;
 
 pub(super) struct Lab;
 
@@ -64,7 +65,7 @@ impl Subcommand for Lab {
         match action {
             "up" => up(matches),
             "exec" => return exec(matches),
-            "ls" => by_hand::list().map(|labs| labs.iter().for_each(show)),
+            "ls" => by_hand::list().and_then(|labs| labs.iter().try_for_each(show)),
             "down" => by_hand::down(text(matches, "name")),
             _ => return hold(matches),
         }
@@ -82,7 +83,7 @@ fn up(matches: &ArgMatches) -> Result<(), Fault> {
     arguments.read(text(matches, "scenario"))?;
     let mut holder = std::process::Command::new("/proc/self/exe");
     holder.args(["lab", "hold", text(matches, "scenario")]).args(arguments.selection());
-    show(&by_hand::up(text(matches, "name"), holder)?);
+    show(&by_hand::up(text(matches, "name"), holder)?)?;
     Ok(())
 }
 
@@ -107,10 +108,11 @@ fn exec(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(signal)).unwrap_or(u8::MAX)))
 }
 
-fn show(lab: &Standing) {
-    println!("{} (process {})", lab.name, lab.holder.pid);
+fn show(lab: &Standing) -> Result<(), Fault> {
+    say(format_args!("{} (process {})", lab.name, lab.holder.pid))?;
     let width = lab.places.iter().map(|place| place.name.len()).max().unwrap_or(0);
     for place in &lab.places {
-        println!("  {:width$}  {}", place.name, place.address);
+        say(format_args!("  {:width$}  {}", place.name, place.address))?;
     }
+    Ok(())
 }

@@ -8,6 +8,7 @@ use hopbench_model::Fault;
 use hopbench_scenario::SHIPPED;
 
 use super::Subcommand;
+use crate::output::say;
 
 pub(super) struct List;
 
@@ -35,12 +36,12 @@ impl Subcommand for List {
                 continue;
             }
             if only.is_none() {
-                println!("{}{kind}:", if first { "" } else { "\n" });
+                say(format_args!("{}{kind}:", if first { "" } else { "\n" }))?;
                 first = false;
             }
             let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(10);
             for (name, summary) in rows {
-                println!("  {name:<width$} {summary}");
+                say(format_args!("  {name:<width$} {summary}"))?;
             }
         }
         Ok(())

@@ -18,6 +18,7 @@ use serde_json::Value;
 use super::arguments::{Common, absent};
 use super::interrupt::Interrupt;
 use super::live::Live;
+use crate::output::{print, say};
 
 /// The command of a workload.
 pub(super) fn command(workload: &'static dyn Workload) -> Command {
@@ -167,7 +168,7 @@ impl Session {
                 failed = Some(Fault::measuring("interrupted before the window began: nothing was measured"));
                 break;
             }
-            self.print(&record, &notes);
+            self.print(&record, &notes)?;
             let broken: Vec<_> =
                 record.invariants.iter().filter(|i| !i.ok).map(|i| format!("{}: {}", i.name, i.detail)).collect();
             if let Some(fault) = outcome.fault {
@@ -188,31 +189,32 @@ impl Session {
                 break;
             }
         }
-        self.print_together(&records);
+        self.print_together(&records)?;
         self.ends.clients.into_iter().chain(self.ends.servers).for_each(Link::close);
         failed.map_or(Ok(()), Err)
     }
 
-    fn print(&self, record: &Record, notes: &[String]) {
+    fn print(&self, record: &Record, notes: &[String]) -> Result<(), Fault> {
         let name = if self.json { "json" } else { "text" };
         let Some(format) = hopbench_report::format(name) else {
-            return;
+            return Ok(());
         };
         let notes = [notes.to_vec()];
         let context = hopbench_report::Context { notes: &notes, terminal: std::io::stdout().is_terminal() };
-        print!("{}", format.render(std::slice::from_ref(record), &context));
+        print(format.render(std::slice::from_ref(record), &context))
     }
 
     /// What only several records together say.
-    fn print_together(&self, records: &[Record]) {
+    fn print_together(&self, records: &[Record]) -> Result<(), Fault> {
         if self.json {
-            return;
+            return Ok(());
         }
         if let Some(table) = hopbench_report::sweep_table(records) {
-            println!("\n{table}");
+            say(format_args!("\n{table}"))?;
         }
         for cost in hopbench_report::wakeup_costs(records) {
-            println!("{cost}");
+            say(cost)?;
         }
+        Ok(())
     }
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::Subcommand;
 use super::arguments::absent;
 use super::scenario_arguments::ScenarioArguments;
+use crate::output::{print, say};
 use crate::testbeds::open;
 
 pub(super) struct PlanCommand;
@@ -46,9 +47,9 @@ impl Subcommand for PlanCommand {
         let mut testbed = open(&plan.testbed, None);
         let outlook = Outlook::new(plan, testbed.as_mut());
         if matches.get_flag("json") {
-            println!("{:#}", outlook.json());
+            say(format_args!("{:#}", outlook.json()))?;
         } else {
-            print!("{}", outlook.page());
+            print(outlook.page())?;
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! `hopbench report`: what a results folder says.
 #![allow(clippy::print_stderr)]
 
-use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -10,6 +9,7 @@ use hopbench_report::campaign::{Campaign, SUMMARY_FORMATS};
 use hopbench_run::results;
 
 use super::Subcommand;
+use crate::output::print;
 
 pub(super) struct Report;
 
@@ -78,12 +78,4 @@ fn write(file: &Path, text: &str) -> Result<(), Fault> {
         let _ = std::fs::remove_file(&part);
         refused(error)
     })
-}
-
-fn print(text: &str) -> Result<(), Fault> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // Whoever read it has seen enough: `| head`.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written.map_err(|error| Fault::environment(format!("cannot write the report: {error}"))),
-    }
 }

@@ -22,6 +22,7 @@ use self::flags::{Flags, Wanted};
 use self::progress::Progress;
 use super::Subcommand;
 use super::interrupt::Interrupt;
+use crate::output::say;
 use crate::testbeds;
 
 pub(super) struct Run;
@@ -100,10 +101,10 @@ fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
     if quiet {
         return Ok(());
     }
-    println!("{}", render("table")?.trim_end());
-    println!();
+    say(render("table")?.trim_end())?;
+    say("")?;
     for path in written {
-        println!("{}", path.display());
+        say(path.display())?;
     }
     Ok(())
 }

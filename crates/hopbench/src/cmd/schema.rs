@@ -4,6 +4,7 @@ use clap::{ArgMatches, Command};
 use hopbench_model::Fault;
 
 use super::Subcommand;
+use crate::output::say;
 use crate::testbeds::vocabulary;
 
 pub(super) struct Schema;
@@ -17,7 +18,7 @@ impl Subcommand for Schema {
     }
 
     fn run(&self, _matches: &ArgMatches) -> Result<(), Fault> {
-        println!("{:#}", hopbench_scenario::schema(&vocabulary()));
+        say(format_args!("{:#}", hopbench_scenario::schema(&vocabulary())))?;
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use hopbench_model::units::{BitRate, Span};
 use hopbench_wire::DEFAULT_PORT;
 
 use super::{Subcommand, token};
+use crate::output::say;
 
 pub(super) struct Serve;
 
@@ -86,7 +87,11 @@ impl Subcommand for Serve {
                 Server::start(&options(std::net::Ipv4Addr::UNSPECIFIED.into()))
             })?,
         };
-        println!("hopbench agent on {}, TCP and UDP{}", server.address(), if flags.http { ", HTTP too" } else { "" });
+        say(format_args!(
+            "hopbench agent on {}, TCP and UDP{}",
+            server.address(),
+            if flags.http { ", HTTP too" } else { "" }
+        ))?;
         let port = if server.address().port() == DEFAULT_PORT {
             String::new()
         } else {
@@ -94,13 +99,13 @@ impl Subcommand for Serve {
         };
         if flags.insecure {
             println!("anybody who can reach it may use it; a client runs, for example:");
-            println!("  hopbench stream HOST{port} --insecure");
+            say(format_args!("  hopbench stream HOST{port} --insecure"))?;
         } else if made {
-            println!("a client runs, for example:");
-            println!("  hopbench stream HOST{port} --token {text}");
+            say(format_args!("a client runs, for example:"))?;
+            say(format_args!("  hopbench stream HOST{port} --token {text}"))?;
         } else {
-            println!("a client runs, for example:");
-            println!("  hopbench stream HOST{port} --token-file FILE");
+            say(format_args!("a client runs, for example:"))?;
+            say(format_args!("  hopbench stream HOST{port} --token-file FILE"))?;
         }
         server.wait()
     }

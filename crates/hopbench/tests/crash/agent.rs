@@ -7,7 +7,7 @@ use hopbench_model::RunStatus;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use crate::lab::namespace::inside;
+use crate::lab::namespace::inside_within;
 use crate::lab::process::try_kill;
 use crate::lab::wait::{MS, S, pause, until};
 use crate::lab::{Bench, User};
@@ -29,7 +29,7 @@ const KILLS: usize = 8;
 
 #[test]
 fn an_agent_that_dies_costs_its_trial_and_no_other() {
-    inside("agent::an_agent_that_dies_costs_its_trial_and_no_other", || {
+    inside_within(300 * S, "agent::an_agent_that_dies_costs_its_trial_and_no_other", || {
         let binary = World::make_own();
         let mut random = StdRng::seed_from_u64(SEED);
         let users = User::all();

@@ -37,11 +37,7 @@ impl World {
             list(Path::new(folder), except, &mut files);
         }
         files.sort();
-        Self {
-            networks: networks(),
-            mounts: fs::read_to_string("/proc/self/mountinfo").expect("mounts"),
-            files,
-        }
+        Self { networks: networks(), mounts: fs::read_to_string("/proc/self/mountinfo").expect("mounts"), files }
     }
 }
 

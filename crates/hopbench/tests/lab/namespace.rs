@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
 use super::alone::Alone;
-use super::program::{Running, run};
+use super::program::{PATIENCE, Running, run};
 
 /// Holds the name of the test that is inside.
 const MARK: &str = "HOPBENCH_TEST_INSIDE";
@@ -40,6 +40,11 @@ fn is_root() -> bool {
 /// Without the right to make namespaces the test is skipped, which is printed; with `HOPBENCH_REQUIRE_NETNS=1`
 /// it fails instead.
 pub(crate) fn inside(test: &str, body: impl FnOnce()) {
+    inside_within(PATIENCE, test, body);
+}
+
+/// The same for a body that takes longer than most, but at most `patience` ns.
+pub(crate) fn inside_within(patience: u64, test: &str, body: impl FnOnce()) {
     if is_inside(test) {
         // `/run` becomes ours, so that `ip netns` can keep its files there.
         shell(SET_UP);
@@ -49,7 +54,7 @@ pub(crate) fn inside(test: &str, body: impl FnOnce()) {
     let Some(_alone) = outside(test) else {
         return;
     };
-    let finished = enter(test).finish(); eprintln!("{}", finished.stderr);
+    let finished = enter(test).finish_within(patience);
     // A name that no test has would be a success, too.
     let passed = finished.code == Some(0) && finished.stdout.contains("1 passed");
     assert!(passed, "inside the namespaces: {}", finished.story());

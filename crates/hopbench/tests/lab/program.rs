@@ -44,7 +44,7 @@ pub(crate) struct Running {
 }
 
 /// A program that does not end by itself is ended after this, ns.
-const PATIENCE: u64 = 60 * S;
+pub(crate) const PATIENCE: u64 = 60 * S;
 
 impl Running {
     /// Starts it with nothing to read and its output kept.
@@ -76,8 +76,13 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub(crate) fn finish(mut self) -> Finished {
-        let status = until(PATIENCE, || self.child.try_wait().expect("the state of a child"));
+    pub(crate) fn finish(self) -> Finished {
+        self.finish_within(PATIENCE)
+    }
+
+    /// Waits for its end for at most `patience` ns.
+    pub(crate) fn finish_within(mut self, patience: u64) -> Finished {
+        let status = until(patience, || self.child.try_wait().expect("the state of a child"));
         if status.is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
@@ -88,7 +93,7 @@ impl Running {
             stdout: text(self.stdout.take()),
             stderr: text(self.stderr.take()),
         };
-        assert!(status.is_some(), "it did not end within {} s: {}", PATIENCE / S, finished.story());
+        assert!(status.is_some(), "it did not end within {} s: {}", patience / S, finished.story());
         finished
     }
 }

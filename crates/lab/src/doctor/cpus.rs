@@ -11,8 +11,8 @@ fn run() -> Finding {
             "figures of paths can be compared, they are lower than on a larger machine",
         ),
         Ok(n @ 2..4) => Finding::limited(
-            format!("{n} CPUs: labs of up to {n} nodes have CPUs of their own, larger ones share"),
-            "what is shared is said in every run",
+            format!("{n} CPUs: in labs of more than {n} nodes, nodes that are no two ends of a path share them"),
+            "every run says what is shared",
         ),
         Ok(n) => Finding::works(format!("{n} CPUs")),
         Err(error) => {

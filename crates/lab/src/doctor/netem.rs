@@ -14,6 +14,6 @@ fn run() -> Finding {
     };
     match tried() {
         Ok(()) => Finding::works("a link was delayed by 1 ms"),
-        Err(error) => Finding::missing(error.to_string(), "`modprobe sch_netem`, or scenarios without `zone_delay:`"),
+        Err(error) => Finding::missing(error.to_string(), "`modprobe sch_netem`, or scenarios without `zone-delay:`"),
     }
 }

@@ -3,13 +3,14 @@
 use std::process::{Command, Stdio};
 
 use super::{Check, Finding};
-use crate::tools;
+use crate::runtimes::runtime;
 
 pub(super) const CHECK: Check = Check { name: "runsc", needed_for: "runtime runsc (gVisor)", inside: false, run };
 
 fn run() -> Finding {
-    let remedy = "put gVisor's static binary `runsc` into PATH; paths without it are not affected";
-    let Some(runsc) = tools::find("runsc") else {
+    let Some(runtime) = runtime("runsc") else { return Finding::missing("the lab does not know it", "") };
+    let remedy = format!("{}; paths without it are not affected", runtime.remedy());
+    let Some(runsc) = runtime.find() else {
         return Finding::missing("no program `runsc` in PATH", remedy);
     };
     match Command::new(&runsc).arg("--version").stdin(Stdio::null()).output() {
