@@ -15,7 +15,7 @@ use std::sync::Arc;
 use hopbench_model::{Counter, Fault, Nanos, Pacing};
 use hopbench_sys::{Progress, Socket, clock};
 
-use crate::dial::Dial;
+use crate::dial::{Dial, Transport};
 use crate::engine::{Attempt, Engine, IoOp};
 use crate::flow::{Event, Flow, Op};
 use crate::inbox::{Arrival, Inbox};
@@ -323,8 +323,11 @@ impl<F: Flow> Deck<F> {
     fn connect<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
         let dial = self.setup.dial.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let socket = dial.open(self.slots[slot].number, &self.setup.sockets)?;
-        // An unconnected socket must not be watched yet: epoll reports it as writable.
-        let _: Progress = socket.connect(dial.peer)?;
+        // An unconnected socket must not be watched yet: epoll reports it as writable. One for echoes is connected
+        // already, and gVisor refuses to do it again.
+        if dial.transport != Transport::Icmp {
+            let _: Progress = socket.connect(dial.peer)?;
+        }
         let socket = Arc::new(socket);
         engine.adopt(slot, &socket)?;
         self.slots[slot].socket = Some(socket);

@@ -62,7 +62,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     let spent = cost::spent(
         &ends(&outcome.clients, setting.nodes.0, "client"),
         &ends(&outcome.servers, setting.nodes.1, "server"),
-        outcome.shared_clock,
+        outcome.one_machine,
     );
     let mut record = Record {
         schema: RECORD_SCHEMA.to_owned(),
@@ -191,11 +191,16 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
         let others: Vec<_> = setting.target.others.iter().map(ToString::to_string).collect();
         out.insert("addresses_not_used".to_owned(), others.join(", "));
     }
-    out.insert("clock".to_owned(), if outcome.shared_clock { "shared" } else { "two machines" }.to_owned());
+    let clock = match (outcome.shared_clock, outcome.one_machine) {
+        (true, _) => "shared",
+        (false, true) => "a sandbox's own",
+        (false, false) => "two machines",
+    };
+    out.insert("clock".to_owned(), clock.to_owned());
     let mut nodes: Vec<&String> = setting.nodes.0.iter().chain(setting.nodes.1).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    if outcome.shared_clock && nodes.len() > 1 {
+    if outcome.one_machine && nodes.len() > 1 {
         let names: Vec<_> = nodes.iter().map(|n| n.as_str()).collect();
         out.insert(
             "nodes_share_a_machine".to_owned(),

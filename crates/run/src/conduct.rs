@@ -1,6 +1,7 @@
 //! One trial.
 
 mod follow;
+mod outside;
 
 use std::net::SocketAddr;
 
@@ -48,6 +49,8 @@ pub struct Outcome {
     pub limited: Vec<String>,
     /// Whether all ends read one clock.
     pub shared_clock: bool,
+    /// Whether all ends are on one machine. A sandbox there may have a clock of its own.
+    pub one_machine: bool,
     /// Wall-clock time of the window's start, since 1970 UTC.
     pub started: std::time::Duration,
     /// CPU time that the conductor's thread spent while the trial ran, ns.
@@ -75,6 +78,7 @@ pub fn conduct(
     let shared_clock = shares_clock(ends);
     let orders = orders(ends, job, target, watch, shared_clock)?;
     let all = orders.len() as u64;
+    let one_machine = shared_clock || are_here(ends);
     let mut trial = Conductor::new(ends)?;
     let patience =
         clock::now() + 20 * SECOND + 2 * job.timing.timeout_ns + 2 * all * u64::from(job.connections) * 1_000_000;
@@ -99,12 +103,17 @@ pub fn conduct(
     let now = usage::thread();
     outcome.conductor_cpu_ns = (now.user_ns + now.system_ns).saturating_sub(spent.user_ns + spent.system_ns);
     limited.dedup();
-    Ok(Outcome { limited, shared_clock, started, ..outcome })
+    Ok(Outcome { limited, shared_clock, one_machine, started, ..outcome })
 }
 
 fn shares_clock(ends: &Ends) -> bool {
     let Some(first) = ends.clients.first() else { return false };
     ends.clients.iter().chain(&ends.servers).all(|link| link.shares_clock(first)) || ends.servers.is_empty()
+}
+
+/// Whether all ends are on the machine of this process.
+fn are_here(ends: &Ends) -> bool {
+    ends.clients.iter().chain(&ends.servers).all(|link| link.is_here)
 }
 
 /// What each end must know, the clients first. Several servers get the same: any of them may be sent any flow.
@@ -180,6 +189,7 @@ fn outcome(endings: &[(Role, Ending)], interval_ns: Nanos) -> Result<Outcome, Fa
         fault,
         limited: Vec::new(),
         shared_clock: false,
+        one_machine: false,
         started: std::time::Duration::ZERO,
         conductor_cpu_ns: 0,
     })

@@ -22,6 +22,10 @@ pub struct Link {
     pub hello: Hello,
     /// What to add to this process' clock to get the agent's, ns.
     pub clock_offset_ns: i64,
+    /// The processes of the sandbox that the agent is in, on this machine; empty: it is in none.
+    pub(crate) sandbox: Vec<u32>,
+    /// Whether the agent is on this machine, as far as is known.
+    pub(crate) is_here: bool,
     /// The shortest round trip seen while the clocks were compared, ns; the offset is wrong by at most half.
     pub round_trip_ns: Nanos,
     pinged: Nanos,
@@ -89,6 +93,8 @@ impl Link {
             session,
             hello,
             clock_offset_ns: 0,
+            sandbox: Vec::new(),
+            is_here: shares,
             round_trip_ns: 0,
             pinged: now,
             heard: now,
@@ -99,6 +105,12 @@ impl Link {
             link.compare_clocks()?;
         }
         Ok(link)
+    }
+
+    /// Says that the agent is in a sandbox on this machine, whose processes these are; none: in no sandbox.
+    pub(crate) fn is_in(&mut self, sandbox: Vec<u32>) {
+        self.is_here |= !sandbox.is_empty();
+        self.sandbox = sandbox;
     }
 
     /// Whether the agent reads the same monotonic clock as `other`'s.

@@ -5,6 +5,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::program::run;
+
 /// Nobody, on every Linux.
 const NOBODY: u32 = 65534;
 
@@ -46,9 +48,11 @@ impl User {
         if self == Self::Caller {
             return binary.to_owned();
         }
-        // The build folder may be out of nobody's reach.
+        // The build folder may be out of nobody's reach. Not by this process: another thread's child could have the file
+        // open for writing for a moment, and nobody can run it meanwhile.
         let copy = folder.join("hopbench");
-        std::fs::copy(binary, &copy).expect("a copy of the binary");
+        let copied = run(Command::new("cp").arg(binary).arg(&copy));
+        assert_eq!(copied.code, Some(0), "{}", copied.story());
         std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).expect("permissions");
         copy
     }

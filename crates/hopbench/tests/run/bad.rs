@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hopbench_model::RunStatus;
 
+use crate::lab::bench::FILES;
 use crate::lab::namespace::{inside, outside, shell};
 use crate::lab::program::{Running, run};
 use crate::lab::user::is_root;
@@ -49,6 +50,9 @@ fn a_folder_that_cannot_be_used_is_refused_before_anything_is_built() {
         // Without a run in it.
         refused(&bench.resume(&[]), 2, &["no results folder", "run.json"]);
         assert_eq!(names(&out), ["mine"]);
+        // What a run that was killed at its very beginning leaves is in nobody's way; beside something else it is.
+        fs::write(out.join("run.json.tmp"), "{").expect("a file");
+        refused(&bench.run(&[]), 2, &["not empty"]);
         fs::remove_dir_all(&out).expect("gone");
         refused(&bench.resume(&[]), 2, &["no", &out.to_string_lossy()]);
         assert!(!out.exists());
@@ -72,7 +76,7 @@ fn a_folder_that_may_not_be_written_to_is_told() {
     let bench = Bench::new(user, SHORT);
     let to = |folder: &str| run(&mut bench.command(&["run", &bench.scenario(), "--out", folder]));
     refused(&to("/hopbench-results"), 3, &["cannot make /hopbench-results", "may write to, with --out"]);
-    refused(&to("/proc/results"), 3, &["cannot make /proc/results", "--out"]);
+    refused(&to("/proc/results"), 3, &["cannot make /proc/results", "check the path"]);
     if is_root() {
         let roots = User::Caller.folder();
         fs::set_permissions(roots.path(), fs::Permissions::from_mode(0o755)).expect("permissions");
@@ -125,6 +129,21 @@ fn a_machine_without_user_namespaces_says_what_forbids_them() {
     let done = run(&mut command);
     refused(&done, 3, &["user.max_user_namespaces = 0", "sudo sysctl user.max_user_namespaces=", "sudo hopbench"]);
     assert!(names(bench.work()).is_empty(), "{:?}", names(bench.work()));
+}
+
+#[test]
+fn a_folder_whose_run_never_began_is_taken() {
+    let Some(_alone) = outside("a_folder_whose_run_never_began_is_taken") else {
+        return;
+    };
+    let bench = Bench::new(User::Caller, SHORT);
+    fs::create_dir(bench.out()).expect("a folder");
+    fs::write(bench.out().join("run.json.tmp"), "{").expect("a file");
+    let done = bench.run(&[]);
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    let results = bench.results();
+    assert_eq!(results.files, FILES.map(str::to_owned).into());
+    results.whole();
 }
 
 /// A scenario that is wrong starts nothing, wherever it runs.

@@ -10,6 +10,7 @@ use hopbench_testbed::{AgentId, Counters, Route, Seen, Testbed};
 use super::links::Links;
 use crate::assemble::{Setting, record};
 use crate::conduct::{Ends, Outcome, Watcher, conduct};
+use crate::link::Link;
 use crate::link_rate::LinkRate;
 use crate::resolve::Target;
 
@@ -45,6 +46,9 @@ impl Trial<'_> {
         let route = testbed.route(self.path, &self.point.server)?;
         let (job, target) = self.address(workload, &route);
         let mut ends = links.take(testbed, &route.clients, &route.servers)?;
+        for (agent, link) in ends_of(&route, &mut ends) {
+            link.is_in(testbed.sandbox(agent));
+        }
         let measured = testbed.counters(&route).and_then(|before| {
             let outcome = conduct(&mut ends, &job, target, &route.programs, watcher)?;
             Ok((before, outcome))
@@ -134,6 +138,12 @@ impl Trial<'_> {
         }
         Done { record, fault }
     }
+}
+
+/// The sessions of a trial with whose they are.
+fn ends_of<'a>(route: &'a Route, ends: &'a mut Ends) -> impl Iterator<Item = (&'a AgentId, &'a mut Link)> {
+    let agents = route.clients.iter().chain(&route.servers);
+    agents.zip(ends.clients.iter_mut().chain(&mut ends.servers))
 }
 
 fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, EndReport)> {

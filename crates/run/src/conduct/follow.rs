@@ -4,6 +4,7 @@ use hopbench_model::{EndReport, Fault, Nanos, SECOND, Timing};
 use hopbench_sys::{Epoll, Events, clock};
 use hopbench_wire::{FromAgent, Prepare, Role, ToAgent};
 
+use super::outside::Outside;
 use super::{Ends, Watcher};
 use crate::link::Link;
 
@@ -133,7 +134,9 @@ impl<'e> Conductor<'e> {
         let mut endings: Vec<Option<Ending>> = (0..self.count()).map(|_| None).collect();
         let mut finished = vec![false; self.count()];
         let mut look_at_all = 0;
+        let mut outside = Outside::of(self.ends, timing, window_start);
         loop {
+            outside.look(clock::now());
             // Only who has something to say is listened to; everybody now and then, for what no event tells.
             let all = clock::now() >= look_at_all;
             if all {
@@ -167,9 +170,15 @@ impl<'e> Conductor<'e> {
                 self.abort();
                 return Err(Fault::measuring("the agents did not end the trial in time"));
             }
-            self.pause()?;
+            self.pause_until(outside.next())?;
         }
-        Ok(endings.into_iter().flatten().enumerate().map(|(end, ending)| (self.role(end), ending)).collect())
+        let endings = endings.into_iter().flatten().enumerate().map(|(end, mut ending)| {
+            if let Some(report) = &mut ending.report {
+                outside.correct(end, report);
+            }
+            (self.role(end), ending)
+        });
+        Ok(endings.collect())
     }
 
     /// Takes what one end says; its ending, if that came.
@@ -197,12 +206,18 @@ impl<'e> Conductor<'e> {
 
     /// Waits until something may have come, and keeps the sessions alive.
     fn pause(&mut self) -> Result<(), Fault> {
+        self.pause_until(None)
+    }
+
+    /// The same, but not beyond a moment at which there is something to do.
+    fn pause_until(&mut self, until: Option<Nanos>) -> Result<(), Fault> {
         let now = clock::now();
+        let patience = until.map_or(LOOK, |until| until.saturating_sub(now).min(LOOK));
         for end in 0..self.count() {
             // Who is gone is noticed by the next receive, and must not keep the others from being kept alive.
             let _ = self.link(end).keep_alive(now);
         }
-        self.epoll.wait(&mut self.events, Some(LOOK)).map_err(|e| Fault::measuring(format!("epoll: {e}")))
+        self.epoll.wait(&mut self.events, Some(patience)).map_err(|e| Fault::measuring(format!("epoll: {e}")))
     }
 
     /// Drops the trial at all ends, and waits for their word, so that the next can begin.

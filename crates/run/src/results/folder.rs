@@ -53,7 +53,8 @@ pub fn fresh_name(name: &str) -> PathBuf {
     all.into_iter().find(|dir| !dir.exists()).unwrap_or_else(|| results.join(&stamp))
 }
 
-/// Refuses a folder for a new run in which something is; one that does not exist yet is welcome. Changes nothing.
+/// Refuses a folder for a new run in which something is; one that does not exist yet is welcome, and so is one whose run
+/// was killed before its first file was whole. Changes nothing.
 ///
 /// # Errors
 /// A folder with something in it (input), or one that cannot be looked into.
@@ -63,7 +64,9 @@ pub fn vacant(dir: &Path) -> Result<(), Fault> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(refused("read", dir, &error)),
     };
-    if entries.take(1).count() == 0 {
+    let unfinished = format!("{RUN_FILE}.tmp");
+    let counts = |entry: std::io::Result<fs::DirEntry>| entry.map_or(true, |entry| *entry.file_name() != *unfinished);
+    if !entries.into_iter().any(counts) {
         return Ok(());
     }
     Err(Fault::input(format!(
@@ -81,9 +84,10 @@ impl Folder {
         fs::create_dir_all(dir).map_err(|e| refused("make", dir, &e))?;
         let lock = lock(dir)?;
         vacant(dir)?;
+        // First what makes it a results folder: from then on it can be resumed.
+        write_run(dir, &run)?;
         let records = append_to(&dir.join(RECORDS))?;
         let folder = Self { dir: dir.to_owned(), _lock: lock, records, length: 0, run };
-        folder.write_run()?;
         if let Some(parent) = dir.parent().filter(|p| !p.as_os_str().is_empty()) {
             sync_dir(parent)?;
         }
@@ -136,14 +140,7 @@ impl Folder {
     /// What the file system refuses; the old file is still there, and the change is made with the next that succeeds.
     pub fn update(&mut self, change: impl FnOnce(&mut RunFile)) -> Result<(), Fault> {
         change(&mut self.run);
-        self.write_run()
-    }
-
-    fn write_run(&self) -> Result<(), Fault> {
-        let mut text = serde_json::to_vec_pretty(&self.run)
-            .map_err(|e| Fault::measuring(format!("run.json cannot be written as JSON: {e}")))?;
-        text.push(b'\n');
-        replace(&self.dir, RUN_FILE, &text)
+        write_run(&self.dir, &self.run)
     }
 
     /// Adds a record; when this returns it is on the disk.
@@ -185,6 +182,13 @@ impl Folder {
         replace(&self.dir, name, contents)?;
         Ok(self.dir.join(name))
     }
+}
+
+fn write_run(dir: &Path, run: &RunFile) -> Result<(), Fault> {
+    let mut text = serde_json::to_vec_pretty(run)
+        .map_err(|e| Fault::measuring(format!("run.json cannot be written as JSON: {e}")))?;
+    text.push(b'\n');
+    replace(dir, RUN_FILE, &text)
 }
 
 fn missing(dir: &Path) -> Fault {
