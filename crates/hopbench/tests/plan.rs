@@ -48,13 +48,13 @@ fn every_shipped_scenario_has_a_page() {
 #[test]
 fn what_cannot_be_measured_is_told_with_the_reason() {
     let page = ran(&["plan", "quickstart"]).stdout;
-    assert!(page.contains("left out\n  echo on node-port\n    ICMP has no ports"), "{page}");
+    assert!(page.contains("cannot run here\n  echo on node-port\n    ICMP has no ports"), "{page}");
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("x.yaml");
     let text = "name: x\npaths: {p: host@a -> host@b}\nworkloads: {w: {rr: {cpu: 8000}}}\n";
     fs::write(&file, text).expect("a file");
     let page = ran(&["plan", &file.to_string_lossy()]).stdout;
-    assert!(page.contains("cannot run here\n  everything\n    CPU 8000: workload w wants it"), "{page}");
+    assert!(page.contains("cannot run here\n  w on p\n    CPU 8000 of the client: this process may use "), "{page}");
 }
 
 #[test]

@@ -57,6 +57,7 @@ fn folder(dir: &Path) {
         schema: RUN_SCHEMA.to_owned(),
         run_id: "r1".to_owned(),
         status: RunStatus::Complete,
+        session: 1,
         started_at: "2026-03-01T12:00:00Z".to_owned(),
         ended_at: None,
         plan,
@@ -65,6 +66,7 @@ fn folder(dir: &Path) {
         testbed: Default::default(),
         failures: Vec::new(),
         skipped: Vec::new(),
+        notes: Vec::new(),
     };
     fs::write(dir.join("run.json"), serde_json::to_string(&run).expect("run.json")).expect("a folder to write to");
     let record = |path: &str, round: u32, rate: f64| {

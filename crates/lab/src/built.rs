@@ -156,12 +156,17 @@ impl Built {
         pod.stack.as_ref().or_else(|| Some(&self.node(&id.place.node)?.stack))
     }
 
+    /// The stack of a pod that has one of its own.
+    pub(crate) fn pod_stack(&mut self, id: &PodId) -> Option<&mut Stack> {
+        self.pods.get_mut(id)?.stack.as_mut()
+    }
+
     /// The namespace that a link is in.
     pub(crate) fn stack_of(&mut self, link: &Link) -> Option<&mut Stack> {
         match &link.owner {
             Owner::Fabric => Some(&mut self.fabric.stack),
             Owner::Node(name) => self.nodes.iter_mut().find(|node| node.spec.name == *name).map(|node| &mut node.stack),
-            Owner::Pod(id) => self.pods.get_mut(id)?.stack.as_mut(),
+            Owner::Pod(id) => self.pod_stack(id),
         }
     }
 }

@@ -1,27 +1,31 @@
 //! A lab by hand: it stands in the background until somebody takes it down.
 //!
 //! ```text
-//!   lab up ── spawns ──► holder: enters the sandbox, builds the lab, says where everything is, waits
-//!        └─ keeps what it said in a state file ◄── lab ls, lab exec, lab down
+//!   lab up ── spawns ──► holder: enters the sandbox, builds the lab, says where everything is
+//!     ├─ keeps what it said in a state file ◄── lab ls, lab exec, lab down
+//!     └─ says that it is kept ──► holder: waits to be ended
 //! ```
-//! The lab lives exactly as long as its holder. A state file without a living holder is stale, and is removed by
-//! whoever finds it.
+//! The lab lives exactly as long as its holder, and a holder that does not hear that it is kept ends: there is no lab
+//! that nobody finds. A state file without a living holder is stale, and is removed by whoever finds it.
 
 mod enter;
 mod folder;
 mod holder;
 
-use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
+use crate::processes;
+use folder::{Folder, Held};
+
+pub use crate::processes::Process;
 pub use enter::run_in;
 pub use holder::{detach, hold};
 
@@ -45,15 +49,6 @@ pub struct Standing {
     pub places: Vec<Spot>,
 }
 
-/// A process, also after its number was given to another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
-    /// Its number.
-    pub pid: u32,
-    /// When it started, clock ticks since the machine did.
-    pub started: u64,
-}
-
 /// A place in a lab that stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spot {
@@ -65,26 +60,10 @@ pub struct Spot {
     pub fd: i32,
 }
 
-impl Process {
-    /// The process that has this number now.
-    fn now(pid: u32) -> Option<Self> {
-        Some(Self { pid, started: stat(pid)?.1 })
+impl Standing {
+    fn is_alive(&self) -> bool {
+        self.holder.is_alive() && self.keeper.is_alive()
     }
-
-    fn is_alive(self) -> bool {
-        Self::now(self.pid) == Some(self)
-    }
-}
-
-/// Parent and start of a process; `None` when it is gone or waits to be collected.
-fn stat(pid: u32) -> Option<(u32, u64)> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything. State, parent and start are fields 3, 4 and 22.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    let started = fields.nth(17)?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some((parent, started))
 }
 
 /// Starts a lab in the background and returns when it stands. `holder` is a command that ends in [`hold`] inside the
@@ -93,15 +72,18 @@ fn stat(pid: u32) -> Option<(u32, u64)> {
 /// # Errors
 /// A name that is taken or that cannot be a file's; a lab that cannot be built.
 pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
-    state_file(name)?;
-    if list()?.iter().any(|lab| lab.name == name) {
-        return Err(Fault::input(format!(
-            "a lab `{name}` stands already; `hopbench lab down --name {name}` removes it"
-        )));
+    check(name)?;
+    let folder = Folder::lock()?;
+    folder.look()?;
+    if folder.has(name) {
+        return Err(taken(&folder, name));
     }
+    // Building takes its time; whoever else wants this name is told when the file is there.
+    drop(folder);
     let failed = |what: &str, error: std::io::Error| Fault::environment(format!("lab `{name}`: {what}: {error}"));
-    holder.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    holder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = holder.spawn().map_err(|e| failed("cannot start its holder", e))?;
+    let ours = child.stdin.take();
     let mut line = String::new();
     if let Some(output) = child.stdout.take() {
         BufReader::new(output).read_line(&mut line).map_err(|e| failed("cannot hear its holder", e))?;
@@ -118,69 +100,75 @@ pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
         )));
     };
     let standing = Standing { name: name.to_owned(), holder, keeper, places };
-    // Once more: a list of nothing takes the folder away.
-    let file = state_file(name)?;
-    let written = serde_json::to_vec_pretty(&standing).map_err(Into::into).and_then(|text| fs::write(&file, text));
-    if let Err(error) = written {
+    let kept = keep(&standing).and_then(|()| {
+        let told = ours.map_or(Ok(()), |mut ours| ours.write_all(b"kept\n"));
+        told.map_err(|e| failed("its holder has ended", e))
+    });
+    if let Err(fault) = kept {
         let _ = child.kill();
         let _ = child.wait();
-        return Err(failed(&format!("cannot write {}", file.display()), error));
+        return Err(fault);
     }
     Ok(standing)
 }
 
+/// Writes the state file of a lab; its name must be free.
+fn keep(standing: &Standing) -> Result<(), Fault> {
+    let folder = Folder::lock()?;
+    folder.look()?;
+    match folder.keep(standing)? {
+        true => Ok(()),
+        false => Err(taken(&folder, &standing.name)),
+    }
+}
+
+fn taken(folder: &Folder, name: &str) -> Fault {
+    match folder.read(name) {
+        Held::Unreadable(why) => Fault::environment(why),
+        _ => Fault::input(format!("a lab `{name}` stands already; `hopbench lab down --name {name}` removes it")),
+    }
+}
+
 /// The last in the row of processes that a holder started: sandbox, init, and the one inside.
 fn keeper_of(holder: u32) -> Option<Process> {
-    let processes: Vec<u32> =
-        fs::read_dir("/proc").ok()?.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok()).collect();
-    let child = |parent: u32| processes.iter().copied().find(|pid| stat(*pid).is_some_and(|(of, _)| of == parent));
     let mut last = holder;
     // A row of three; more cannot be, but a loop has a bound.
     for _ in 0..8 {
-        match child(last) {
-            Some(next) => last = next,
+        match processes::children(last).first() {
+            Some(next) => last = *next,
             None => break,
         }
     }
     Process::now(last)
 }
 
-/// The labs that stand. Removes what is left of those that do not.
+/// The labs that stand, and what is wrong with state files that cannot be read, which stay. Removes what is left of labs
+/// that do not stand any more.
 ///
 /// # Errors
 /// A folder that is not ours alone.
-pub fn list() -> Result<Vec<Standing>, Fault> {
-    let folder = folder::ours()?;
-    let entries = fs::read_dir(&folder).map_err(|e| Fault::environment(format!("{}: {e}", folder.display())))?;
-    let mut standing = Vec::new();
-    for path in
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.extension() == Some("json".as_ref()))
-    {
-        let lab = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Standing>(&text).ok());
-        match lab {
-            Some(lab) if lab.holder.is_alive() && lab.keeper.is_alive() => standing.push(lab),
-            _ => {
-                let _ = fs::remove_file(&path);
-            }
-        }
-    }
-    // Where there is nothing to keep, nothing stays; one that is not empty cannot be removed so.
-    let _ = fs::remove_dir(&folder);
+pub fn list() -> Result<(Vec<Standing>, Vec<Fault>), Fault> {
+    let (mut standing, unreadable) = Folder::lock()?.look()?;
     standing.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(standing)
+    Ok((standing, unreadable))
 }
 
 /// The lab of this name.
 ///
 /// # Errors
-/// There is none.
+/// There is none, or its state file cannot be read.
 pub fn find(name: &str) -> Result<Standing, Fault> {
-    let labs = list()?;
+    check(name)?;
+    let folder = Folder::lock()?;
+    let (labs, _) = folder.look()?;
+    match folder.read(name) {
+        Held::Lab(lab) => return Ok(lab),
+        Held::Unreadable(why) => return Err(Fault::environment(why)),
+        Held::Nothing => {}
+    }
     let known: Vec<&str> = labs.iter().map(|lab| lab.name.as_str()).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    let found = labs.iter().find(|lab| lab.name == name).cloned();
-    found
-        .ok_or_else(|| Fault::input(format!("no lab `{name}` stands (standing: {known}); `hopbench lab up` makes one")))
+    Err(Fault::input(format!("no lab `{name}` stands (standing: {known}); `hopbench lab up` makes one")))
 }
 
 /// Takes a lab down; it is gone when this returns.
@@ -189,35 +177,54 @@ pub fn find(name: &str) -> Result<Standing, Fault> {
 /// There is no such lab, or its holder cannot be ended.
 pub fn down(name: &str) -> Result<(), Fault> {
     let lab = find(name)?;
-    let pid = Pid::from_raw(lab.holder.pid as i32);
-    let mut signal = Signal::SIGTERM;
-    let mut end = clock::now() + MOST_END_NS;
-    while lab.holder.is_alive() || lab.keeper.is_alive() {
+    let pid = lab.holder.pid;
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         if lab.holder.is_alive() {
-            kill(pid, signal)
+            send(pid, signal)
                 .map_err(|e| Fault::environment(format!("cannot end lab `{name}` (process {pid}): {e}")))?;
         }
-        if clock::now() > end {
-            if signal == Signal::SIGKILL {
-                return Err(Fault::environment(format!("lab `{name}` (process {pid}) does not end")));
+        let end = clock::now() + MOST_END_NS;
+        while lab.holder.is_alive() || lab.keeper.is_alive() {
+            if clock::now() > end {
+                break;
             }
-            (signal, end) = (Signal::SIGKILL, clock::now() + MOST_END_NS);
+            clock::sleep_until(clock::now() + LOOK_NS);
         }
-        clock::sleep_until(clock::now() + LOOK_NS);
     }
-    let file = state_file(name)?;
-    let _ = fs::remove_file(&file);
-    if let Some(folder) = file.parent() {
-        // Only when this was the last one.
-        let _ = fs::remove_dir(folder);
+    if lab.holder.is_alive() || lab.keeper.is_alive() {
+        return Err(Fault::environment(format!("lab `{name}` (process {pid}) does not end")));
     }
-    Ok(())
+    // It is stale now, like others may be.
+    Folder::lock()?.look().map(drop)
 }
 
-fn state_file(name: &str) -> Result<PathBuf, Fault> {
-    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-    if !plain {
-        return Err(Fault::input(format!("`{name}` cannot be the name of a lab: letters, digits, `-` and `_` can")));
+/// Sends a signal; a process that has ended meanwhile needs none.
+fn send(pid: u32, signal: Signal) -> nix::Result<()> {
+    match kill(Pid::from_raw(pid as i32), signal) {
+        Err(Errno::ESRCH) => Ok(()),
+        sent => sent,
     }
-    Ok(folder::ours()?.join(format!("{name}.json")))
+}
+
+fn check(name: &str) -> Result<(), Fault> {
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    if plain {
+        return Ok(());
+    }
+    Err(Fault::input(format!("`{name}` cannot be the name of a lab: letters, digits, `-` and `_` can")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_ended_meanwhile_is_no_error() {
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        assert_eq!(send(child.id(), Signal::SIGTERM), Ok(()));
+        let mut living = Command::new("sleep").arg("60").spawn().unwrap();
+        assert_eq!(send(living.id(), Signal::SIGKILL), Ok(()));
+        assert!(!living.wait().unwrap().success());
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use hopbench_model::{Path, Place, Plan, ServerSpec, Via};
+use hopbench_model::{Cell, Path, Place, Plan, ServerSpec, Via};
 use hopbench_testbed::AgentId;
 
 /// The port on which agents listen, and on which a Service offers them.
@@ -88,6 +88,8 @@ pub(crate) struct Demand {
     pub(crate) pods: BTreeSet<PodId>,
     /// The server programs other than the agent.
     pub(crate) programs: BTreeSet<ServerSpec>,
+    /// CPUs that workloads name for the agents of pods.
+    pub(crate) named: BTreeMap<PodId, BTreeSet<usize>>,
 }
 
 impl Demand {
@@ -108,7 +110,21 @@ impl Demand {
         }
         let points = plan.cells.iter().filter_map(|cell| plan.points.get(cell.point));
         demand.programs = points.map(|point| point.server.clone()).filter(|server| !server.is_agent()).collect();
+        for cell in &plan.cells {
+            demand.name_cpus(plan, *cell);
+        }
         demand
+    }
+
+    fn name_cpus(&mut self, plan: &Plan, cell: Cell) {
+        let (Some(path), Some(point)) = (plan.paths.get(cell.path), plan.points.get(cell.point)) else { return };
+        let Some(cast) = self.paths.get(&path.name) else { return };
+        for (pods, cpus) in [(&cast.clients, &point.job.client_cpus), (&cast.servers, &point.job.server_cpus)] {
+            let Some(cpus) = cpus else { continue };
+            for pod in pods {
+                self.named.entry(pod.clone()).or_default().extend(&cpus.0);
+            }
+        }
     }
 
     /// The network kinds that are used, by name.

@@ -11,6 +11,7 @@ mod nginx;
 mod open_files;
 mod runsc;
 mod shaping;
+mod steering;
 mod uring;
 
 use hopbench_model::Fault;
@@ -86,6 +87,7 @@ pub const CHECKS: &[Check] = &[
     icmp::CHECK,
     uring::CHECK,
     cpus::CHECK,
+    steering::CHECK,
     open_files::CHECK,
 ];
 

@@ -1,11 +1,14 @@
 //! What a reader of the results has to know about the lab.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{CpuSet, LabSpec, units::BitRate};
+use hopbench_model::{CpuSet, LabSpec};
 
 use crate::addresses;
 use crate::built::Built;
+use crate::runtime::Runtime;
+use crate::runtimes::runtime;
+use crate::tools;
 
 /// Facts by name; `steering` says whether the nodes have CPUs of their own.
 pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>) -> BTreeMap<String, String> {
@@ -17,13 +20,17 @@ pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>
         let name = &node.spec.name;
         put(format!("node {name} address"), addresses::node(node.number).to_string());
         put(format!("node {name} zone"), node.spec.zone.clone());
-        let rate = node.spec.link_bits_per_s.map_or_else(|| "not shaped".to_owned(), |rate| BitRate(rate).to_string());
-        put(format!("node {name} link"), rate);
         let cpus = node.cpus.clone().map_or_else(|| "shared".to_owned(), |cpus| CpuSet(cpus).to_string());
         put(format!("node {name} cpus"), cpus);
     }
     for (id, pod) in built.pods.iter().filter(|(id, _)| !id.is_host()) {
         put(format!("pod {id} address"), pod.address.to_string());
+    }
+    let runtimes: BTreeSet<&str> = built.pods.keys().filter_map(|id| id.place.runtime.as_deref()).collect();
+    for name in runtimes {
+        let found = runtime(name).and_then(Runtime::find);
+        let version = found.map(|program| tools::version(&program, "--version"));
+        put(format!("runtime {name}"), version.and_then(Result::ok).unwrap_or_else(|| "of unknown version".to_owned()));
     }
     for (path, service) in &built.services {
         if let crate::service::Front::Address(address) = service.front {

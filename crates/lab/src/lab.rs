@@ -5,7 +5,7 @@ use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use hopbench_model::{Fault, LabSpec, Path, Plan, Point, Proof, ServerSpec, Via};
+use hopbench_model::{CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, ServerSpec, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
 
 use crate::addresses;
@@ -19,6 +19,7 @@ use crate::kinds::kind;
 use crate::needs;
 use crate::processes;
 use crate::proof::{self, Known};
+use crate::readback;
 use crate::runtimes::runtime;
 use crate::servers::{Running, Task, server, sizes};
 use crate::trail::Trail;
@@ -29,6 +30,8 @@ pub struct Lab {
     spec: LabSpec,
     demand: Demand,
     steering: Result<(), String>,
+    /// What the kernel and the programs said when the lab stood.
+    read_back: BTreeMap<String, String>,
     // Dropped in this order: nobody may use a namespace that is about to go.
     programs: BTreeMap<(String, PodId), Running>,
     agents: Agents,
@@ -48,6 +51,7 @@ impl Lab {
             spec: spec.clone(),
             demand: Demand::default(),
             steering: Ok(()),
+            read_back: BTreeMap::new(),
             programs: BTreeMap::new(),
             agents: Agents::new(program, log),
             built: None,
@@ -61,8 +65,11 @@ impl Lab {
     pub fn build(&mut self, plan: &Plan) -> Result<(), Fault> {
         self.down();
         let demand = Demand::of(plan);
+        needs::open_files(&self.spec, &demand).map_err(Fault::environment)?;
         let mut built = Built::build(&self.spec, &demand)?;
         self.steering = self.place(&mut built, plan);
+        self.read_back = readback::links(&self.spec, &mut built).map_err(refused("cannot read back what was set"))?;
+        self.read_back.extend(readback::programs(&demand));
         self.demand = demand;
         self.built = Some(built);
         Ok(())
@@ -127,6 +134,15 @@ impl Lab {
         nodes.chain(pods).collect()
     }
 
+    /// CPUs that an agent is held to: its node's, and those that a workload names for it. A job that names CPUs takes
+    /// those of them only; the others have all.
+    fn agent_cpus(&self, pod: &PodId) -> Option<Vec<usize>> {
+        let of_node = self.built.as_ref()?.node(&pod.place.node)?.cpus.as_ref()?;
+        let named = self.demand.named.get(pod).into_iter().flatten();
+        let all: BTreeSet<usize> = of_node.iter().chain(named).copied().collect();
+        Some(all.into_iter().collect())
+    }
+
     /// The process of an agent.
     pub fn pid(&self, agent: &AgentId) -> Option<u32> {
         self.agents.pid(agent)
@@ -140,16 +156,20 @@ impl Lab {
         let mut pids = Vec::new();
         for pod in pods {
             let key = (name.to_owned(), pod.clone());
-            if !self.programs.get(&key).is_some_and(Running::is_alive) {
+            let mut running = self.programs.get_mut(&key).and_then(Running::pids);
+            if running.is_none() {
+                // The old one must be gone before the new one can have its port.
                 self.programs.remove(&key);
                 let built = self.standing()?;
                 let stack = built.stack(&pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
                 let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
                 let task = Task { server, port: pod.program_port(), sizes: &sizes, cpus };
-                let running = Running::start(stack, &task).map_err(refused(format!("cannot start {name} in {pod}")))?;
-                self.programs.insert(key.clone(), running);
+                let mut started =
+                    Running::start(stack, &task).map_err(refused(format!("cannot start {name} in {pod}")))?;
+                running = started.pids();
+                self.programs.insert(key, started);
             }
-            pids.extend(self.programs.get(&key).map(|running| running.pids.clone()).unwrap_or_default());
+            pids.extend(running.ok_or_else(|| Fault::environment(format!("{name} in {pod} ended at once")))?);
         }
         Ok(pids)
     }
@@ -215,13 +235,21 @@ impl Testbed for Lab {
         let trail = Trail::of(cast, &self.spec);
         let (link_bits_per_s, mtu_bytes, tunnel_bytes) = self.describe(cast, &trail);
         let everybody = cast.clients.iter().chain(&cast.servers);
+        let built = self.standing()?;
+        let programs_in = |pod: &PodId| !server.is_agent() && cast.servers.contains(pod);
+        let cpus = |pod: &PodId| {
+            let of_node = || built.node(&pod.place.node)?.cpus.clone();
+            let cpus = if programs_in(pod) { of_node() } else { self.agent_cpus(pod) };
+            Some((pod.agent(), cpus?))
+        };
         let (from, to) = (cast.path.from.runtime.clone(), cast.path.to.runtime.clone());
         let hops = from.into_iter().chain(trail.hops).chain(to).collect();
         Ok(Route {
             path: path.name.clone(),
             clients: cast.clients.iter().map(PodId::agent).collect(),
             servers: cast.servers.iter().map(PodId::agent).collect(),
-            nodes: everybody.map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
+            nodes: everybody.clone().map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
+            cpus: everybody.filter_map(cpus).collect(),
             target: self.target(cast, server)?,
             hops,
             programs,
@@ -234,7 +262,8 @@ impl Testbed for Lab {
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
         let pod = self.pod(agent)?.clone();
         let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
-        let seat = seat(built, &pod)?;
+        let cpus = self.agent_cpus(&pod);
+        let seat = seat(built, &pod, cpus.as_deref())?;
         self.agents.control(agent, seat).map(Control::Pair)
     }
 
@@ -260,7 +289,15 @@ impl Testbed for Lab {
         let networks = |pod: &PodId| -> BTreeSet<u64> {
             self.agents.beneath(&pod.agent()).into_iter().filter_map(processes::network_of).collect()
         };
+        // Only those that were started: without agents there is nobody to hold.
+        let held = |pod: &'_ PodId| {
+            let pid = self.agents.pid(&pod.agent())?;
+            let all = std::iter::once(pid).chain(self.agents.beneath(&pod.agent()));
+            Some((self.agent_cpus(pod)?, all.filter_map(processes::cpus_of).collect()))
+        };
         let known = Known {
+            tunnels: &built.tunnels,
+            held: cast.clients.iter().chain(&cast.servers).filter_map(|pod| Some((pod, held(pod)?))).collect(),
             sandboxes: cast
                 .clients
                 .iter()
@@ -284,7 +321,16 @@ impl Testbed for Lab {
     }
 
     fn facts(&self) -> BTreeMap<String, String> {
-        self.built.as_ref().map(|built| facts::facts(&self.spec, built, &self.steering)).unwrap_or_default()
+        let Some(built) = &self.built else { return BTreeMap::new() };
+        let mut facts = facts::facts(&self.spec, built, &self.steering);
+        facts.extend(self.read_back.clone());
+        let wider = self.demand.named.keys().filter_map(|pod| Some((pod, self.agent_cpus(pod)?)));
+        facts.extend(
+            wider.map(|(pod, cpus)| {
+                (format!("agent {pod} cpus"), format!("{}: a workload names its CPUs", CpuSet(cpus)))
+            }),
+        );
+        facts
     }
 
     fn down(&mut self) {
@@ -296,9 +342,8 @@ impl Testbed for Lab {
 }
 
 /// Where the agent of a pod runs.
-fn seat<'a>(built: &'a Built, pod: &PodId) -> Result<Seat<'a>, Fault> {
+fn seat<'a>(built: &'a Built, pod: &PodId, cpus: Option<&'a [usize]>) -> Result<Seat<'a>, Fault> {
     let stack = built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
-    let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
     let around = match &pod.place.runtime {
         None => None,
         Some(name) => {

@@ -33,6 +33,7 @@ mod nft;
 mod node;
 mod processes;
 mod proof;
+mod readback;
 mod runtime;
 mod runtimes;
 pub mod sandbox;

@@ -1,8 +1,8 @@
-//! What a plan needs of this machine that is not there, and which cells cannot exist at all.
+//! What a plan needs of this machine that is not there, and which cells cannot be measured.
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{LabSpec, Path, Plan, Point, Via};
+use hopbench_model::{CpuSet, LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::Need;
 
 use crate::addresses::{MOST_NODES, MOST_PODS, MOST_SERVICES};
@@ -23,9 +23,6 @@ pub(crate) fn missing(spec: &LabSpec, plan: &Plan) -> Vec<Need> {
     for cast in demand.paths.values() {
         needs.extend(of_path(spec, cast));
     }
-    for program in demand.programs.iter().map(|spec| spec.program.as_str()).collect::<BTreeSet<_>>() {
-        needs.extend(of_program(program));
-    }
     needs
 }
 
@@ -45,10 +42,35 @@ fn whole(spec: &LabSpec, demand: &Demand) -> Vec<Need> {
     too_many("nodes", spec.nodes.len(), MOST_NODES);
     too_many("pods", demand.pods.len(), MOST_PODS as usize);
     too_many("Services", demand.services().len(), MOST_SERVICES);
+    if let Err(why) = open_files(spec, demand) {
+        needs.push(need(None, "open files", why, "or use fewer pods"));
+    }
     if spec.zone_delay_ns > 0 && zones(spec).len() > 1 {
         needs.extend(delay());
     }
     needs
+}
+
+/// Descriptors of a pod: its namespace and its netlink socket; of its agent the control session, its words and, for the
+/// conductor, the meters of its process.
+const FILES_OF_A_POD: usize = 8;
+/// Descriptors of a node: its namespace, its netlink socket, programs that set its rules.
+const FILES_OF_A_NODE: usize = 8;
+/// Descriptors of everything else.
+const FILES: usize = 128;
+
+/// Lets this process have as many files open as a lab and its agents need.
+///
+/// # Errors
+/// The system allows fewer; the limit, and what to do about it.
+pub(crate) fn open_files(spec: &LabSpec, demand: &Demand) -> Result<(), String> {
+    let wanted = (FILES + spec.nodes.len() * FILES_OF_A_NODE + demand.pods.len() * FILES_OF_A_POD) as u64;
+    let what = format!("a lab of {} nodes and {} pods needs {wanted} open files", spec.nodes.len(), demand.pods.len());
+    match hopbench_sys::limits::raise_open_files(wanted) {
+        Ok(limit) if limit >= wanted => Ok(()),
+        Ok(limit) => Err(format!("{what}; the limit is {limit}: raise the hard limit (`ulimit -Hn`, LimitNOFILE=)")),
+        Err(error) => Err(format!("{what}; the limit cannot be read: {error}")),
+    }
 }
 
 /// Delay is tried, where namespaces can be had at all: outside the lab's sandbox an ordinary user cannot tell.
@@ -110,13 +132,31 @@ fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
     needs
 }
 
-fn of_program(program: &str) -> Option<Need> {
+/// Why a server program cannot answer, and what to do about it.
+fn lacking(program: &str) -> Option<String> {
     let Some(server) = server(program) else {
         let known: Vec<_> = SERVERS.iter().map(|server| server.name()).collect();
-        let why = format!("the lab has no server program `{program}`");
-        return Some(need(None, program, why, &format!("one of {}", known.join(", "))));
+        return Some(format!("the lab has no server program `{program}`; one of {}", known.join(", ")));
     };
-    tools::find(program).is_none().then(|| need(None, program, looked(program), server.remedy()))
+    let absent = tools::find(program).is_none();
+    absent.then(|| format!("{program} is missing: {}; {}", looked(program), server.remedy()))
+}
+
+/// CPUs that a job names and that an agent cannot be held to.
+fn unheld(path: &Path, point: &Point) -> Option<String> {
+    let ends = [("client", &point.job.client_cpus, &path.from), ("server", &point.job.server_cpus, &path.to)];
+    let allowed = hopbench_sys::cpu::allowed().ok()?;
+    ends.into_iter().find_map(|(end, asked, place)| {
+        let asked = asked.as_ref()?;
+        if let Some(runtime) = &place.runtime {
+            return Some(format!("`cpu` holds no {end} in {runtime}, whose CPUs are not the machine's ({place})"));
+        }
+        let absent: Vec<usize> = asked.0.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
+        let list = |cpus: Vec<usize>| CpuSet(cpus).to_string();
+        (!absent.is_empty()).then(|| {
+            format!("CPU {} of the {end}: this process may use {}; change `cpu`", list(absent), list(allowed.clone()))
+        })
+    })
 }
 
 fn looked(program: &str) -> String {
@@ -127,7 +167,7 @@ fn need(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Need {
     Need { path: path.map(|path| path.name.clone()), what: what.to_owned(), why, remedy: remedy.to_owned() }
 }
 
-/// Why a cell cannot exist, whatever the machine.
+/// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
     if path.via != Via::Direct && point.job.workload == "ping" {
         return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
@@ -135,6 +175,68 @@ pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
     if path.to.runtime.is_some() && !point.server.is_agent() {
         return Some(format!("the lab starts {} outside of runtimes only ({})", point.server.program, path.to));
     }
+    if !point.server.is_agent()
+        && let Some(why) = lacking(&point.server.program)
+    {
+        return Some(why);
+    }
     let runtimes = [&path.from, &path.to].into_iter().filter_map(|place| runtime(place.runtime.as_deref()?));
-    runtimes.into_iter().find_map(|runtime| runtime.unsupported(point))
+    runtimes.into_iter().find_map(|runtime| runtime.unsupported(point)).or_else(|| unheld(path, point))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hopbench_model::{EngineKind, Job, Pacing, Place, Schedule, ServerSpec, Timing};
+
+    use super::*;
+
+    fn place(runtime: Option<&str>) -> Place {
+        Place { network: "bridge".into(), node: "a".into(), runtime: runtime.map(str::to_owned) }
+    }
+
+    fn cell(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> (Path, Point) {
+        let to = place(runtime);
+        let path = Path { name: "p".into(), from: place(None), to, via: Via::Direct, clients: 1, backends: 1 };
+        let set = |cpu: Option<usize>| cpu.map(|cpu| CpuSet(vec![cpu]));
+        let job = Job {
+            workload: "http".into(),
+            params: serde_json::Value::Null,
+            schedule: Schedule::Closed,
+            engine: EngineKind::Epoll,
+            connections: 1,
+            threads: 1,
+            pacing: Pacing::Sleep,
+            client_cpus: set(cpus.0),
+            server_cpus: set(cpus.1),
+            timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
+            seed: 1,
+        };
+        let server = ServerSpec { program: program.into(), request: "/".into(), response_bytes: None };
+        (path, Point { workload: "w".into(), point: BTreeMap::new(), job, server })
+    }
+
+    fn why(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> String {
+        let (path, point) = cell(program, cpus, runtime);
+        unsupported(&path, &point).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_server_program_that_is_not_there_concerns_its_cells_only() {
+        assert_eq!(why("hopbench", (None, None), None), "");
+        assert_eq!(why("ngnix", (None, None), None), "the lab has no server program `ngnix`; one of nginx");
+        assert_eq!(lacking("nginx").is_some(), tools::find("nginx").is_none());
+    }
+
+    #[test]
+    fn cpus_that_nobody_can_be_held_to_are_told() {
+        let cpu = hopbench_sys::cpu::allowed().unwrap()[0];
+        assert_eq!(why("hopbench", (Some(cpu), Some(cpu)), None), "");
+        let told = why("hopbench", (Some(cpu), Some(8000)), None);
+        assert!(told.starts_with("CPU 8000 of the server: this process may use ") && told.contains("change"), "{told}");
+        assert!(why("hopbench", (Some(8000), None), None).starts_with("CPU 8000 of the client"));
+        let told = why("hopbench", (Some(cpu), Some(cpu)), Some("runsc"));
+        assert!(told.contains("no server in runsc") && told.contains("bridge+runsc@a"), "{told}");
+    }
 }

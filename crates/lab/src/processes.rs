@@ -1,7 +1,32 @@
-//! Which process started which.
+//! Which process started which, and which is still the same one.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+
+use hopbench_model::CpuSet;
+use serde::{Deserialize, Serialize};
+
+/// A process, also after its number was given to another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// When it started, clock ticks since the machine did.
+    pub started: u64,
+}
+
+impl Process {
+    /// The process that has this number now; `None` when there is none, or it has ended and waits to be collected.
+    pub(crate) fn now(pid: u32) -> Option<Self> {
+        let found = stat(pid).filter(Stat::is_alive)?;
+        Some(Self { pid, started: found.started })
+    }
+
+    /// Whether it has not ended.
+    pub(crate) fn is_alive(self) -> bool {
+        Self::now(self.pid) == Some(self)
+    }
+}
 
 /// The processes whose parent this is.
 pub(crate) fn children(parent: u32) -> Vec<u32> {
@@ -27,24 +52,47 @@ pub(crate) fn network_of(pid: u32) -> Option<u64> {
     Some(fs::metadata(format!("/proc/{pid}/ns/net")).ok()?.ino())
 }
 
+/// The CPUs that a process may use, as the kernel says it; `None` when it is gone.
+pub(crate) fn cpus_of(pid: u32) -> Option<CpuSet> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().parse().ok()
+}
+
 /// Whether a process is there and has not ended.
 pub(crate) fn is_alive(pid: u32) -> bool {
-    stat(pid).is_some_and(|(state, _)| !matches!(state, 'Z' | 'X'))
+    stat(pid).is_some_and(|stat| stat.is_alive())
 }
 
 /// All processes with their parents.
 fn family() -> Vec<(u32, u32)> {
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter_map(|pid| Some((pid, stat(pid)?.1))).collect()
+    pids.filter_map(|pid| Some((pid, stat(pid)?.parent))).collect()
 }
 
-/// State and parent.
-fn stat(pid: u32) -> Option<(char, u32)> {
+/// What `/proc/PID/stat` says of a process.
+#[derive(Debug, Clone, Copy)]
+struct Stat {
+    state: char,
+    parent: u32,
+    /// Clock ticks since the machine started.
+    started: u64,
+}
+
+impl Stat {
+    fn is_alive(&self) -> bool {
+        !matches!(self.state, 'Z' | 'X')
+    }
+}
+
+fn stat(pid: u32) -> Option<Stat> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; state and parent are the fields after it.
+    // The name in parentheses may hold anything. State, parent and start are fields 3, 4 and 22.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+    let state = fields.next()?.chars().next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let started = fields.nth(17)?.parse().ok()?;
+    Some(Stat { state, parent, started })
 }
 
 #[cfg(test)]
@@ -69,9 +117,15 @@ mod tests {
         let all = beneath(own);
         assert!(all.contains(&child.id()) && all.contains(&grandchild) && !all.contains(&own), "{all:?}");
         assert_eq!(network_of(grandchild), network_of(own));
+        let now = Process::now(child.id()).unwrap();
+        assert!(now.is_alive() && !Process { started: now.started + 1, ..now }.is_alive());
+        assert_eq!(cpus_of(child.id()).unwrap().0, hopbench_sys::cpu::allowed().unwrap());
         for pid in [grandchild, child.id()] {
             nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), nix::sys::signal::Signal::SIGKILL).unwrap();
         }
+        // Dead, and not collected yet.
+        while now.is_alive() {}
+        assert!(Process::now(child.id()).is_none() && stat(child.id()).is_some());
         child.wait().unwrap();
         assert!(!is_alive(child.id()) && network_of(child.id()).is_none());
     }

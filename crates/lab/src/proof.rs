@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 
-use hopbench_model::{Counter, EndReport, Proof, Via};
+use hopbench_model::{Counter, CpuSet, EndReport, Proof, Via};
 use hopbench_testbed::{AgentId, Counters, Seen};
 
 use crate::counters::{of_backend, of_link, of_service};
 use crate::demand::{Cast, PodId};
 use crate::service::{Service, translator};
-use crate::trail::{Link, Side, Stage, Trail, Way};
+use crate::trail::{Link, Side, Stage, Trail, Way, tunnels};
 
 /// A link beside the way may carry this much all the same, bytes: address resolution, and the end of the trial before.
 /// The least after a trial that moved next to nothing, and the most after any.
@@ -25,6 +25,10 @@ pub(crate) struct Known<'a> {
     pub(crate) cast: &'a Cast,
     pub(crate) trail: &'a Trail,
     pub(crate) service: Option<&'a Service>,
+    /// Tunnel devices that the lab has; others were not needed, and cannot carry anything.
+    pub(crate) tunnels: &'a BTreeSet<&'static str>,
+    /// CPUs that agents were held to, with those that their processes may use now.
+    pub(crate) held: BTreeMap<&'a PodId, (Vec<usize>, Vec<CpuSet>)>,
     /// Inodes of the pods' network namespaces.
     pub(crate) namespaces: BTreeMap<&'a PodId, u64>,
     /// Network namespaces of the processes of each sandbox, for the pods that are in one.
@@ -74,11 +78,12 @@ pub(crate) fn prove(known: &Known<'_>, before: &Counters, after: &Counters, seen
     let grown = Grown { before, after };
     let mut proofs =
         vec![placed(known, "client", &known.cast.clients, seen), placed(known, "server", &known.cast.servers, seen)];
+    proofs.extend(held(known));
     proofs.extend(known.sandboxes.keys().map(|pod| contained(known, pod, seen)));
     proofs.extend(peer(known, seen));
     proofs.extend(translated(known, &grown, load));
     proofs.extend(carried(known.trail, &grown, load));
-    proofs.push(still(known.trail, &grown, load));
+    proofs.push(still(known.trail, known.tunnels, &grown, load));
     proofs
 }
 
@@ -113,6 +118,22 @@ fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proo
     let evidence =
         if wrong.is_empty() { format!("{names} on node {node}, namespace {list}") } else { wrong.join("; ") };
     Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }
+}
+
+/// Whether the agents may use those CPUs only that they were held to. None was: there is nothing to prove.
+fn held(known: &Known<'_>) -> Option<Proof> {
+    let agents = known.held.iter().map(|(pod, (asked, found))| {
+        let within = |set: &CpuSet| set.0.iter().all(|cpu| asked.contains(cpu));
+        let list = |cpus: &[usize]| CpuSet(cpus.to_vec()).to_string();
+        match found.iter().find(|set| !within(set)).or_else(|| found.first()) {
+            None => (format!("{pod} is gone"), false),
+            Some(set) if within(set) => (format!("{pod} on {set}"), true),
+            Some(set) => (format!("{pod} was held to {} and may use {set}", list(asked)), false),
+        }
+    });
+    let agents: Vec<(String, bool)> = agents.collect();
+    let evidence = agents.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("; ");
+    (!agents.is_empty()).then(|| Proof { hop: "CPUs".to_owned(), evidence, ok: agents.iter().all(|(_, ok)| *ok) })
 }
 
 /// Whether an agent that belongs into a runtime has a kernel that is not ours.
@@ -229,13 +250,19 @@ fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (Str
 }
 
 /// Whether the tunnels and NICs beside the way stayed still.
-fn still(trail: &Trail, grown: &Grown<'_>, load: Load) -> Proof {
+fn still(trail: &Trail, built: &BTreeSet<&str>, grown: &Grown<'_>, load: Load) -> Proof {
     // Half of the smaller part that moved: a way that was taken in one direction only shows, too.
     let moved = [load.out_bytes, load.back_bytes].into_iter().filter(|bytes| *bytes > 0).min().unwrap_or(0);
     let allowed = (moved / 2).clamp(STILL_BYTES.0, STILL_BYTES.1);
-    let seen = trail.still.iter().filter_map(|(link, side)| {
-        let bytes = grown.by(&of_link(link, *side, "bytes"))?;
-        Some((format!("{} {bytes} bytes", of_link(link, *side, "bytes").trim_end_matches("_bytes")), bytes <= allowed))
+    let tunnels = tunnels();
+    let there = |link: &Link| !tunnels.contains(link.name.as_str()) || built.contains(link.name.as_str());
+    let seen = trail.still.iter().filter(|(link, _)| there(link)).map(|(link, side)| {
+        let counter = of_link(link, *side, "bytes");
+        let name = counter.trim_end_matches("_bytes");
+        match grown.by(&counter) {
+            Some(bytes) => (format!("{name} {bytes} bytes"), bytes <= allowed),
+            None => (format!("{name} has no counter"), false),
+        }
     });
     let seen: Vec<(String, bool)> = seen.collect();
     let loud: Vec<&str> = seen.iter().filter(|(_, ok)| !ok).map(|(text, _)| text.as_str()).collect();
@@ -283,3 +310,6 @@ pub(crate) fn peers(
     }
     peers
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,9 @@ pub trait Server: fmt::Debug + Sync {
     /// How to get it.
     fn remedy(&self) -> &'static str;
 
+    /// The argument with which it prints its version.
+    fn version(&self) -> &'static str;
+
     /// Writes what it needs into `folder`, which is its own and goes with it, and says the arguments with which it
     /// stays in the foreground and answers `/bytes/N` on `port` for each N of `sizes`, bytes.
     ///

@@ -1,8 +1,10 @@
 //! Programs of this machine that a lab uses.
 
 use std::env;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Folders that an ordinary user's `PATH` often lacks although what lies there needs no right.
 const MORE: &[&str] = &["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];
@@ -23,6 +25,19 @@ pub(crate) fn cached(program: &str) -> Option<PathBuf> {
     Some(cache.join("hopbench/bin").join(program)).filter(|file| is_program(file))
 }
 
+/// What a program prints of its version when it is called with `argument`: the first line.
+pub(crate) fn version(program: &Path, argument: &str) -> io::Result<String> {
+    let output = Command::new(program).arg(argument).stdin(Stdio::null()).output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(format!("{argument}: {}", output.status)));
+    }
+    // Some print it to standard error.
+    let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    line.map(str::to_owned).ok_or_else(|| io::Error::other(format!("{argument}: it printed nothing")))
+}
+
 fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
@@ -30,6 +45,22 @@ fn is_program(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_is_what_is_printed_wherever() {
+        let shell = find("sh").unwrap();
+        let printed = |script: &str| {
+            let folder = env::temp_dir().join(format!("hopbench-version-{}-{}", std::process::id(), script.len()));
+            std::fs::write(&folder, script).unwrap();
+            let version = version(&shell, folder.to_str().unwrap());
+            std::fs::remove_file(&folder).unwrap();
+            version.map_err(|e| e.to_string().rsplit(": ").next().unwrap_or_default().to_owned())
+        };
+        assert_eq!(printed("echo; echo 'x 1.2'; echo more"), Ok("x 1.2".to_owned()));
+        assert_eq!(printed("echo 'y 3' >&2"), Ok("y 3".to_owned()));
+        assert_eq!(printed("true"), Err("it printed nothing".to_owned()));
+        assert_eq!(printed("exit 3"), Err("3".to_owned()));
+    }
 
     #[test]
     fn a_program_is_found_and_a_folder_is_none() {

@@ -318,3 +318,29 @@ fn send(from: &Namespace, to: &Namespace, address: Ipv4Addr, bytes: usize) {
 fn pause(ms: u64) {
     hopbench_sys::clock::sleep_until(hopbench_sys::clock::now() + ms * 1_000_000);
 }
+
+#[test]
+fn a_layout_that_was_taken_away_comes_back() {
+    inside("a_layout_that_was_taken_away_comes_back", || {
+        let (a, mut na, _b, _nb) = joined();
+        // A gateway that only a route reaches, as the pods of `ptp` have it, and one in the link's subnet.
+        let far = Ipv4Addr::new(169, 254, 1, 1);
+        na.add_route((far, 32), None, Some("va")).unwrap();
+        na.add_route((Ipv4Addr::UNSPECIFIED, 0), Some(far), Some("va")).unwrap();
+        na.add_route((Ipv4Addr::new(10, 200, 0, 0), 16), Some(B), None).unwrap();
+        let shown = || {
+            let addresses = json(&a, "ip -j -4 address show dev va")[0]["addr_info"].clone();
+            (addresses, json(&a, "ip -j -4 route show"))
+        };
+        let before = shown();
+        assert_eq!(before.1.as_array().map(Vec::len), Some(4), "{before:?}");
+        let layout = na.layout("va").unwrap();
+        // What is there stays.
+        na.restore(&layout).unwrap();
+        assert_eq!(shown(), before);
+        output(&a, &format!("ip address del {A}/24 dev va; ip route flush dev va"));
+        assert_eq!(shown().1, serde_json::json!([]));
+        na.restore(&layout).unwrap();
+        assert_eq!(shown(), before);
+    });
+}

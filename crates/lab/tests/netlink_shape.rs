@@ -34,12 +34,17 @@ fn tc_shows_the_rate_that_was_set() {
             let burst = root["options"]["burst"].as_u64().unwrap();
             let limit = root["options"]["limit"].as_u64().or_else(|| root["options"]["lat"].as_u64()).unwrap();
             assert!(burst >= u64::from(MTU) + 18 && limit > 0, "{seen}");
+            assert_eq!(na.rate("va").unwrap(), Some(bits_per_s));
+            // What somebody made of it since is what counts.
+            output(&a, "tc qdisc change dev va root handle 1: tbf rate 7mbit burst 100k limit 300k");
+            assert_eq!(na.rate("va").unwrap(), Some(7_000_000));
             let again = na.shape("va", bits_per_s, MTU).unwrap_err().to_string();
             assert!(
                 again.starts_with(&format!("cannot limit link va to {bits_per_s} bits/s in namespace a: ")),
                 "{again}"
             );
             output(&a, "tc qdisc del dev va root");
+            assert_eq!(na.rate("va").unwrap(), None);
         }
     });
 }

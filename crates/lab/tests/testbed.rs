@@ -19,7 +19,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use hopbench_lab::{KINDS, Lab, Reach, kind};
-use hopbench_model::{Path, ServerSpec, Via};
+use hopbench_model::{CpuSet, Path, ServerSpec, Via};
 use hopbench_testbed::{AgentId, Control, Testbed};
 
 use inside::inside;
@@ -243,6 +243,19 @@ fn links_are_as_the_plan_says() {
         let paths = vec![path("eni@a", "overlay@b", Via::Direct), path("overlay@b", "overlay@c", Via::Direct)];
         let mut lab = Lab::new(&spec, None);
         lab.build(&plan(&spec, paths.clone(), vec![point("rr", agent())])).expect("a lab");
+        let facts = lab.facts();
+        for (name, value) in [
+            ("node a link", "1Gbit"),
+            ("node b link", "10Gbit"),
+            ("zone z link", "500Mbit"),
+            ("zone far link", "500Mbit"),
+            ("pod eni@a link", "1Gbit"),
+            ("node a mtu_bytes", "1500"),
+            ("pod overlay@b mtu_bytes", "1450"),
+        ] {
+            assert_eq!(facts[name], value, "{name}");
+        }
+        assert!(facts["node a nic"].starts_with("veth, GSO to "), "{facts:?}");
         for (place, rate) in [("a", "1Gbit"), ("b", "10Gbit"), ("eni@a", "1Gbit")] {
             let shown = run(&lab, place, "tc qdisc show dev eth0");
             assert!(shown.contains("tbf") && shown.contains(&format!("rate {rate} ")), "{place}: {shown}");
@@ -277,11 +290,19 @@ fn nginx_serves_the_sizes_that_the_plan_asks_for() {
         let plan = plan(&spec, paths.clone(), vec![point("http", nginx(1024)), point("http", nginx(300_000))]);
         assert_eq!(lab.missing(&plan), []);
         lab.build(&plan).expect("a lab");
+        let facts = lab.facts();
+        assert!(facts["nginx version"].starts_with("nginx/"), "{facts:?}");
+        assert!(facts["nft version"].starts_with("nftables v"), "{facts:?}");
         let mut pids = BTreeSet::new();
         for path in &paths {
             for size in [1024_usize, 300_000] {
                 let route = lab.route(path, &nginx(size as u64)).expect("a route");
                 assert_eq!(route.programs.len(), 2, "a master and a worker");
+                for pid in &route.programs {
+                    let group = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(*pid as i32)));
+                    // Ctrl-C goes to the whole group of the conductor.
+                    assert_ne!(group, Ok(nix::unistd::getpgrp()), "process {pid} hears the terminal");
+                }
                 pids.extend(route.programs.clone());
                 let get = move || -> std::io::Result<Vec<u8>> {
                     let mut stream = TcpStream::connect_timeout(&route.target, Duration::from_secs(3))?;
@@ -298,10 +319,136 @@ fn nginx_serves_the_sizes_that_the_plan_asks_for() {
             }
         }
         assert_eq!(pids.len(), 4, "one nginx a server pod, however often it is asked for");
+        // A worker, then a master that crash: the next trial has those of then.
+        let mut crash = |at: usize| {
+            let before = lab.route(&paths[0], &nginx(1024)).expect("a route").programs;
+            let pid = before[at];
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), nix::sys::signal::SIGKILL).expect("a kill");
+            let end = Instant::now() + Duration::from_secs(2);
+            while fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+                assert!(Instant::now() < end, "process {pid} lives");
+            }
+            let route = lab.route(&paths[0], &nginx(1024)).expect("a route");
+            assert!(route.programs.len() == 2 && !route.programs.contains(&pid), "{before:?} {:?}", route.programs);
+            let place = lab.namespace("bridge@a").expect("a place");
+            place.run(move || TcpStream::connect(route.target)).expect("inside").expect("a server");
+            pids.extend(route.programs);
+        };
+        crash(1);
+        crash(0);
         lab.down();
         for pid in pids {
             assert!(!fs::exists(format!("/proc/{pid}")).expect("proc"), "process {pid} is left");
         }
+    });
+}
+
+#[test]
+fn without_nginx_the_cells_that_want_it_are_left_out() {
+    inside("without_nginx_the_cells_that_want_it_are_left_out", || {
+        let direct = path("bridge@a", "bridge@b", Via::Direct);
+        let spec = spec();
+        let nginx = ServerSpec { program: "nginx".to_owned(), request: "/".to_owned(), response_bytes: None };
+        let plan = plan(&spec, vec![direct.clone()], vec![point("rr", agent()), point("http", nginx)]);
+        let mut lab = Lab::new(&spec, None);
+        let [agents, programs] = [0, 1].map(|at| plan.points[at].clone());
+        assert_eq!((lab.unsupported(&direct, &agents), lab.unsupported(&direct, &programs)), (None, None));
+        while let Some(program) = hopbench_lab::find("nginx") {
+            // In this mount namespace only.
+            let flags = nix::mount::MsFlags::MS_BIND;
+            nix::mount::mount(Some("/dev/null"), &program, None::<&str>, flags, None::<&str>).expect("a mount");
+        }
+        assert_eq!(lab.missing(&plan), [], "the rest of the plan can run");
+        assert_eq!(lab.unsupported(&direct, &agents), None);
+        let why = lab.unsupported(&direct, &programs).expect("a reason");
+        assert!(why.starts_with("nginx is missing: ") && why.contains("apt-get install nginx"), "{why}");
+    });
+}
+
+#[test]
+fn a_lab_has_as_many_open_files_as_it_needs() {
+    inside("a_lab_has_as_many_open_files_as_it_needs", || {
+        let spec = spec();
+        let mut many = path("bridge@a", "bridge@b", Via::Direct);
+        many.clients = 40;
+        let plan = plan(&spec, vec![many], vec![point("rr", agent())]);
+        let limit = |soft: u64, hard: &str| {
+            let program = hopbench_lab::find("prlimit").expect("prlimit");
+            let own = std::process::id().to_string();
+            let done = std::process::Command::new(program)
+                .args(["--pid", &own, &format!("--nofile={soft}:{hard}")])
+                .status()
+                .expect("prlimit");
+            assert!(done.success());
+        };
+        limit(64, "");
+        let mut lab = Lab::new(&spec, None);
+        assert_eq!(lab.missing(&plan), []);
+        limit(64, "");
+        lab.build(&plan).expect("a lab whose descriptors are more than the limit was");
+        assert!(fs::read_dir("/proc/self/fd").expect("proc").count() > 64);
+        lab.down();
+        // Root of the machine may raise the hard limit, too; whoever else is told.
+        limit(64, "64");
+        match lab.build(&plan) {
+            Ok(()) => assert!(hopbench_sys::limits::raise_open_files(65).is_ok_and(|limit| limit > 64)),
+            Err(fault) => {
+                let told = fault.to_string();
+                assert!(told.contains("41 pods needs 480 open files; the limit is 64: raise"), "{told}");
+                assert!(lab.missing(&plan).iter().any(|need| need.what == "open files"));
+            }
+        }
+    });
+}
+
+#[test]
+fn cpus_that_a_workload_names_win_over_the_nodes() {
+    inside("cpus_that_a_workload_names_win_over_the_nodes", || {
+        let cpus = hopbench_sys::cpu::allowed().expect("CPUs");
+        let [first, .., last] = cpus[..] else { return };
+        let folder = std::path::Path::new("/tmp").join(format!("hopbench-lab-cpus-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let script = folder.join("agent");
+        fs::write(&script, "#!/bin/sh\nexec cat >&0\n").expect("a script");
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("a mode");
+        let mut spec = spec();
+        spec.nodes.truncate(2);
+        let across = path("bridge@a", "bridge@b", Via::Direct);
+        // Node `a` has the first CPU, and the workload wants its clients on the last, which is b's.
+        let mut named = point("rr", agent());
+        named.job.client_cpus = Some(CpuSet(vec![last]));
+        let mut lab = Lab::with_agent(&spec, None, script);
+        assert_eq!(lab.unsupported(&across, &named), None);
+        lab.up(&plan(&spec, vec![across.clone()], vec![point("rr", agent()), named])).expect("a lab");
+        let [client, server] = ["bridge@a", "bridge@b"].map(|name| AgentId(name.to_owned()));
+        let _sessions = [&client, &server].map(|id| lab.control(id).expect("a session"));
+        let allowed = |id: &AgentId| -> Vec<usize> {
+            let status = fs::read_to_string(format!("/proc/{}/status", lab.pid(id).expect("a process"))).expect("proc");
+            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a list");
+            list.trim().parse::<CpuSet>().expect("CPUs").0
+        };
+        let (of_client, of_server) = (allowed(&client), allowed(&server));
+        assert!(of_client.contains(&first) && of_client.contains(&last), "{of_client:?}");
+        assert!(!of_server.contains(&first) && of_server.contains(&last), "{of_server:?}");
+        let route = lab.route(&across, &agent()).expect("a route");
+        assert_eq!(route.cpus, BTreeMap::from([(client.clone(), of_client), (server, of_server)]));
+        let facts = lab.facts();
+        assert!(facts["agent bridge@a cpus"].contains("a workload names its CPUs"), "{facts:?}");
+        assert!(!facts.contains_key("agent bridge@b cpus"), "{facts:?}");
+        // What is read back is in every record.
+        let proof = |lab: &Lab| {
+            let trial = traffic::Trial::nothing(route.clone());
+            trial.proofs(lab).into_iter().find(|proof| proof.hop == "CPUs").expect("a proof")
+        };
+        assert!(proof(&lab).ok, "{:?}", proof(&lab));
+        let pid = nix::unistd::Pid::from_raw(lab.pid(&AgentId("bridge@b".to_owned())).expect("a process") as i32);
+        let mut elsewhere = nix::sched::CpuSet::new();
+        elsewhere.set(first).expect("a CPU");
+        nix::sched::sched_setaffinity(pid, &elsewhere).expect("an affinity");
+        let doubt = proof(&lab);
+        assert!(!doubt.ok && doubt.evidence.contains(&format!("and may use {first}")), "{doubt:?}");
+        lab.down();
+        fs::remove_dir_all(&folder).expect("the folder");
     });
 }
 
@@ -393,6 +540,11 @@ fn nodes_have_cpus_of_their_own_where_there_are_enough() {
         }
         assert_eq!(facts["cpus"], "every node has CPUs of its own", "{facts:?}");
         assert_ne!(facts["node a cpus"], facts["node b cpus"]);
+        let route = lab.route(&plan.paths[0], &agent()).expect("a route");
+        for (id, node) in &route.nodes {
+            let held = CpuSet(route.cpus[id].clone());
+            assert_eq!(held.to_string(), facts[&format!("node {node} cpus")], "{id}");
+        }
         // Only root of the machine may steer, and then what was set is there.
         let mask = |place: &str| {
             let text = run(&lab, place, "cat /sys/class/net/eth0/queues/rx-0/rps_cpus");

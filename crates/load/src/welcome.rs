@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_greeting_is_answered_again_until_the_client_goes_on() {
-        let mut out = Recorder::new(std::sync::Arc::new(Window::default()), std::sync::Arc::new(Live::default()), false);
+        let mut out =
+            Recorder::new(std::sync::Arc::new(Window::default()), std::sync::Arc::new(Live::default()), false);
         let again = Again { greeting: b"HELLO"[..].into(), answer: b"yes"[..].into() };
         let mut flow = Welcoming::new(Ears(Vec::new()), Some(again));
         assert!(matches!(flow.start(0), Op::Recv(6)), "the greeting fits, and one that is longer shows");

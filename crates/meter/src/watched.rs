@@ -19,7 +19,9 @@ impl Watched {
         pids.iter().map(|pid| Process.open(&Target::process(*pid))).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The sums over all of them: the values of the meter `process`, and how many `processes` there are.
+    /// The sums over all of them: the values of the meter `process`, and how many `processes` there are. Of each by
+    /// itself `process1_cpu_s_total` and `process1_threads`, numbered from 1 in the order of the ids: a sum does not
+    /// show that one of them never waited.
     ///
     /// `max_rss_bytes` is the sum of each one's own peak, and `rss_bytes` counts memory that they share once for each:
     /// both are upper bounds.
@@ -28,9 +30,16 @@ impl Watched {
     /// A process that is gone: its CPU time went with it, and a sum without it would be wrong.
     pub fn read(&mut self) -> io::Result<Reading> {
         let mut sum = Reading::from([("processes".to_owned(), self.0.len() as f64)]);
-        for source in &mut self.0 {
+        for (number, source) in (1..).zip(&mut self.0) {
             let mut one = Reading::new();
             source.read(&mut one)?;
+            let value = |name: &str| one.get(name).copied();
+            if let (Some(user), Some(system)) = (value("user_s_total"), value("system_s_total")) {
+                sum.insert(format!("process{number}_cpu_s_total"), user + system);
+            }
+            if let Some(threads) = value("threads") {
+                sum.insert(format!("process{number}_threads"), threads);
+            }
             for (name, value) in one {
                 *sum.entry(name).or_default() += value;
             }
@@ -64,6 +73,9 @@ mod tests {
         let parts: Vec<f64> = each.iter_mut().map(|one| one.read().unwrap()["threads"]).collect();
         let sum = both.read().unwrap();
         assert_eq!((sum["processes"], sum["threads"]), (2.0, parts.iter().sum()));
+        assert_eq!([sum["process1_threads"], sum["process2_threads"]], parts[..]);
+        let spent = sum["process1_cpu_s_total"] + sum["process2_cpu_s_total"];
+        assert!((spent - sum["user_s_total"] - sum["system_s_total"]).abs() < 1e-9, "{sum:?}");
         assert!(sum["rss_bytes"] > 0.0 && sum["max_rss_bytes"] >= sum["rss_bytes"], "{sum:?}");
         children[0].kill().unwrap();
         children[0].wait().unwrap();

@@ -31,7 +31,7 @@ pub use end_report::{EndReport, FlowReport, LatencyKind, Reading, Tick};
 pub use fault::{Fault, FaultKind};
 pub use job::{CpuSet, EngineKind, Job, Pacing, Schedule, Timing};
 pub use path::{Path, Place, Via};
-pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec};
+pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec, point_label};
 pub use problem::Problem;
 pub use record::{Cost, Environment, Interval, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};

@@ -78,6 +78,13 @@ pub struct Cell {
     pub point: usize,
 }
 
+/// A point in one line, wherever a person reads it: `connections=4 size=64B`; empty where nothing varies.
+pub fn point_label(point: &BTreeMap<String, Value>) -> String {
+    let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let parts: Vec<_> = point.iter().map(|(name, v)| format!("{name}={}", value(v))).collect();
+    parts.join(" ")
+}
+
 impl Plan {
     /// The path and the point of a cell.
     ///
@@ -96,5 +103,19 @@ impl Plan {
             .map(|timing| timing.warmup_ns.saturating_add(timing.window_ns))
             .fold(0, u64::saturating_add);
         round.saturating_mul(u64::from(self.rounds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_point_is_written_as_it_was_given() {
+        let point = BTreeMap::from([("size".to_owned(), json!("4KiB")), ("connections".to_owned(), json!(8))]);
+        assert_eq!(point_label(&point), "connections=8 size=4KiB");
+        assert_eq!(point_label(&BTreeMap::new()), "");
     }
 }

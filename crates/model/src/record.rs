@@ -27,6 +27,10 @@ pub struct Record {
     pub point: BTreeMap<String, Value>,
     /// The round, from 1.
     pub round: u32,
+    /// The session of the run in which it was measured, from 1; `--resume` begins the next. Only figures of one session
+    /// were taken under the same circumstances. Absent in old records: 1.
+    #[serde(default = "first")]
+    pub session: u32,
     /// UTC, RFC 3339.
     pub started_at: String,
     /// Length of the measured window, s.
@@ -71,6 +75,10 @@ pub struct Record {
     /// Why the figures must not be used: a proof or an invariant that does not hold. Reports leave them out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+fn first() -> u32 {
+    1
 }
 
 /// One latency distribution, ns.

@@ -18,6 +18,9 @@ pub struct RunFile {
     pub run_id: String,
     /// How far it came.
     pub status: RunStatus,
+    /// The session that measures, or measured last, from 1; each `--resume` begins the next. Absent in old files: 1.
+    #[serde(default = "first")]
+    pub session: u32,
     /// UTC, RFC 3339.
     pub started_at: String,
     /// UTC, RFC 3339; absent while it runs, and after a crash.
@@ -31,12 +34,21 @@ pub struct RunFile {
     pub environment: BTreeMap<String, String>,
     /// Facts about the testbed, by name: addresses, CPU sets, what is shared.
     pub testbed: BTreeMap<String, String>,
-    /// Trials that failed and left no figures, in order.
+    /// Trials that failed and left no record, not even an incomplete one; each at most once, in the order in which they
+    /// failed. One that `--resume` tries again stands here until it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
     /// Cells that the testbed cannot measure; they have no records and are not missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
+    /// What a reader should know of the run as a whole, in order: a baseline that cannot be measured, what was different
+    /// when the run was resumed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+fn first() -> u32 {
+    1
 }
 
 /// How far a run came.

@@ -25,12 +25,13 @@
     "/s": [[1e6, "M/s"], [1e4, "k/s", 1e3], [1, "/s"]],
   };
 
-  // A value with its unit; `digits` significant ones, without zeros at the end where `short`.
-  function text(value, unit, digits, short) {
+  // A value with its unit; `digits` significant ones, without zeros at the end where `short`; in the unit that `size` reads
+  // best in.
+  function text(value, unit, digits, short, size = Math.abs(value)) {
     if (unit === "ratio") return `${trim(value * 100, digits, short)} %`;
     const scales = SCALES[unit];
     if (!scales || value === 0) return trim(value, digits, short);
-    const [from, name, by] = scales.find(([from]) => Math.abs(value) >= from * 0.9995) || scales[scales.length - 1];
+    const [from, name, by] = scales.find(([from]) => size >= from * 0.9995) || scales[scales.length - 1];
     return `${trim(value / (by || from), digits, short)} ${name}`;
   }
 
@@ -68,6 +69,12 @@
     if (ticks.length >= 2) axis.ticks = ticks;
   }
 
+  // The text of a tick. On a linear axis all are in one unit, so that they can be compared at a glance.
+  const tick = (unit, log) => function (value) { return text(value, unit, 3, true, log ? undefined : this.max); };
+
+  // Whether any value has an interval: one round has none, and whiskers without length would look like one.
+  const spread = (chart) => chart.series.some((series) => series.points.some(([, , low]) => low !== null));
+
   function axes() {
     return { grid: { color: style("--line") }, ticks: { color: style("--quiet") }, border: { color: style("--line") } };
   }
@@ -91,7 +98,7 @@
     const own = chart.x.ticks.map(([value, name]) => ({ value, label: name })).filter(({ value }) => value <= last);
     const names = new Map(chart.x.ticks);
     return {
-      type: marked ? "lineWithErrorBars" : "line",
+      type: marked && spread(chart) ? "lineWithErrorBars" : "line",
       data: { datasets },
       options: {
         interaction: { mode: "nearest", axis: "x", intersect: false },
@@ -119,7 +126,7 @@
             beginAtZero: !chart.y.log,
             title: { display: true, text: chart.y.label, color: style("--quiet") },
             afterBuildTicks: (axis) => { if (chart.y.log) decades(axis); },
-            ticks: { color: style("--quiet"), callback: (value) => text(value, unit, 3, true) },
+            ticks: { color: style("--quiet"), callback: tick(unit, chart.y.log) },
           },
         },
       },
@@ -139,7 +146,7 @@
     }));
     return {
       // Error bars of parts that stand on each other would say nothing.
-      type: chart.stacked ? "bar" : "barWithErrorBars",
+      type: !chart.stacked && spread(chart) ? "barWithErrorBars" : "bar",
       data: { labels: chart.categories, datasets },
       options: {
         indexAxis: "y",
@@ -152,7 +159,7 @@
             ...axes(),
             stacked: chart.stacked,
             beginAtZero: true,
-            ticks: { color: style("--quiet"), maxTicksLimit: 5, maxRotation: 0, callback: (value) => text(value, unit, 3, true) },
+            ticks: { color: style("--quiet"), maxTicksLimit: 5, maxRotation: 0, callback: tick(unit, false) },
           },
           y: { ...axes(), stacked: chart.stacked, grid: { display: false }, ticks: { color: style("--ink"), autoSkip: false } },
         },

@@ -8,7 +8,8 @@
 //!
 //! - a cell's figure is the median over its rounds with the interval of `hopbench_stats::median_interval`; a percentile is the
 //!   median of the rounds' percentiles;
-//! - a comparison is the ratio to the baseline path at the same point, round by round (`hopbench_stats::paired_ratio`);
+//! - a comparison is the ratio to the baseline path at the same point, round by round (`hopbench_stats::paired_ratio`), of
+//!   rounds that both measured in one session of the run;
 //! - a record that is incomplete, in error, without proof of its path, or whose invariants do not hold is listed and used in
 //!   no figure;
 //! - which figures matter for which kind of workload is said in `kinds.rs`, the formats are in `formats/`: one file
@@ -23,7 +24,6 @@ mod headline;
 mod kind;
 mod kinds;
 mod layout;
-mod link;
 mod notes;
 mod plot;
 mod point;
@@ -33,9 +33,9 @@ mod summary;
 mod verdict;
 mod words;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Record, RunFile};
+use hopbench_model::{Record, RunFile, point_label};
 
 pub use self::format::SummaryFormat;
 pub use self::formats::{SUMMARY_FORMATS, summary_format};
@@ -48,7 +48,7 @@ pub use self::verdict::{Outcome, Verdict};
 use self::cell::Cell;
 use self::distribution::Distributions;
 use self::kind::Kind;
-use self::notes::{Proofs, Warnings};
+use self::notes::{Link, Proofs, TrialKey, Warnings};
 
 /// The records of a run so far.
 #[derive(Debug)]
@@ -61,13 +61,14 @@ pub struct Campaign {
     path_names: HashMap<String, usize>,
     /// The point's index, by workload and point as JSON.
     point_names: HashMap<(String, String), usize>,
-    /// Rates of the paths' slowest links, bits/s.
-    links: Vec<Option<u64>>,
+    /// What the testbed said of the paths' links.
+    links: Vec<Link>,
     cells: HashMap<(usize, usize), Cell>,
     distributions: Distributions,
     warnings: Warnings,
     proofs: Vec<Proofs>,
-    failures: BTreeSet<FailureSummary>,
+    /// Why a trial is in no figure.
+    failures: BTreeMap<TrialKey, String>,
 }
 
 /// A workload of the plan.
@@ -99,7 +100,7 @@ impl Campaign {
         let skipped: BTreeSet<_> = run.skipped.iter().map(|s| (&s.path, &s.workload, &s.point)).collect();
         let measured = |cell: &&hopbench_model::Cell| {
             let (path, at) = plan.at(**cell);
-            skipped.is_empty() || !skipped.contains(&(&path.name, &at.workload, &point::label(&at.point)))
+            skipped.is_empty() || !skipped.contains(&(&path.name, &at.workload, &point_label(&at.point)))
         };
         let planned: BTreeSet<_> = plan.cells.iter().filter(measured).map(|cell| (cell.path, cell.point)).collect();
         let shown = workloads.iter().filter(|workload| workload.kind.distribution.is_some()).flat_map(|workload| {
@@ -112,11 +113,11 @@ impl Campaign {
             workload_of,
             path_names: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
             point_names: plan.points.iter().enumerate().map(|(index, point)| (point_name(point), index)).collect(),
-            links: plan.paths.iter().map(|path| link::bits_per_s(&plan.testbed, path)).collect(),
+            links: vec![Link::default(); plan.paths.len()],
             cells: planned.into_iter().map(|cell| (cell, Cell::default())).collect(),
             warnings: Warnings::default(),
             proofs: vec![Proofs::default(); plan.paths.len()],
-            failures: run.failures.iter().map(failure).collect(),
+            failures: run.failures.iter().map(|f| (TrialKey::of_failure(f), f.reason.clone())).collect(),
             workloads,
             run: run.clone(),
         }
@@ -124,48 +125,42 @@ impl Campaign {
 
     /// Takes one record. One that cannot be used in a figure is listed with the reason.
     pub fn add(&mut self, record: &Record) {
-        let label = || point::label(&record.point);
         if record.run_id != self.run.run_id {
             let reason = format!("a record of another run: {}", record.run_id);
-            self.failures.insert(notes::failure(record, label(), reason));
+            self.fail(record, reason);
             return;
         }
         let path = self.path_names.get(&record.path).copied();
         let point = self.point_names.get(&(record.workload.clone(), key(&record.point))).copied();
         let Some(cell) = path.zip(point).filter(|cell| self.cells.contains_key(cell)) else {
             let reason = "the plan in run.json has no such cell".to_owned();
-            self.failures.insert(notes::failure(record, label(), reason));
+            self.fail(record, reason);
             return;
         };
         let workload = self.workload_of[cell.1];
         self.proofs[cell.0].add(record);
+        self.links[cell.0].add(record);
         if let Some(reason) = notes::unusable(record) {
-            self.failures.insert(notes::failure(record, label(), reason));
+            self.fail(record, reason);
             return;
         }
-        self.mend(record);
+        // It was repeated, and this is its record.
+        self.failures.remove(&TrialKey::of(record));
         let Some(kept) = self.cells.get_mut(&cell) else {
             return;
         };
         let kind = self.workloads[workload].kind;
-        kept.add(record, kind, self.links[cell.0]);
+        kept.add(record, kind);
         self.warnings.add(workload, cell.0, record);
         if let Some(latency) = kind.distribution.and_then(|name| record.latency.get(name)) {
             self.distributions.add(cell, &latency.hdr);
         }
     }
 
-    /// Forgets that a trial failed: it was repeated, and this is its record.
-    fn mend(&mut self, record: &Record) {
-        if self.failures.is_empty() {
-            return;
-        }
-        let first = notes::failure(record, point::label(&record.point), String::new());
-        let same = |other: &&FailureSummary| FailureSummary { reason: String::new(), ..(*other).clone() } == first;
-        let mended: Vec<_> = self.failures.range(first.clone()..).take_while(same).cloned().collect();
-        mended.iter().for_each(|failure| {
-            self.failures.remove(failure);
-        });
+    /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was said with its record at
+    /// hand, and of several records the first reason counts.
+    fn fail(&mut self, record: &Record, reason: String) {
+        self.failures.entry(TrialKey::of(record)).or_insert(reason);
     }
 
     /// What the records so far say.
@@ -180,16 +175,6 @@ impl Campaign {
 }
 
 /// What identifies a point: JSON with sorted keys.
-fn key(point: &std::collections::BTreeMap<String, serde_json::Value>) -> String {
+fn key(point: &BTreeMap<String, serde_json::Value>) -> String {
     serde_json::to_string(point).unwrap_or_default()
-}
-
-fn failure(failure: &hopbench_model::Failure) -> FailureSummary {
-    FailureSummary {
-        path: failure.path.clone(),
-        workload: failure.workload.clone(),
-        point: failure.point.clone(),
-        round: failure.round,
-        reason: failure.reason.clone(),
-    }
 }

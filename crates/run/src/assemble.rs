@@ -2,11 +2,15 @@
 
 mod cost;
 mod intervals;
+mod processes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_load::workload::{Trial, Workload};
-use hopbench_model::{EndReport, Environment, Job, Proof, RECORD_SCHEMA, Record, SECOND, Warning, WarningKind};
+use hopbench_model::{
+    CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, Proof, RECORD_SCHEMA, Record, SECOND, Warning,
+    WarningKind,
+};
 use hopbench_stats::Histogram;
 use hopbench_wire::Hello;
 use serde_json::Value;
@@ -43,6 +47,8 @@ pub struct Setting<'a> {
     pub server: Option<&'a Hello>,
     /// The nodes of the clients, then of the servers, in the order of the ends.
     pub nodes: (&'a [String], &'a [String]),
+    /// CPUs that the clients are held to, then the servers, in the order of the ends; absent: any.
+    pub cpus: (&'a [Option<CpuSet>], &'a [Option<CpuSet>]),
     /// The slowest link on the way, where it is known.
     pub link: Option<LinkRate>,
 }
@@ -59,11 +65,8 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     let figures =
         setting.workload.figures(&Trial { job: &together, client, server, shared_clock: outcome.shared_clock });
     let started = OffsetDateTime::UNIX_EPOCH + outcome.started;
-    let spent = cost::spent(
-        &ends(&outcome.clients, setting.nodes.0, "client"),
-        &ends(&outcome.servers, setting.nodes.1, "server"),
-        outcome.one_machine,
-    );
+    let (clients, servers) = ends(setting, &together, outcome);
+    let spent = cost::spent(&clients, &servers, outcome.one_machine);
     let mut record = Record {
         schema: RECORD_SCHEMA.to_owned(),
         run_id: setting.run_id.to_owned(),
@@ -71,6 +74,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
         workload: setting.name.to_owned(),
         point: setting.point.clone(),
         round: setting.round,
+        session: 1,
         started_at: started.format(&Rfc3339).unwrap_or_default(),
         window_s: client.window_ns as f64 / SECOND as f64,
         limited_by: String::new(),
@@ -99,19 +103,43 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     record.metrics.retain(|_, value| value.is_finite());
     record.warnings.extend(spent.warning);
     record.invariants.extend(spent.invariants);
-    let limits = Limits { busiest_cores: spent.busiest_cores, link: setting.link };
-    (record.limited_by, record.limited_because) = limited(job, &record, &limits);
+    let limits = Limits { burdens: spent.burdens, one_machine: outcome.one_machine, link: setting.link };
+    (record.limited_by, record.limited_because) = limited(&together, &record, &limits);
     record.warnings.extend(conductor_busy(outcome, record.window_s));
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
     (record, figures.notes)
 }
 
-/// The ends of one side that reported, with their nodes.
-fn ends<'a>(side: &'a [Option<EndReport>], nodes: &'a [String], otherwise: &'a str) -> Vec<End<'a>> {
-    let node = |i: usize| nodes.get(i).map_or(otherwise, String::as_str);
-    let reported = side.iter().enumerate().filter_map(|(i, report)| Some((i, report.as_ref()?)));
-    reported.map(|(i, report)| End { node: node(i), report }).collect()
+/// The clients and the servers that reported, with where they were. `together` is the job of all clients.
+fn ends<'a>(setting: &Setting<'a>, together: &Job, outcome: &'a Outcome) -> (Vec<End<'a>>, Vec<End<'a>>) {
+    let Setting { job, nodes, cpus, .. } = *setting;
+    let set = |cpus: &CpuSet| cpus.0.iter().copied().collect::<BTreeSet<_>>();
+    let servers = u32::try_from(outcome.servers.len()).unwrap_or(u32::MAX).max(1);
+    let side =
+        |reports: &'a [Option<EndReport>], nodes: &'a [String], name, held: &[Option<CpuSet>], pinned, threads| {
+            let pinned = Option::as_ref(pinned).map(set);
+            let reported = reports.iter().enumerate().filter_map(|(i, report)| Some((i, report.as_ref()?)));
+            let end = |(i, report): (usize, &'a EndReport)| End {
+                node: nodes.get(i).map_or(name, String::as_str),
+                report,
+                held: held.get(i).and_then(|held| held.as_ref().map(set)),
+                pinned: pinned.clone(),
+                threads,
+            };
+            reported.map(end).collect()
+        };
+    // Several servers share the connections of all clients.
+    let accepted = together.connections.div_ceil(servers);
+    (
+        side(&outcome.clients, nodes.0, "client", cpus.0, &job.client_cpus, threads(job, job.connections)),
+        side(&outcome.servers, nodes.1, "server", cpus.1, &job.server_cpus, threads(job, accepted)),
+    )
+}
+
+/// Threads of an agent that do the work of so many connections.
+fn threads(job: &Job, connections: u32) -> u32 {
+    if job.engine == EngineKind::Threads { connections } else { job.threads.min(connections) }
 }
 
 fn incomplete(outcome: &Outcome) -> Option<String> {
@@ -149,24 +177,25 @@ fn latencies(client: &EndReport, server: Option<&EndReport>) -> BTreeMap<String,
     out
 }
 
-/// Where the first flow of each end went.
+/// Whether the first flow of each client went where it was to go. What a server sees of it depends on the way, which
+/// only the testbed knows: it stands among the settings.
 fn proof(setting: &Setting<'_>, outcome: &Outcome) -> Vec<Proof> {
-    let mut out = Vec::new();
     let target = setting.target.address;
-    for (name, side) in [("client", &outcome.clients), ("server", &outcome.servers)] {
-        for (i, report) in side.iter().enumerate() {
-            let Some(flow) = report.as_ref().and_then(|r| r.flows.first()) else { continue };
-            let hop = if side.len() > 1 { format!("{name} {}", i + 1) } else { name.to_owned() };
-            let (evidence, ok) = if name == "client" {
-                let there = flow.peer == target.to_string() || target.port() == 0;
-                (format!("flow {} from {} to {}", flow.flow, flow.local, flow.peer), there)
-            } else {
-                (format!("flow {} at {} from {}", flow.flow, flow.local, flow.peer), true)
-            };
-            out.push(Proof { hop, evidence, ok });
-        }
-    }
-    out
+    let proof = |(hop, flow): (String, &FlowReport)| Proof {
+        hop,
+        evidence: format!("flow {} from {} to {}", flow.flow, flow.local, flow.peer),
+        ok: flow.peer == target.to_string() || target.port() == 0,
+    };
+    first_flows("client", &outcome.clients).map(proof).collect()
+}
+
+/// The first flow of each end of a side that had one, with the end's name.
+fn first_flows<'a>(name: &str, side: &'a [Option<EndReport>]) -> impl Iterator<Item = (String, &'a FlowReport)> {
+    let several = side.len() > 1;
+    side.iter().enumerate().filter_map(move |(i, report)| {
+        let flow = report.as_ref()?.flows.first()?;
+        Some((if several { format!("{name} {}", i + 1) } else { name.to_owned() }, flow))
+    })
 }
 
 fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String> {
@@ -191,6 +220,15 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
         let others: Vec<_> = setting.target.others.iter().map(ToString::to_string).collect();
         out.insert("addresses_not_used".to_owned(), others.join(", "));
     }
+    let arrived: Vec<_> = first_flows("server", &outcome.servers)
+        .map(|(end, flow)| format!("{end}: flow {} at {} from {}", flow.flow, flow.local, flow.peer))
+        .collect();
+    if !arrived.is_empty() {
+        out.insert("first_flows_arrived".to_owned(), arrived.join(", "));
+    }
+    if let Some(link) = setting.link {
+        out.extend(link.settings());
+    }
     let clock = match (outcome.shared_clock, outcome.one_machine) {
         (true, _) => "shared",
         (false, true) => "a sandbox's own",
@@ -209,3 +247,6 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,17 +9,17 @@ mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Cell, Failure, Fault, Job, Nanos, Plan, RunStatus, Tick};
+use hopbench_model::{Cell, Failure, Fault, Job, Nanos, Plan, RunFile, RunStatus, Tick, point_label};
 use hopbench_sys::clock;
 use hopbench_testbed::Testbed;
 use hopbench_wire::{Hello, Role};
 
 use crate::conduct::Watcher;
-use crate::results::{Folder, Resumed, TrialId, point_text};
+use crate::results::{Folder, Resumed, TrialId};
 pub use event::{Ended, Event, Observer};
 use links::Links;
 pub use order::order;
-pub use start::new_run;
+pub use start::{new_run, same_build};
 use trial::{Done, Trial};
 
 /// So many failures of a path in a row say that the next will fail too.
@@ -37,6 +37,26 @@ pub struct Campaign {
     ended: Ended,
     /// Time between trials, summed, and how many there were.
     overhead: (Nanos, u64),
+}
+
+/// A campaign that is over.
+#[derive(Debug)]
+pub struct Finished {
+    /// Where its results are.
+    pub folder: Folder,
+    /// How it went.
+    pub ended: Ended,
+    /// What ended it before its time: a testbed that cannot be built, a folder that cannot be written any more. What was
+    /// measured until then is in the folder.
+    pub fault: Option<Fault>,
+}
+
+/// What and who a trial needs.
+struct Around<'a> {
+    plan: &'a Plan,
+    testbed: &'a mut dyn Testbed,
+    links: &'a mut Links,
+    observer: &'a mut dyn Observer,
 }
 
 /// What comes after a trial.
@@ -61,12 +81,9 @@ impl Campaign {
 
     /// Runs what is left of the plan. The testbed is up while it runs and down afterwards, however it ends.
     ///
-    /// A trial that fails does not end the campaign; it stands in `run.json`. What the user interrupts keeps what was
-    /// measured.
-    ///
-    /// # Errors
-    /// A testbed that cannot be built; a folder that cannot be written any more: what is in it stays whole.
-    pub fn run(mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(Folder, Ended), Fault> {
+    /// A trial that fails does not end the campaign; it stands in `run.json`, or as an incomplete record. What the user
+    /// interrupts keeps what was measured.
+    pub fn run(mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Finished {
         let result = self.on(testbed, observer);
         testbed.down();
         let ended = self.ended;
@@ -75,40 +92,36 @@ impl Campaign {
             run.status = if whole { RunStatus::Complete } else { RunStatus::Incomplete };
             run.ended_at = Some(start::now());
         });
-        result.and(closed)?;
-        observer.event(&Event::RunDone { run: self.folder.run(), ended: &ended });
-        Ok((self.folder, ended))
+        let fault = result.and(closed).err();
+        observer.event(&Event::RunDone { run: self.folder.run(), ended: &ended, fault: fault.as_ref() });
+        Finished { folder: self.folder, ended, fault }
     }
 
     fn on(&mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(), Fault> {
         let (plan, skipped) = supported::supported(&self.folder.run().plan, testbed)?;
         testbed.up(&plan)?;
-        let (facts, notes) = (testbed.facts(), std::mem::take(&mut self.notes));
+        let facts = testbed.facts();
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(start::rebuilt(&self.folder.run().testbed, &facts));
+        let baseline = supported::without_baseline(&self.folder.run().plan, &skipped);
         self.folder.update(|run| {
             run.status = RunStatus::Running;
             run.ended_at = None;
             run.testbed = facts;
             run.skipped.clone_from(&skipped);
-            if !notes.is_empty() {
-                run.environment.insert("resumed".to_owned(), notes.join("; "));
-            }
+            note(run, &notes, baseline.as_deref());
         })?;
-        notes.iter().for_each(|note| observer.event(&Event::Note(note)));
+        notes.iter().chain(&baseline).for_each(|note| observer.event(&Event::Note(note)));
         skipped.iter().for_each(|cell| observer.event(&Event::CellSkipped(cell)));
         let mut links = Links::new(self.ours.clone());
-        let walked = self.walk(&plan, testbed, &mut links, observer);
+        let walked = self.walk(&mut Around { plan: &plan, testbed, links: &mut links, observer });
         links.close();
         walked
     }
 
     /// Walks through the rounds.
-    fn walk(
-        &mut self,
-        plan: &Plan,
-        testbed: &mut dyn Testbed,
-        links: &mut Links,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Fault> {
+    fn walk(&mut self, around: &mut Around<'_>) -> Result<(), Fault> {
+        let plan = around.plan;
         let (cells, rounds) = (plan.cells.len(), plan.rounds);
         let trials = cells * rounds as usize;
         let mut left: Vec<(usize, u32, Cell)> = Vec::new();
@@ -116,12 +129,12 @@ impl Campaign {
             left.extend(order(plan, round).into_iter().zip(1..).map(|(cell, place)| (place, round, cell)));
         }
         left.retain(|(_, round, cell)| !self.done.contains(&id(plan, *cell, *round)));
-        observer.event(&Event::RunStarted { run: self.folder.run(), trials, left: left.len() });
+        around.observer.event(&Event::RunStarted { run: self.folder.run(), trials, left: left.len() });
         let mut in_a_row: BTreeMap<usize, u32> = BTreeMap::new();
         let mut round_now = 0;
         let mut ended_at = None;
         for (at, (place, round, cell)) in left.iter().enumerate() {
-            if observer.interrupted() {
+            if around.observer.interrupted() {
                 self.ended.interrupted = true;
                 break;
             }
@@ -132,11 +145,11 @@ impl Campaign {
             let trial = id(plan, *cell, *round);
             let failures = in_a_row.entry(cell.path).or_default();
             if *failures >= MOST_FAILURES {
-                self.give_up(trial, observer)?;
+                self.give_up(trial, around.observer)?;
                 continue;
             }
             let job = &plan.points[cell.point].job;
-            observer.event(&Event::TrialStarted {
+            around.observer.event(&Event::TrialStarted {
                 trial: &trial,
                 number: (*round as usize - 1) * cells + place,
                 trials,
@@ -147,7 +160,7 @@ impl Campaign {
                 left_ns: self.left_ns(plan, &left[at..]),
             });
             let began = clock::now();
-            let next = self.one(plan, *cell, *round, trial, testbed, links, observer)?;
+            let next = self.one(*cell, *round, trial, around)?;
             match next {
                 Next::Stop => {
                     self.ended.interrupted = true;
@@ -160,7 +173,7 @@ impl Campaign {
                         let rest = left[at + 1..].iter().filter(|(_, r, c)| r == round && c.path == cell.path).count();
                         let path = &plan.paths[cell.path].name;
                         if rest > 0 {
-                            observer.event(&Event::PathGivenUp { path, round: *round, trials: rest });
+                            around.observer.event(&Event::PathGivenUp { path, round: *round, trials: rest });
                         }
                     }
                 }
@@ -171,22 +184,17 @@ impl Campaign {
     }
 
     /// One trial, to its record or its failure on the disk.
-    #[allow(clippy::too_many_arguments)]
-    fn one(
-        &mut self,
-        plan: &Plan,
-        cell: Cell,
-        round: u32,
-        trial: TrialId,
-        testbed: &mut dyn Testbed,
-        links: &mut Links,
-        observer: &mut dyn Observer,
-    ) -> Result<Next, Fault> {
+    fn one(&mut self, cell: Cell, round: u32, trial: TrialId, around: &mut Around<'_>) -> Result<Next, Fault> {
+        let Around { plan, testbed, links, observer } = around;
         let (path, point) = plan.at(cell);
-        let run_id = self.folder.run().run_id.clone();
-        let measured =
-            Trial { run_id: &run_id, path, point, round }.measure(testbed, links, &mut Looker(&mut *observer));
+        let RunFile { run_id, session, .. } = self.folder.run();
+        let measured = Trial { run_id, session: *session, path, point, round }.measure(
+            &mut **testbed,
+            links,
+            &mut Looker(&mut **observer),
+        );
         let interrupted = observer.interrupted();
+        let mut recorded = false;
         let reason = match measured {
             // Nothing was measured yet when the user had enough.
             Err(_) if interrupted => return Ok(Next::Stop),
@@ -194,6 +202,7 @@ impl Campaign {
             Ok(Done { record, fault }) => {
                 if record.window_s > 0.0 {
                     self.folder.append(&record)?;
+                    recorded = true;
                     let usable = record.incomplete.is_none() && record.error.is_none();
                     self.ended.good += usize::from(usable);
                     self.ended.errors += usize::from(record.error.is_some());
@@ -207,22 +216,31 @@ impl Campaign {
                 }
             }
         };
-        self.fail(trial, reason, observer)?;
+        self.fail(trial, reason, recorded, &mut **observer)?;
         Ok(Next::Failed)
     }
 
-    fn fail(&mut self, trial: TrialId, reason: String, observer: &mut dyn Observer) -> Result<(), Fault> {
+    /// A trial failed. One that left a record is not written down twice: the record says why.
+    fn fail(
+        &mut self,
+        trial: TrialId,
+        reason: String,
+        recorded: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Fault> {
         let TrialId { path, workload, point, round } = trial;
         let failure = Failure { path, workload, point, round, reason };
         self.ended.failures += 1;
-        self.folder.update(|run| run.failures.push(failure.clone()))?;
+        if !recorded {
+            self.folder.fail(failure.clone())?;
+        }
         observer.event(&Event::TrialFailed(&failure));
         Ok(())
     }
 
     fn give_up(&mut self, trial: TrialId, observer: &mut dyn Observer) -> Result<(), Fault> {
         let reason = format!("not tried: {MOST_FAILURES} trials of this path in a row failed in this round");
-        self.fail(trial, reason, observer)
+        self.fail(trial, reason, false, observer)
     }
 
     /// Time that these trials will take.
@@ -243,13 +261,23 @@ impl Campaign {
     }
 }
 
+/// Adds what is to be known of this session to what is known of those before.
+fn note(run: &mut RunFile, notes: &[String], baseline: Option<&str>) {
+    let session = run.session;
+    run.notes.extend(notes.iter().map(|note| format!("session {session}: {note}")));
+    // The same in every session.
+    if let Some(baseline) = baseline.filter(|baseline| run.notes.iter().all(|note| note != baseline)) {
+        run.notes.push(baseline.to_owned());
+    }
+}
+
 fn least_ns(job: &Job) -> Nanos {
     job.timing.warmup_ns.saturating_add(job.timing.window_ns)
 }
 
 fn id(plan: &Plan, cell: Cell, round: u32) -> TrialId {
     let (path, point) = plan.at(cell);
-    TrialId { path: path.name.clone(), workload: point.workload.clone(), point: point_text(&point.point), round }
+    TrialId { path: path.name.clone(), workload: point.workload.clone(), point: point_label(&point.point), round }
 }
 
 /// Looks at one trial for whoever looks at the campaign.

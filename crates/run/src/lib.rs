@@ -16,9 +16,10 @@ mod merge;
 mod resolve;
 pub mod results;
 mod warnings;
+mod words;
 
 pub use assemble::{Setting, record};
-pub use campaign::{Campaign, Ended, Event, Observer, new_run, order};
+pub use campaign::{Campaign, Ended, Event, Finished, Observer, new_run, order, same_build};
 pub use conduct::{Ends, Outcome, Watcher, conduct};
 pub use link::Link;
 pub use link_rate::LinkRate;

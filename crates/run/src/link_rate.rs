@@ -1,14 +1,16 @@
 //! The slowest link on the way, and how much payload it carries.
 
+use std::collections::BTreeMap;
+
 use hopbench_model::Job;
 use hopbench_model::units::Bytes;
 
-/// A link whose rate is known.
+/// What is known of the slowest link on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkRate {
-    /// Rate in each direction, bits/s, Ethernet headers included.
-    pub bits_per_s: u64,
-    /// The largest packet that the ends send, bytes with its IP header.
+    /// Rate in each direction, bits/s, Ethernet headers included; absent: not known, or no link is shaped.
+    pub bits_per_s: Option<u64>,
+    /// The largest packet that the ends send, bytes with its IP header; 0: not known.
     pub mtu_bytes: u32,
     /// Bytes that tunnels add to each packet on the link.
     pub tunnel_bytes: u32,
@@ -37,7 +39,18 @@ impl LinkRate {
         } else {
             (mtu - ip - TCP) / (mtu + outside)
         };
-        (share > 0.0 && share < 1.0).then_some(self.bits_per_s as f64 * share)
+        (share > 0.0 && share < 1.0).then_some(self.bits_per_s? as f64 * share)
+    }
+
+    /// What a record says of it; what is not known is absent.
+    pub(crate) fn settings(&self) -> BTreeMap<String, String> {
+        let mtu = Some(self.mtu_bytes).filter(|bytes| *bytes > 0);
+        let numbers = [
+            ("link_bits_per_s", self.bits_per_s),
+            ("link_mtu_bytes", mtu.map(u64::from)),
+            ("tunnel_bytes", mtu.map(|_| u64::from(self.tunnel_bytes))),
+        ];
+        numbers.into_iter().filter_map(|(name, number)| Some((name.to_owned(), number?.to_string()))).collect()
     }
 }
 
@@ -65,7 +78,7 @@ mod tests {
         }
     }
 
-    const GIGABIT: LinkRate = LinkRate { bits_per_s: 1_000_000_000, mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
+    const GIGABIT: LinkRate = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
 
     #[test]
     fn payload_is_what_headers_leave() {
@@ -84,7 +97,18 @@ mod tests {
     }
 
     #[test]
-    fn a_link_without_an_mtu_says_nothing() {
+    fn a_record_says_what_is_known() {
+        let said = |link: LinkRate| link.settings().into_iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>();
+        let tunnel = LinkRate { mtu_bytes: 1450, tunnel_bytes: 50, ..GIGABIT };
+        assert_eq!(said(tunnel), ["link_bits_per_s=1000000000", "link_mtu_bytes=1450", "tunnel_bytes=50"]);
+        let plain = LinkRate { bits_per_s: None, ..GIGABIT };
+        assert_eq!(said(plain), ["link_mtu_bytes=1500", "tunnel_bytes=0"]);
+        assert!(said(LinkRate { mtu_bytes: 0, ..plain }).is_empty());
+    }
+
+    #[test]
+    fn a_link_without_a_rate_or_an_mtu_carries_nobody_knows_what() {
+        assert_eq!(LinkRate { bits_per_s: None, ..GIGABIT }.payload_bits_per_s(&job("stream", "1B")), None);
         assert_eq!(LinkRate { mtu_bytes: 0, ..GIGABIT }.payload_bits_per_s(&job("stream", "1B")), None);
     }
 }

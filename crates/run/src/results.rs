@@ -15,7 +15,7 @@ mod trial_id;
 
 pub use folder::{Folder, Resumed, fresh_name, vacant};
 pub use reading::{Records, open, read};
-pub use trial_id::{TrialId, point_text};
+pub use trial_id::TrialId;
 
 /// What a folder holds of its run.
 const RUN_FILE: &str = "run.json";

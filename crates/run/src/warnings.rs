@@ -4,6 +4,8 @@ use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};
 use hopbench_stats::drift;
 
 use crate::conduct::Outcome;
+use crate::limited::LATE_NS;
+use crate::words;
 
 /// The latencies whose tail people read.
 const MAIN: &[&str] = &["service_ns", "response_ns", "delay_ns"];
@@ -67,10 +69,10 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
     let lateness = record.latency.get("lateness_ns").map_or(0, |l| l.p99);
     let queued = record.metrics.get("queued").copied().unwrap_or(0.0);
     let intended = record.metrics.get("intended_per_s").copied().unwrap_or(0.0) * record.window_s;
-    if lateness > 1_000_000 && queued < 0.01 * intended {
+    if lateness > LATE_NS && queued < 0.01 * intended {
         warn(
             WarningKind::GeneratorLimited,
-            format!("1 % of the sends were more than {lateness} ns late although connections were free"),
+            format!("1 % of the sends were more than {} late although connections were free", words::time(lateness)),
             "take --pacing spin on a CPU of its own, more --threads, or a lower rate",
         );
     }

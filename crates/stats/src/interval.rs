@@ -7,8 +7,9 @@ use crate::summary::{mean, median};
 /// The confidence that every interval here aims at.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// From this number of values on, the bootstrap of a median reaches [`CONFIDENCE`]: the range from the smallest to
-/// the largest of n values holds the true median with probability 1 - 2^(1-n), and no bootstrap reaches beyond it.
+/// From this number of values on, an interval of a median can reach [`CONFIDENCE`] whatever the distribution: the range
+/// from the smallest to the largest of n values holds the true median with probability 1 - 2^(1-n), and no bootstrap
+/// reaches beyond it.
 pub const ENOUGH_ROUNDS: usize = 6;
 
 /// More values than this are not resampled: the exact distribution takes a square of their number.
@@ -134,29 +135,38 @@ pub struct Ratio {
     pub rounds: usize,
 }
 
+/// Why two figures have no ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoRatio {
+    /// No round has both.
+    NoPairs,
+    /// A figure of this pair, counted from 0, is not finite or not above 0.
+    Pair(usize),
+}
+
 /// The ratio of two figures, taken round by round, so that what changed between rounds hits both alike.
 ///
 /// `pairs` holds (value, baseline) of each round. The median of the ratios comes with the bootstrap interval of
-/// [`median_interval`]. With 2 to 5 rounds, where that cannot hold 95 %, the interval is widened to hold Student's t
-/// interval of the mean of the ratios' logarithms too: two runs of one thing would otherwise be told apart in every
-/// fourth comparison of 3 rounds. The t interval takes the logarithms as normal; with 2 rounds it is very wide, which is
-/// what 2 rounds are worth.
+/// [`median_interval`], widened where that holds less than 95 %, because two runs of one thing would otherwise be told
+/// apart too often: in every fourth comparison of 3 rounds, in every eighth of 7. With 2 to 5 rounds it is widened to hold
+/// Student's t interval of the mean of the ratios' logarithms, which takes the logarithms as normal; with 2 rounds that is
+/// very wide, which is what 2 rounds are worth. From [`ENOUGH_ROUNDS`] on it is widened to hold the interval between two
+/// order statistics that the sign test gives, which holds the median with 95 % whatever the distribution.
 ///
-/// `None` without pairs, or when a value or a baseline is not finite or not above 0: a ratio to nothing is none.
-#[must_use]
-pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
+/// # Errors
+/// [`NoRatio`] without pairs, or when a value or a baseline is not finite or not above 0: a ratio to nothing is none, and
+/// to leave out the rounds that have none would show the others as if they were all.
+pub fn paired_ratio(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     let usable = |value: f64| value.is_finite() && value > 0.0;
-    if pairs.is_empty() || !pairs.iter().all(|(value, baseline)| usable(*value) && usable(*baseline)) {
-        return None;
+    if let Some(pair) = pairs.iter().position(|(value, baseline)| !usable(*value) || !usable(*baseline)) {
+        return Err(NoRatio::Pair(pair));
     }
     let ratios: Vec<f64> = pairs.iter().map(|(value, baseline)| value / baseline).collect();
     let bootstrap = median_interval(&ratios);
-    let interval = if ratios.len() < ENOUGH_ROUNDS {
-        bootstrap.and_then(|b| Some(b.hull(log_interval(&ratios)?)))
-    } else {
-        bootstrap
-    };
-    Some(Ratio { median: median(&ratios)?, interval, rounds: ratios.len() })
+    let other = if ratios.len() < ENOUGH_ROUNDS { log_interval(&ratios) } else { sign_interval(&ratios) };
+    let interval = bootstrap.and_then(|b| Some(b.hull(other?)));
+    let median = median(&ratios).ok_or(NoRatio::NoPairs)?;
+    Ok(Ratio { median, interval, rounds: ratios.len() })
 }
 
 /// Student's t interval of the mean logarithm, as ratios; for 2 to [`ENOUGH_ROUNDS`] ratios above 0.
@@ -168,6 +178,18 @@ fn log_interval(ratios: &[f64]) -> Option<Interval> {
     let error = (squares / (n as f64 - 1.0) / n as f64).sqrt();
     let reach = student::quantile_975(n - 1)? * error;
     Some(Interval { low: (centre - reach).exp(), high: (centre + reach).exp() })
+}
+
+/// The interval from the k-th smallest to the k-th largest value, with the largest k that leaves out the median in at most
+/// 5 % of cases: it is left out when fewer than k of n values lie on one side of it, and each lies there with probability
+/// 1/2. For [`ENOUGH_ROUNDS`] values and more; fewer have no such k.
+fn sign_interval(values: &[f64]) -> Option<Interval> {
+    let n = values.len();
+    let outside = |k: usize| 2.0 * (1.0 - at_least(n, k, 0.5));
+    let k = (1..=n / 2).take_while(|k| outside(*k) <= 1.0 - CONFIDENCE).last()?;
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    Some(Interval { low: sorted[k - 1], high: sorted[n - k] })
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ mod steady;
 pub mod summary;
 
 pub use histogram::{Histogram, HistogramError};
-pub use interval::{CONFIDENCE, ENOUGH_ROUNDS, Interval, Ratio, median_interval, paired_ratio};
+pub use interval::{CONFIDENCE, ENOUGH_ROUNDS, Interval, NoRatio, Ratio, median_interval, paired_ratio};
 pub use jitter::Jitter;
 pub use sequence::{Observation, SequenceTracker};
 pub use steady::{Drift, drift};

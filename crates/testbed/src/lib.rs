@@ -1,7 +1,7 @@
 //! What every testbed must provide. The conductor drives this and never knows which testbed it has.
 //!
 //! ```text
-//!   missing ─► up ─► (control, route, counters, [trial], counters, prove)* ─► down
+//!   missing ─► up ─► (route, control, counters, [trial], counters, prove)* ─► down
 //! ```
 
 use std::collections::BTreeMap;
@@ -93,6 +93,8 @@ pub struct Route {
     pub servers: Vec<AgentId>,
     /// Nodes of the clients and of the servers, in the same order.
     pub nodes: Vec<(AgentId, String)>,
+    /// CPUs that an agent is held to, and the server program beside it; absent: any of its node.
+    pub cpus: BTreeMap<AgentId, Vec<usize>>,
     /// Where the clients connect to.
     pub target: SocketAddr,
     /// What the traffic passes, in order: `veth`, `bridge a`, `dnat on a`, `vxlan` ...

@@ -65,7 +65,7 @@ impl Subcommand for Lab {
         match action {
             "up" => up(matches),
             "exec" => return exec(matches),
-            "ls" => by_hand::list().and_then(|labs| labs.iter().try_for_each(show)),
+            "ls" => list(),
             "down" => by_hand::down(text(matches, "name")),
             _ => return hold(matches),
         }
@@ -87,6 +87,12 @@ fn up(matches: &ArgMatches) -> Result<(), Fault> {
     Ok(())
 }
 
+fn list() -> Result<(), Fault> {
+    let (labs, unreadable) = by_hand::list()?;
+    labs.iter().try_for_each(show)?;
+    unreadable.into_iter().next().map_or(Ok(()), Err)
+}
+
 fn hold(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     let arguments = ScenarioArguments::from_arg_matches(matches).map_err(Fault::input)?;
     let (plan, _) = arguments.read(text(matches, "scenario"))?;
@@ -95,7 +101,9 @@ fn hold(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     }
     match sandbox::enter()? {
         Entered::Outside(code) => Ok(code),
-        Entered::Inside => by_hand::hold(&plan, std::io::stdout()).map(|never: Infallible| match never {}),
+        Entered::Inside => {
+            by_hand::hold(&plan, std::io::stdout(), std::io::stdin().lock()).map(|never: Infallible| match never {})
+        }
     }
 }
 

@@ -161,6 +161,7 @@ impl Session {
                 client: &self.ends.clients[0].hello,
                 server: self.ends.servers.first().map(|s| &s.hello),
                 nodes: (&[], &[]),
+                cpus: (&[], &[]),
                 link: None,
             };
             let (record, notes) = record(&setting, &outcome);

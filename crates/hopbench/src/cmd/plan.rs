@@ -8,7 +8,6 @@ use hopbench_testbed::{Need, Testbed};
 use serde_json::json;
 
 use super::Subcommand;
-use super::arguments::absent;
 use super::scenario_arguments::ScenarioArguments;
 use crate::output::{print, say};
 use crate::testbeds::open;
@@ -23,7 +22,7 @@ pub(super) struct Outlook {
     pub(super) plan: Plan,
     /// What is missing here.
     pub(super) needs: Vec<Need>,
-    /// Cells that the testbed cannot measure anywhere, by path and workload, with the reason.
+    /// Cells that the testbed cannot measure, by path and workload, with the reason.
     pub(super) unsupported: Vec<(String, String, String)>,
 }
 
@@ -57,20 +56,7 @@ impl Subcommand for PlanCommand {
 
 impl Outlook {
     fn new(plan: Plan, testbed: &mut dyn Testbed) -> Self {
-        let mut needs = testbed.missing(&plan);
-        for point in &plan.points {
-            if let Some(problem) = point.job.client_cpus.as_ref().and_then(absent) {
-                let need = Need {
-                    path: None,
-                    what: format!("CPU {}", problem.found),
-                    why: format!("workload {} wants it; expected {}", point.workload, problem.expected),
-                    remedy: "change its `cpu`".to_owned(),
-                };
-                if !needs.contains(&need) {
-                    needs.push(need);
-                }
-            }
-        }
+        let needs = testbed.missing(&plan);
         let mut unsupported: Vec<(String, String, String)> = Vec::new();
         for cell in &plan.cells {
             let (path, point) = plan.at(*cell);

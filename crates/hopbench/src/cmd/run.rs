@@ -4,6 +4,7 @@
 mod events;
 mod flags;
 mod headline;
+mod hidden;
 mod progress;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::{Fault, TestbedSpec};
 use hopbench_report::campaign::Campaign as Report;
 use hopbench_run::results::{self, Folder, Resumed};
-use hopbench_run::{Campaign, Ended, Observer, new_run};
+use hopbench_run::{Campaign, Ended, Finished, Observer, new_run};
 
 use self::events::Events;
 use self::flags::{Flags, Wanted};
@@ -45,6 +46,9 @@ impl Subcommand for Run {
         let wanted = flags.wanted()?;
         match wanted.testbed() {
             TestbedSpec::Lab(_) => {
+                if !sandbox::is_inside() {
+                    hidden::refuse(wanted.dir(), flags.file())?;
+                }
                 if let Entered::Outside(code) = sandbox::enter()? {
                     return Ok(code);
                 }
@@ -66,21 +70,25 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     let campaign = Campaign::resume(folder, resumed, ours);
     let mut observer: Box<dyn Observer> =
         if flags.json { Box::new(Events::new(interrupt)) } else { Box::new(Progress::new(interrupt)) };
-    let (folder, ended) = campaign.run(&mut *testbed, &mut *observer).map_err(|fault| kept(fault, &dir))?;
+    let Finished { folder, ended, fault } = campaign.run(&mut *testbed, &mut *observer);
     drop(observer);
-    if !flags.no_report {
-        report(&folder, flags.json)?;
+    let reported = || if flags.no_report { Ok(()) } else { report(&folder, flags.json) };
+    match fault {
+        None => reported().and_then(|()| verdict(&ended, &dir)),
+        Some(fault) if results::open(&dir).is_ok_and(|(_, mut records)| records.any(|record| record.is_ok())) => {
+            // What ended the run is the worse news.
+            if let Err(another) = reported() {
+                eprintln!("hopbench: no report: {another}");
+            }
+            Err(kept(fault, &dir))
+        }
+        Some(fault) => Err(fault),
     }
-    verdict(&ended, &dir)
 }
 
 /// A fault that ended a run in the middle, with what there is of it.
 fn kept(fault: Fault, dir: &Path) -> Fault {
     let at = dir.display();
-    let something = results::open(dir).is_ok_and(|(_, mut records)| records.any(|record| record.is_ok()));
-    if !something {
-        return fault;
-    }
     let text = format!("{}\nwhat was measured is in {at}; go on with `hopbench run --resume {at}`", fault.text);
     Fault { text, ..fault }
 }

@@ -104,7 +104,8 @@ fn one_run(binary: &Path, user: User, number: usize, random: &mut StdRng, seen: 
         let resume = out.join("run.json").exists();
         // Reading and building takes a tenth of a second, the trials 1.5 s when nothing was measured yet.
         let most_ms = [20, 100, 100, 1500, 1500][random.random_range(0..5)];
-        let wait = random.random_range(0..most_ms) * MS;
+        // The first run is killed before there can be anything of it.
+        let wait = if number == 0 { kill as u64 } else { random.random_range(0..most_ms) } * MS;
         let at = format!("run {number} of {user}, {victim:?} after {} ms, resumed: {resume}", wait / MS);
         let started = if resume { bench.start_resume(&[]) } else { bench.start(&[]) };
         let end = clock::now() + wait;

@@ -164,7 +164,82 @@ fn what_is_missing_is_told_with_the_remedy() {
     };
     let bench = Bench::new(User::Caller, "name: x\npaths: {p: 'bridge+runsc@a -> host@b'}\nworkloads: {w: rr}\n");
     let done = bench.run(&[]);
-    refused(&done, 3, &["runsc", "path"]);
+    refused(&done, 3, &["runsc", "PATH"]);
+    // A program that reads events is told that the run is over.
+    let bench = Bench::new(User::Caller, "name: x\npaths: {p: 'bridge+runsc@a -> host@b'}\nworkloads: {w: rr}\n");
+    let done = bench.run(&["--json"]);
+    let last = last_event(&done);
+    assert_eq!(
+        (done.code, &last["event"], &last["good"]),
+        (Some(3), &"run_done".into(), &0.into()),
+        "{}",
+        done.story()
+    );
+    assert!(last["fault"].as_str().is_some_and(|text| text.contains("runsc")), "{last}");
+}
+
+/// The last line of a run with `--json`.
+fn last_event(done: &Finished) -> serde_json::Value {
+    let line = done.stdout.lines().last().unwrap_or_default();
+    serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {}", done.story()))
+}
+
+/// A run that ends with a fault reports on what it measured before.
+#[test]
+fn a_run_that_is_broken_off_leaves_its_report() {
+    let Some(_alone) = outside("a_run_that_is_broken_off_leaves_its_report") else {
+        return;
+    };
+    let bench = Bench::new(User::Caller, SHORT);
+    let out = bench.out();
+    let started = bench.start(&[]);
+    let lines = || fs::read_to_string(out.join("records.jsonl")).unwrap_or_default().lines().count();
+    assert!(until(20 * S, || (lines() >= 1).then_some(())).is_some(), "no record");
+    // From now on `run.json` cannot be replaced.
+    fs::create_dir(out.join("run.json.tmp")).expect("a folder");
+    let done = started.finish();
+    assert_eq!(done.code, Some(4), "{}", done.story());
+    assert!(done.stderr.contains("cannot write") && done.stderr.contains("run.json"), "{}", done.story());
+    assert!(done.stderr.contains("go on with `hopbench run --resume"), "{}", done.story());
+    assert!(done.stdout.contains("bridge"), "no table: {}", done.story());
+    for report in ["report.html", "summary.csv"] {
+        assert!(fs::read_to_string(out.join(report)).is_ok_and(|text| text.contains("bridge")), "{report}");
+    }
+    assert_eq!(lines(), 4);
+}
+
+/// The lab's own `/run` hides the machine's: what would be written there would be lost.
+#[test]
+fn results_below_run_are_refused() {
+    let bench = Bench::new(User::Caller, SHORT);
+    let done = run(&mut bench.command(&["run", &bench.scenario(), "--out", "/run/hopbench-results"]));
+    refused(&done, 2, &["/run/hopbench-results", "a /run of its own", "--out"]);
+    let done = run(bench.command(&["run", &bench.scenario()]).current_dir("/run"));
+    refused(&done, 2, &["/run/results/", "a /run of its own", "--out"]);
+    assert!(!Path::new("/run/hopbench-results").exists() && names(bench.work()).is_empty());
+}
+
+/// Figures of two builds are not mixed unless somebody wants that.
+#[test]
+fn a_run_of_another_build_goes_on_only_when_told() {
+    let Some(_alone) = outside("a_run_of_another_build_goes_on_only_when_told") else {
+        return;
+    };
+    let bench = Bench::new(User::Caller, SHORT);
+    let done = bench.run(&[]);
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    let file = bench.out().join("run.json");
+    let text = fs::read_to_string(&file).expect("run.json");
+    let mut run: hopbench_model::RunFile = serde_json::from_str(&text).expect("JSON");
+    run.environment.insert("commit".to_owned(), "abcdef".to_owned());
+    fs::write(&file, serde_json::to_string(&run).expect("JSON")).expect("written");
+    refused(&bench.resume(&[]), 2, &["--resume", "commit abcdef", "--resume-anyway"]);
+    assert_eq!(bench.results().run, run, "nothing was changed");
+    let done = bench.resume(&["--resume-anyway"]);
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    let after = bench.results().run;
+    assert_eq!((after.session, after.status), (2, RunStatus::Complete));
+    assert!(after.notes.iter().any(|note| note.contains("another commit (it was abcdef")), "{:?}", after.notes);
 }
 
 /// A disk that is full in the middle: what was written stays whole, and the rest can be measured later.
@@ -176,8 +251,11 @@ fn a_full_disk_loses_nothing() {
         let out = bench.out();
         fs::create_dir(&out).expect("a folder");
         shell(&format!("mount -t tmpfs -o size=256k tmpfs {}", out.display()));
-        let done = bench.run(&[]);
-        assert!(matches!(done.code, Some(3 | 4)), "{}", done.story());
+        let done = bench.run(&["--json"]);
+        assert_eq!(done.code, Some(4), "{}", done.story());
+        let last = last_event(&done);
+        assert_eq!((&last["event"], &last["status"]), (&"run_done".into(), &"incomplete".into()), "{last}");
+        assert!(last["fault"].as_str().is_some_and(|text| text.contains("No space left on device")), "{last}");
         for word in ["No space left on device", "make room", "--resume"] {
             assert!(done.stderr.contains(word), "nothing about `{word}`: {}", done.story());
         }

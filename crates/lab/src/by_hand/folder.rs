@@ -1,19 +1,146 @@
 //! Where state files are.
 
 use std::env;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hopbench_model::Fault;
 use nix::unistd::Uid;
+
+use super::Standing;
+
+/// The end of the name of a state file, and of one that is not written to its end.
+const STATE: &str = "json";
+const NEW: &str = "new";
+/// Others may take the folder away as often while it is waited for.
+const MOST_TRIES: usize = 100;
+
+/// The folder, while nobody else changes it.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Holds the lock.
+    _file: File,
+}
+
+/// What a name has.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// No file, or one of a lab that does not stand any more.
+    Nothing,
+    Lab(Standing),
+    /// A file that cannot be read; the reason.
+    Unreadable(String),
+}
+
+impl Folder {
+    /// Waits for the folder; it is made if need be, and goes with the last state file.
+    ///
+    /// # Errors
+    /// What is there is not a folder of this user alone.
+    pub(super) fn lock() -> Result<Self, Fault> {
+        for _ in 0..MOST_TRIES {
+            let path = ours()?;
+            let refused = |e: std::io::Error| Fault::environment(format!("{}: {e}", path.display()));
+            let file = match File::open(&path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                opened => opened.map_err(refused)?,
+            };
+            file.lock().map_err(refused)?;
+            // Who had it may have taken it away, and the lock with it.
+            let locked = file.metadata().map_err(refused)?;
+            if fs::symlink_metadata(&path).is_ok_and(|there| (there.dev(), there.ino()) == (locked.dev(), locked.ino()))
+            {
+                return Ok(Self { path, _file: file });
+            }
+        }
+        Err(Fault::environment("the folder of the labs' state files comes and goes; try again"))
+    }
+
+    /// Labs that stand, and what is wrong with files that cannot be read. The files of labs that do not stand any more
+    /// are removed.
+    pub(super) fn look(&self) -> Result<(Vec<Standing>, Vec<Fault>), Fault> {
+        let refused = |e: std::io::Error| Fault::environment(format!("{}: {e}", self.path.display()));
+        let (mut standing, mut unreadable) = (Vec::new(), Vec::new());
+        for entry in fs::read_dir(&self.path).map_err(refused)? {
+            let path = entry.map_err(refused)?.path();
+            let ends = |end: &str| path.extension() == Some(end.as_ref());
+            if ends(STATE) {
+                match held(&path) {
+                    Held::Lab(lab) => standing.push(lab),
+                    Held::Unreadable(why) => unreadable.push(Fault::environment(why)),
+                    Held::Nothing => drop(fs::remove_file(&path)),
+                }
+            } else if ends(NEW) {
+                // Whoever was writing it had the lock.
+                let _ = fs::remove_file(&path);
+            }
+        }
+        Ok((standing, unreadable))
+    }
+
+    /// Whether there is a file of this name, whatever is in it.
+    pub(super) fn has(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.file(name, STATE)).is_ok()
+    }
+
+    /// What a name has.
+    pub(super) fn read(&self, name: &str) -> Held {
+        held(&self.file(name, STATE))
+    }
+
+    /// Writes the file of a lab, whole or not at all; `false`: its name is taken.
+    pub(super) fn keep(&self, lab: &Standing) -> Result<bool, Fault> {
+        let (new, file) = (self.file(&lab.name, NEW), self.file(&lab.name, STATE));
+        let refused = |e: std::io::Error| Fault::environment(format!("cannot write {}: {e}", file.display()));
+        let text = serde_json::to_vec_pretty(lab).map_err(|e| refused(e.into()))?;
+        fs::write(&new, text).map_err(refused)?;
+        let linked = fs::hard_link(&new, &file);
+        let _ = fs::remove_file(&new);
+        match linked {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            linked => linked.map(|()| true).map_err(refused),
+        }
+    }
+
+    fn file(&self, name: &str, end: &str) -> PathBuf {
+        self.path.join(format!("{name}.{end}"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Where there is nothing to keep, nothing stays; one that is not empty cannot be removed so.
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+fn held(path: &Path) -> Held {
+    let unreadable = |why: String| {
+        Held::Unreadable(format!(
+            "{}: {why}; another version of hopbench may have written it, and can take that lab down; remove the file if \
+             no lab is behind it",
+            path.display()
+        ))
+    };
+    match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Held::Nothing,
+        Err(error) => unreadable(error.to_string()),
+        Ok(text) => match serde_json::from_slice::<Standing>(&text) {
+            Ok(lab) if lab.is_alive() => Held::Lab(lab),
+            Ok(_) => Held::Nothing,
+            Err(error) => unreadable(format!("not the state of a lab: {error}")),
+        },
+    }
+}
 
 /// The folder, made if need be: `$XDG_RUNTIME_DIR/hopbench`, or `hopbench-UID` in the folder for temporary files.
 ///
 /// # Errors
 /// What is there is not a folder of this user alone: what it says about processes could not be trusted.
-pub(super) fn ours() -> Result<PathBuf, Fault> {
+fn ours() -> Result<PathBuf, Fault> {
     let user = Uid::effective();
     let folder = match env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty()) {
         Some(runtime) => PathBuf::from(runtime).join("hopbench"),

@@ -1,7 +1,7 @@
 //! The process that has a lab.
 
 use std::convert::Infallible;
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::os::fd::AsRawFd;
 
 use hopbench_model::{Fault, Plan, TestbedSpec};
@@ -18,12 +18,12 @@ pub fn detach() -> Result<(), Fault> {
     left.map(drop).map_err(|error| Fault::environment(format!("cannot leave the terminal: {error}")))
 }
 
-/// Builds the lab of a plan, without agents, says on `out` where its places are, and holds it until the process is ended.
-/// To be called inside the sandbox.
+/// Builds the lab of a plan, without agents, says on `out` where its places are, hears on `answer` that this is kept, and
+/// holds the lab until the process is ended. To be called inside the sandbox.
 ///
 /// # Errors
-/// A lab that cannot be built, or a reader that went away meanwhile.
-pub fn hold(plan: &Plan, mut out: impl Write) -> Result<Infallible, Fault> {
+/// A lab that cannot be built; whoever was told of it went away before it was kept.
+pub fn hold(plan: &Plan, mut out: impl Write, mut answer: impl BufRead) -> Result<Infallible, Fault> {
     let TestbedSpec::Lab(spec) = &plan.testbed;
     let mut lab = Lab::new(spec, None);
     lab.build(plan)?;
@@ -37,6 +37,10 @@ pub fn hold(plan: &Plan, mut out: impl Write) -> Result<Infallible, Fault> {
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(failed)?;
     // Not `out`: whoever waits for its end would wait for the lab's.
     drop(out);
+    let mut line = String::new();
+    if answer.read_line(&mut line).map_err(failed)? == 0 {
+        return Err(failed(std::io::ErrorKind::UnexpectedEof.into()));
+    }
     loop {
         std::thread::park();
     }

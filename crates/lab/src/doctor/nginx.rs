@@ -1,7 +1,5 @@
 //! A web server that is not ours.
 
-use std::process::{Command, Stdio};
-
 use super::{Check, Finding};
 use crate::tools;
 
@@ -12,12 +10,8 @@ fn run() -> Finding {
     let Some(nginx) = tools::find("nginx") else {
         return Finding::missing("no program `nginx` in PATH", remedy);
     };
-    // It prints its version to standard error.
-    match Command::new(&nginx).arg("-v").stdin(Stdio::null()).output() {
-        Ok(output) if output.status.success() => Finding::works(
-            String::from_utf8_lossy(&output.stderr).trim().trim_start_matches("nginx version: ").to_owned(),
-        ),
-        Ok(output) => Finding::missing(format!("{} -v: {}", nginx.display(), output.status), remedy),
+    match tools::version(&nginx, "-v") {
+        Ok(version) => Finding::works(version.trim_start_matches("nginx version: ")),
         Err(error) => Finding::missing(format!("{}: {error}", nginx.display()), remedy),
     }
 }

@@ -1,24 +1,73 @@
 //! The sandboxed runtime.
 
-use std::process::{Command, Stdio};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use hopbench_model::{Nanos, SECOND};
+use hopbench_sys::clock;
 
 use super::{Check, Finding};
 use crate::runtimes::runtime;
+use crate::tools;
 
-pub(super) const CHECK: Check = Check { name: "runsc", needed_for: "runtime runsc (gVisor)", inside: false, run };
+pub(super) const CHECK: Check = Check { name: "runsc", needed_for: "runtime runsc (gVisor)", inside: true, run };
+
+/// A sandbox that has not ended by then hangs.
+const MOST_NS: Nanos = 10 * SECOND;
+const LOOK_NS: Nanos = 5_000_000;
+/// Its last words are cut after this many bytes.
+const MOST_WORDS: u64 = 2048;
 
 fn run() -> Finding {
     let Some(runtime) = runtime("runsc") else { return Finding::missing("the lab does not know it", "") };
-    let remedy = format!("{}; paths without it are not affected", runtime.remedy());
     let Some(runsc) = runtime.find() else {
+        let remedy = format!("{}; paths without it are not affected", runtime.remedy());
         return Finding::missing("no program `runsc` in PATH", remedy);
     };
-    match Command::new(&runsc).arg("--version").stdin(Stdio::null()).output() {
-        Ok(output) if output.status.success() => {
-            let text = String::from_utf8_lossy(&output.stdout);
-            Finding::works(text.lines().next().unwrap_or("runsc").to_owned())
-        }
-        Ok(output) => Finding::missing(format!("{} --version: {}", runsc.display(), output.status), remedy),
-        Err(error) => Finding::missing(format!("{}: {error}", runsc.display()), remedy),
+    let version = tools::version(&runsc, "--version").map_err(|e| e.to_string());
+    let tried = version.and_then(|version| sandbox(&runsc).map(|()| version));
+    match tried {
+        Ok(version) => Finding::works(format!("{version} runs a sandbox")),
+        Err(why) => Finding::missing(
+            format!("{}: {why}", runsc.display()),
+            "it must be static and allowed to make namespaces and to trace its own processes; paths without it are not \
+             affected",
+        ),
     }
+}
+
+/// Runs a program that does nothing in a sandbox.
+fn sandbox(runsc: &Path) -> Result<(), String> {
+    let state = PathBuf::from(format!("/run/hopbench-doctor-{}", std::process::id()));
+    let mut command = Command::new(runsc);
+    command.arg("--root").arg(&state).args(["--ignore-cgroups", "--network=none", "do", "true"]);
+    let done = bounded(&mut command);
+    let _ = std::fs::remove_dir_all(&state);
+    match done {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => {
+            let words = String::from_utf8_lossy(&output.stderr);
+            Err(format!("a sandbox failed ({}): {}", output.status, words.lines().last().unwrap_or_default().trim()))
+        }
+        Err(error) => Err(format!("a sandbox cannot be started: {error}")),
+    }
+}
+
+fn bounded(command: &mut Command) -> io::Result<Output> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let end = clock::now() + MOST_NS;
+    while child.try_wait()?.is_none() {
+        if clock::now() > end {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(io::Error::other(format!("it did not end within {} s", MOST_NS / SECOND)));
+        }
+        clock::sleep_until(clock::now() + LOOK_NS);
+    }
+    let mut stderr = Vec::new();
+    if let Some(words) = child.stderr.take() {
+        words.take(MOST_WORDS).read_to_end(&mut stderr)?;
+    }
+    Ok(Output { status: child.wait()?, stdout: Vec::new(), stderr })
 }

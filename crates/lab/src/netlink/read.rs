@@ -41,6 +41,10 @@ pub struct LinkInfo {
     pub mac: Vec<u8>,
     /// Whether it is switched on.
     pub up: bool,
+    /// The largest packet that may be handed to it to be cut (GSO), bytes.
+    pub gso_max_bytes: u32,
+    /// The largest packet that its received ones are merged to (GRO), bytes; 0: the kernel does not say.
+    pub gro_max_bytes: u32,
 }
 
 impl Netlink {
@@ -53,6 +57,14 @@ impl Netlink {
         let mut links: Vec<LinkInfo> = answers.iter().filter_map(message).map(info).collect();
         links.sort_by_key(|link| link.index);
         Ok(links)
+    }
+
+    /// A link, as the kernel has it.
+    ///
+    /// # Errors
+    /// A link that is not there.
+    pub fn look(&mut self, link: &str) -> io::Result<LinkInfo> {
+        Ok(info(&self.link(link)?))
     }
 
     /// What a link carried.
@@ -127,11 +139,15 @@ fn info(link: &LinkMessage) -> LinkInfo {
         mtu_bytes: 0,
         master: None,
         mac: vec![],
+        gso_max_bytes: 0,
+        gro_max_bytes: 0,
         up: link.header.flags.contains(LinkFlags::Up),
     };
     for attribute in &link.attributes {
         match attribute {
             LinkAttribute::IfName(name) => info.name.clone_from(name),
+            LinkAttribute::GsoMaxSize(bytes) => info.gso_max_bytes = *bytes,
+            LinkAttribute::GroMaxSize(bytes) => info.gro_max_bytes = *bytes,
             LinkAttribute::Mtu(mtu) => info.mtu_bytes = *mtu,
             LinkAttribute::Controller(master) => info.master = Some(*master),
             LinkAttribute::Address(mac) => info.mac.clone_from(mac),

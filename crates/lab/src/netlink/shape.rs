@@ -2,7 +2,7 @@
 
 use std::io;
 
-use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_EXCL, Nla, NlasIterator};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
 
@@ -122,17 +122,44 @@ impl Netlink {
         self.change(what, RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
+    /// The rate that [`Self::shape`] gave a link, as the kernel has it, bits/s; `None`: it is not shaped.
+    ///
+    /// # Errors
+    /// A link that is not there.
+    pub fn rate(&mut self, link: &str) -> io::Result<Option<u64>> {
+        let shaper = self.shaper(link)?;
+        let options = shaper.iter().flat_map(|shaper| &shaper.attributes).find_map(|attribute| match attribute {
+            TcAttribute::Options(options) => options.iter().find_map(|option| match option {
+                TcOption::Other(options) => Some(options),
+                _ => None,
+            }),
+            _ => None,
+        });
+        let mut value = vec![0; options.map_or(0, Nla::value_len)];
+        if let Some(options) = options {
+            options.emit_value(&mut value);
+        }
+        Ok(rate_bytes_per_s(&value).map(|rate| rate.saturating_mul(8)))
+    }
+
     /// Whether [`Self::shape`] was called for a link.
     fn is_shaped(&mut self, link: &str) -> io::Result<bool> {
+        Ok(self.shaper(link)?.is_some())
+    }
+
+    /// What [`Self::shape`] made of a link.
+    fn shaper(&mut self, link: &str) -> io::Result<Option<TcMessage>> {
         let index = self.index(link)?.cast_signed();
         let question = TcMessage::with_index(index);
         let what = format!("list queueing disciplines of link {link}");
         let answers = self.dump(what, RouteNetlinkMessage::GetQueueDiscipline(question))?;
-        Ok(answers.iter().any(|answer| match answer {
-            RouteNetlinkMessage::NewQueueDiscipline(found) => {
-                found.header.index == index && found.header.handle == SHAPER
+        Ok(answers.into_iter().find_map(|answer| match answer {
+            RouteNetlinkMessage::NewQueueDiscipline(found)
+                if found.header.index == index && found.header.handle == SHAPER =>
+            {
+                Some(found)
             }
-            _ => false,
+            _ => None,
         }))
     }
 
@@ -164,6 +191,19 @@ fn delayer(ns: u64) -> Vec<u8> {
     bytes.extend(TCA_NETEM_LATENCY64.to_ne_bytes());
     bytes.extend(ns.to_ne_bytes());
     bytes
+}
+
+/// The rate among the options of a token bucket: the wide one where there is one, which is when the narrow one is full.
+fn rate_bytes_per_s(options: &[u8]) -> Option<u64> {
+    let find = |kind: u16| {
+        NlasIterator::new(options).flatten().find(|found| found.kind() == kind).map(|found| found.value().to_vec())
+    };
+    let wide = find(TCA_TBF_RATE64).and_then(|value| Some(u64::from_ne_bytes(value.get(..8)?.try_into().ok()?)));
+    let narrow = || {
+        let value = find(TCA_TBF_PARMS)?;
+        Some(u64::from(u32::from_ne_bytes(value.get(8..12)?.try_into().ok()?)))
+    };
+    wide.or_else(narrow)
 }
 
 fn option(kind: u16, value: Vec<u8>) -> TcOption {

@@ -24,6 +24,10 @@ impl Server for Nginx {
         "install it (`apt-get install nginx-light`)"
     }
 
+    fn version(&self) -> &'static str {
+        "-v"
+    }
+
     fn configure(&self, folder: &Path, port: u16, sizes: &BTreeSet<u64>) -> io::Result<Vec<OsString>> {
         let files = folder.join("files/bytes");
         fs::create_dir_all(&files)?;

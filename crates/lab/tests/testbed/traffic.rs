@@ -30,6 +30,19 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
+    /// One in which nothing moved.
+    pub(crate) fn nothing(route: Route) -> Self {
+        Self {
+            route,
+            job: plans::job("rr", 1),
+            before: Counters::new(),
+            after: Counters::new(),
+            clients: vec![],
+            servers: vec![],
+            machines: BTreeMap::new(),
+        }
+    }
+
     /// What the lab makes of it.
     pub(crate) fn proofs(&self, lab: &Lab) -> Vec<Proof> {
         let Self { job, clients, servers, machines, .. } = self;

@@ -55,7 +55,66 @@ pub(crate) fn ratio(ratio: &RatioSummary) -> String {
     }
 }
 
-/// Whether any cell is compared with a baseline.
+/// Whether any cell is compared with a baseline, or should have been.
 pub(crate) fn compared(workload: &WorkloadSummary) -> bool {
-    workload.cells.iter().any(|cell| comparison(workload, cell).is_some())
+    workload.cells.iter().any(|cell| comparison(workload, cell).is_some() || !note(workload, cell).is_empty())
+}
+
+/// Whether any comparison with a baseline has a verdict.
+pub(crate) fn judged(workload: &WorkloadSummary) -> bool {
+    let verdict = |cell: &CellSummary| comparison(workload, cell).is_some_and(|ratio| ratio.verdict.is_some());
+    workload.cells.iter().any(verdict)
+}
+
+/// What is missing from the comparison of a cell's main figure; empty where nothing is.
+pub(crate) fn note<'a>(workload: &WorkloadSummary, cell: &'a CellSummary) -> &'a str {
+    let figure = workload.main_figure().and_then(|main| cell.figure(main.name));
+    figure.map_or("", |figure| figure.note.as_str())
+}
+
+/// The verdict on a cell's main figure and what is missing from the comparison, as one text.
+pub(crate) fn said(workload: &WorkloadSummary, cell: &CellSummary) -> String {
+    let verdict = comparison(workload, cell).and_then(|ratio| ratio.verdict.as_ref());
+    let verdict = verdict.map_or("", |verdict| verdict.text.as_str());
+    let parts = [verdict, note(workload, cell)];
+    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// What the heads of columns and rows call a point: its value alone where one parameter varies.
+pub(crate) fn point<'a>(workload: &WorkloadSummary, label: &'a str) -> &'a str {
+    match workload.parameters.as_slice() {
+        [one] => label.strip_prefix(one.as_str()).and_then(|rest| rest.strip_prefix('=')).unwrap_or(label),
+        _ => label,
+    }
+}
+
+/// What varies, as the head over points: `size`, or `point` where several parameters do.
+pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
+    match workload.parameters.as_slice() {
+        [one] => one,
+        _ => "point",
+    }
+}
+
+/// More cells than this are counted, not named.
+const MOST_NAMED: usize = 5;
+
+/// What is missing from the comparisons of a workload, a line a reason: `bulk: no ratio: 0 in round 2 (eni, overlay)`.
+pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
+    let mut out: Vec<(&str, Vec<String>)> = Vec::new();
+    for cell in &workload.cells {
+        let text = note(workload, cell);
+        let name = [cell.path.as_str(), cell.point_label.as_str()].join(" ").trim_end().to_owned();
+        match out.iter_mut().find(|(known, _)| *known == text) {
+            _ if text.is_empty() => {}
+            Some((_, cells)) => cells.push(name),
+            None => out.push((text, vec![name])),
+        }
+    }
+    let line = |(text, cells): &(&str, Vec<String>)| {
+        let more = cells.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}: {text} ({}{more})", workload.name, cells[..cells.len().min(MOST_NAMED)].join(", "))
+    };
+    out.iter().map(line).collect()
 }

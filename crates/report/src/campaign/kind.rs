@@ -54,7 +54,7 @@ pub(crate) enum Source {
     Retransmitted,
     /// CPU time of one end's process for each unit of work, ns.
     Cpu(End, Work),
-    /// Received bits as a share of the slowest link of the path.
+    /// Received bits, of the direction that has more, as a share of the slowest link of the path.
     LinkShare,
 }
 
@@ -85,15 +85,22 @@ pub(crate) enum Work {
 }
 
 impl Figure {
-    /// The figure of a trial; `None` where it does not apply. `link_bits_per_s` is the rate of the path's slowest link.
-    pub(crate) fn of(&self, record: &Record, link_bits_per_s: Option<u64>) -> Option<f64> {
+    /// The figure of a trial; `None` where it does not apply.
+    pub(crate) fn of(&self, record: &Record) -> Option<f64> {
         let metric = |name: &str| record.metrics.get(name).copied();
         let value = match self.source {
             Source::Metric(name) => metric(name)?,
             Source::Latency(name, percentile) => percentile.of(record.latency.get(name)?)?,
-            Source::Retransmitted => metric("retransmitted_bytes")? / (work(record, Work::KiB)? * 1024.0),
-            Source::Cpu(end, unit) => cpu_s(record, end)? * 1e9 / work(record, unit)?,
-            Source::LinkShare => metric("received_bits_per_s")? / link_bits_per_s.filter(|rate| *rate > 0)? as f64,
+            Source::Retransmitted => {
+                let sent_again = directions(record, "retransmitted_bytes").reduce(|a, b| a + b)?;
+                sent_again / (per_s(record, Work::KiB)? * 1024.0 * record.window_s)
+            }
+            Source::Cpu(end, unit) => cores(record, end)? * 1e9 / per_s(record, unit)?,
+            Source::LinkShare => {
+                // A link has its rate in each direction.
+                let received = directions(record, "received_bits_per_s").reduce(f64::max)?;
+                received / link(record, LINK_RATE).filter(|rate| *rate > 0)? as f64
+            }
         };
         value.is_finite().then_some(value)
     }
@@ -124,22 +131,43 @@ impl Percentile {
     }
 }
 
-/// Units of work of the window; `None` when there were none.
-fn work(record: &Record, unit: Work) -> Option<f64> {
-    let in_window = |name: &str| record.metrics.get(name).map(|rate| rate * record.window_s);
+/// The setting that says the rate of the slowest link of the path, bits/s.
+pub(crate) const LINK_RATE: &str = "link_bits_per_s";
+/// The setting that says the largest packet that the ends send, bytes.
+pub(crate) const LINK_MTU: &str = "link_mtu_bytes";
+/// The setting that says what tunnels add to each packet, bytes.
+pub(crate) const TUNNEL: &str = "tunnel_bytes";
+
+/// What the testbed said of the link, by the name of the setting; `None` where it said nothing.
+pub(crate) fn link(record: &Record, setting: &str) -> Option<u64> {
+    record.settings.get(setting)?.parse().ok()
+}
+
+/// A metric of each direction: of one where the workload has one, of both where it has both.
+fn directions<'a>(record: &'a Record, name: &str) -> impl Iterator<Item = f64> + use<'a> {
+    let metric = |prefix: &str| record.metrics.get(&format!("{prefix}{name}")).copied();
+    let both = [metric("to_server_"), metric("from_server_")];
+    // Beside those of both directions, the plain one is their sum.
+    let one = metric("").filter(|_| both == [None, None]);
+    both.into_iter().chain([one]).flatten()
+}
+
+/// Units of work a second; `None` when there were none.
+fn per_s(record: &Record, unit: Work) -> Option<f64> {
+    let metric = |name: &str| record.metrics.get(name).copied();
     let units = match unit {
-        Work::KiB => in_window("received_bits_per_s")? / 8.0 / 1024.0,
-        Work::Each(name) => in_window(name)?,
+        Work::KiB => metric("received_bits_per_s")? / 8.0 / 1024.0,
+        Work::Each(name) => metric(name)?,
     };
     (units.is_finite() && units > 0.0).then_some(units)
 }
 
-/// CPU time of a process over the window, s.
-fn cpu_s(record: &Record, end: End) -> Option<f64> {
+/// Cores that a process kept busy. Its CPU time is that of the time between two readings, which is a little longer than the
+/// window: a rate is compared with a rate.
+fn cores(record: &Record, end: End) -> Option<f64> {
     let process = match end {
         End::Client => &record.cost.client,
         End::Server => &record.cost.server,
     };
-    let of = |name: &str| process.get(name).copied();
-    of("user_s").zip(of("system_s")).map(|(user, system)| user + system)
+    process.get("cores").copied()
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::Record;
+use hopbench_model::{Failure, Record, point_label};
 
+use super::kind::{LINK_MTU, LINK_RATE, TUNNEL, link};
 use super::summary::{FailureSummary, ProofSummary, WarningSummary};
 
 /// Caveats, by the index of the workload and their kind.
@@ -91,6 +92,9 @@ pub(crate) fn unusable(record: &Record) -> Option<String> {
     if let Some(reason) = &record.incomplete {
         return Some(format!("cut short: {reason}"));
     }
+    if record.proof.is_empty() {
+        return Some("there is no evidence that the traffic took the path".to_owned());
+    }
     if let Some(proof) = record.proof.iter().find(|proof| !proof.ok) {
         return Some(format!("the traffic did not take the path: {}: {}", proof.hop, proof.evidence));
     }
@@ -98,7 +102,50 @@ pub(crate) fn unusable(record: &Record) -> Option<String> {
     Some(format!("the figures do not add up: {}: {}", broken.name, broken.detail))
 }
 
-/// A record as a failure.
-pub(crate) fn failure(record: &Record, point: String, reason: String) -> FailureSummary {
-    FailureSummary { path: record.path.clone(), workload: record.workload.clone(), point, round: record.round, reason }
+/// Which trial it is: a cell in a round. In the order in which they are listed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TrialKey {
+    path: String,
+    workload: String,
+    point: String,
+    round: u32,
+}
+
+impl TrialKey {
+    /// The trial of a record.
+    pub(crate) fn of(record: &Record) -> Self {
+        let (path, workload) = (record.path.clone(), record.workload.clone());
+        Self { path, workload, point: point_label(&record.point), round: record.round }
+    }
+
+    /// The trial of a line of `run.json`.
+    pub(crate) fn of_failure(failure: &Failure) -> Self {
+        let Failure { path, workload, point, round, .. } = failure.clone();
+        Self { path, workload, point, round }
+    }
+
+    /// The trial with the reason why it is in no figure.
+    pub(crate) fn summary(&self, reason: &str) -> FailureSummary {
+        let Self { path, workload, point, round } = self.clone();
+        FailureSummary { path, workload, point, round, reason: reason.to_owned() }
+    }
+}
+
+/// What the testbed says of a path's links, from its records.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Link {
+    /// Rate of the slowest, bits/s.
+    pub(crate) bits_per_s: Option<u64>,
+    /// The largest packet that the ends send, bytes.
+    pub(crate) mtu_bytes: Option<u64>,
+    /// What tunnels add to each packet, bytes.
+    pub(crate) tunnel_bytes: Option<u64>,
+}
+
+impl Link {
+    pub(crate) fn add(&mut self, record: &Record) {
+        self.bits_per_s = link(record, LINK_RATE).or(self.bits_per_s);
+        self.mtu_bytes = link(record, LINK_MTU).or(self.mtu_bytes);
+        self.tunnel_bytes = link(record, TUNNEL).or(self.tunnel_bytes);
+    }
 }

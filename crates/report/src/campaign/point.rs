@@ -1,15 +1,7 @@
-//! Points as people write them, and the numbers behind them.
-
-use std::collections::BTreeMap;
+//! The values of points as people write them, and the numbers behind them.
 
 use hopbench_model::units::{BitRate, Bytes, Span};
 use serde_json::Value;
-
-/// A point as reports write it: `connections=4 size=64B`; empty where nothing varies.
-pub(crate) fn label(point: &BTreeMap<String, Value>) -> String {
-    let parts: Vec<_> = point.iter().map(|(name, value)| format!("{name}={}", text(value))).collect();
-    parts.join(" ")
-}
 
 /// A value as it was written.
 pub(crate) fn text(value: &Value) -> String {
@@ -38,9 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_and_numbers() {
-        let point = BTreeMap::from([("size".to_owned(), json!("4KiB")), ("connections".to_owned(), json!(8))]);
-        assert_eq!(label(&point), "connections=8 size=4KiB");
+    fn a_value_has_a_number_unless_it_is_a_word() {
         for (value, expected) in [
             (json!("4KiB"), Some(4096.0)),
             (json!(64), Some(64.0)),

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::Schedule;
 use hopbench_model::units::Span;
-use hopbench_stats::{median_interval, paired_ratio, summary::median};
+use hopbench_model::{Schedule, point_label};
+use hopbench_stats::{NoRatio, median_interval, paired_ratio, summary::median};
 use serde_json::Value;
 
 use super::cell::Cell;
-use super::kind::Figure;
+use super::kind::{Better, Figure};
 use super::summary::{
     CellSummary, DistributionSummary, Estimate, FigureSummary, PathSummary, RatioSummary, Run, SUMMARY_SCHEMA,
     SkippedSummary, Summary, WorkloadSummary,
 };
-use super::verdict::verdict;
-use super::{Campaign, Workload, headline, point};
+use super::verdict::{decided, verdict};
+use super::{Campaign, Workload, headline};
+use crate::number::counted;
 
 pub(super) fn summary(campaign: &Campaign) -> Summary {
     let run = &campaign.run;
@@ -22,9 +23,7 @@ pub(super) fn summary(campaign: &Campaign) -> Summary {
     let baseline = plan.baseline.as_ref().and_then(|name| campaign.path_names.get(name)).copied();
     let workloads: Vec<_> = campaign.workloads.iter().map(|w| workload(campaign, w, baseline)).collect();
     let cells = || workloads.iter().flat_map(|workload| &workload.cells);
-    let verdicts = |cell: &CellSummary| {
-        cell.figures.iter().filter(|f| f.ratio.as_ref().is_some_and(|ratio| ratio.verdict.is_some())).count() as u64
-    };
+    let verdicts = |cell: &CellSummary| cell.figures.iter().filter(|f| f.ratio.as_ref().is_some_and(decided)).count();
     let names = |list: &[WorkloadSummary]| list.iter().map(|workload| workload.name.clone()).collect::<Vec<_>>();
     let path_names: Vec<_> = plan.paths.iter().map(|path| path.name.clone()).collect();
     Summary {
@@ -41,11 +40,12 @@ pub(super) fn summary(campaign: &Campaign) -> Summary {
             seed: plan.seed,
             planned_trials: campaign.cells.len() as u64 * u64::from(plan.rounds),
             used_trials: cells().map(|cell| cell.rounds as u64).sum(),
-            comparisons: cells().map(verdicts).sum(),
+            comparisons: cells().map(verdicts).sum::<usize>() as u64,
+            notes: notes(campaign, cells()),
         },
         paths: paths(campaign),
         skipped: skipped(campaign),
-        failures: campaign.failures.iter().cloned().collect(),
+        failures: campaign.failures.iter().map(|(trial, reason)| trial.summary(reason)).collect(),
         warnings: campaign.warnings.summary(&names(&workloads), &path_names),
         environment: run.environment.clone(),
         testbed: run.testbed.clone(),
@@ -86,7 +86,9 @@ fn paths(campaign: &Campaign) -> Vec<PathSummary> {
         via: path.via.to_string(),
         clients: path.clients,
         backends: path.backends,
-        link_bits_per_s: campaign.links[index],
+        link_bits_per_s: campaign.links[index].bits_per_s,
+        link_mtu_bytes: campaign.links[index].mtu_bytes,
+        tunnel_bytes: campaign.links[index].tunnel_bytes,
         proof: campaign.proofs[index].summary(),
     };
     campaign.run.plan.paths.iter().enumerate().map(one).collect()
@@ -149,7 +151,7 @@ fn cell(
         path: plan.paths[path].name.clone(),
         point: plan.points[at].point.clone(),
         path_index: path,
-        point_label: point::label(&plan.points[at].point),
+        point_label: point_label(&plan.points[at].point),
         rounds: kept.rounds.len(),
         figures: workload
             .kind
@@ -160,23 +162,14 @@ fn cell(
             .collect(),
         limited_by,
         warnings: kept.warnings,
+        unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
     }
 }
 
 fn estimate(figure: &Figure, index: usize, kept: &Cell, baseline: Option<&Cell>) -> Option<Estimate> {
     let values = kept.values(index);
     let interval = median_interval(&values);
-    let ratio = baseline.and_then(|baseline| {
-        let ratio = paired_ratio(&kept.pairs(baseline, index))?;
-        let doubted = kept.generator_limited || baseline.generator_limited;
-        Some(RatioSummary {
-            median: ratio.median,
-            low: ratio.interval.map(|interval| interval.low),
-            high: ratio.interval.map(|interval| interval.high),
-            rounds: ratio.rounds,
-            verdict: verdict(figure.better, &ratio, figure.ratio_resolution(), doubted),
-        })
-    });
+    let (ratio, note) = baseline.map(|baseline| compare(figure, index, kept, baseline)).unwrap_or_default();
     Some(Estimate {
         name: figure.name,
         median: median(&values)?,
@@ -184,7 +177,52 @@ fn estimate(figure: &Figure, index: usize, kept: &Cell, baseline: Option<&Cell>)
         high: interval.map(|interval| interval.high),
         rounds: values.len(),
         ratio,
+        note,
     })
+}
+
+/// A figure against the baseline's, and what is missing from that.
+fn compare(figure: &Figure, index: usize, kept: &Cell, baseline: &Cell) -> (Option<RatioSummary>, String) {
+    let pairs = kept.pairs(baseline, index);
+    let apart = match pairs.apart {
+        0 => String::new(),
+        n => format!("{} not compared: the baseline is of another session", counted(n as u64, "round", "rounds")),
+    };
+    match paired_ratio(&pairs.values) {
+        Ok(ratio) => {
+            let doubted = kept.generator_limited || baseline.generator_limited;
+            let summary = RatioSummary {
+                median: ratio.median,
+                low: ratio.interval.map(|interval| interval.low),
+                high: ratio.interval.map(|interval| interval.high),
+                rounds: ratio.rounds,
+                verdict: verdict(figure.better, &ratio, figure.ratio_resolution(), doubted),
+            };
+            (Some(summary), apart)
+        }
+        // That nothing was lost is what one hopes for, and no missing ratio.
+        Err(NoRatio::Pair(_)) if figure.better == Better::Neither => (None, apart),
+        Err(NoRatio::Pair(pair)) => {
+            let (value, base) = pairs.values[pair];
+            let what = if value > 0.0 { format!("the baseline is {base}") } else { value.to_string() };
+            (None, format!("no ratio: {what} in round {}", pairs.rounds[pair]))
+        }
+        Err(NoRatio::NoPairs) => (None, apart),
+    }
+}
+
+/// What the run says of itself, and what its sessions mean for comparisons.
+fn notes<'a>(campaign: &Campaign, cells: impl Iterator<Item = &'a CellSummary>) -> Vec<String> {
+    let mut out = campaign.run.notes.clone();
+    let apart: Vec<usize> = cells.map(|cell| cell.unpaired_rounds).filter(|rounds| *rounds > 0).collect();
+    if !apart.is_empty() {
+        out.push(format!(
+            "the run was resumed: {} in {} cannot be compared, because the baseline was measured in another session",
+            counted(apart.iter().sum::<usize>() as u64, "round", "rounds"),
+            counted(apart.len() as u64, "cell", "cells"),
+        ));
+    }
+    out
 }
 
 fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSummary> {
@@ -197,7 +235,7 @@ fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSu
         for (index, path) in plan.paths.iter().enumerate() {
             let curve = campaign.distributions.curve((index, *at));
             if !curve.is_empty() {
-                let point = point::label(&plan.points[*at].point);
+                let point = point_label(&plan.points[*at].point);
                 out.push(DistributionSummary { path: path.name.clone(), point, latency, curve });
             }
         }
@@ -219,7 +257,7 @@ fn setting(campaign: &Campaign, workload: &Workload) -> String {
         });
     }
     if !first.point.contains_key("connections") {
-        parts.push(crate::number::counted(u64::from(job.connections), "connection", "connections"));
+        parts.push(counted(u64::from(job.connections), "connection", "connections"));
     }
     let params = serde_json::json!({ "params": job.params });
     let varies = |text: &String| first.point.keys().any(|key| text.starts_with(&key.replace('_', "-")));

@@ -67,8 +67,11 @@ pub struct Run {
     pub planned_trials: u64,
     /// Trials whose figures are used.
     pub used_trials: u64,
-    /// Comparisons with a verdict; each is wrong by chance once in twenty.
+    /// Comparisons with a verdict, over all figures; each is wrong by chance once in twenty.
     pub comparisons: u64,
+    /// What a reader must know of the run as a whole: a baseline that is not there, sessions that differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A path, with what was seen of it.
@@ -89,6 +92,12 @@ pub struct PathSummary {
     /// Rate of its slowest shaped link, bits/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_bits_per_s: Option<u64>,
+    /// The largest packet that its ends send, bytes with the IP header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_mtu_bytes: Option<u64>,
+    /// What tunnels add to each packet, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tunnel_bytes: Option<u64>,
     /// The evidence that traffic took it, by hop.
     pub proof: Vec<ProofSummary>,
 }
@@ -176,6 +185,9 @@ pub struct CellSummary {
     pub limited_by: Vec<Limit>,
     /// Caveats over all rounds.
     pub warnings: u32,
+    /// Rounds in which it and the baseline's cell were measured in different sessions of the run: they are not compared.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unpaired_rounds: usize,
 }
 
 /// What limited trials of a cell.
@@ -208,6 +220,9 @@ pub struct Estimate {
     /// The comparison with the baseline's cell of the same point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<RatioSummary>,
+    /// Why there is no ratio, or one of fewer rounds than were measured; empty where nothing is missing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// A figure in relation to the baseline's.
@@ -242,7 +257,7 @@ pub struct DistributionSummary {
 }
 
 /// A trial that is in no figure.
-#[derive(Debug, Clone, Serialize, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Serialize, PartialEq, Eq)]
 pub struct FailureSummary {
     /// The path's name.
     pub path: String,
@@ -282,6 +297,10 @@ pub struct WarningSummary {
     pub detail: String,
     /// What to do.
     pub next: String,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl CellSummary {

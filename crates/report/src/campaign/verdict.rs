@@ -4,6 +4,7 @@ use hopbench_stats::Ratio;
 use serde::Serialize;
 
 use super::kind::Better;
+use super::summary::RatioSummary;
 
 /// What is said when the interval of the ratio holds 1.
 pub(crate) const SAME: &str = "no difference that this run could see";
@@ -29,6 +30,11 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// In words: `slower by 18 % [15, 21]`.
     pub text: String,
+}
+
+/// Whether a comparison says anything that can be wrong by chance.
+pub(crate) fn decided(ratio: &RatioSummary) -> bool {
+    ratio.verdict.as_ref().is_some_and(|verdict| verdict.outcome != Outcome::Generator)
 }
 
 /// The verdict on a ratio; `None` without an interval: one round shows no verdict. `resolution` is the share by which a

@@ -2,7 +2,9 @@
 
 use hopbench_model::RunStatus;
 
-use super::summary::CellSummary;
+use super::grid;
+use super::summary::{CellSummary, Summary, WorkloadSummary};
+use super::verdict::decided;
 
 /// What limited a trial, in words.
 pub(crate) fn limit(name: &str) -> String {
@@ -48,15 +50,16 @@ pub(crate) fn status(status: RunStatus) -> &'static str {
     }
 }
 
-/// What many comparisons mean for one of them; `None` for a few.
-pub(crate) fn chance(run: &super::Run) -> Option<String> {
+/// What many comparisons mean for one of them; `None` for a few. A page shows those of the main figures.
+pub(crate) fn chance(summary: &Summary) -> Option<String> {
+    let of = |workload: &WorkloadSummary| {
+        workload.cells.iter().filter(|cell| grid::comparison(workload, cell).is_some_and(decided)).count()
+    };
+    let shown: usize = summary.workloads.iter().map(of).sum();
     // With 95 % of confidence, one comparison in 20 of equal things shows a difference.
-    let expected = run.comparisons / 20;
+    let expected = shown / 20;
     (expected > 0).then(|| {
-        format!(
-            "Of the {} comparisons in this report about {expected} would show a difference by chance alone.",
-            run.comparisons
-        )
+        format!("Of the {shown} comparisons in this report about {expected} would show a difference by chance alone.")
     })
 }
 

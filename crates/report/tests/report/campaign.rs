@@ -6,9 +6,11 @@
     reason = "fixtures and helpers of tests fail by panicking, say what they skip, and time themselves"
 )]
 
+mod comparisons;
 mod figures;
 pub(crate) mod fixture;
 mod golden;
+mod maps;
 mod page;
 mod size;
 

@@ -21,6 +21,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
         workload: workload.to_owned(),
         point: BTreeMap::new(),
         round: 1,
+        session: 1,
         started_at: "2026-03-01T12:00:00Z".to_owned(),
         window_s: 10.0,
         limited_by: "unknown".to_owned(),

@@ -1,21 +1,31 @@
 //! What a trial cost, process by process and machine by machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_meter::delta;
 use hopbench_model::{Cost, EndReport, Invariant, NodeCost, SECOND, Tick, Warning, WarningKind};
+use hopbench_wire::Role;
+
+use super::processes;
+use crate::limited::Burden;
 
 /// One end: the node it ran on, and what it saw.
 pub(super) struct End<'a> {
     pub(super) node: &'a str,
     pub(super) report: &'a EndReport,
+    /// CPUs that all its threads are held to; absent: any of its node.
+    pub(super) held: Option<BTreeSet<usize>>,
+    /// CPUs that its workers are put on, where the job names them.
+    pub(super) pinned: Option<BTreeSet<usize>>,
+    /// The agent's threads that do the work.
+    pub(super) threads: u32,
 }
 
 /// What all ends cost, with what must hold and what a reader should know.
 pub(super) struct Spent {
     pub(super) cost: Cost,
-    /// Cores of the busiest client and of the busiest server.
-    pub(super) busiest_cores: [f64; 2],
+    /// What each end put on its CPUs, the clients first.
+    pub(super) burdens: Vec<Burden>,
     pub(super) invariants: Vec<Invariant>,
     pub(super) warning: Option<Warning>,
 }
@@ -32,19 +42,37 @@ pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], one_machine: bool)
         clients.iter().chain(servers).zip(of_clients.iter().chain(&of_servers).map(cores)).collect();
     let mut nodes = nodes(&ends);
     let warning = raise_to_processes(&mut nodes, &ends, one_machine);
-    let busiest = |side: &[BTreeMap<String, f64>]| side.iter().map(cores).fold(0.0, f64::max);
+    let burdens =
+        burdens(Role::Client, clients, &of_clients).chain(burdens(Role::Server, servers, &of_servers)).collect();
     let sides = [("client", clients, &of_clients), ("server", servers, &of_servers)];
-    let invariants = sides.iter().filter_map(|(name, ends, spent)| fits_machine(name, ends, spent, &nodes)).collect();
-    Spent {
-        busiest_cores: [busiest(&of_clients), busiest(&of_servers)],
-        cost: Cost { client: sum(&of_clients), server: sum(&of_servers), nodes },
-        invariants,
-        warning,
-    }
+    let invariants = sides.iter().filter_map(|(name, ends, spent)| fits_cpus(name, ends, spent, &nodes)).collect();
+    Spent { burdens, cost: Cost { client: sum(&of_clients), server: sum(&of_servers), nodes }, invariants, warning }
 }
 
 fn cores(process: &BTreeMap<String, f64>) -> f64 {
     process.get("cores").copied().unwrap_or(0.0)
+}
+
+/// What the ends of one side put on their CPUs. An agent that only looks on is none of them: the program is.
+fn burdens<'a>(
+    role: Role,
+    ends: &'a [End<'a>],
+    spent: &'a [BTreeMap<String, f64>],
+) -> impl Iterator<Item = Burden> + 'a {
+    let known = ends.iter().zip(spent).filter(|(_, spent)| spent.contains_key("cores"));
+    known.map(move |(end, spent)| Burden {
+        role,
+        node: end.node.to_owned(),
+        cores: cores(spent),
+        processes: processes::working(end.report, end.threads, cores(spent), seconds(end.report)),
+        cpus: if watches(end.report) { held_together(ends) } else { end.pinned.clone().or_else(|| end.held.clone()) },
+    })
+}
+
+/// CPUs that a program is held to, whose processes are beside the agents of its side; `None`: any.
+fn held_together(ends: &[End<'_>]) -> Option<BTreeSet<usize>> {
+    let sets: Option<Vec<&BTreeSet<usize>>> = ends.iter().map(|end| end.held.as_ref()).collect();
+    Some(sets?.into_iter().flatten().copied().collect())
 }
 
 /// What the processes of one side spent together.
@@ -66,6 +94,7 @@ fn process(end: &EndReport) -> BTreeMap<String, f64> {
     let reading = |tick: &Tick, name: &str| tick.readings.get(name).cloned().unwrap_or_default();
     let (spender, rss) = if watches(end) { ("program", "program") } else { ("self", "process") };
     let mut out = delta::window(&reading(&end.start, spender), &reading(&end.end, spender));
+    out.retain(|name, _| !processes::is_of_one(name));
     if let (Some(user), Some(system)) = (out.get("user_s").copied(), out.get("system_s").copied()) {
         out.insert("cores".to_owned(), (user + system) / seconds(end));
     }
@@ -129,23 +158,22 @@ fn raise_to_processes(nodes: &mut [NodeCost], ends: &[(&End<'_>, f64)], one_mach
 /// The readings at an edge take a moment, on a busy machine a long one, s.
 const EDGE_S: f64 = 0.05;
 
-/// No process can use more than the CPUs that its machine has.
-fn fits_machine(
-    name: &str,
-    ends: &[End<'_>],
-    spent: &[BTreeMap<String, f64>],
-    nodes: &[NodeCost],
-) -> Option<Invariant> {
+/// No end's processes can use more than the CPUs that they are held to, or that their machine has.
+///
+/// That a machine is at least as busy as its processes cannot be demanded: see [`raise_to_processes`].
+fn fits_cpus(name: &str, ends: &[End<'_>], spent: &[BTreeMap<String, f64>], nodes: &[NodeCost]) -> Option<Invariant> {
     let mut known = false;
     let mut detail = String::new();
     for (end, process) in ends.iter().zip(spent) {
         let node = nodes.iter().find(|n| n.name == end.node && !n.per_cpu_busy.is_empty());
         let (Some(node), Some(cores)) = (node, process.get("cores")) else { continue };
         known = true;
-        let cpus = node.per_cpu_busy.len() as f64;
+        // Only the workers are where the job puts them.
+        let held = end.held.as_ref().filter(|_| end.pinned.is_none() && !watches(end.report));
+        let cpus = held.map_or(node.per_cpu_busy.len(), BTreeSet::len) as f64;
         if *cores > cpus * (1.05 + EDGE_S / seconds(end.report)) {
             detail = format!("{cores:.2} cores used of {cpus}");
         }
     }
-    known.then(|| Invariant { name: format!("{name}_process_le_machine"), ok: detail.is_empty(), detail })
+    known.then(|| Invariant { name: format!("{name}_process_le_cpus"), ok: detail.is_empty(), detail })
 }

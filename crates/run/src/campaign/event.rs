@@ -1,6 +1,6 @@
 //! What a campaign tells whoever looks on.
 
-use hopbench_model::{Failure, Job, Nanos, Record, RunFile, Skipped, Tick};
+use hopbench_model::{Failure, Fault, Job, Nanos, Record, RunFile, Skipped, Tick};
 use hopbench_wire::Role;
 
 use crate::results::TrialId;
@@ -53,12 +53,14 @@ pub enum Event<'a> {
         /// Trials that are not tried.
         trials: usize,
     },
-    /// The campaign is over, and all it measured is on the disk.
+    /// The campaign is over, and all it measured is on the disk. Comes last, and always.
     RunDone {
         /// What `run.json` says.
         run: &'a RunFile,
         /// How it went.
         ended: &'a Ended,
+        /// What ended it before its time.
+        fault: Option<&'a Fault>,
     },
 }
 

@@ -1,11 +1,9 @@
 //! What of a plan a testbed can measure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Cell, Fault, Plan, Skipped};
+use hopbench_model::{Cell, Fault, Plan, Skipped, point_label};
 use hopbench_testbed::{Need, Testbed};
-
-use crate::results::point_text;
 
 /// The plan without what cannot be measured, and what that is. The order of what stays is the order it had.
 ///
@@ -26,7 +24,7 @@ pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan,
             Some(reason) => skipped.push(Skipped {
                 path: path.name.clone(),
                 workload: point.workload.clone(),
-                point: point_text(&point.point),
+                point: point_label(&point.point),
                 reason,
             }),
         }
@@ -40,6 +38,21 @@ pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan,
         });
     }
     Ok((only(plan, &cells), skipped))
+}
+
+/// What is to be said when the baseline is among what was skipped: without it there are no ratios.
+pub(super) fn without_baseline(plan: &Plan, skipped: &[Skipped]) -> Option<String> {
+    let baseline = plan.baseline.as_ref()?;
+    let of_it = || skipped.iter().filter(|cell| cell.path == *baseline);
+    let reason = &of_it().next()?.reason;
+    let planned = plan.cells.iter().filter(|cell| plan.at(**cell).0.name == *baseline).count();
+    let what = if of_it().count() == planned {
+        "nothing is compared with it".to_owned()
+    } else {
+        let workloads: BTreeSet<&str> = of_it().map(|cell| cell.workload.as_str()).collect();
+        format!("cells of {} are not compared with it", workloads.into_iter().collect::<Vec<_>>().join(", "))
+    };
+    Some(format!("the baseline {baseline} was skipped ({reason}): {what}"))
 }
 
 fn sentence(need: &Need) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use hopbench_load::workload::Workload;
-use hopbench_model::{EndReport, Fault, Job, Path, Point, Record};
+use hopbench_model::{CpuSet, EndReport, Fault, Job, Path, Point, Proof, Record};
 use hopbench_testbed::{AgentId, Counters, Route, Seen, Testbed};
 
 use super::links::Links;
@@ -17,6 +17,7 @@ use crate::resolve::Target;
 /// What is measured.
 pub(super) struct Trial<'a> {
     pub(super) run_id: &'a str,
+    pub(super) session: u32,
     pub(super) path: &'a Path,
     pub(super) point: &'a Point,
     pub(super) round: u32,
@@ -27,6 +28,19 @@ pub(super) struct Done {
     pub(super) record: Record,
     /// What broke in the middle.
     pub(super) fault: Option<Fault>,
+}
+
+/// What there is when the traffic is over.
+struct Over<'a> {
+    workload: &'static dyn Workload,
+    job: &'a Job,
+    target: SocketAddr,
+    route: &'a Route,
+    ends: &'a Ends,
+    outcome: &'a Outcome,
+    /// The testbed's counters before the traffic and after it.
+    before: &'a Counters,
+    after: Result<Counters, Fault>,
 }
 
 impl Trial<'_> {
@@ -55,7 +69,8 @@ impl Trial<'_> {
         });
         let finished = measured.map(|(before, outcome)| {
             let after = testbed.counters(&route);
-            self.finish(workload, &job, target, &route, &ends, &outcome, testbed, &before, after)
+            let (job, route, ends, outcome, before) = (&job, &route, &ends, &outcome, &before);
+            self.finish(Over { workload, job, target, route, ends, outcome, before, after }, testbed)
         });
         links.put_back(ends, &route.clients, &route.servers);
         finished
@@ -74,22 +89,14 @@ impl Trial<'_> {
         (job, target)
     }
 
-    #[allow(clippy::too_many_arguments, reason = "everything that is known of a trial meets here")]
-    fn finish(
-        &self,
-        workload: &'static dyn Workload,
-        job: &Job,
-        target: SocketAddr,
-        route: &Route,
-        ends: &Ends,
-        outcome: &Outcome,
-        testbed: &dyn Testbed,
-        before: &Counters,
-        after: Result<Counters, Fault>,
-    ) -> Done {
+    fn finish(&self, over: Over<'_>, testbed: &dyn Testbed) -> Done {
+        let Over { workload, job, target, route, ends, outcome, before, after } = over;
         let nodes = |agents: &[AgentId]| -> Vec<String> {
             let node = |agent| route.nodes.iter().find(|(id, _)| id == agent).map(|(_, node)| node.clone());
             agents.iter().map(|agent| node(agent).unwrap_or_else(|| agent.to_string())).collect()
+        };
+        let cpus = |agents: &[AgentId]| -> Vec<Option<CpuSet>> {
+            agents.iter().map(|agent| route.cpus.get(agent).cloned().map(CpuSet)).collect()
         };
         let (client_nodes, server_nodes) = (nodes(&route.clients), nodes(&route.servers));
         let setting = Setting {
@@ -103,14 +110,16 @@ impl Trial<'_> {
             client: &ends.clients[0].hello,
             server: ends.servers.first().map(|link| &link.hello),
             nodes: (&client_nodes, &server_nodes),
-            link: route.link_bits_per_s.map(|bits_per_s| LinkRate {
-                bits_per_s,
+            cpus: (&cpus(&route.clients), &cpus(&route.servers)),
+            link: Some(LinkRate {
+                bits_per_s: route.link_bits_per_s,
                 mtu_bytes: route.mtu_bytes,
                 tunnel_bytes: route.tunnel_bytes,
                 v6: target.is_ipv6(),
             }),
         };
         let (mut record, _) = record(&setting, outcome);
+        record.session = self.session;
         record.settings.insert("hops".to_owned(), route.hops.join(", "));
         let agents = route.clients.iter().chain(&route.servers);
         let machines: BTreeMap<_, _> = agents
@@ -125,7 +134,7 @@ impl Trial<'_> {
         };
         let mut fault = outcome.fault.clone();
         match after {
-            Ok(after) => record.proof.extend(testbed.prove(route, before, &after, &seen)),
+            Ok(after) => record.proof.extend(proven(testbed, testbed.prove(route, before, &after, &seen))),
             // Without them nothing says which way the traffic went.
             Err(error) => fault = fault.or(Some(error)),
         }
@@ -148,6 +157,15 @@ fn ends_of<'a>(route: &'a Route, ends: &'a mut Ends) -> impl Iterator<Item = (&'
 
 fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, EndReport)> {
     agents.iter().zip(reports).filter_map(|(agent, report)| Some((agent.clone(), report.clone()?))).collect()
+}
+
+/// A testbed's evidence. None at all says nothing of the way that the traffic took: that is no proof.
+fn proven(testbed: &dyn Testbed, evidence: Vec<Proof>) -> Vec<Proof> {
+    if !evidence.is_empty() {
+        return evidence;
+    }
+    let evidence = "the testbed has no evidence of the way that the traffic took".to_owned();
+    vec![Proof { hop: testbed.name().to_owned(), evidence, ok: false }]
 }
 
 /// Why a record's figures must not be used.

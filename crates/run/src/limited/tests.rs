@@ -1,4 +1,5 @@
-use hopbench_model::{Pacing, SECOND, Timing};
+use hopbench_model::{EngineKind, Latency, NodeCost, Pacing, SECOND, Timing};
+use hopbench_wire::Role;
 use serde_json::json;
 
 use super::*;
@@ -30,10 +31,51 @@ fn record(metrics: &[(&str, f64)]) -> Record {
     .unwrap()
 }
 
-fn by(workload: &str, metrics: &[(&str, f64)], busiest_cores: [f64; 2]) -> String {
+/// An end whose one thread used so many cores.
+fn end(role: Role, cores: f64, cpus: Option<&[usize]>) -> Burden {
+    let node = if role == Role::Client { "a" } else { "b" }.to_owned();
+    let cpus = cpus.map(|cpus| cpus.iter().copied().collect());
+    Burden { role, node, cores, processes: vec![Process { cores, threads: 1 }], cpus }
+}
+
+fn by(workload: &str, metrics: &[(&str, f64)], [client, server]: [f64; 2]) -> String {
     // 956.4 Mbit/s of TCP payload.
-    let link = LinkRate { bits_per_s: 1_000_000_000, mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
-    limited(&job(workload), &record(metrics), &Limits { busiest_cores, link: Some(link) }).0
+    let link = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
+    let burdens = vec![end(Role::Client, client, None), end(Role::Server, server, None)];
+    limited(&job(workload), &record(metrics), &Limits { burdens, one_machine: true, link: Some(link) }).0
+}
+
+/// The verdict on a closed loop on one machine whose CPUs were so busy, and so much of that in softirq.
+fn on_cpus(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, String) {
+    let mut record = record(&[("requests_per_s", 1000.0)]);
+    let (per_cpu_busy, per_cpu_softirq) = cpus.iter().copied().unzip();
+    record.cost.nodes = ["a", "b"]
+        .map(|name| NodeCost {
+            name: name.to_owned(),
+            per_cpu_busy: Clone::clone(&per_cpu_busy),
+            per_cpu_softirq: Clone::clone(&per_cpu_softirq),
+            ..NodeCost::default()
+        })
+        .to_vec();
+    limited(&job("http"), &record, &Limits { burdens, one_machine: true, link: None })
+}
+
+/// The figures of `stream` in both directions, with these of one and those of the other.
+fn both_ways<const N: usize>(names: [&str; N], to: [f64; N], from: [f64; N]) -> BTreeMap<String, f64> {
+    let of = |way: &str, values: [f64; N]| -> Vec<_> {
+        names.iter().zip(values).map(|(name, value)| (format!("{way}{name}"), value)).collect()
+    };
+    let mut all: BTreeMap<_, _> = [of("to_server_", to), of("from_server_", from)].concat().into_iter().collect();
+    for name in ["sent_bits_per_s", "received_bits_per_s"] {
+        let sum = ["to_server_", "from_server_"].iter().filter_map(|way| all.get(&format!("{way}{name}"))).sum();
+        all.insert(name.to_owned(), sum);
+    }
+    all
+}
+
+fn streaming(job: &Job, metrics: &BTreeMap<String, f64>) -> (String, String) {
+    let metrics: Vec<_> = metrics.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    limited(job, &record(&metrics), &Limits { burdens: vec![], one_machine: true, link: None })
 }
 
 #[test]
@@ -46,21 +88,128 @@ fn a_full_link_is_the_limit_whatever_else_is_busy() {
 
 #[test]
 fn directions_do_not_share_a_link() {
-    let half = [
-        ("sent_bits_per_s", 1000e6),
-        ("received_bits_per_s", 1000e6),
-        ("to_server_sent_bits_per_s", 500e6),
-        ("to_server_received_bits_per_s", 500e6),
-        ("from_server_sent_bits_per_s", 500e6),
-        ("from_server_received_bits_per_s", 500e6),
-    ];
-    assert_eq!(by("stream", &half, [0.1, 0.1]), "unknown");
-    let one = half.map(|(name, rate)| (name, if name.starts_with("from") { 950e6 } else { rate }));
-    assert_eq!(by("stream", &one, [0.1, 0.1]), "nic");
+    let rates = ["sent_bits_per_s", "received_bits_per_s"];
+    let limit = |from: f64| {
+        let metrics = both_ways(rates, [500e6; 2], [from; 2]);
+        let metrics: Vec<_> = metrics.iter().map(|(name, rate)| (name.as_str(), *rate)).collect();
+        by("stream", &metrics, [0.1, 0.1])
+    };
+    assert_eq!(limit(500e6), "unknown");
+    assert_eq!(limit(950e6), "nic");
 }
 
 #[test]
 fn datagrams_that_were_dropped_before_the_link_do_not_fill_it() {
     assert_eq!(by("udp", &[("sent_bits_per_s", 5e9), ("received_bits_per_s", 960e6)], [0.1, 0.1]), "nic");
     assert_eq!(by("udp", &[("sent_bits_per_s", 5e9), ("received_bits_per_s", 400e6)], [1.0, 0.1]), "cpu:client");
+}
+
+#[test]
+fn a_direction_that_loses_or_waits_for_room_is_found_beside_another() {
+    let names = ["sent_bits_per_s", "retransmitted_bytes", "send_buffer_limited_ratio"];
+    let (name, why) = streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.0], [8e9, 30e6, 0.0]));
+    assert_eq!((name.as_str(), why.as_str()), ("retransmission", "3.0 % of the bytes from the server were sent again"));
+    let (name, why) = streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.8], [8e9, 0.0, 0.0]));
+    assert_eq!(name, "socket_buffer");
+    assert!(why.contains("80 % of the sending time to the server"), "{why}");
+    assert_eq!(streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.0], [8e9, 0.0, 0.0])).0, "unknown");
+}
+
+#[test]
+fn each_direction_has_the_rate_that_was_asked_for() {
+    let asked = Job { params: json!({"rate": "100Mbit"}), ..job("stream") };
+    let limit = |to, from| streaming(&asked, &both_ways(["sent_bits_per_s"], [to], [from])).0;
+    assert_eq!(limit(99e6, 100e6), "target_rate");
+    assert_eq!(limit(60e6, 60e6), "unknown", "their sum is not what each was asked for");
+    let (_, why) = streaming(&asked, &BTreeMap::from([("sent_bits_per_s".to_owned(), 99e6)]));
+    assert_eq!(why, "99.00 Mbit/s of the 100 Mbit/s asked for");
+    // Datagrams are due one by one: 20 clients that send 6 % of theirs send more bits than one was asked for.
+    let due = [("sent_bits_per_s", 120e6), ("intended_per_s", 1e6), ("sent_packets_per_s", 6e4), ("unsent", 9e5)];
+    let due = due.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+    assert_eq!(streaming(&Job { workload: "udp".to_owned(), ..asked }, &due).0, "unknown");
+}
+
+#[test]
+fn a_process_is_measured_by_its_own_threads() {
+    let nginx = |workers: &[f64]| {
+        let cores = workers.iter().sum();
+        let processes = workers.iter().map(|cores| Process { cores: *cores, threads: 1 }).collect();
+        Burden { processes, ..end(Role::Server, cores, None) }
+    };
+    let client =
+        |cores, threads| Burden { processes: vec![Process { cores, threads }], ..end(Role::Client, cores, None) };
+    let idle = [(0.5, 0.0); 64];
+    let (name, why) = on_cpus(vec![client(4.0, 16), nginx(&[0.0, 0.99])], &idle);
+    assert_eq!((name.as_str(), why.as_str()), ("cpu:server", "its thread used 0.99 cores: it never waited"));
+    let (name, _) = on_cpus(vec![client(0.3, 1), nginx(&[0.3; 5])], &idle);
+    assert_eq!(name, "unknown", "five workers that wait most of the time are not one that never does");
+    assert_eq!(on_cpus(vec![client(15.9, 16), nginx(&[0.5])], &idle).0, "cpu:client");
+    // More threads than CPUs can be as busy as these.
+    let held = Burden { cpus: Some([2, 3].into()), ..client(1.95, 16) };
+    let (name, why) = on_cpus(vec![held, nginx(&[0.5])], &idle);
+    assert_eq!(
+        (name.as_str(), why.as_str()),
+        ("cpu:client", "its 16 threads used 1.95 cores of the 2 that they may use")
+    );
+    assert_eq!(on_cpus(vec![client(1.95, 16), nginx(&[0.5])], &[(0.9, 0.0); 2]).0, "cpu:client");
+}
+
+#[test]
+fn a_full_cpu_is_its_owners() {
+    let ends = |client, server| vec![end(Role::Client, client, Some(&[0])), end(Role::Server, server, Some(&[1]))];
+    let (name, why) = on_cpus(ends(0.9, 0.7), &[(0.9, 0.1), (0.99, 0.2), (0.0, 0.0)]);
+    assert_eq!(name, "cpu:server", "the client used more, but not of this CPU");
+    assert_eq!(why, "CPU 1 was busy 99 %, 20 % in softirq; it is the CPU of the server: the server used 0.70 cores");
+    let (name, _) = on_cpus(ends(0.9, 0.7), &[(0.9, 0.1), (0.9, 0.2), (1.0, 0.0)]);
+    assert_eq!(name, "unknown", "what runs where no end may is no limit of the trial");
+    let (name, why) = on_cpus(ends(0.9, 0.3), &[(0.9, 0.1), (0.99, 0.2), (1.0, 0.0)]);
+    assert_eq!(name, "cpu:other", "{why}");
+    // Somebody else's full CPU does not hide the one that is an end's own.
+    let (name, _) = on_cpus(ends(0.3, 0.8), &[(1.0, 0.0), (0.99, 0.0)]);
+    assert_eq!(name, "cpu:server");
+    let (name, why) = on_cpus(ends(0.3, 0.3), &[(0.5, 0.0), (0.5, 0.0), (1.0, 0.9)]);
+    assert_eq!(name, "softirq", "a node in between forwards there: {why}");
+    assert!(why.ends_with("neither end may use it"), "{why}");
+}
+
+#[test]
+fn ends_that_share_a_cpu_are_said_to() {
+    let both = |set: Option<&[usize]>| vec![end(Role::Client, 0.48, set), end(Role::Server, 0.46, set)];
+    let (name, why) = on_cpus(both(Some(&[0])), &[(1.0, 0.1), (0.2, 0.0)]);
+    assert_eq!(name, "cpu:other");
+    assert_eq!(
+        why,
+        "CPU 0 was busy 100 %, 10 % in softirq; both ends share CPU 0: the client used 0.48 cores, the server used 0.46 \
+         cores"
+    );
+    assert!(on_cpus(both(Some(&[0, 1])), &[(1.0, 0.1), (0.2, 0.0)]).1.contains("both ends share CPUs 0,1: "));
+    assert!(on_cpus(both(None), &[(1.0, 0.1), (0.2, 0.0)]).1.contains("both ends share all CPUs: "));
+}
+
+#[test]
+fn many_ends_are_not_called_a_process() {
+    let mut ends = vec![end(Role::Client, 0.045, Some(&[0])); 20];
+    ends.push(end(Role::Server, 0.4, Some(&[1])));
+    let (name, why) = on_cpus(ends, &[(1.0, 0.0), (0.5, 0.0)]);
+    assert_eq!(name, "cpu:client");
+    assert!(why.ends_with("it is the CPU of 20 clients: the 20 clients used 0.90 cores together"), "{why}");
+}
+
+#[test]
+fn machines_have_cpus_of_their_own() {
+    let mut record = record(&[("requests_per_s", 1000.0)]);
+    let node = |name: &str, busy| NodeCost { name: name.to_owned(), per_cpu_busy: vec![busy], ..NodeCost::default() };
+    record.cost.nodes = vec![node("a", 0.5), node("b", 1.0)];
+    let burdens = vec![end(Role::Client, 0.8, None), end(Role::Server, 0.7, None)];
+    let (name, _) = limited(&job("http"), &record, &Limits { burdens, one_machine: false, link: None });
+    assert_eq!(name, "cpu:server", "the client used more, on the other machine");
+}
+
+#[test]
+fn a_late_generator_is_told_in_a_unit_that_reads() {
+    let mut record = record(&[("intended_per_s", 1000.0), ("requests_per_s", 900.0)]);
+    record.latency.insert("lateness_ns".to_owned(), Latency { p99: 1_612_345, ..Latency::default() });
+    let (name, why) = limited(&job("rr"), &record, &Limits { burdens: vec![], one_machine: true, link: None });
+    assert_eq!(name, "generator");
+    assert!(why.contains("1.61 ms late at p99"), "{why}");
 }

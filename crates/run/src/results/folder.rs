@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use hopbench_model::{Fault, FaultKind, Record, RunFile};
+use hopbench_model::{Failure, Fault, FaultKind, Nanos, Record, RunFile, SECOND};
 use hopbench_sys::clock;
 use time::OffsetDateTime;
 
@@ -24,7 +24,16 @@ pub struct Folder {
     /// Length of the records that are whole, bytes.
     length: u64,
     run: RunFile,
+    /// So many of the run's failures, the first ones, are of earlier sessions.
+    earlier: usize,
+    /// When `run.json` was written last, and whether there is more to write.
+    written_at: Nanos,
+    stale: bool,
 }
+
+/// A failure is on the disk after this, or with the next trial that ends after it, ns: with many failures at once,
+/// writing all of them again for each takes longer than measuring.
+const WRITE_EVERY: Nanos = SECOND;
 
 /// What a resumed folder holds already.
 #[derive(Debug, Default)]
@@ -87,7 +96,7 @@ impl Folder {
         // First what makes it a results folder: from then on it can be resumed.
         write_run(dir, &run)?;
         let records = append_to(&dir.join(RECORDS))?;
-        let folder = Self { dir: dir.to_owned(), _lock: lock, records, length: 0, run };
+        let folder = Self::holding(dir, lock, records, 0, run);
         if let Some(parent) = dir.parent().filter(|p| !p.as_os_str().is_empty()) {
             sync_dir(parent)?;
         }
@@ -95,7 +104,8 @@ impl Folder {
     }
 
     /// Takes up a folder whose run did not end. A last line that was cut is dropped; records of trials that were cut
-    /// short or contradict themselves are moved to `superseded.jsonl`: they will be measured again.
+    /// short or contradict themselves are moved to `superseded.jsonl`: they will be measured again. What failed before
+    /// keeps its reason until it is tried again. The run's next session begins.
     ///
     /// # Errors
     /// No results folder, one of another version, one with damaged records; one that cannot be written, or that
@@ -104,10 +114,12 @@ impl Folder {
         // The lock first: who still writes would be read in the middle.
         let lock = lock(dir).map_err(|fault| if dir.is_dir() { fault } else { missing(dir) })?;
         let mut run = run_file(dir)?;
-        run.failures.clear();
         let path = dir.join(RECORDS);
         let found = survey(&path, &run.run_id)?;
         let mut resumed = Resumed { done: found.done, notes: found.notes };
+        run.session = run.session.saturating_add(1);
+        // It was measured since, and the end of that session was lost in a crash.
+        run.failures.retain(|failure| !resumed.done.contains(&TrialId::of_failure(failure)));
         if let Some(whole) = found.cut_at {
             let file = OpenOptions::new().write(true).open(&path).map_err(|e| refused("write", &path, &e))?;
             file.set_len(whole).and_then(|()| file.sync_all()).map_err(|e| refused("shorten", &path, &e))?;
@@ -121,7 +133,12 @@ impl Folder {
         }
         let records = append_to(&path)?;
         let length = records.metadata().map_err(|e| refused("read", &path, &e))?.len();
-        Ok((Self { dir: dir.to_owned(), _lock: lock, records, length, run }, resumed))
+        Ok((Self::holding(dir, lock, records, length, run), resumed))
+    }
+
+    fn holding(dir: &Path, lock: Option<File>, records: File, length: u64, run: RunFile) -> Self {
+        let (earlier, written_at) = (run.failures.len(), clock::now());
+        Self { dir: dir.to_owned(), _lock: lock, records, length, run, earlier, written_at, stale: false }
     }
 
     /// Where it is.
@@ -137,17 +154,54 @@ impl Folder {
     /// Changes `run.json`.
     ///
     /// # Errors
-    /// What the file system refuses; the old file is still there, and the change is made with the next that succeeds.
+    /// What the file system refuses (measuring); the old file is still there, and the change is made with the next that
+    /// succeeds.
     pub fn update(&mut self, change: impl FnOnce(&mut RunFile)) -> Result<(), Fault> {
         change(&mut self.run);
-        write_run(&self.dir, &self.run)
+        self.stale = true;
+        self.write()
     }
 
-    /// Adds a record; when this returns it is on the disk.
+    /// Adds a failure, instead of what an earlier session said of that trial. It is on the disk with the next
+    /// [`Folder::update`], or with the next failure or record a second later.
     ///
     /// # Errors
-    /// What the file system refuses; the records before it are as they were.
+    /// As [`Folder::update`].
+    pub fn fail(&mut self, failure: Failure) -> Result<(), Fault> {
+        self.forget(&TrialId::of_failure(&failure));
+        self.run.failures.push(failure);
+        self.stale = true;
+        self.write_when_due()
+    }
+
+    /// Drops the failure of a trial in an earlier session. In one session no trial is tried twice.
+    fn forget(&mut self, trial: &TrialId) {
+        let earlier = &self.run.failures[..self.earlier];
+        if let Some(index) = earlier.iter().position(|failure| TrialId::of_failure(failure) == *trial) {
+            self.run.failures.remove(index);
+            self.earlier -= 1;
+            self.stale = true;
+        }
+    }
+
+    fn write_when_due(&mut self) -> Result<(), Fault> {
+        if self.stale && clock::now() - self.written_at >= WRITE_EVERY { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), Fault> {
+        write_run(&self.dir, &self.run).map_err(|fault| Fault { kind: FaultKind::Measuring, ..fault })?;
+        self.written_at = clock::now();
+        self.stale = false;
+        Ok(())
+    }
+
+    /// Adds a record; when this returns it is on the disk. What an earlier session said of that trial's failure is
+    /// dropped.
+    ///
+    /// # Errors
+    /// What the file system refuses (measuring); the records before it are as they were.
     pub fn append(&mut self, record: &Record) -> Result<(), Fault> {
+        self.write_when_due()?;
         let mut line = serde_json::to_vec(record)
             .map_err(|e| Fault::measuring(format!("a record cannot be written as JSON: {e}")))?;
         line.push(b'\n');
@@ -155,6 +209,7 @@ impl Folder {
         match written {
             Ok(()) => {
                 self.length += line.len() as u64;
+                self.forget(&TrialId::of(record));
                 Ok(())
             }
             Err(error) => {

@@ -1,9 +1,6 @@
 //! Which trial a record is of.
 
-use std::collections::BTreeMap;
-
-use hopbench_model::Record;
-use serde_json::Value;
+use hopbench_model::{Failure, Record, point_label};
 
 /// One cell in one round: what no two complete records of a run share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,7 +9,7 @@ pub struct TrialId {
     pub path: String,
     /// The workload's name.
     pub workload: String,
-    /// The point, as [`point_text`] writes it.
+    /// The point, as [`point_label`] writes it.
     pub point: String,
     /// The round, from 1.
     pub round: u32,
@@ -24,15 +21,14 @@ impl TrialId {
         Self {
             path: record.path.clone(),
             workload: record.workload.clone(),
-            point: point_text(&record.point),
+            point: point_label(&record.point),
             round: record.round,
         }
     }
-}
 
-/// A point in one line, as the reports write it: `connections=4 size=64B`; empty where nothing varies.
-pub fn point_text(point: &BTreeMap<String, Value>) -> String {
-    let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let pairs: Vec<_> = point.iter().map(|(name, v)| format!("{name}={}", value(v))).collect();
-    pairs.join(" ")
+    /// The trial of a failure.
+    pub fn of_failure(failure: &Failure) -> Self {
+        let Failure { path, workload, point, round, reason: _ } = failure.clone();
+        Self { path, workload, point, round }
+    }
 }

@@ -18,6 +18,8 @@ pub(crate) enum Trouble {
     NoRoute,
     /// The traffic is said to have gone elsewhere.
     NoProof,
+    /// Nothing is said of the traffic.
+    NoEvidence,
     /// An agent dies this many ms after the conductor took its counters: `true` the last client, `false` a server.
     Dies(u64, bool),
 }
@@ -33,6 +35,8 @@ pub(crate) struct Bed {
     /// Sessions that were opened, by agent.
     pub(crate) opened: BTreeMap<AgentId, u32>,
     pub(crate) is_up: bool,
+    /// What it says of itself; nothing: what it always says.
+    pub(crate) facts: BTreeMap<String, String>,
     /// The agents' ends of their sessions, for whoever wants to cut one.
     pub(crate) sessions: BTreeMap<AgentId, UnixStream>,
     /// Servers are there from the start: the address is part of the route.
@@ -61,8 +65,10 @@ impl Testbed for Bed {
         self.missing.clone()
     }
 
-    fn unsupported(&self, path: &Path, _point: &Point) -> Option<String> {
-        self.unsupported.contains(&path.name).then(|| "this bed does not do it".to_owned())
+    fn unsupported(&self, path: &Path, point: &Point) -> Option<String> {
+        let cell = format!("{} {}", path.name, point.workload);
+        let not = self.unsupported.iter().any(|not| *not == path.name || *not == cell);
+        not.then(|| "this bed does not do it".to_owned())
     }
 
     fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
@@ -95,6 +101,7 @@ impl Testbed for Bed {
             clients,
             servers,
             target: self.targets[&path.name],
+            cpus: BTreeMap::new(),
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
             link_bits_per_s: None,
@@ -132,11 +139,17 @@ impl Testbed for Bed {
     fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
         assert_eq!(before, after, "nothing else is measured in between");
         assert!(seen.clients.iter().all(|(agent, _)| seen.machines.contains_key(agent)));
+        if self.trouble.get(&route.path) == Some(&Trouble::NoEvidence) {
+            return Vec::new();
+        }
         let ok = self.trouble.get(&route.path) != Some(&Trouble::NoProof);
         vec![Proof { hop: "loopback".to_owned(), evidence: "1 packet".to_owned(), ok }]
     }
 
     fn facts(&self) -> BTreeMap<String, String> {
+        if !self.facts.is_empty() {
+            return self.facts.clone();
+        }
         BTreeMap::from([("bed".to_owned(), "loopback".to_owned())])
     }
 

@@ -1,8 +1,13 @@
 //! Trials that go wrong.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 
-use hopbench_model::RunStatus;
+use hopbench_agent::hello;
+use hopbench_model::{Failure, RunFile, RunStatus, SECOND};
+use hopbench_run::new_run;
+use hopbench_run::results::Folder;
+use hopbench_sys::clock;
 use hopbench_testbed::Testbed;
 use serde_json::json;
 
@@ -51,6 +56,22 @@ fn a_proof_that_fails_makes_the_record_an_error() {
     assert!(aside.lines().count() == 1 && aside.contains("did not take the path"), "{aside}");
 }
 
+#[test]
+fn no_evidence_is_no_proof() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(vec![path("bad", 1, 1), path("good", 1, 1)], latency(&[1]), 1);
+    let ended = run(plan, dir.path(), &mut bed("bad", Trouble::NoEvidence), &mut Onlooker::default()).unwrap();
+    assert_eq!((ended.good, ended.errors, ended.failures), (1, 1, 0));
+    for record in &contents(dir.path()).1 {
+        let why = record.error.clone().unwrap_or_default();
+        assert_eq!(
+            record.path == "bad",
+            why.contains("did not take the path: bed: the testbed has no evidence"),
+            "{why}"
+        );
+    }
+}
+
 /// Three clients of one server; one of them, or the server, dies in the middle of the first trial.
 fn dies(client: bool) -> (Bed, Onlooker, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
@@ -71,7 +92,8 @@ fn dies(client: bool) -> (Bed, Onlooker, tempfile::TempDir) {
 fn a_client_that_dies_ends_the_trial_and_what_was_measured_is_kept() {
     let (mut bed, _, dir) = dies(true);
     let (file, records) = contents(dir.path());
-    assert_eq!((file.status, file.failures.len(), records.len()), (RunStatus::Incomplete, 1, 2));
+    // The record says why; a failure beside it would be the same trial a second time.
+    assert_eq!((file.status, file.failures.len(), records.len()), (RunStatus::Incomplete, 0, 2));
     let cut = records.iter().find(|r| r.path == "x").unwrap();
     let why = cut.incomplete.clone().unwrap();
     assert!(why.contains("lost the agent client 3 of x"), "{why}");
@@ -92,7 +114,67 @@ fn a_client_that_dies_ends_the_trial_and_what_was_measured_is_kept() {
 #[test]
 fn a_server_that_dies_ends_the_trial() {
     let (_, _, dir) = dies(false);
-    assert_eq!(contents(dir.path()).0.failures.len(), 1);
+    let (file, records) = contents(dir.path());
+    let cut: Vec<_> = records.iter().filter_map(|record| record.incomplete.as_deref()).collect();
+    assert!(file.failures.is_empty() && cut.len() == 1 && cut[0].contains("server 1 of x"), "{cut:?}");
+}
+
+#[test]
+fn an_earlier_failure_stands_until_its_trial_is_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(vec![path("bad", 1, 1), path("worse", 1, 1)], latency(&[1]), 1);
+    let closed = [("bad", Trouble::NoRoute), ("worse", Trouble::NoRoute)];
+    let mut bed = Bed { trouble: closed.map(|(path, trouble)| (path.to_owned(), trouble)).into(), ..Bed::default() };
+    assert_eq!(run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap().failures, 2);
+    let failed = || -> Vec<String> {
+        contents(dir.path()).0.failures.into_iter().map(|f| format!("{}: {}", f.path, f.reason)).collect()
+    };
+    let both = failed();
+    assert!(both.len() == 2 && both.iter().all(|reason| reason.contains("the road is closed")), "{both:?}");
+    // A session that ends before it tries anything forgets nothing.
+    let mut enough = Onlooker { enough_after_ticks: Some(0), ..Onlooker::default() };
+    assert!(resume(dir.path(), &mut Bed::default(), &mut enough).unwrap().interrupted);
+    assert_eq!(failed(), both);
+    // What fails again is there once, what is measured no more.
+    bed.trouble.remove("bad");
+    let ended = resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    assert_eq!((ended.good, ended.failures), (1, 1));
+    assert_eq!(failed(), ["worse: the road is closed"]);
+    // What a crash kept from being crossed out is crossed out when the folder is taken up.
+    let (file, _) = contents(dir.path());
+    let stale = Failure { path: "bad".to_owned(), ..file.failures[0].clone() };
+    let text = serde_json::to_string(&RunFile { failures: vec![stale], ..file }).unwrap();
+    std::fs::write(dir.path().join("run.json"), text).unwrap();
+    assert_eq!(Folder::resume(dir.path()).unwrap().0.run().failures, []);
+}
+
+#[test]
+fn many_failures_are_not_written_one_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(vec![path("x", 1, 1)], latency(&[1]), 1000);
+    let mut folder = Folder::create(dir.path(), new_run(plan, String::new(), &hello()).unwrap()).unwrap();
+    let (mut written, mut last) = (0, 0);
+    let began = clock::now();
+    for round in 1..=1000 {
+        let of = |text: &str| text.to_owned();
+        let (path, workload, point) = (of("x"), of("latency"), of("size=1B"));
+        folder.fail(Failure { path, workload, point, round, reason: of("closed") }).unwrap();
+        // Every writing makes a new file.
+        let inode = std::fs::metadata(dir.path().join("run.json")).unwrap().ino();
+        written += u64::from(inode != last);
+        last = inode;
+    }
+    let seconds = (clock::now() - began) / SECOND;
+    assert!(written <= 2 + seconds, "{written} times in {seconds} s");
+    folder.update(|_| {}).unwrap();
+    drop(folder);
+    assert_eq!(contents(dir.path()).0.failures.len(), 1000);
+    // What fails later is on the disk a second later at most, if anything happens.
+    let (mut folder, _) = Folder::resume(dir.path()).unwrap();
+    clock::sleep_until(clock::now() + SECOND);
+    folder.fail(Failure { reason: "again".to_owned(), ..folder.run().failures[7].clone() }).unwrap();
+    let failures = contents(dir.path()).0.failures;
+    assert_eq!((failures.len(), failures[999].round, failures[999].reason.as_str()), (1000, 8, "again"));
 }
 
 #[test]

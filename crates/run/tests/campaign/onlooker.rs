@@ -5,7 +5,7 @@ use std::path::Path;
 use hopbench_agent::hello;
 use hopbench_model::{Fault, Plan, Record, RunFile, Tick};
 use hopbench_run::results::{Folder, TrialId, read};
-use hopbench_run::{Campaign, Ended, Event, Observer, new_run};
+use hopbench_run::{Campaign, Ended, Event, Finished, Observer, new_run};
 use hopbench_wire::Role;
 
 use crate::bed::Bed;
@@ -22,10 +22,13 @@ pub(crate) struct Onlooker {
     pub(crate) done: usize,
     pub(crate) ticks: usize,
     pub(crate) enough_after_ticks: Option<usize>,
+    /// What the last event said of the fault; `None`: it was not the last event of a run.
+    pub(crate) over: Option<Option<String>>,
 }
 
 impl Observer for Onlooker {
     fn event(&mut self, event: &Event<'_>) {
+        self.over = None;
         match event {
             Event::RunStarted { left, .. } => self.left = *left,
             Event::Note(note) => self.notes.push((*note).to_owned()),
@@ -34,7 +37,7 @@ impl Observer for Onlooker {
             Event::TrialDone(_) => self.done += 1,
             Event::TrialFailed(failure) => self.failed.push(failure.reason.clone()),
             Event::PathGivenUp { path, round, trials } => self.given_up.push(((*path).to_owned(), *round, *trials)),
-            Event::RunDone { .. } => {}
+            Event::RunDone { fault, .. } => self.over = Some(fault.map(|fault| fault.text.clone())),
         }
     }
 
@@ -51,13 +54,20 @@ impl Observer for Onlooker {
 pub(crate) fn run(plan: Plan, dir: &Path, bed: &mut Bed, onlooker: &mut Onlooker) -> Result<Ended, Fault> {
     let ours = hello();
     let folder = Folder::create(dir, new_run(plan, "name: test\n".to_owned(), &ours)?)?;
-    Campaign::new(folder, ours).run(bed, onlooker).map(|(_, ended)| ended)
+    over(Campaign::new(folder, ours).run(bed, onlooker), onlooker)
 }
 
 /// Goes on with the run in a folder.
 pub(crate) fn resume(dir: &Path, bed: &mut Bed, onlooker: &mut Onlooker) -> Result<Ended, Fault> {
     let (folder, resumed) = Folder::resume(dir)?;
-    Campaign::resume(folder, resumed, hello()).run(bed, onlooker).map(|(_, ended)| ended)
+    over(Campaign::resume(folder, resumed, hello()).run(bed, onlooker), onlooker)
+}
+
+/// How it went; whoever looked on heard the same, last of all.
+fn over(finished: Finished, onlooker: &Onlooker) -> Result<Ended, Fault> {
+    let Finished { ended, fault, .. } = finished;
+    assert_eq!(onlooker.over, Some(fault.as_ref().map(|fault| fault.text.clone())));
+    fault.map_or(Ok(ended), Err)
 }
 
 /// What is in a folder.

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hopbench_agent::hello;
-use hopbench_model::{FaultKind, Plan, Record, RunStatus};
+use hopbench_model::{FaultKind, Plan, Record, RunFile, RunStatus};
 use hopbench_run::results::{Folder, TrialId, open, read};
-use hopbench_run::{Campaign, new_run};
+use hopbench_run::{Campaign, new_run, same_build};
+use hopbench_wire::Hello;
 
 use crate::bed::Bed;
 use crate::onlooker::{Onlooker, contents, resume, run};
@@ -173,9 +174,70 @@ fn a_run_that_goes_on_elsewhere_says_so() {
     elsewhere.machine.insert("kernel".to_owned(), "99.1".to_owned());
     elsewhere.version = "9.9.9".to_owned();
     let mut onlooker = Onlooker::default();
-    let (folder, ended) = Campaign::resume(folder, resumed, elsewhere).run(&mut Bed::default(), &mut onlooker).unwrap();
-    assert_eq!((ended.good, onlooker.started.len()), (0, 0), "everything was there");
+    let finished = Campaign::resume(folder, resumed, elsewhere).run(&mut Bed::default(), &mut onlooker);
+    assert_eq!((finished.fault, finished.ended.good, onlooker.started.len()), (None, 0, 0), "everything was there");
     assert!(onlooker.notes.iter().any(|n| n.contains("another kernel") && n.contains("99.1")), "{:?}", onlooker.notes);
     assert!(onlooker.notes.iter().any(|n| n.contains("another version")), "{:?}", onlooker.notes);
-    assert!(folder.run().environment["resumed"].contains("99.1"));
+    drop(finished.folder);
+    // Later still, on a machine that was started again, where the testbed turns out otherwise.
+    let (folder, resumed) = Folder::resume(dir.path()).unwrap();
+    let mut later = Hello { boot_id: "another".to_owned(), ..hello() };
+    later.machine.insert("cpu_count".to_owned(), "77".to_owned());
+    let facts = (0..9).map(|n| (format!("fact {n}"), "new".to_owned())).collect();
+    let mut bed = Bed { facts, ..Bed::default() };
+    let mut onlooker = Onlooker::default();
+    assert_eq!(Campaign::resume(folder, resumed, later).run(&mut bed, &mut onlooker).fault, None);
+    let notes = contents(dir.path()).0.notes;
+    let of = |session: &str| -> Vec<&String> { notes.iter().filter(|note| note.starts_with(session)).collect() };
+    let (second, third) = (of("session 2: "), of("session 3: "));
+    assert!(second.len() == 2 && second[0].contains("99.1") && second[1].contains("9.9.9"), "{notes:?}");
+    assert!(third.len() == 3 && third[0].contains("boot_id") && third[1].contains("now it is 77"), "{notes:?}");
+    let testbed =
+        "resumed on a testbed that is not as it was: bed (it was loopback, now it is unknown), fact 0 (it was";
+    assert!(third[2].contains(testbed) && third[2].ends_with(", and 5 facts more"), "{notes:?}");
+    assert!(onlooker.notes.iter().any(|note| note.contains(testbed)), "{:?}", onlooker.notes);
+}
+
+#[test]
+fn another_build_does_not_go_on_unasked() {
+    let ours = hello();
+    let run = new_run(small(), String::new(), &ours).unwrap();
+    assert_eq!(same_build(&run, &ours), Ok(()));
+    // The machine may be another: that is noted.
+    assert_eq!(same_build(&run, &Hello { boot_id: String::new(), machine: Default::default(), ..hello() }), Ok(()));
+    let (version, commit) = ("9.9.9".to_owned(), "abcdef".to_owned());
+    for other in [Hello { version, ..hello() }, Hello { commit, ..hello() }] {
+        let fault = same_build(&run, &other).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Input);
+        for word in [&ours.version, &other.version, &other.commit, "--resume-anyway"] {
+            assert!(fault.text.contains(word), "nothing about {word}: {fault}");
+        }
+    }
+}
+
+#[test]
+fn records_say_in_which_session_they_were_measured() {
+    let whole = finished();
+    assert!(contents(whole.path()).1.iter().all(|record| record.session == 1));
+    let bytes = fs::read(records(whole.path())).unwrap();
+    let ends = line_ends(&bytes);
+    let dir = crashed(whole.path(), &bytes[..ends[4]]);
+    // One that is broken off at once, and one that measures the rest.
+    let mut enough = Onlooker { enough_after_ticks: Some(0), ..Onlooker::default() };
+    resume(dir.path(), &mut Bed::default(), &mut enough).unwrap();
+    assert_eq!(contents(dir.path()).0.session, 2);
+    resume(dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    let (run, all) = contents(dir.path());
+    assert_eq!((run.session, run.status), (3, RunStatus::Complete));
+    let sessions: Vec<u32> = all.iter().map(|record| record.session).collect();
+    assert_eq!(sessions, [1, 1, 1, 1, 1, 3, 3, 3]);
+    // Folders from before there were sessions.
+    let json = |value: serde_json::Value| {
+        let mut object = value.as_object().unwrap().clone();
+        assert!(object.remove("session").is_some());
+        serde_json::Value::Object(object)
+    };
+    let old: Record = serde_json::from_value(json(serde_json::to_value(&all[7]).unwrap())).unwrap();
+    let old_run: RunFile = serde_json::from_value(json(serde_json::to_value(&run).unwrap())).unwrap();
+    assert_eq!((old.session, old_run.session), (1, 1));
 }

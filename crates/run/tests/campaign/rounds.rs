@@ -8,7 +8,7 @@ use hopbench_run::results::TrialId;
 use hopbench_testbed::Need;
 
 use crate::bed::Bed;
-use crate::onlooker::{Onlooker, contents, run};
+use crate::onlooker::{Onlooker, contents, resume, run};
 use crate::plans::{latency, path, plan};
 
 #[test]
@@ -79,6 +79,33 @@ fn what_cannot_be_measured_is_skipped_with_its_reason() {
     let reasons: Vec<_> = run.skipped.iter().map(|s| format!("{}: {}", s.path, s.reason)).collect();
     assert_eq!(reasons, onlooker.skipped);
     assert_eq!(reasons, ["x: this bed does not do it", "z: runsc is missing: it is not in PATH; install gVisor"]);
+}
+
+#[test]
+fn a_baseline_that_is_skipped_is_noted_once() {
+    let plan = |baseline: &str| hopbench_model::Plan {
+        baseline: Some(baseline.to_owned()),
+        ..plan(vec![path("x", 1, 1), path("y", 1, 1)], latency(&[1, 2]), 1)
+    };
+    let notes = |plan, bed: fn() -> Bed| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut onlooker = Onlooker::default();
+        run(plan, dir.path(), &mut bed(), &mut onlooker).unwrap();
+        resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+        let notes = contents(dir.path()).0.notes;
+        assert_eq!(notes, onlooker.notes);
+        notes
+    };
+    let without_x = || Bed { unsupported: vec!["x".to_owned()], ..Bed::default() };
+    let all = "the baseline x was skipped (this bed does not do it): nothing is compared with it";
+    assert_eq!(notes(plan("x"), without_x), [all]);
+    assert_eq!(notes(plan("y"), without_x), Vec::<String>::new());
+    // One workload of two.
+    let mut two = plan("x");
+    two.points[1].workload = "other".to_owned();
+    let without_other = || Bed { unsupported: vec!["x other".to_owned()], ..Bed::default() };
+    let part = "the baseline x was skipped (this bed does not do it): cells of other are not compared with it";
+    assert_eq!(notes(two, without_other), [part]);
 }
 
 #[test]

@@ -31,14 +31,12 @@ impl Outlook {
         out.push_str(&table(Some(&["path", "way", "needs"]), paths(plan)));
         out.push('\n');
         out.push_str(&table(Some(&["workload", "kind", "points", "paths", "trial", "swept"]), workloads(plan)));
-        let cannot = self.needs.iter().map(|need| {
+        let needs = self.needs.iter().map(|need| {
             let who = need.path.clone().unwrap_or_else(|| "everything".to_owned());
             (format!("{}: {}; {}", need.what, need.why, need.remedy), who)
         });
-        paragraphs(&mut out, "cannot run here", cannot);
-        let left_out =
-            self.unsupported.iter().map(|(path, workload, why)| (why.clone(), format!("{workload} on {path}")));
-        paragraphs(&mut out, "left out", left_out);
+        let cells = self.unsupported.iter().map(|(path, workload, why)| (why.clone(), format!("{workload} on {path}")));
+        paragraphs(&mut out, "cannot run here", needs.chain(cells));
         out
     }
 }

@@ -49,9 +49,10 @@ fn object(event: &Event<'_>) -> Value {
         Event::PathGivenUp { path, round, trials } => json!({
             "schema": EVENT_SCHEMA, "event": "path_given_up", "path": path, "round": round, "trials": trials,
         }),
-        Event::RunDone { run, ended } => json!({
+        Event::RunDone { run, ended, fault } => json!({
             "schema": EVENT_SCHEMA, "event": "run_done", "run_id": run.run_id, "status": run.status,
             "good": ended.good, "errors": ended.errors, "failures": ended.failures, "interrupted": ended.interrupted,
+            "fault": fault.map(|fault| &fault.text),
         }),
     }
 }

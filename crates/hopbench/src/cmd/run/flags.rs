@@ -1,10 +1,11 @@
 //! What was asked for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use hopbench_agent::hello;
 use hopbench_model::{Fault, Plan, TestbedSpec};
-use hopbench_run::results;
+use hopbench_run::{results, same_build};
 
 use crate::cmd::scenario_arguments::ScenarioArguments;
 
@@ -20,6 +21,9 @@ pub(super) struct Flags {
     /// Measure what is missing in this results folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "duration", "only", "seed"])]
     resume: Option<PathBuf>,
+    /// Resume although another version of hopbench began the run
+    #[arg(long, requires = "resume")]
+    resume_anyway: bool,
     #[command(flatten)]
     scenario_arguments: ScenarioArguments,
     /// One JSON object a line for everything that happens, instead of text
@@ -59,16 +63,31 @@ impl Wanted {
             Self::Old { testbed, .. } => testbed,
         }
     }
+
+    /// Where the results are, or will be.
+    pub(super) fn dir(&self) -> &Path {
+        match self {
+            Self::New { dir, .. } | Self::Old { dir, .. } => dir,
+        }
+    }
 }
 
 impl Flags {
+    /// The scenario, if it is a file.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.scenario.as_deref().map(Path::new).filter(|path| path.is_file())
+    }
+
     /// Reads and checks what the flags name.
     ///
     /// # Errors
-    /// A scenario that is not there or has problems, a folder that cannot be used.
+    /// A scenario that is not there or has problems, a folder that cannot be used, a run that another build began.
     pub(super) fn wanted(&self) -> Result<Wanted, Fault> {
         if let Some(dir) = &self.resume {
             let (run, _) = results::open(dir)?;
+            if !self.resume_anyway {
+                same_build(&run, &hello())?;
+            }
             return Ok(Wanted::Old { dir: dir.clone(), testbed: run.plan.testbed });
         }
         let (plan, text) = self.scenario_arguments.read(self.scenario.as_deref().unwrap_or_default())?;

@@ -3,7 +3,8 @@
 //! Columns, in this order: `path`, `from`, `to`, `via`, `workload`, `kind`, one for every swept parameter of the run
 //! (`size`, `connections` ...; empty where the workload does not have it), `figure` (its name says the unit), `median`,
 //! `low`, `high` (its 95 % interval; empty with one round), `rounds`, `ratio`, `ratio_low`, `ratio_high` (to the baseline
-//! path at the same point), `verdict`, `limited_by`, `warnings`. Quoted as RFC 4180 says; numbers are in the unit of the
+//! path at the same point), `verdict`, `limited_by`, `warnings`, `note` (why
+//! there is no ratio, or one of fewer rounds than were measured). Quoted as RFC 4180 says; numbers are in the unit of the
 //! figure's name, not scaled, with a point.
 
 use std::collections::BTreeSet;
@@ -29,7 +30,7 @@ impl SummaryFormat for Csv {
         let mut out = String::new();
         let head = ["path", "from", "to", "via", "workload", "kind"].into_iter().chain(parameters.iter().copied());
         let rest = ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
-        let last = ["verdict", "limited_by", "warnings"];
+        let last = ["verdict", "limited_by", "warnings", "note"];
         row(&mut out, head.chain(rest).chain(last).map(str::to_owned));
         for workload in &summary.workloads {
             for cell in &workload.cells {
@@ -65,6 +66,7 @@ fn values(
     out.push(ratio.and_then(|r| r.verdict.as_ref()).map(|verdict| verdict.text.clone()).unwrap_or_default());
     out.push(words::limits(cell));
     out.push(cell.warnings.to_string());
+    out.push(figure.note.clone());
     out
 }
 

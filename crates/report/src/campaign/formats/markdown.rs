@@ -30,9 +30,10 @@ impl SummaryFormat for Markdown {
         facts.extend(run.baseline.as_ref().map(|name| format!("baseline {}", safe(name))));
         facts.extend([run.testbed.to_owned(), safe(&run.started_at), format!("seed {}", run.seed)]);
         out.push_str(&format!("{}\n", facts.join(" · ")));
-        if let Some(text) = words::chance(run) {
+        if let Some(text) = words::chance(summary) {
             out.push_str(&format!("\n{text}\n"));
         }
+        run.notes.iter().for_each(|note| out.push_str(&format!("\n**Note:** {}\n", safe(note))));
         for workload in &summary.workloads {
             one(&mut out, summary, workload);
         }
@@ -86,8 +87,7 @@ fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
             texts.push(format!("{}{interval}", column.median(cell)));
             if index == 0 && compared {
                 let ratio = grid::comparison(workload, cell);
-                let verdict = ratio.and_then(|r| r.verdict.as_ref()).map(|v| v.text.clone());
-                texts.extend([ratio.map(grid::ratio).unwrap_or_default(), verdict.unwrap_or_default()]);
+                texts.extend([ratio.map(grid::ratio).unwrap_or_default(), grid::said(workload, cell)]);
             }
         }
         texts.extend([safe(&words::limits(cell)), cell.warnings.to_string()]);

@@ -60,9 +60,10 @@ fn head(out: &mut String, summary: &Summary) {
         _ => "Figures are medians over rounds with 95 % intervals in brackets; ratios are paired, round by round.",
     };
     paragraph(out, text, "");
-    if let Some(text) = words::chance(run) {
+    if let Some(text) = words::chance(summary) {
         paragraph(out, &text, "");
     }
+    run.notes.iter().for_each(|note| paragraph(out, &format!("note: {}", words::sentence(note)), ""));
 }
 
 fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
@@ -178,6 +179,11 @@ fn caveats(out: &mut String, summary: &Summary) {
         if more > 0 {
             paragraph(out, &format!("- {more} more: see records.jsonl and run.json"), "  ");
         }
+    }
+    let gaps: Vec<_> = summary.workloads.iter().flat_map(grid::gaps).collect();
+    if !gaps.is_empty() {
+        out.push_str("\nnot compared\n");
+        gaps.iter().for_each(|gap| paragraph(out, &format!("- {gap}"), "  "));
     }
     if !summary.skipped.is_empty() {
         out.push_str("\nnot measured here\n");

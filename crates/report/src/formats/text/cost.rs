@@ -48,13 +48,11 @@ fn process_text(process: &BTreeMap<String, f64>, window_s: f64, work: Option<(f6
     let mut parts = Vec::new();
     let (user, system) = (process.get("user_s").copied(), process.get("system_s").copied());
     if let (Some(user), Some(system)) = (user, system) {
-        parts.push(format!(
-            "{} cores ({} user + {} system)",
-            cores(process.get("cores").copied().unwrap_or((user + system) / window_s)),
-            cores(user / window_s),
-            cores(system / window_s)
-        ));
-        parts.extend(each(user + system, work));
+        // The time between the readings is a little longer than the window; the cores are of that time.
+        let busy = process.get("cores").copied().unwrap_or((user + system) / window_s);
+        let part = |s: f64| if user + system > 0.0 { cores(busy * s / (user + system)) } else { cores(0.0) };
+        parts.push(format!("{} cores ({} user + {} system)", cores(busy), part(user), part(system)));
+        parts.extend(each(busy * window_s, work));
     }
     let whole = !parts.is_empty();
     let switches = process.get("voluntary_switches").zip(process.get("involuntary_switches"));

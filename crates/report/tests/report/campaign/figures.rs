@@ -8,7 +8,7 @@ use super::fixture::{self, Costs, Made, Noise};
 use super::{render, summary};
 
 /// Two paths, one stream workload, with the given rates in bits/s a round.
-fn made(rates: &[(f64, f64)]) -> Made {
+pub(crate) fn made(rates: &[(f64, f64)]) -> Made {
     let paths = vec![
         fixture::path("base", ("host", "a"), ("host", "b"), Via::Direct),
         fixture::path("other", ("bridge", "a"), ("bridge", "b"), Via::Direct),
@@ -25,6 +25,8 @@ fn made(rates: &[(f64, f64)]) -> Made {
             for end in [&mut record.cost.client, &mut record.cost.server] {
                 end.insert("user_s".to_owned(), 0.25);
                 end.insert("system_s".to_owned(), 0.75);
+                // Half a core: the readings were 2 s apart, as long as the window.
+                end.insert("cores".to_owned(), 0.5);
             }
             records.push(record);
         }
@@ -32,7 +34,7 @@ fn made(rates: &[(f64, f64)]) -> Made {
     Made { run, records }
 }
 
-fn figure<'a>(summary: &'a Summary, path: &str, name: &str) -> &'a hopbench_report::campaign::Estimate {
+pub(crate) fn figure<'a>(summary: &'a Summary, path: &str, name: &str) -> &'a hopbench_report::campaign::Estimate {
     let cell = summary.workloads[0].cells.iter().find(|cell| cell.path == path).unwrap();
     cell.figure(name).unwrap_or_else(|| panic!("{path} has no {name}"))
 }
@@ -71,7 +73,8 @@ fn noise_is_no_difference_and_one_round_no_verdict() {
 #[test]
 fn bad_records_are_listed_and_not_used() {
     type Spoil = fn(&mut hopbench_model::Record);
-    let spoils: [(&str, Spoil); 6] = [
+    let spoils: [(&str, Spoil); 7] = [
+        ("no evidence", |record| record.proof.clear()),
         ("cut short: ^C", |record| record.incomplete = Some("^C".to_owned())),
         ("a reason", |record| record.error = Some("a reason".to_owned())),
         ("did not take the path", |record| record.proof[0].ok = false),

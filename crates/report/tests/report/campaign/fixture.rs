@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::{
     Cell, Cost, EngineKind, Environment, Failure, Invariant, Job, LabNode, LabSpec, Latency, NodeCost, PLAN_SCHEMA,
     Pacing, Path, Place, Plan, Point, Proof, RECORD_SCHEMA, RUN_SCHEMA, Record, RunFile, RunStatus, SECOND, Schedule,
-    ServerSpec, Skipped, TestbedSpec, Timing, Via, Warning, WarningKind,
+    ServerSpec, Skipped, TestbedSpec, Timing, Via, Warning, WarningKind, point_label,
 };
 use hopbench_stats::Histogram;
 use serde_json::{Value, json};
@@ -82,6 +82,7 @@ pub(crate) fn run(name: &str, paths: Vec<Path>, points: Vec<Point>, rounds: u32,
         schema: RUN_SCHEMA.to_owned(),
         run_id: "made-up-0001".to_owned(),
         status: RunStatus::Complete,
+        session: 1,
         started_at: "2026-03-01T12:00:00.123456789Z".to_owned(),
         ended_at: Some("2026-03-01T12:06:41.5Z".to_owned()),
         plan: Plan {
@@ -113,6 +114,7 @@ pub(crate) fn run(name: &str, paths: Vec<Path>, points: Vec<Point>, rounds: u32,
         testbed: text(&[("a", "CPUs 0-1, 10.0.0.1"), ("b", "CPUs 2-3, 10.0.0.2"), ("c", "CPUs 4-5, 10.0.0.3")]),
         failures: Vec::new(),
         skipped: Vec::new(),
+        notes: Vec::new(),
     }
 }
 
@@ -193,6 +195,8 @@ pub(crate) fn record(run: &RunFile, cell: Cell, round: u32, costs: Costs, noise:
             let cpu_s = 2.0 * work * 5.2e-6 * share * costs.cpu * noise.about(0.03);
             end.insert("user_s".to_owned(), cpu_s * 0.2);
             end.insert("system_s".to_owned(), cpu_s * 0.8);
+            // The readings are taken a little outside the window of 2 s.
+            end.insert("cores".to_owned(), cpu_s / 2.05);
         }
     }
     record
@@ -206,6 +210,7 @@ fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
         workload: point.workload.clone(),
         point: point.point.clone(),
         round,
+        session: 1,
         started_at: "2026-03-01T12:00:01Z".to_owned(),
         window_s: 2.0,
         limited_by: "unknown".to_owned(),
@@ -226,12 +231,27 @@ fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
         warnings: Vec::new(),
         statuses: BTreeMap::new(),
         errors: BTreeMap::new(),
-        settings: BTreeMap::new(),
+        settings: link_settings(run, path),
         job: serde_json::to_value(&point.job).unwrap(),
         environment: Environment::default(),
         incomplete: None,
         error: None,
     }
+}
+
+/// What the lab says of its links: 10 Gbit/s, half of that between zones, none within a node.
+fn link_settings(run: &RunFile, path: &Path) -> BTreeMap<String, String> {
+    let TestbedSpec::Lab(lab) = &run.plan.testbed;
+    if path.from.node == path.to.node {
+        return BTreeMap::new();
+    }
+    let between = lab.zone_link_bits_per_s.filter(|_| path.to.node == "c");
+    let tunnel = if path.from.network == "overlay" { 50 } else { 0 };
+    text(&[
+        ("link_bits_per_s", &between.unwrap_or(10_000_000_000).to_string()),
+        ("link_mtu_bytes", &(1500 - tunnel).to_string()),
+        ("tunnel_bytes", &tunnel.to_string()),
+    ])
 }
 
 fn metric(record: &mut Record, name: &str, value: f64) {
@@ -343,14 +363,10 @@ fn caveats(made: &mut Made) {
     for point in 0..made.run.plan.points.len() {
         made.run.plan.cells.push(Cell { path: sandbox, point });
         let settings = &made.run.plan.points[point];
-        let label = settings.point.iter().map(|(name, value)| match value {
-            Value::String(text) => format!("{name}={text}"),
-            other => format!("{name}={other}"),
-        });
         made.run.skipped.push(Skipped {
             path: "sandbox".to_owned(),
             workload: settings.workload.clone(),
-            point: label.collect::<Vec<_>>().join(" "),
+            point: point_label(&settings.point),
             reason: "runsc is not installed".to_owned(),
         });
     }

@@ -1,5 +1,7 @@
 //! All cells at a glance: figures on colours that say how far they are from the baseline.
 
+use std::collections::HashMap;
+
 use super::markup::{esc, table};
 use crate::campaign::layout::{Matrix, matrices};
 use crate::campaign::{CellSummary, Outcome, Summary, WorkloadSummary, grid, scale, words};
@@ -10,32 +12,48 @@ const MOST_COLUMNS: usize = 8;
 const MOST_POINTS: usize = 12;
 /// Rows of one map, at most.
 const MOST_ROWS: usize = 100;
-/// Matrices, at most.
-const MOST_MATRICES: usize = 40;
+/// Maps on the page, at most.
+const MOST_MAPS: usize = 40;
 /// Factors from the baseline at which the colour gets stronger.
 const STEPS: [f64; 4] = [1.0, 1.1, 1.25, 1.5];
+
+/// A workload with what every map of it needs, found once.
+struct View<'a> {
+    workload: &'a WorkloadSummary,
+    /// The main figure.
+    column: grid::Column,
+    points: Vec<&'a str>,
+    /// By path and point.
+    cells: HashMap<(usize, &'a str), &'a CellSummary>,
+}
+
+impl<'a> View<'a> {
+    /// `None` when no trial left a figure.
+    fn of(workload: &'a WorkloadSummary) -> Option<Self> {
+        let cells = workload.cells.iter().map(|cell| ((cell.path_index, cell.point_label.as_str()), cell));
+        Some(Self {
+            workload,
+            column: grid::columns(workload).into_iter().next()?,
+            points: workload.points(),
+            cells: cells.collect(),
+        })
+    }
+}
 
 /// The section with all maps.
 pub(super) fn maps(summary: &Summary) -> String {
     let mut out = "<section id=\"overview\">\n<h2>Overview</h2>\n".to_owned();
-    let compared = summary.workloads.iter().any(grid::compared);
-    if compared {
+    if summary.workloads.iter().any(grid::judged) {
         out.push_str(&legend(summary));
+    } else if summary.workloads.iter().any(grid::compared) {
+        let baseline = esc(summary.run.baseline.as_deref().unwrap_or_default());
+        let why = if summary.run.rounds < 2 { "One round shows no verdict" } else { "No comparison has a verdict" };
+        out.push_str(&format!("<p class=\"note\">Factors are to {baseline}. {why}: nothing is coloured.</p>\n"));
     }
+    let views: Vec<View<'_>> = summary.workloads.iter().filter_map(View::of).collect();
     let matrices = matrices(summary);
-    if matrices.is_empty() {
-        out.push_str(&lists(summary));
-    } else {
-        out.push_str("<div class=\"maps\">\n");
-        for workload in &summary.workloads {
-            for point in workload.points() {
-                for matrix in matrices.iter().take(MOST_MATRICES) {
-                    out.push_str(&square(summary, workload, point, matrix));
-                }
-            }
-        }
-        out.push_str("</div>\n");
-    }
+    let maps = if matrices.is_empty() { lists(summary, &views) } else { squares(summary, &views, &matrices) };
+    out.push_str(&maps);
     out.push_str("</section>\n");
     out
 }
@@ -43,8 +61,16 @@ pub(super) fn maps(summary: &Summary) -> String {
 fn legend(summary: &Summary) -> String {
     let baseline = esc(summary.run.baseline.as_deref().unwrap_or_default());
     let swatch = |class: &str, text: &str| format!("<li><span class=\"heat {class}\"></span>{text}</li>");
+    let doubt = |workload: &WorkloadSummary| {
+        let verdict = |cell| grid::comparison(workload, cell).and_then(|ratio| ratio.verdict.as_ref());
+        workload.cells.iter().filter_map(verdict).any(|verdict| verdict.outcome == Outcome::Generator)
+    };
+    let doubt = match summary.workloads.iter().any(doubt) {
+        true => "<li>! no verdict: the load generator was the limit</li>",
+        false => "",
+    };
     format!(
-        "<ul class=\"legend\"><li class=\"of\">against {baseline}:</li>{}{}{}{}{}</ul>\n",
+        "<ul class=\"legend\"><li class=\"of\">against {baseline}:</li>{}{}{}{}{}{doubt}</ul>\n",
         swatch("w4", "worse, 1.5 times or more"),
         swatch("w2", "worse"),
         swatch("same", "no difference seen"),
@@ -53,60 +79,81 @@ fn legend(summary: &Summary) -> String {
     )
 }
 
-/// Paths as rows, workloads and their points as columns.
-fn lists(summary: &Summary) -> String {
-    let workloads: Vec<&WorkloadSummary> =
-        summary.workloads.iter().filter(|workload| workload.main_figure().is_some()).collect();
-    let columns: usize = workloads.iter().map(|workload| workload.points().len()).sum();
-    if columns <= MOST_COLUMNS {
-        return list(summary, &workloads, "The main figure of every workload by path", true);
-    }
-    // Those without points of their own go together.
-    let (single, swept): (Vec<_>, Vec<_>) = workloads.into_iter().partition(|workload| workload.points().len() == 1);
+/// Maps beside each other, as many as a page bears.
+fn page(maps: impl ExactSizeIterator<Item = String>) -> String {
+    let all = maps.len();
     let mut out = "<div class=\"maps\">\n".to_owned();
-    // What the paths are is said once.
-    let mut first = true;
-    for group in single.chunks(MOST_COLUMNS) {
-        out.push_str(&list(summary, group, "The main figure of every workload without a sweep", first));
-        first = false;
-    }
-    for workload in swept {
-        out.push_str(&list(summary, &[workload], &format!("{} by point", workload.name), first));
-        first = false;
-    }
+    maps.take(MOST_MAPS).for_each(|map| out.push_str(&map));
     out.push_str("</div>\n");
+    if all > MOST_MAPS {
+        out.push_str(&format!("<p class=\"note\">The first {MOST_MAPS} of {all} maps.</p>\n"));
+    }
     out
 }
 
-fn list(summary: &Summary, workloads: &[&WorkloadSummary], caption: &str, ways: bool) -> String {
+/// A matrix a workload and point.
+fn squares(summary: &Summary, views: &[View<'_>], matrices: &[Matrix]) -> String {
+    let mut all: Vec<(&View<'_>, &str, &Matrix)> = Vec::new();
+    for view in views {
+        for point in &view.points {
+            all.extend(matrices.iter().map(|matrix| (view, *point, matrix)));
+        }
+    }
+    page(all.into_iter().map(|(view, point, matrix)| square(summary, view, point, matrix)))
+}
+
+/// Paths as rows, workloads and their points as columns.
+fn lists(summary: &Summary, views: &[View<'_>]) -> String {
+    let views: Vec<&View<'_>> = views.iter().collect();
+    let columns: usize = views.iter().map(|view| view.points.len()).sum();
+    if columns <= MOST_COLUMNS {
+        return list(summary, &views, "The main figure of every workload by path", true);
+    }
+    // Those without points of their own go together.
+    let (single, swept): (Vec<_>, Vec<_>) = views.into_iter().partition(|view| view.points.len() == 1);
+    let together = "The main figure of every workload without a sweep";
+    let single = single.chunks(MOST_COLUMNS).map(|group| (group.to_vec(), together.to_owned()));
+    let swept = swept.into_iter().map(|view| {
+        let caption = format!("{}: {}", view.workload.name, view.column.label);
+        (vec![view], caption)
+    });
+    let all: Vec<_> = single.chain(swept).collect();
+    // What the paths are is said once.
+    page(all.into_iter().enumerate().map(|(index, (group, caption))| list(summary, &group, &caption, index == 0)))
+}
+
+fn list(summary: &Summary, views: &[&View<'_>], caption: &str, ways: bool) -> String {
     let mut tops = "<tr><th scope=\"col\" rowspan=\"2\">Path</th>".to_owned();
     let mut points = "<tr>".to_owned();
-    let mut shown: Vec<(&WorkloadSummary, Vec<&str>, grid::Column)> = Vec::new();
-    for workload in workloads {
-        let labels = thinned(workload.points());
-        let Some(column) = grid::columns(workload).into_iter().next() else {
-            continue;
+    let mut shown: Vec<(&View<'_>, Vec<&str>)> = Vec::new();
+    for view in views {
+        let (workload, labels) = (view.workload, thinned(&view.points));
+        let figure = [view.column.label, view.column.scale.head()].join(" ");
+        let by = format!("by {}", grid::point_head(workload));
+        // The caption of a map of its own has the workload's name.
+        let (name, small) = match (labels.len(), views.len()) {
+            (1, _) => (workload.name.as_str(), figure),
+            (_, 1) => (figure.trim_end(), by),
+            _ => (workload.name.as_str(), format!("{} {by}", figure.trim_end())),
         };
         tops.push_str(&format!(
             "<th scope=\"colgroup\" colspan=\"{}\">{}<small>{}</small></th>",
             labels.len(),
-            esc(&workload.name),
-            esc(&[column.label, column.scale.head()].join(" "))
+            esc(name),
+            esc(small.trim_end())
         ));
         for label in &labels {
-            points.push_str(&format!("<th scope=\"col\">{}</th>", esc(label)));
+            points.push_str(&format!("<th scope=\"col\">{}</th>", esc(grid::point(workload, label))));
         }
-        shown.push((workload, labels, column));
+        shown.push((view, labels));
     }
-    let swept = shown.iter().any(|(_, labels, _)| labels.len() > 1);
+    let swept = shown.iter().any(|(_, labels)| labels.len() > 1);
     let mut body = String::new();
     for (index, path) in summary.paths.iter().enumerate().take(MOST_ROWS) {
         let way = if ways { format!("<small>{}</small>", esc(&words::way(path))) } else { String::new() };
         body.push_str(&format!("<tr><th scope=\"row\">{}{way}</th>", esc(&path.name)));
-        for (workload, labels, column) in &shown {
-            for label in labels {
-                body.push_str(&heat(summary, workload, find(workload, index, label), column));
-            }
+        for (view, labels) in &shown {
+            labels.iter().for_each(|label| body.push_str(&heat(summary, view, index, label)));
         }
         body.push_str("</tr>\n");
     }
@@ -123,69 +170,61 @@ fn list(summary: &Summary, workloads: &[&WorkloadSummary], caption: &str, ways: 
 }
 
 /// Where clients are as rows, where servers are as columns.
-fn square(summary: &Summary, workload: &WorkloadSummary, point: &str, matrix: &Matrix) -> String {
-    let Some(column) = grid::columns(workload).into_iter().next() else {
-        return String::new();
-    };
+fn square(summary: &Summary, view: &View<'_>, point: &str, matrix: &Matrix) -> String {
     let mut head = "<tr><th scope=\"col\">from \\ to</th>".to_owned();
     matrix.to.iter().for_each(|to| head.push_str(&format!("<th scope=\"col\">{}</th>", esc(to))));
     head.push_str("</tr>");
     let mut body = String::new();
     for (from, paths) in matrix.from.iter().zip(&matrix.paths) {
         body.push_str(&format!("<tr><th scope=\"row\">{}</th>", esc(from)));
-        for path in paths {
-            body.push_str(&heat(summary, workload, find(workload, *path, point), &column));
-        }
+        paths.iter().for_each(|path| body.push_str(&heat(summary, view, *path, point)));
         body.push_str("</tr>\n");
     }
     let at = if point.is_empty() { String::new() } else { format!(" {point}") };
-    let unit = column.scale.head();
+    let unit = view.column.scale.head();
     let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
-    let caption = format!("{}{at}: {}{unit}, {}", workload.name, column.label, matrix.title);
+    let caption = format!("{}{at}: {}{unit}, {}", view.workload.name, view.column.label, matrix.title);
     table("map", &caption, &head, &body)
 }
 
 /// At most so many labels, spread evenly, the last among them.
-fn thinned(labels: Vec<&str>) -> Vec<&str> {
+fn thinned<'a>(labels: &[&'a str]) -> Vec<&'a str> {
     let n = labels.len();
     if n <= MOST_POINTS {
-        return labels;
+        return labels.to_vec();
     }
     (0..MOST_POINTS).map(|i| labels[i * (n - 1) / (MOST_POINTS - 1)]).collect()
 }
 
-fn find<'a>(workload: &'a WorkloadSummary, path: usize, point: &str) -> Option<&'a CellSummary> {
-    workload.cells.iter().find(|cell| cell.path_index == path && cell.point_label == point)
-}
-
-fn heat(summary: &Summary, workload: &WorkloadSummary, cell: Option<&CellSummary>, column: &grid::Column) -> String {
-    let Some(cell) = cell else {
+fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> String {
+    let Some(cell) = view.cells.get(&(path, point)) else {
         return "<td class=\"heat none\">not measured</td>".to_owned();
     };
-    if column.of(cell).is_none() {
+    if view.column.of(cell).is_none() {
         return "<td class=\"heat none\">no figure</td>".to_owned();
     }
-    let text = esc(&column.median(cell));
+    let text = esc(&view.column.median(cell));
     if summary.run.baseline.as_deref() == Some(cell.path.as_str()) {
         return format!("<td class=\"heat base\">{text}<small>baseline</small></td>");
     }
-    let Some(ratio) = grid::comparison(workload, cell) else {
+    let Some(ratio) = grid::comparison(view.workload, cell) else {
         return format!("<td class=\"heat\">{text}</td>");
     };
-    let more_is_good = column.name.ends_with("_per_s");
-    let goodness = if more_is_good { ratio.median } else { 1.0 / ratio.median };
-    let outcome = ratio.verdict.as_ref().map(|verdict| verdict.outcome);
-    let class = match outcome {
-        Some(Outcome::Same) => "same".to_owned(),
-        Some(Outcome::Generator) => "doubt".to_owned(),
-        // Without a verdict (one round) the figures speak for themselves.
-        _ => format!("{}{}", if goodness < 1.0 { 'w' } else { 'b' }, strength(goodness)),
+    // Without a verdict there is no colour: what one round shows may be chance.
+    let class = match ratio.verdict.as_ref().map(|verdict| verdict.outcome) {
+        None => String::new(),
+        Some(Outcome::Same) => " same".to_owned(),
+        Some(Outcome::Generator) => " doubt".to_owned(),
+        Some(Outcome::Worse) => format!(" w{}", strength(ratio.median)),
+        Some(Outcome::Better) => format!(" b{}", strength(ratio.median)),
     };
-    format!("<td class=\"heat {class}\">{text}<small>×{}</small></td>", scale::ratio(ratio.median))
+    let doubt = if class == " doubt" { " !" } else { "" };
+    let factor = scale::ratio(ratio.median);
+    format!("<td class=\"heat{class}\">{text}<small>×{factor}{doubt}</small></td>")
 }
 
-/// How strong the colour is: 1 to 4.
-fn strength(goodness: f64) -> usize {
-    let factor = goodness.max(1.0 / goodness);
+/// How strong the colour is for a ratio: 1 to 4.
+fn strength(ratio: f64) -> usize {
+    let factor = ratio.max(1.0 / ratio);
     STEPS.iter().filter(|step| factor >= **step).count().max(1)
 }

@@ -164,6 +164,8 @@ fn proof(path: &PathSummary) -> String {
     if let Some(rate) = path.link_bits_per_s {
         way.push_str(&format!(", slowest link {}", bit_rate(rate as f64)));
     }
+    way.extend(path.link_mtu_bytes.map(|bytes| format!(", MTU {bytes}")));
+    way.extend(path.tunnel_bytes.filter(|bytes| *bytes > 0).map(|bytes| format!(", {bytes} B of tunnel a packet")));
     let rows: String = path
         .proof
         .iter()

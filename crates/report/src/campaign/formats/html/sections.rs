@@ -26,6 +26,9 @@ pub(super) fn findings(summary: &Summary) -> String {
             }
         ));
     }
+    for note in &run.notes {
+        out.push_str(&format!("<p class=\"alert\"><strong>Note:</strong> {}</p>\n", esc(note)));
+    }
     out.push_str("<ul class=\"cards\">\n");
     for (number, workload) in summary.workloads.iter().enumerate() {
         out.push_str(&format!(
@@ -39,7 +42,7 @@ pub(super) fn findings(summary: &Summary) -> String {
     }
     out.push_str("</ul>\n<p class=\"note\">");
     out.push_str(how_to_read(run.rounds));
-    if let Some(text) = words::chance(run) {
+    if let Some(text) = words::chance(summary) {
         out.push_str(&format!(" {text}"));
     }
     out.push_str("</p>\n</section>\n");
@@ -129,7 +132,7 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
     let compared = grid::compared(workload);
     let mut head = "<tr><th scope=\"col\">Path</th>".to_owned();
     if swept {
-        head.push_str("<th scope=\"col\">Point</th>");
+        head.push_str(&format!("<th scope=\"col\">{}</th>", esc(grid::point_head(workload))));
     }
     for (index, column) in columns.iter().enumerate() {
         let unit = column.scale.head();
@@ -158,7 +161,7 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
         });
         body.push_str(&format!("<th scope=\"row\">{}</th>", esc(&cell.path)));
         if swept {
-            body.push_str(&format!("<td class=\"point\">{}</td>", esc(&cell.point_label)));
+            body.push_str(&format!("<td class=\"point\">{}</td>", esc(grid::point(workload, &cell.point_label))));
         }
         for (index, column) in columns.iter().enumerate() {
             let interval = column.interval(cell).map_or(String::new(), |(low, high)| {
@@ -167,9 +170,9 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
             body.push_str(&format!("<td class=\"n\">{}{interval}</td>", esc(&column.median(cell))));
             if index == 0 && compared {
                 body.push_str(&match grid::comparison(workload, cell) {
-                    Some(ratio) => comparison(ratio),
+                    Some(ratio) => comparison(ratio, grid::note(workload, cell)),
                     None if is_baseline => "<td class=\"quiet\">baseline</td>".to_owned(),
-                    None => "<td></td>".to_owned(),
+                    None => format!("<td>{}</td>", gap(grid::note(workload, cell))),
                 });
             }
         }
@@ -183,9 +186,14 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
     table("cells", &caption, &head, &body)
 }
 
-fn comparison(ratio: &RatioSummary) -> String {
+fn comparison(ratio: &RatioSummary, note: &str) -> String {
     let verdict = ratio.verdict.as_ref().map_or(String::new(), chip);
-    format!("<td><span class=\"ratio\">×{}</span>{verdict}</td>", esc(&grid::ratio(ratio)))
+    format!("<td><span class=\"ratio\">×{}</span>{verdict}{}</td>", esc(&grid::ratio(ratio)), gap(note))
+}
+
+/// What is missing from a comparison.
+fn gap(note: &str) -> String {
+    if note.is_empty() { String::new() } else { format!("<span class=\"verdict gap doubt\">{}</span>", esc(note)) }
 }
 
 fn chip(verdict: &Verdict) -> String {

@@ -1,0 +1,12 @@
+//! Pods in gVisor, through the binary: what goes through them, and that nothing of them stays.
+//!
+//! gVisor is an optional tool: without it these tests are skipped, also where namespaces are required.
+
+#[path = "runsc/ends.rs"]
+mod ends;
+#[path = "lab/lab.rs"]
+mod lab;
+#[path = "runsc/sandboxed.rs"]
+mod sandboxed;
+#[path = "runsc/traffic.rs"]
+mod traffic;

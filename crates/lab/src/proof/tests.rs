@@ -1,0 +1,71 @@
+//! Proofs of what was made up.
+
+use hopbench_model::Place;
+
+use super::*;
+use crate::trail::Owner;
+
+const LOAD: Load = Load { out_bytes: 100_000, back_bytes: 100_000, packets: 1, connections: 1 };
+
+fn trail(still: Vec<(Link, Side)>) -> Trail {
+    Trail { hops: vec![], stages: vec![], still, nics: BTreeSet::new(), crosses_zones: false }
+}
+
+fn link(name: &str) -> Link {
+    Link { owner: Owner::Node("a".to_owned()), name: name.to_owned() }
+}
+
+#[test]
+fn a_device_that_was_built_must_have_a_counter() {
+    let trail = trail(vec![(link("vxlan0"), Side::Sends), (link("eth0"), Side::Receives)]);
+    let judge = |built: &[&'static str], counters: &[(&str, u64)]| {
+        let at = |grown: bool| -> Counters {
+            counters.iter().map(|(name, by)| ((*name).to_owned(), if grown { *by } else { 0 })).collect()
+        };
+        let grown = Grown { before: &at(false), after: &at(true) };
+        still(&trail, &built.iter().copied().collect(), &grown, LOAD)
+    };
+    let (nic, tunnel) = (("a/eth0 rx_bytes", 7), ("a/vxlan0 tx_bytes", 9));
+    let quiet = judge(&["vxlan0"], &[nic, tunnel]);
+    assert!(quiet.ok && quiet.evidence == "a/vxlan0 tx 9 bytes, a/eth0 rx 7 bytes", "{quiet:?}");
+    // A tunnel that no path needs is not there, and has no counter.
+    assert!(judge(&[], &[nic]).ok);
+    let doubt = judge(&["vxlan0"], &[nic]);
+    assert!(!doubt.ok && doubt.evidence.contains("a/vxlan0 tx has no counter"), "{doubt:?}");
+    assert!(!judge(&["vxlan0"], &[tunnel]).ok, "a node always has its NIC");
+    assert!(!judge(&["vxlan0"], &[nic, ("a/vxlan0 tx_bytes", 90_000)]).ok);
+}
+
+#[test]
+fn an_agent_on_other_cpus_is_told() {
+    let place = Place { network: "bridge".into(), node: "a".into(), runtime: None };
+    let path = hopbench_model::Path {
+        name: "p".into(),
+        from: place.clone(),
+        to: place.clone(),
+        via: Via::Direct,
+        clients: 1,
+        backends: 1,
+    };
+    let pod = PodId { place, index: 0 };
+    let judge = |found: &[&[usize]]| {
+        let found = found.iter().map(|cpus| CpuSet(cpus.to_vec())).collect();
+        let known = Known {
+            cast: &Cast::new(&path, None),
+            trail: &trail(vec![]),
+            service: None,
+            tunnels: &BTreeSet::new(),
+            held: BTreeMap::from([(&pod, (vec![0, 1], found))]),
+            namespaces: BTreeMap::new(),
+            sandboxes: BTreeMap::new(),
+            kernel: String::new(),
+            peers: BTreeSet::new(),
+        };
+        held(&known).map(|proof| (proof.evidence, proof.ok)).unwrap()
+    };
+    assert_eq!(judge(&[&[0, 1]]), ("bridge@a on 0,1".to_owned(), true));
+    assert_eq!(judge(&[&[1]]), ("bridge@a on 1".to_owned(), true), "narrower, by its own job");
+    let elsewhere = "bridge@a was held to 0,1 and may use 2".to_owned();
+    assert_eq!(judge(&[&[0], &[2]]), (elsewhere, false), "one of its processes is elsewhere");
+    assert_eq!(judge(&[]), ("bridge@a is gone".to_owned(), false));
+}

@@ -1,0 +1,49 @@
+//! Latency over its percentiles.
+
+use super::{Axis, Chart, Series};
+use crate::campaign::summary::{Summary, WorkloadSummary};
+
+/// The latency of every path over its percentiles, a chart a point.
+pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
+    let mut out: Vec<Chart> = Vec::new();
+    for distribution in &workload.distributions {
+        let latency = match (workload.kind.as_str(), distribution.latency) {
+            ("ping", _) => "RTT",
+            (_, name) => name.trim_end_matches("_ns"),
+        };
+        let at = if distribution.point.is_empty() { String::new() } else { format!(" at {}", distribution.point) };
+        let rounds = if summary.run.rounds > 1 { " over all rounds" } else { "" };
+        let title = format!("{latency}: distribution{rounds}{at}");
+        let index = match out.iter().position(|chart| chart.title == title) {
+            Some(index) => index,
+            None => {
+                out.push(nines(title, latency));
+                out.len() - 1
+            }
+        };
+        let curve = &distribution.curve;
+        out[index].series.push(Series {
+            name: distribution.path.clone(),
+            colour: summary.paths.iter().position(|path| path.name == distribution.path).unwrap_or_default(),
+            points: curve.iter().map(|(nines, ns)| (*nines, *ns as f64, None, None)).collect(),
+        });
+    }
+    out
+}
+
+fn nines(title: String, latency: &str) -> Chart {
+    let ticks = ["90 %", "99 %", "99.9 %", "99.99 %", "99.999 %"].iter().zip(1..);
+    let ticks = ticks.map(|(text, nines)| (f64::from(nines), (*text).to_owned()));
+    let ticks = std::iter::once((2f64.log10(), "50 %".to_owned())).chain(ticks).collect();
+    Chart {
+        id: String::new(),
+        kind: "line",
+        title,
+        x: Axis { label: "share of all samples at or below".to_owned(), unit: "nines", log: false, ticks },
+        y: Axis { label: latency.to_owned(), unit: "ns", log: true, ticks: Vec::new() },
+        categories: Vec::new(),
+        stacked: false,
+        series: Vec::new(),
+        left_out: String::new(),
+    }
+}

@@ -1,0 +1,156 @@
+//! What is compared with what, what is not and why, and that every page says so.
+
+use hopbench_model::{Failure, Record, point_label};
+use hopbench_report::campaign::Summary;
+
+use super::figures::{figure, made};
+use super::{fixture, render, summary};
+
+const RATE: &str = "received_bits_per_s";
+
+fn set(record: &mut Record, name: &str, value: f64) {
+    record.metrics.insert(name.to_owned(), value);
+}
+
+/// The main figure of the cell that is compared.
+fn compared(summary: &Summary) -> &hopbench_report::campaign::Estimate {
+    figure(summary, "other", RATE)
+}
+
+#[test]
+fn rounds_of_different_sessions_are_not_paired() {
+    // The machine became half as fast between the sessions; the paths are alike in each.
+    let mut made = made(&[(8e9, 8e9), (8e9, 4e9), (4e9, 4e9)]);
+    // Records of a round: the baseline's, the other's. In round 2 the run was interrupted between them.
+    made.records[3].session = 2;
+    made.records[4].session = 2;
+    made.records[5].session = 2;
+    let summary = summary(&made);
+    let rate = compared(&summary);
+    let ratio = rate.ratio.as_ref().unwrap();
+    assert_eq!((ratio.median, ratio.low, ratio.high, ratio.rounds), (1.0, Some(1.0), Some(1.0), 2));
+    assert_eq!(rate.rounds, 3, "the figure itself has all rounds");
+    assert_eq!(rate.note, "1 round not compared: the baseline is of another session");
+    assert_eq!(summary.workloads[0].cells.iter().map(|cell| cell.unpaired_rounds).collect::<Vec<_>>(), [0, 1]);
+    for format in ["table", "markdown", "html", "json"] {
+        let page = render(&made, format).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains("the run was resumed: 1 round in 1 cell cannot be compared"), "{format}: {page}");
+        assert!(page.contains("1 round not compared"), "{format}: {page}");
+    }
+}
+
+#[test]
+fn cells_without_a_common_session_have_no_ratio() {
+    let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
+    made.records.iter_mut().filter(|record| record.path == "other").for_each(|record| record.session = 2);
+    let summary = summary(&made);
+    assert!(compared(&summary).ratio.is_none());
+    assert_eq!(compared(&summary).note, "2 rounds not compared: the baseline is of another session");
+    assert!(!render(&made, "html").contains("slower by"));
+}
+
+#[test]
+fn a_round_with_nothing_has_no_ratio_and_says_so() {
+    let none = made(&[(8e9, 4e9), (8e9, 0.0), (8e9, 4e9)]);
+    let estimate = compared(&summary(&none)).clone();
+    assert!(estimate.ratio.is_none());
+    assert_eq!(estimate.note, "no ratio: 0 in round 2");
+    for format in ["table", "markdown", "csv", "html", "json"] {
+        assert!(render(&none, format).contains("no ratio: 0 in round 2"), "{format}");
+    }
+    let base = made(&[(8e9, 4e9), (8e9, 4e9), (0.0, 4e9)]);
+    assert_eq!(compared(&summary(&base)).note, "no ratio: the baseline is 0 in round 3");
+    let good = summary(&made(&[(8e9, 4e9)]));
+    assert!(good.workloads[0].cells.iter().flat_map(|cell| &cell.figures).all(|figure| figure.note.is_empty()));
+}
+
+#[test]
+fn notes_of_the_run_stand_at_the_head_of_every_page() {
+    let mut made = made(&[(8e9, 4e9)]);
+    made.run
+        .notes
+        .push("the baseline base was skipped (runsc is not installed): nothing is compared with it".to_owned());
+    for (format, before) in [("table", "bulk (stream)"), ("markdown", "## bulk"), ("html", "class=\"cards\"")] {
+        let page = render(&made, format);
+        let page = page.split(before).next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains("the baseline base was skipped (runsc is not installed)"), "{format}");
+    }
+}
+
+#[test]
+fn pages_count_the_comparisons_that_they_show() {
+    let made = fixture::quickstart(3);
+    let summary = summary(&made);
+    let main = summary.workloads.iter().flat_map(|workload| {
+        let name = workload.figures[0].name;
+        workload.cells.iter().filter_map(move |cell| cell.figure(name)?.ratio.as_ref()?.verdict.as_ref())
+    });
+    let shown = main.filter(|verdict| !verdict.text.starts_with("no verdict")).count();
+    assert!(shown >= 20, "{shown}");
+    assert!(summary.run.comparisons > shown as u64, "JSON has those of all figures");
+    for format in ["table", "markdown", "html"] {
+        let page = render(&made, format);
+        assert!(page.contains(&format!("Of the {shown} comparisons in this report")), "{format}");
+    }
+}
+
+#[test]
+fn a_share_of_the_link_is_that_of_the_busier_direction() {
+    let mut made = made(&[(8e9, 8e9)]);
+    for (name, value) in [
+        (RATE, 13e9),
+        ("to_server_received_bits_per_s", 9e9),
+        ("from_server_received_bits_per_s", 4e9),
+        ("to_server_retransmitted_bytes", 2e6),
+        ("from_server_retransmitted_bytes", 1.25e6),
+    ] {
+        set(&mut made.records[0], name, value);
+    }
+    made.records[0].metrics.remove("retransmitted_bytes");
+    let summary = summary(&made);
+    assert_eq!(figure(&summary, "base", "link_share_ratio").median, 0.9, "of a link of 10 Gbit/s in each direction");
+    let sent_again = figure(&summary, "base", "retransmitted_ratio").median;
+    assert!((sent_again - 0.001).abs() < 1e-12, "3.25 MB of the 3.25 GB of both: {sent_again}");
+}
+
+#[test]
+fn cpu_for_a_unit_of_work_is_of_the_time_between_the_readings() {
+    let mut made = made(&[(8e9, 8e9)]);
+    // 1 s of CPU in 2.5 s between the readings, with a window of 2 s.
+    made.records[0].cost.client.insert("cores".to_owned(), 0.4);
+    let cost = figure(&summary(&made), "base", "client_cpu_per_kib_ns").median;
+    assert!((cost - 0.4 * 1024.0).abs() < 1e-9, "0.4 cores for 1e9 bytes/s: {cost}");
+}
+
+#[test]
+fn the_link_is_what_the_testbed_said_of_it() {
+    let mut made = made(&[(8e9, 8e9)]);
+    // The plan's nodes have links of 10 Gbit/s.
+    made.records[0].settings.clear();
+    for (name, value) in [("link_bits_per_s", "16000000000"), ("link_mtu_bytes", "1450"), ("tunnel_bytes", "50")] {
+        made.records[1].settings.insert(name.to_owned(), value.to_owned());
+    }
+    let summary = summary(&made);
+    assert_eq!(figure(&summary, "other", "link_share_ratio").median, 0.5);
+    assert!(summary.workloads[0].cells[0].figure("link_share_ratio").is_none(), "no link is known");
+    let links: Vec<_> = summary.paths.iter().map(|p| (p.link_bits_per_s, p.link_mtu_bytes, p.tunnel_bytes)).collect();
+    assert_eq!(links, [(None, None, None), (Some(16_000_000_000), Some(1450), Some(50))]);
+    assert!(render(&made, "html").contains("slowest link 16.00 Gbit/s, MTU 1450, 50 B of tunnel a packet"));
+}
+
+#[test]
+fn a_trial_that_failed_is_listed_once() {
+    let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
+    let bad = &mut made.records[3];
+    bad.incomplete = Some("the agent is gone".to_owned());
+    made.run.failures.push(Failure {
+        path: bad.path.clone(),
+        workload: bad.workload.clone(),
+        point: point_label(&bad.point),
+        round: bad.round,
+        reason: "the agent ended with signal 9".to_owned(),
+    });
+    let failures = summary(&made).failures;
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert_eq!(failures[0].reason, "the agent ended with signal 9");
+}

@@ -1,0 +1,186 @@
+use hopbench_model::{Counter, Counts, LatencyKind, Nanos, Pacing, Reading, Schedule, Tick, Timing};
+use hopbench_wire::PROTOCOL;
+use serde_json::json;
+
+use super::*;
+
+fn job(workload: &str, params: Value) -> Job {
+    Job {
+        workload: workload.to_owned(),
+        params,
+        schedule: Schedule::Closed,
+        engine: EngineKind::Epoll,
+        connections: 1,
+        threads: 1,
+        pacing: Pacing::Sleep,
+        client_cpus: None,
+        server_cpus: None,
+        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
+        seed: 1,
+    }
+}
+
+/// Readings of the machine and of one process group, at the edges of a second in which it used so many seconds.
+fn end(counts: &[(Counter, u64)], readings: &[(&str, &[(&str, f64)])]) -> EndReport {
+    let mut total = Counts::default();
+    counts.iter().for_each(|(counter, n)| total.set(*counter, *n));
+    let after: BTreeMap<String, Reading> = readings
+        .iter()
+        .map(|(meter, values)| ((*meter).to_owned(), values.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect()))
+        .collect();
+    let mut before = after.clone();
+    let totals = before.values_mut().flatten().filter(|(name, _)| name.ends_with("_total"));
+    totals.for_each(|(_, value)| *value = 0.0);
+    EndReport {
+        start: Tick { readings: before, ..Tick::default() },
+        end: Tick { t_ns: SECOND as i64, counts: total, readings: after, ..Tick::default() },
+        drained: total,
+        window_ns: SECOND,
+        ..EndReport::default()
+    }
+}
+
+fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) -> Outcome {
+    Outcome {
+        client,
+        server: servers.first().cloned(),
+        clients: clients.into_iter().map(Some).collect(),
+        servers: servers.into_iter().map(Some).collect(),
+        fault: None,
+        limited: Vec::new(),
+        shared_clock: true,
+        one_machine: true,
+        started: std::time::Duration::ZERO,
+        conductor_cpu_ns: 0,
+    }
+}
+
+type Held<'a> = (&'a [Option<CpuSet>], &'a [Option<CpuSet>]);
+
+fn recorded(job: &Job, cpus: Held<'_>, outcome: &Outcome) -> Record {
+    let hello = Hello {
+        protocol: PROTOCOL,
+        version: "1".to_owned(),
+        commit: "c".to_owned(),
+        boot_id: "b".to_owned(),
+        machine: BTreeMap::new(),
+    };
+    let target = Target { name: "x".to_owned(), address: ([10, 0, 0, 1], 80).into(), others: Vec::new() };
+    let setting = Setting {
+        run_id: "r",
+        workload: hopbench_load::workload(&job.workload).unwrap(),
+        name: "w",
+        job,
+        point: BTreeMap::new(),
+        round: 1,
+        target: &target,
+        client: &hello,
+        server: Some(&hello),
+        nodes: (&[], &[]),
+        cpus,
+        link: Some(LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1450, tunnel_bytes: 50, v6: false }),
+    };
+    record(&setting, outcome).0
+}
+
+const MACHINE: (&str, &[(&str, f64)]) =
+    ("cpu", &[("busy_s_total", 1.0), ("cpu0_busy_s_total", 0.5), ("cpu1_busy_s_total", 0.5)]);
+
+fn agent(cpu_s: f64) -> EndReport {
+    end(&[], &[MACHINE, ("self", &[("user_s_total", cpu_s), ("system_s_total", 0.0)])])
+}
+
+#[test]
+fn all_clients_together_have_the_rate_that_each_was_asked_for() {
+    let params = json!({"size": "128KiB", "direction": "to-server", "receive": "copy", "rate": "100Mbit"});
+    let limit = |bytes_per_s: u64| {
+        let sent = end(&[(Counter::SentBytes, bytes_per_s)], &[]);
+        let received = end(&[(Counter::ReceivedBytes, bytes_per_s)], &[]);
+        // Five clients; the merged report is what they sent together.
+        let outcome = outcome(sent.clone(), vec![sent; 5], vec![received]);
+        recorded(&job("stream", params.clone()), (&[], &[]), &outcome).limited_by
+    };
+    assert_eq!(limit(495_000_000 / 8), "target_rate");
+    assert_ne!(limit(110_000_000 / 8), "target_rate", "a fifth of what was asked for, though more than one's share");
+}
+
+#[test]
+fn a_worker_of_a_program_is_one_thread_whatever_the_client_has() {
+    let program = |workers: [f64; 2]| {
+        let (sum, processes) = (workers.iter().sum(), ["process2_cpu_s_total", "process4_cpu_s_total"]);
+        let values = [
+            ("processes", 4.0),
+            ("user_s_total", sum),
+            ("system_s_total", 0.0),
+            ("process1_cpu_s_total", 0.0),
+            ("process1_threads", 1.0),
+            (processes[0], workers[0]),
+            ("process2_threads", 1.0),
+            ("process3_cpu_s_total", 0.0),
+            ("process3_threads", 1.0),
+            (processes[1], workers[1]),
+            ("process4_threads", 1.0),
+        ];
+        let own: &[(&str, f64)] = &[("user_s_total", 0.01), ("system_s_total", 0.0)];
+        end(&[], &[MACHINE, ("self", own), ("program", &values)])
+    };
+    let params = json!({"url": "http://10.0.0.1/"});
+    let limit = |threads: u32, workers: [f64; 2]| {
+        let job = Job { threads, connections: 64, ..job("http", params.clone()) };
+        // Both servers' agents look at all processes of the program.
+        let watchers = vec![program(workers), program(workers)];
+        recorded(&job, (&[], &[]), &outcome(agent(0.5), vec![agent(0.5)], watchers))
+    };
+    let record = limit(16, [0.98, 0.1]);
+    assert_eq!((record.limited_by.as_str(), record.limited_because.contains("0.98")), ("cpu:server", true));
+    assert_eq!(limit(1, [0.6, 0.6]).limited_by, "unknown", "both waited, though they used more than a core together");
+    assert_eq!(record.cost.server["cores"], 1.08);
+    assert!(
+        record.cost.server.keys().all(|name| !name.contains('1') && !name.contains('2')),
+        "{:?}",
+        record.cost.server
+    );
+}
+
+#[test]
+fn an_end_uses_no_more_than_the_cpus_that_it_is_held_to() {
+    let broken = |cpus: Held<'_>, job: &Job| {
+        let record = recorded(job, cpus, &outcome(agent(1.6), vec![agent(1.6)], vec![agent(0.2)]));
+        let names = record.invariants.iter().filter(|i| i.name.ends_with("_process_le_cpus"));
+        assert_eq!(names.clone().count(), 2, "{:?}", record.invariants);
+        names.filter(|i| !i.ok).map(|i| i.name.clone()).collect::<Vec<_>>()
+    };
+    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    assert!(broken((&[], &[]), &http).is_empty(), "the machine has two CPUs");
+    let (held, free) = ([Some(CpuSet(vec![0]))], [None]);
+    assert_eq!(broken((&held, &free), &http), ["client_process_le_cpus"]);
+    let pinned = Job { client_cpus: Some(CpuSet(vec![0, 1])), ..http };
+    assert!(broken((&held, &free), &pinned).is_empty(), "the job has put the workers elsewhere");
+}
+
+#[test]
+fn what_is_known_of_the_way_stands_among_the_settings() {
+    let flow = |local: &str, peer: &str| FlowReport { flow: 0, local: local.to_owned(), peer: peer.to_owned() };
+    let client = EndReport { flows: vec![flow("10.0.0.2:5", "10.0.0.1:80")], ..agent(0.1) };
+    let server = EndReport { flows: vec![flow("10.0.0.9:80", "10.0.0.7:5")], ..agent(0.1) };
+    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    let record = recorded(&http, (&[], &[]), &outcome(client.clone(), vec![client], vec![server]));
+    let said = ["link_bits_per_s", "link_mtu_bytes", "tunnel_bytes"].map(|name| record.settings[name].as_str());
+    assert_eq!(said, ["1000000000", "1450", "50"]);
+    assert_eq!(record.settings["first_flows_arrived"], "server: flow 0 at 10.0.0.9:80 from 10.0.0.7:5");
+    let hops: Vec<_> = record.proof.iter().map(|p| (p.hop.as_str(), p.ok)).collect();
+    assert_eq!(hops, [("client", true)], "what a server sees is no proof by itself");
+}
+
+#[test]
+fn warnings_say_times_in_a_unit_that_reads() {
+    let mut late = Histogram::new();
+    (0..2000).for_each(|_| late.record(1_600_000 as Nanos));
+    let mut client = EndReport { latency: [(LatencyKind::Lateness, late.to_base64())].into(), ..agent(0.1) };
+    client.drained.set(Counter::Intended, 1000);
+    let params = json!({"url": "http://10.0.0.1/"});
+    let job = Job { schedule: Schedule::Rate(1000.0), ..job("http", params) };
+    let record = recorded(&job, (&[], &[]), &outcome(client.clone(), vec![client], vec![agent(0.1)]));
+    let warning = record.warnings.iter().find(|w| w.kind == WarningKind::GeneratorLimited);
+    assert!(warning.is_some_and(|w| w.detail.contains("more than 1.6 ms late")), "{:?}", record.warnings);
+}
