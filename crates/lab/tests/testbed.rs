@@ -18,6 +18,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
+use hopbench_lab::doctor::State;
 use hopbench_lab::{KINDS, Lab, Reach, kind};
 use hopbench_model::{CpuSet, Path, ServerSpec, Via};
 use hopbench_testbed::{AgentId, Control, Testbed};
@@ -550,6 +551,14 @@ fn nodes_have_cpus_of_their_own_where_there_are_enough() {
             let text = run(&lab, place, "cat /sys/class/net/eth0/queues/rx-0/rps_cpus");
             u64::from_str_radix(&text.trim().replace(',', ""), 16).expect("a mask")
         };
+        // The doctor knows it before.
+        let lines = hopbench_lab::doctor::inside();
+        let (_, _, rps) = lines.into_iter().find(|(name, ..)| *name == "RPS").expect("a line");
+        assert_eq!(rps.state == State::Works, facts["receive"] == "steered to the node's CPUs", "{rps:?} {facts:?}");
+        assert!(
+            rps.state == State::Works || rps.found.contains("needs root") && rps.remedy.contains("sudo"),
+            "{rps:?}"
+        );
         if facts["receive"] == "steered to the node's CPUs" {
             assert_eq!((mask("a"), mask("b")), (mask("bridge@a"), mask("eni@b")));
             assert!(mask("a") & mask("b") == 0 && mask("a") != 0 && mask("b") != 0, "{:x} {:x}", mask("a"), mask("b"));

@@ -19,8 +19,9 @@ pub trait Testbed {
     /// What the plan needs and this testbed cannot give here; empty when everything can run. Builds nothing.
     fn missing(&mut self, plan: &Plan) -> Vec<Need>;
 
-    /// Why a cell cannot be measured on this testbed although nothing is missing: a workload that the path's runtime or
-    /// translation does not carry. Such cells are skipped, with this reason.
+    /// Why a cell cannot be measured on this testbed although its path can be built: a workload that the path's runtime or
+    /// translation does not carry, a server program that is not installed, CPUs that nobody can be held to. Such cells are
+    /// skipped, with this reason, which says what to do about it where something can be done.
     fn unsupported(&self, _path: &Path, _point: &Point) -> Option<String> {
         None
     }
