@@ -80,17 +80,17 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
             if let Err(another) = reported() {
                 eprintln!("hopbench: no report: {another}");
             }
-            Err(kept(fault, &dir))
+            Err(kept(&fault, &dir))
         }
         Some(fault) => Err(fault),
     }
 }
 
 /// A fault that ended a run in the middle, with what there is of it.
-fn kept(fault: Fault, dir: &Path) -> Fault {
+fn kept(fault: &Fault, dir: &Path) -> Fault {
     let at = dir.display();
     let text = format!("{}\nwhat was measured is in {at}; go on with `hopbench run --resume {at}`", fault.text);
-    Fault { text, ..fault }
+    Fault { kind: fault.kind, text }
 }
 
 /// Writes the reports into the folder, and prints the table.
