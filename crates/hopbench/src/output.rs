@@ -20,7 +20,7 @@ pub(crate) fn print(text: impl Display) -> Result<(), Fault> {
 /// Prints `text` and ends the line.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn say(text: impl Display) -> Result<(), Fault> {
     print(format_args!("{text}\n"))
 }

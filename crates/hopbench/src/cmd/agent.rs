@@ -17,7 +17,7 @@ struct Flags {
     /// The open Unix stream socket over which its conductor drives it
     #[arg(long, value_name = "FD")]
     control_fd: i32,
-    /// Address and port to listen on, TCP and UDP; [::]:7474 is IPv6 and IPv4
+    /// Address and port to listen on, TCP and UDP; the wildcard of IPv6 takes IPv4 too
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:7474")]
     listen: SocketAddr,
 }
