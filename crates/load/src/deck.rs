@@ -32,6 +32,11 @@ const TURN: u32 = 16;
 /// A turn is over sooner when so many bytes were moved for each of its operations: bulk goes round after every
 /// write, so that what one flow sent is still in the caches when it is received.
 const TURN_BYTES: usize = 4096;
+/// Up to so many flows ([`FEW`]) a turn is longer: with four writes of 128 KiB in a row four connections moved 1.8 times
+/// as much as with one (27 against 15 Gbit/s over veth, each end on a CPU), eight moved less.
+const LONG_TURN_BYTES: usize = 4 * TURN_BYTES;
+/// See [`LONG_TURN_BYTES`].
+const FEW: usize = 4;
 /// Connection attempts of one worker under way at once: below every sane backlog.
 const OPENING_AT_ONCE: usize = 256;
 /// The longest sleep: how late a worker may see that it should stop, if a wake-up is lost.
@@ -210,6 +215,7 @@ impl<F: Flow> Deck<F> {
     /// Does what a flow wants, and what it wants next, until it has to wait.
     fn advance<E: Engine>(&mut self, engine: &mut E, slot: usize, mut op: Op) -> io::Result<()> {
         let mut turn = TURN;
+        let turn_bytes = if self.live <= FEW { LONG_TURN_BYTES } else { TURN_BYTES };
         loop {
             // Whatever the flow did in between, a timer of its own for one: its next byte has to wait.
             if let Some(until) = self.throttled_until(slot, &op) {
@@ -255,7 +261,7 @@ impl<F: Flow> Deck<F> {
                             Event::Received(bytes) => bytes.len(),
                             _ => 0,
                         };
-                        turn = turn.saturating_sub((moved / TURN_BYTES) as u32);
+                        turn = turn.saturating_sub((moved / turn_bytes) as u32);
                         let now = clock::now();
                         if matches!(event, Event::Connected)
                             && let Some(socket) = &entry.socket

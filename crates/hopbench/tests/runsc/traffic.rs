@@ -104,7 +104,9 @@ fn says_what_is_sandboxed(record: &Record) {
         assert_eq!(meters[1], server, "{name}: {:?}", record.settings);
     }
     for node in &record.cost.nodes {
-        assert!(!node.per_cpu_busy.is_empty() && node.busy_cores > 0.0, "{name}: {node:?}");
+        // The kernel counts in ticks, and misses the little that a few datagrams take.
+        let busy = node.busy_cores > 0.0 || record.workload != "bulk";
+        assert!(!node.per_cpu_busy.is_empty() && busy, "{name}: {node:?}");
     }
 }
 

@@ -243,6 +243,8 @@ fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSu
     out
 }
 
+const MILLISECOND: u64 = 1_000_000;
+
 /// What is common to the workload's points, in words.
 fn setting(campaign: &Campaign, workload: &Workload) -> String {
     let points = &campaign.run.plan.points;
@@ -256,7 +258,8 @@ fn setting(campaign: &Campaign, workload: &Workload) -> String {
             Schedule::Poisson(rate) => format!("Poisson arrivals at {}/s", crate::number::plain(rate)),
         });
     }
-    if !first.point.contains_key("connections") {
+    // Of a ping they are the echoes that can be under way: a matter of its inside.
+    if !first.point.contains_key("connections") && job.workload != "ping" {
         parts.push(counted(u64::from(job.connections), "connection", "connections"));
     }
     let params = serde_json::json!({ "params": job.params });
@@ -266,6 +269,12 @@ fn setting(campaign: &Campaign, workload: &Workload) -> String {
     if !first.server.is_agent() {
         parts.push(format!("server {}", first.server.program));
     }
-    parts.push(format!("window {} after {} warm-up", Span(job.timing.window_ns), Span(job.timing.warmup_ns)));
+    // A window that ends a moment before the next echo is due is no finer than that.
+    let window = if job.timing.window_ns > MILLISECOND {
+        job.timing.window_ns.next_multiple_of(MILLISECOND)
+    } else {
+        job.timing.window_ns
+    };
+    parts.push(format!("window {} after {} warm-up", Span(window), Span(job.timing.warmup_ns)));
     parts.join(", ")
 }
