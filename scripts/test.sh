@@ -33,12 +33,31 @@ esac
 echo "$size bytes, static"
 step "tests"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+trap 'rm -f "$log" "$log.again"' EXIT
 # Measurements of one machine disturb each other: one test binary's measurements run one after the other.
 status=0
 HOPBENCH_BINARY="$PWD/$binary" cargo test --workspace --locked --no-fail-fast >"$log" 2>&1 || status=$?
 grep -Ev '^(running|test .* ok$|$)' "$log" || true
-awk '/^test result:/ { passed += $4; failed += $6; ignored += $8 }
-     END { printf "\n%d passed, %d failed, %d skipped\n", passed, failed, ignored }' "$log"
+sum() { awk '/^test result:/ { passed += $4; failed += $6; ignored += $8 } END { print passed + 0, failed + 0, ignored + 0 }' "$1"; }
+read -r passed failed ignored < <(sum "$log")
+# Tests that measure can meet a stall of a busy machine. What failed is tried once more, and that is said.
+mapfile -t again < <(sed -n 's/^ *`\(-p [^`]*\)`$/\1/p' "$log")
+if [ "$status" -ne 0 ] && [ ${#again[@]} -gt 0 ] && [ ${#again[@]} -le 3 ]; then
+  step "second try of ${again[*]}"
+  status=0
+  for target in "${again[@]}"; do
+    # shellcheck disable=SC2086
+    HOPBENCH_BINARY="$PWD/$binary" cargo test $target --locked >"$log.again" 2>&1 || status=$?
+    grep -Ev '^(running|$)' "$log.again" || true
+    read -r _ still _ < <(sum "$log.again")
+    [ "$still" -eq 0 ] || status=1
+  done
+  [ "$status" -ne 0 ] || {
+    echo "failed at first, passed at the second try: $failed"
+    passed=$((passed + failed))
+    failed=0
+  }
+fi
+printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$ignored"
 grep -h '^SKIP ' "$log" || true
 exit "$status"

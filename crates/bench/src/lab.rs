@@ -68,6 +68,8 @@ impl Lab {
             ip(&["-n", &fabric, "link", "set", &port, "master", "br0", "up"])?;
             ip(&["-n", &name, "addr", "add", &format!("{address}/24"), "dev", "eth0"])?;
             ip(&["-n", &name, "link", "set", "eth0", "up"])?;
+            // Pairs of 10 000 connections follow each other faster than closed ones are forgotten (60 s).
+            ip(&["netns", "exec", &name, "sh", "-c", "echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range"])?;
         }
         Ok(lab)
     }

@@ -4,6 +4,8 @@
 #[path = "lab/lab.rs"]
 mod lab;
 
+use std::collections::BTreeMap;
+
 use hopbench_model::Record;
 use lab::namespace::outside;
 use lab::program::run;
@@ -19,8 +21,8 @@ const TOLERANCE: f64 = 0.02;
 const GIGABIT: &str = "
 name: gigabit
 testbed: {lab: {nodes: [a, b], link: 1Gbit, mtu: 1500}}
-rounds: 2
-time: 500ms
+rounds: 5
+time: 400ms
 warmup: 250ms
 interval: 50ms
 seed: 5
@@ -52,20 +54,28 @@ fn a_link_gives_every_kind_the_same_payload() {
     assert_eq!(done.code, Some(0), "{}", done.story());
     let results = bench.results();
     results.whole();
-    let mut wrong = Vec::new();
+    // What a run reports of a cell is the median of its rounds: one window may meet a stall of the machine.
+    let mut cells: BTreeMap<(&str, &str), Vec<&Record>> = BTreeMap::new();
     for record in &results.records {
-        let expected = payload(if record.path == "overlay" { 50.0 } else { 0.0 });
-        let got = metric(record, "received_bits_per_s");
-        let off = got / expected - 1.0;
-        if off.abs() > TOLERANCE || record.limited_by != "nic" {
-            let name = format!("{} {} round {}", record.path, record.workload, record.round);
+        cells.entry((&record.path, &record.workload)).or_default().push(record);
+    }
+    assert_eq!(cells.len(), 12);
+    let mut wrong = Vec::new();
+    for ((path, workload), mut rounds) in cells {
+        let rate = |record: &Record| metric(record, "received_bits_per_s");
+        rounds.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let middle = rounds[rounds.len() / 2];
+        let expected = payload(if path == "overlay" { 50.0 } else { 0.0 });
+        let off = rate(middle) / expected - 1.0;
+        if off.abs() > TOLERANCE || middle.limited_by != "nic" {
+            let all: Vec<String> = rounds.iter().map(|r| format!("{:.2}", rate(r) / 1e6)).collect();
             wrong.push(format!(
-                "{name}: {:.2} Mbit/s, {:+.2} % of {:.2}; limited by {}: {}",
-                got / 1e6,
+                "{path} {workload}: {} Mbit/s, {:+.2} % of {:.2}; limited by {}: {}",
+                all.join(" "),
                 off * 100.0,
                 expected / 1e6,
-                record.limited_by,
-                record.limited_because
+                middle.limited_by,
+                middle.limited_because
             ));
         }
     }
