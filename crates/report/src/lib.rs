@@ -26,3 +26,8 @@ pub use wakeup::{wakeup_cost, wakeup_costs};
 
 /// The widest line of any output for people, columns.
 pub const WIDTH: usize = 80;
+
+/// A sentence in lines of at most [`WIDTH`] columns.
+pub fn lines(sentence: &str) -> String {
+    wrap::wrap(&wrap::plain(sentence), WIDTH).join("\n")
+}

@@ -214,7 +214,7 @@ impl Session {
             say(format_args!("\n{table}"))?;
         }
         for cost in hopbench_report::wakeup_costs(records) {
-            say(cost)?;
+            say(hopbench_report::lines(&cost))?;
         }
         Ok(())
     }
