@@ -9,6 +9,7 @@ mod netem;
 mod nft;
 mod nginx;
 mod open_files;
+mod probe;
 mod runsc;
 mod shaping;
 mod steering;

@@ -15,6 +15,8 @@ mod link_rate;
 mod merge;
 mod resolve;
 pub mod results;
+#[cfg(test)]
+mod sample;
 mod warnings;
 mod words;
 

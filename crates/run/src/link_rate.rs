@@ -56,26 +56,13 @@ impl LinkRate {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{EngineKind, Pacing, SECOND, Schedule, Timing};
     use serde_json::json;
 
     use super::*;
+    use crate::sample;
 
     fn job(workload: &str, size: &str) -> Job {
-        let timing = Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND };
-        Job {
-            workload: workload.to_owned(),
-            params: json!({"size": size}),
-            schedule: Schedule::Closed,
-            engine: EngineKind::Epoll,
-            connections: 1,
-            threads: 1,
-            pacing: Pacing::Sleep,
-            client_cpus: None,
-            server_cpus: None,
-            timing,
-            seed: 1,
-        }
+        sample::job(workload, json!({"size": size}))
     }
 
     const GIGABIT: LinkRate = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };

@@ -11,6 +11,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
 
+/// A line on standard error that is drawn over, where that is a terminal; elsewhere nothing is drawn.
+pub(super) fn bar() -> ProgressBar {
+    let bar = if std::io::stderr().is_terminal() {
+        ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+    } else {
+        ProgressBar::hidden()
+    };
+    if let Ok(style) = ProgressStyle::with_template("{msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
 /// Shows progress on standard error, when that is a terminal.
 pub(super) struct Live {
     bar: ProgressBar,
@@ -23,16 +36,8 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(job: &Job, interrupt: Interrupt) -> Self {
-        let bar = if std::io::stderr().is_terminal() {
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
-        } else {
-            ProgressBar::hidden()
-        };
-        if let Ok(style) = ProgressStyle::with_template("{msg}") {
-            bar.set_style(style);
-        }
         Self {
-            bar,
+            bar: bar(),
             interrupt,
             workload: job.workload.clone(),
             last: [None, None],

@@ -1,24 +1,9 @@
-use hopbench_model::{Counter, Counts, LatencyKind, Nanos, Pacing, Reading, Schedule, Tick, Timing};
+use hopbench_model::{Counter, Counts, LatencyKind, Nanos, Reading, Schedule, Tick};
 use hopbench_wire::PROTOCOL;
 use serde_json::json;
 
 use super::*;
-
-fn job(workload: &str, params: Value) -> Job {
-    Job {
-        workload: workload.to_owned(),
-        params,
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
-        seed: 1,
-    }
-}
+use crate::sample::job;
 
 /// Readings of the machine and of one process group, at the edges of a second in which it used so many seconds.
 fn end(counts: &[(Counter, u64)], readings: &[(&str, &[(&str, f64)])]) -> EndReport {

@@ -1,23 +1,12 @@
-use hopbench_model::{EngineKind, Latency, NodeCost, Pacing, SECOND, Timing};
+use hopbench_model::{Latency, NodeCost};
 use hopbench_wire::Role;
 use serde_json::json;
 
 use super::*;
+use crate::sample;
 
 fn job(workload: &str) -> Job {
-    Job {
-        workload: workload.to_owned(),
-        params: json!({"size": "1472B"}),
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
-        seed: 1,
-    }
+    sample::job(workload, json!({"size": "1472B"}))
 }
 
 /// A record of 1 s with these metrics.

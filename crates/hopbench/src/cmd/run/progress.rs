@@ -8,10 +8,11 @@ use hopbench_report::{Step, live_line};
 use hopbench_run::results::TrialId;
 use hopbench_run::{Event, Observer};
 use hopbench_wire::Role;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::headline::headline;
 use crate::cmd::interrupt::Interrupt;
+use crate::cmd::live::bar;
 
 /// Tells on standard error how far a run is.
 pub(super) struct Progress {
@@ -30,16 +31,8 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(interrupt: Interrupt) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let bar = if terminal {
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
-        } else {
-            ProgressBar::hidden()
-        };
-        if let Ok(style) = ProgressStyle::with_template("{msg}") {
-            bar.set_style(style);
-        }
         Self {
-            bar,
+            bar: bar(),
             terminal,
             interrupt,
             place: String::new(),
