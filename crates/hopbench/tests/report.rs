@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use hopbench_model::{
-    Cell, EngineKind, Job, LabNode, LabSpec, PLAN_SCHEMA, Pacing, Place, Plan, Point, RUN_SCHEMA, RunFile, RunStatus,
-    SECOND, Schedule, ServerSpec, TestbedSpec, Timing, Via,
+    Cell, EngineKind, Job, LabNode, LabSpec, MeshMode, PLAN_SCHEMA, Pacing, Place, Plan, Point, RUN_SCHEMA, RunFile,
+    RunStatus, SECOND, Schedule, ServerSpec, TestbedSpec, Timing, Via,
 };
 use lab::program;
 use lab::program::run;
@@ -20,7 +20,16 @@ fn folder(dir: &Path) {
     let path = |network: &str| {
         let place = |node: &str| Place { network: network.to_owned(), node: node.to_owned(), runtime: None };
         let (from, to) = (place("a"), place("b"));
-        hopbench_model::Path { name: network.to_owned(), from, to, via: Via::Direct, clients: 1, backends: 1 }
+        hopbench_model::Path {
+            name: network.to_owned(),
+            from,
+            to,
+            via: Via::Direct,
+            clients: 1,
+            backends: 1,
+            mesh: MeshMode::None,
+            variant: None,
+        }
     };
     let timing = Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND };
     let job = Job {

@@ -179,7 +179,7 @@ impl Lab {
         let built = self.standing()?;
         let node_address = |name: &str| built.node(name).map(|node| addresses::node(node.number));
         let target = match (&cast.path.via, cast.service) {
-            (Via::Direct, _) | (_, None) => {
+            (Via::Direct | Via::Gateway(_), _) | (_, None) => {
                 let first = cast.servers.first().and_then(|pod| Some((pod, built.pods.get(pod)?)));
                 first.map(|(id, pod)| {
                     let port = if server.is_agent() { id.agent_port() } else { id.program_port() };
@@ -229,7 +229,8 @@ impl Testbed for Lab {
         self.build(plan)
     }
 
-    fn route(&mut self, path: &Path, server: &ServerSpec) -> Result<Route, Fault> {
+    fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault> {
+        let server = &point.server;
         let programs = if server.is_agent() { Vec::new() } else { self.start_programs(&path.name, &server.program)? };
         let cast = self.cast(&path.name)?;
         let trail = Trail::of(cast, &self.spec);
@@ -253,6 +254,7 @@ impl Testbed for Lab {
             target: self.target(cast, server)?,
             hops,
             programs,
+            proxies: Vec::new(),
             link_bits_per_s,
             mtu_bytes,
             tunnel_bytes,

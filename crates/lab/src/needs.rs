@@ -88,7 +88,7 @@ fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
     let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
     let via = match &path.via {
         Via::NodePort(node) => Some(node),
-        Via::Direct | Via::ClusterIp => None,
+        Via::Direct | Via::ClusterIp | Via::Gateway(_) => None,
     };
     for node in [&path.from.node, &path.to.node].into_iter().chain(via) {
         if !spec.nodes.iter().any(|known| known.name == *node) {
@@ -188,7 +188,7 @@ pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use hopbench_model::{EngineKind, Job, Pacing, Place, Schedule, ServerSpec, Timing};
+    use hopbench_model::{EngineKind, Job, MeshMode, Pacing, Place, Schedule, ServerSpec, Timing};
 
     use super::*;
 
@@ -198,7 +198,16 @@ mod tests {
 
     fn cell(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> (Path, Point) {
         let to = place(runtime);
-        let path = Path { name: "p".into(), from: place(None), to, via: Via::Direct, clients: 1, backends: 1 };
+        let path = Path {
+            name: "p".into(),
+            from: place(None),
+            to,
+            via: Via::Direct,
+            clients: 1,
+            backends: 1,
+            mesh: MeshMode::None,
+            variant: None,
+        };
         let set = |cpu: Option<usize>| cpu.map(|cpu| CpuSet(vec![cpu]));
         let job = Job {
             workload: "http".into(),

@@ -49,7 +49,7 @@ impl Service {
             cast.servers.iter().filter_map(|pod| Some(SocketAddrV4::new(address(pod)?, port(pod)))).collect()
         };
         let (front, agent, program) = match cast.path.via {
-            Via::Direct => return None,
+            Via::Direct | Via::Gateway(_) => return None,
             Via::ClusterIp => (Front::Address(addresses::service(number)), AGENT_PORT, PROGRAM_PORT),
             Via::NodePort(_) => {
                 let (agent, program) = addresses::node_ports(number);
@@ -83,7 +83,7 @@ impl Service {
 /// The node that translates for a path; none without a Service.
 pub(crate) fn translator(cast: &Cast) -> Option<&str> {
     match &cast.path.via {
-        Via::Direct => None,
+        Via::Direct | Via::Gateway(_) => None,
         Via::ClusterIp => Some(&cast.path.from.node),
         Via::NodePort(node) => Some(node),
     }

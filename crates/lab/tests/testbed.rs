@@ -54,7 +54,7 @@ fn can_be(from: &str, to: &str, same_node: bool, via: &Via, nodes: (&str, &str))
     let routed = |name: &str| !matches!(name, "macvlan" | "eni");
     let apart = |x: &str, y: &str| (x == "macvlan" && routed(y)) || (y == "macvlan" && routed(x));
     match via {
-        Via::Direct => !(same_node && apart(from, to)),
+        Via::Direct | Via::Gateway(_) => !(same_node && apart(from, to)),
         Via::ClusterIp => routed(from) && !(same_node && to == "macvlan"),
         Via::NodePort(node) => !(from == "macvlan" && node == nodes.0 || to == "macvlan" && node == nodes.1),
     }
@@ -114,7 +114,7 @@ fn what_is_said_to_be_impossible_is() {
             path("eni@a", "bridge@b", Via::ClusterIp),
         ];
         let mut lab = built(&paths);
-        let target = |lab: &mut Lab, path: &Path| lab.route(path, &agent()).expect("a route").target;
+        let target = |lab: &mut Lab, path: &Path| lab.route(path, &point("rr", agent())).expect("a route").target;
         for path in &paths {
             let target = target(&mut lab, path);
             let client = lab.namespace(&path.from.to_string()).expect("a place");
@@ -133,7 +133,7 @@ fn a_way_past_the_tunnel_fails_the_proof() {
         let overlay = path("overlay@a", "overlay@b", Via::Direct);
         let mut lab = built(std::slice::from_ref(&overlay));
         assert_eq!(echo(&mut lab, &overlay, 2).expect("traffic").doubts(&lab), []);
-        let server = lab.route(&overlay, &agent()).expect("a route").target.ip();
+        let server = lab.route(&overlay, &point("rr", agent())).expect("a route").target.ip();
         run(&lab, "a", &format!("ip route add {server}/32 via 10.10.0.2 dev eth0"));
         let doubts = echo(&mut lab, &overlay, 2).expect("traffic still flows").doubts(&lab);
         let hops: Vec<&str> = doubts.iter().map(|proof| proof.hop.as_str()).collect();
@@ -148,7 +148,7 @@ fn a_way_through_a_tunnel_that_is_not_the_paths_fails_the_proof() {
             (path("bridge@a", "bridge@b", Via::Direct), path("overlay@a", "overlay@b", Via::Direct));
         let mut lab = built(&[bridge.clone(), overlay]);
         assert_eq!(echo(&mut lab, &bridge, 2).expect("traffic").doubts(&lab), []);
-        let server = lab.route(&bridge, &agent()).expect("a route").target.ip();
+        let server = lab.route(&bridge, &point("rr", agent())).expect("a route").target.ip();
         let ends = run(&lab, "b", "ip -4 -o address show dev vxlan0");
         let end = ends.split_whitespace().find_map(|word| word.strip_suffix("/32")).expect("an address").to_owned();
         run(&lab, "a", &format!("ip route add {server}/32 via {end} dev vxlan0 onlink"));
@@ -167,7 +167,7 @@ fn a_way_over_another_node_fails_the_proof() {
         let local = path("ptp@a", "bridge@a", Via::Direct);
         let mut lab = built(std::slice::from_ref(&local));
         assert_eq!(echo(&mut lab, &local, 2).expect("traffic").doubts(&lab), []);
-        let target = lab.route(&local, &agent()).expect("a route").target;
+        let target = lab.route(&local, &point("rr", agent())).expect("a route").target;
         run(&lab, "a", "ip rule add iif p1 lookup 77");
         run(&lab, "a", &format!("ip route add {}/32 via 10.10.0.2 dev eth0 table 77", target.ip()));
         let doubts = echo(&mut lab, &local, 2).expect("traffic still flows").doubts(&lab);
@@ -184,8 +184,8 @@ fn a_connection_past_its_service_fails_the_proof() {
         let (direct, service) =
             (path("bridge@a", "bridge@b", Via::Direct), path("bridge@a", "bridge@b", node_port("c")));
         let mut lab = built(&[direct.clone(), service.clone()]);
-        let past = lab.route(&direct, &agent()).expect("a route").target;
-        let route = lab.route(&service, &agent()).expect("a route");
+        let past = lab.route(&direct, &point("rr", agent())).expect("a route").target;
+        let route = lab.route(&service, &point("rr", agent())).expect("a route");
         let doubts = echo_to(&mut lab, route, past, 2).expect("traffic").doubts(&lab);
         let hops: BTreeSet<&str> = doubts.iter().map(|proof| proof.hop.as_str()).collect();
         assert!(hops.is_superset(&BTreeSet::from(["peer", "dnat on c", "c/eth0"])), "{doubts:#?}");
@@ -267,9 +267,9 @@ fn links_are_as_the_plan_says() {
             let shown = run(&lab, place, &format!("ip link show dev {link}"));
             assert!(shown.contains(&format!("mtu {mtu} ")), "{place}: {shown}");
         }
-        let route = lab.route(&paths[0], &agent()).expect("a route");
+        let route = lab.route(&paths[0], &point("rr", agent())).expect("a route");
         assert_eq!((route.link_bits_per_s, route.mtu_bytes, route.tunnel_bytes), (Some(500_000_000), 1450, 0));
-        let route = lab.route(&paths[1], &agent()).expect("a route");
+        let route = lab.route(&paths[1], &point("rr", agent())).expect("a route");
         assert_eq!((route.link_bits_per_s, route.mtu_bytes, route.tunnel_bytes), (Some(500_000_000), 1450, 50));
         for path in &paths {
             assert_eq!(echo(&mut lab, path, 2).expect("traffic").doubts(&lab), [], "{}", path.name);
@@ -297,7 +297,7 @@ fn nginx_serves_the_sizes_that_the_plan_asks_for() {
         let mut pids = BTreeSet::new();
         for path in &paths {
             for size in [1024_usize, 300_000] {
-                let route = lab.route(path, &nginx(size as u64)).expect("a route");
+                let route = lab.route(path, &point("http", nginx(size as u64))).expect("a route");
                 assert_eq!(route.programs.len(), 2, "a master and a worker");
                 for pid in &route.programs {
                     let group = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(*pid as i32)));
@@ -322,14 +322,14 @@ fn nginx_serves_the_sizes_that_the_plan_asks_for() {
         assert_eq!(pids.len(), 4, "one nginx a server pod, however often it is asked for");
         // A worker, then a master that crash: the next trial has those of then.
         let mut crash = |at: usize| {
-            let before = lab.route(&paths[0], &nginx(1024)).expect("a route").programs;
+            let before = lab.route(&paths[0], &point("http", nginx(1024))).expect("a route").programs;
             let pid = before[at];
             nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), nix::sys::signal::SIGKILL).expect("a kill");
             let end = Instant::now() + Duration::from_secs(2);
             while fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
                 assert!(Instant::now() < end, "process {pid} lives");
             }
-            let route = lab.route(&paths[0], &nginx(1024)).expect("a route");
+            let route = lab.route(&paths[0], &point("http", nginx(1024))).expect("a route");
             assert!(route.programs.len() == 2 && !route.programs.contains(&pid), "{before:?} {:?}", route.programs);
             let place = lab.namespace("bridge@a").expect("a place");
             place.run(move || TcpStream::connect(route.target)).expect("inside").expect("a server");
@@ -431,7 +431,7 @@ fn cpus_that_a_workload_names_win_over_the_nodes() {
         let (of_client, of_server) = (allowed(&client), allowed(&server));
         assert!(of_client.contains(&first) && of_client.contains(&last), "{of_client:?}");
         assert!(!of_server.contains(&first) && of_server.contains(&last), "{of_server:?}");
-        let route = lab.route(&across, &agent()).expect("a route");
+        let route = lab.route(&across, &point("rr", agent())).expect("a route");
         assert_eq!(route.cpus, BTreeMap::from([(client.clone(), of_client), (server, of_server)]));
         let facts = lab.facts();
         assert!(facts["agent bridge@a cpus"].contains("a workload names its CPUs"), "{facts:?}");
@@ -541,7 +541,7 @@ fn nodes_have_cpus_of_their_own_where_there_are_enough() {
         }
         assert_eq!(facts["cpus"], "every node has CPUs of its own", "{facts:?}");
         assert_ne!(facts["node a cpus"], facts["node b cpus"]);
-        let route = lab.route(&plan.paths[0], &agent()).expect("a route");
+        let route = lab.route(&plan.paths[0], &point("rr", agent())).expect("a route");
         for (id, node) in &route.nodes {
             let held = CpuSet(route.cpus[id].clone());
             assert_eq!(held.to_string(), facts[&format!("node {node} cpus")], "{id}");
@@ -589,7 +589,7 @@ fn counters_are_read_quickly() {
     inside("counters_are_read_quickly", || {
         let service = path("overlay@a", "overlay@b", node_port("c"));
         let mut lab = built(std::slice::from_ref(&service));
-        let route = lab.route(&service, &agent()).expect("a route");
+        let route = lab.route(&service, &point("rr", agent())).expect("a route");
         let start = Instant::now();
         for _ in 0..20 {
             lab.counters(&route).expect("counters");

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{MeshMode, Variant};
+
 /// Where an endpoint lives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,15 +40,18 @@ pub enum Via {
     ClusterIp,
     /// A port of this node, which need not have a backend.
     NodePort(String),
+    /// A proxy in a pod of this node, in front of the servers.
+    Gateway(String),
 }
 
-/// `direct`, `cluster-ip`, `node-port@b`.
+/// `direct`, `cluster-ip`, `node-port@b`, `gateway@c`.
 impl fmt::Display for Via {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Direct => f.write_str("direct"),
             Self::ClusterIp => f.write_str("cluster-ip"),
             Self::NodePort(node) => write!(f, "node-port@{node}"),
+            Self::Gateway(node) => write!(f, "gateway@{node}"),
         }
     }
 }
@@ -65,6 +70,19 @@ pub struct Path {
     pub via: Via,
     /// Clients, each a pod of its own (on `host`, an agent of its own); at least 1.
     pub clients: u32,
-    /// Servers behind the Service, each a pod of its own; more than 1 only with a Service.
+    /// Servers behind the Service, each a pod of its own; more than 1 only with a Service or a gateway.
     pub backends: u32,
+    /// Which ends have a sidecar that the traffic passes.
+    #[serde(default, skip_serializing_if = "MeshMode::is_none")]
+    pub mesh: MeshMode,
+    /// How its proxies are set up; absent: it has none, no sidecar and no gateway.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
+}
+
+impl Path {
+    /// Whether proxies take part.
+    pub fn is_proxied(&self) -> bool {
+        !self.mesh.is_none() || matches!(self.via, Via::Gateway(_))
+    }
 }

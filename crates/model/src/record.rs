@@ -121,8 +121,28 @@ pub struct Cost {
     /// The server's process.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub server: BTreeMap<String, f64>,
+    /// The proxies on the path and those beside it, which stand idle.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proxies: Vec<ProxyCost>,
     /// The machines.
     pub nodes: Vec<NodeCost>,
+}
+
+/// What a proxy, or a service that proxies ask, spent over the window.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProxyCost {
+    /// Its name on the path: `client-sidecar`, `server-sidecar`, `server-sidecar#2`, `gateway`, `policy`, `telemetry`.
+    pub name: String,
+    /// The node that it is on.
+    pub node: String,
+    /// Whether the path names it; the others should have seen no traffic: what they spend is the cost of idling.
+    pub named: bool,
+    /// Figures of the window: `cpu_s`, `user_s`, `system_s`, `cores`, `rss_bytes`, `threads`; and what the proxy itself
+    /// says, from the trial's start to its end, warm-up included: `downstream_connections`, `requests`,
+    /// `upstream_connections`, `retries`, `tls_handshakes`, `allocated_bytes`, `workers` ...
+    #[serde(flatten)]
+    pub figures: BTreeMap<String, f64>,
 }
 
 /// What a machine spent over the window.

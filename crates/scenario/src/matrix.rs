@@ -13,7 +13,7 @@
 //! A path is called FROM-TO, then `.` and the name of the pair of nodes where there are several, then `.` and the way
 //! where it is not direct: `host-bridge.cross-node.cluster-ip`; `node-port@c` becomes `node-port-c`.
 
-use hopbench_model::{Path, Via};
+use hopbench_model::{MeshMode, Path, Via};
 
 use crate::fields::{Fields, named};
 use crate::node::{At, Kind, Node, quoted};
@@ -82,6 +82,8 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
                         via: via.clone(),
                         clients: 1,
                         backends: 1,
+                        mesh: MeshMode::None,
+                        variant: None,
                     };
                     check(&path, node.at, "places", words, problems);
                     out.push((node.at, path));

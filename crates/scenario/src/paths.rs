@@ -1,6 +1,6 @@
 //! `paths:`, each by its name.
 
-use hopbench_model::{Path, Via};
+use hopbench_model::{MeshMode, Path, Via};
 
 use crate::fields::{Fields, joined, named};
 use crate::node::{At, Kind, Node};
@@ -42,7 +42,16 @@ fn short(text: &str, at: At, path: &str, words: &Words<'_>, problems: &mut Probl
     let from = words.place(from.trim(), at, path, problems);
     let to = words.place(to.trim(), at, path, problems);
     let via = via.map_or(Some(Via::Direct), |via| words.via(via, at, path, problems));
-    Some(Path { name: String::new(), from: from?, to: to?, via: via?, clients: 1, backends: 1 })
+    Some(Path {
+        name: String::new(),
+        from: from?,
+        to: to?,
+        via: via?,
+        clients: 1,
+        backends: 1,
+        mesh: MeshMode::None,
+        variant: None,
+    })
 }
 
 fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> Option<Path> {
@@ -72,7 +81,16 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
     };
     let (clients, backends) = (ends("clients"), ends("backends"));
     fields.checked("mesh", "`none`: meshes are not in this version", |mesh: &String| mesh == "none", problems);
-    Some(Path { name: String::new(), from: from?, to: to?, via: via?, clients, backends })
+    Some(Path {
+        name: String::new(),
+        from: from?,
+        to: to?,
+        via: via?,
+        clients,
+        backends,
+        mesh: MeshMode::None,
+        variant: None,
+    })
 }
 
 /// What no single key of a path is to blame for.

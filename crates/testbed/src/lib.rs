@@ -9,7 +9,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 
-use hopbench_model::{EndReport, Fault, Job, Path, Plan, Point, Proof, ServerSpec};
+use hopbench_model::{EndReport, Fault, Job, Path, Plan, Point, Proof};
 
 /// Where scenarios run.
 pub trait Testbed {
@@ -32,11 +32,12 @@ pub trait Testbed {
     /// What could not be had; whatever was built until then is gone.
     fn up(&mut self, plan: &Plan) -> Result<(), Fault>;
 
-    /// Who takes part in the trials of a path, and where its clients connect to.
+    /// Who takes part in the trials of a cell, and where its clients connect to. Server programs and proxies that have
+    /// ended are started again.
     ///
     /// # Errors
-    /// A path or a server that was not part of the plan that was built, a server program that cannot be started.
-    fn route(&mut self, path: &Path, server: &ServerSpec) -> Result<Route, Fault>;
+    /// A path or a server that was not part of the plan that was built, a program that cannot be started.
+    fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault>;
 
     /// A new control session with an agent. An agent that died is started again first.
     ///
@@ -55,6 +56,15 @@ pub trait Testbed {
     /// # Errors
     /// Counters that cannot be read.
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault>;
+
+    /// What the proxies of a route say of themselves now, by their names: `allocated_bytes`, `workers`,
+    /// `active_connections` ...; empty where there are none.
+    ///
+    /// # Errors
+    /// A proxy that does not answer.
+    fn gauges(&mut self, _route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
+        Ok(BTreeMap::new())
+    }
 
     /// What the counters and the ends' reports say about the way the traffic took.
     fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof>;
@@ -102,6 +112,8 @@ pub struct Route {
     pub hops: Vec<String>,
     /// Processes of the server program, where it is not the agent; their CPU is the server's cost.
     pub programs: Vec<u32>,
+    /// The proxies in the pods of the path, those that it does not name, too.
+    pub proxies: Vec<Proxy>,
     /// Rate of the slowest link that all of the path's traffic crosses, each direction, bits/s with Ethernet headers;
     /// absent: not known, or no link is shaped.
     pub link_bits_per_s: Option<u64>,
@@ -109,6 +121,43 @@ pub struct Route {
     pub mtu_bytes: u32,
     /// Bytes that tunnels on the path add to each packet on that link.
     pub tunnel_bytes: u32,
+}
+
+/// A proxy in a pod of a path, or a service that such proxies ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Its name on the path: `client-sidecar`, `server-sidecar`, `server-sidecar#2`, `gateway`, `policy`, `telemetry`.
+    pub name: String,
+    /// The node that it is on.
+    pub node: String,
+    /// Whether the path names it; the others must not see any traffic.
+    pub named: bool,
+    /// Its processes, in this process' own `/proc`; empty where they cannot be seen.
+    pub pids: Vec<u32>,
+    /// Threads of it that carry traffic.
+    pub workers: u32,
+    /// CPUs that it is held to; absent: any of its node.
+    pub cpus: Option<Vec<usize>>,
+}
+
+/// Values that go up and down, by name.
+pub type Gauges = BTreeMap<String, f64>;
+
+/// Name of the counter `counter` of the proxy `proxy` of a route: `proxy client-sidecar requests`. What is counted:
+/// `downstream_connections`, `requests`, `upstream_connections`, `upstream_connect_failures`, `retries`,
+/// `tls_handshakes` ...
+pub fn of_proxy(proxy: &str, counter: &str) -> String {
+    format!("proxy {proxy} {counter}")
+}
+
+/// How the counters of a proxy grew, by the names that [`of_proxy`] was given.
+pub fn proxy_growth(before: &Counters, after: &Counters, proxy: &str) -> BTreeMap<String, u64> {
+    let prefix = of_proxy(proxy, "");
+    let grown = after.iter().filter_map(|(name, value)| {
+        let counter = name.strip_prefix(&prefix)?;
+        Some((counter.to_owned(), value.saturating_sub(*before.get(name)?)))
+    });
+    grown.collect()
 }
 
 /// Counters by name, like `b/vxlan0 rx_bytes`; they only grow.

@@ -1,6 +1,6 @@
 //! Proofs of what was made up.
 
-use hopbench_model::Place;
+use hopbench_model::{MeshMode, Place};
 
 use super::*;
 use crate::trail::Owner;
@@ -46,6 +46,8 @@ fn an_agent_on_other_cpus_is_told() {
         via: Via::Direct,
         clients: 1,
         backends: 1,
+        mesh: MeshMode::None,
+        variant: None,
     };
     let pod = PodId { place, index: 0 };
     let judge = |found: &[&[usize]]| {

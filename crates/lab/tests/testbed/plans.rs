@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cell, EngineKind, Job, LabNode, LabSpec, PLAN_SCHEMA, Pacing, Path, Place, Plan, Point, Schedule, ServerSpec,
-    TestbedSpec, Timing, Via,
+    Cell, EngineKind, Job, LabNode, LabSpec, MeshMode, PLAN_SCHEMA, Pacing, Path, Place, Plan, Point, Schedule,
+    ServerSpec, TestbedSpec, Timing, Via,
 };
 
 /// Nodes `a`, `b` and `c` of one zone.
@@ -23,7 +23,7 @@ pub(crate) fn place(text: &str) -> Place {
 /// A path with one client and one server.
 pub(crate) fn path(from: &str, to: &str, via: Via) -> Path {
     let name = format!("{from} to {to} {via}");
-    Path { name, from: place(from), to: place(to), via, clients: 1, backends: 1 }
+    Path { name, from: place(from), to: place(to), via, clients: 1, backends: 1, mesh: MeshMode::None, variant: None }
 }
 
 /// A job with nothing special about it.

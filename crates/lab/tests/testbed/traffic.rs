@@ -57,7 +57,7 @@ impl Trial {
 
 /// Echoes over a path, `connections` from each client.
 pub(crate) fn echo(lab: &mut Lab, path: &Path, connections: u32) -> Result<Trial, String> {
-    let route = lab.route(path, &plans::agent()).map_err(|e| e.to_string())?;
+    let route = lab.route(path, &plans::point("rr", plans::agent())).map_err(|e| e.to_string())?;
     echo_to(lab, route.clone(), route.target, connections)
 }
 

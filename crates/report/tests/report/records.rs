@@ -39,6 +39,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                 ("involuntary_switches", 12.0),
             ]),
             server: figures(&[("user_s", 0.31), ("system_s", 6.12), ("max_rss_bytes", 9_437_184.0)]),
+            proxies: Vec::new(),
             nodes: vec![NodeCost {
                 name: "worker-1".to_owned(),
                 busy_cores: 1.21,

@@ -46,7 +46,8 @@ pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], one_machine: bool)
         burdens(Role::Client, clients, &of_clients).chain(burdens(Role::Server, servers, &of_servers)).collect();
     let sides = [("client", clients, &of_clients), ("server", servers, &of_servers)];
     let invariants = sides.iter().filter_map(|(name, ends, spent)| fits_cpus(name, ends, spent, &nodes)).collect();
-    Spent { burdens, cost: Cost { client: sum(&of_clients), server: sum(&of_servers), nodes }, invariants, warning }
+    let cost = Cost { client: sum(&of_clients), server: sum(&of_servers), proxies: Vec::new(), nodes };
+    Spent { burdens, cost, invariants, warning }
 }
 
 fn cores(process: &BTreeMap<String, f64>) -> f64 {

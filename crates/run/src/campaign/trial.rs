@@ -57,7 +57,7 @@ impl Trial<'_> {
         let name = &self.point.job.workload;
         let workload =
             hopbench_load::workload(name).ok_or_else(|| Fault::input(format!("workload `{name}` is not known")))?;
-        let route = testbed.route(self.path, &self.point.server)?;
+        let route = testbed.route(self.path, self.point)?;
         let (job, target) = self.address(workload, &route);
         let mut ends = links.take(testbed, &route.clients, &route.servers)?;
         for (agent, link) in ends_of(&route, &mut ends) {

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 
 use hopbench_agent::{Inherited, Limits};
-use hopbench_model::{Fault, Path, Plan, Point, Proof, ServerSpec};
+use hopbench_model::{Fault, Path, Plan, Point, Proof};
 use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
 
@@ -86,7 +86,7 @@ impl Testbed for Bed {
         Ok(())
     }
 
-    fn route(&mut self, path: &Path, _server: &ServerSpec) -> Result<Route, Fault> {
+    fn route(&mut self, path: &Path, _point: &Point) -> Result<Route, Fault> {
         self.routes.push(path.name.clone());
         if self.trouble.get(&path.name) == Some(&Trouble::NoRoute) {
             return Err(Fault::environment("the road is closed"));
@@ -104,6 +104,7 @@ impl Testbed for Bed {
             cpus: BTreeMap::new(),
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
+            proxies: Vec::new(),
             link_bits_per_s: None,
             mtu_bytes: 0,
             tunnel_bytes: 0,

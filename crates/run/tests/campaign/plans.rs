@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cell, EngineKind, Job, LabNode, LabSpec, Pacing, Path, Place, Plan, Point, Schedule, ServerSpec, TestbedSpec,
-    Timing, Via,
+    Cell, EngineKind, Job, LabNode, LabSpec, MeshMode, Pacing, Path, Place, Plan, Point, Schedule, ServerSpec,
+    TestbedSpec, Timing, Via,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +14,16 @@ const MS: u64 = 1_000_000;
 pub(crate) fn path(name: &str, clients: u32, backends: u32) -> Path {
     let place = Place { network: "host".to_owned(), node: "a".to_owned(), runtime: None };
     let via = if backends > 1 { Via::ClusterIp } else { Via::Direct };
-    Path { name: name.to_owned(), from: place.clone(), to: place, via, clients, backends }
+    Path {
+        name: name.to_owned(),
+        from: place.clone(),
+        to: place,
+        via,
+        clients,
+        backends,
+        mesh: MeshMode::None,
+        variant: None,
+    }
 }
 
 /// A job with a window of so many ms.

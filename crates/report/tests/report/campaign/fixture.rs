@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cell, Cost, EngineKind, Environment, Failure, Invariant, Job, LabNode, LabSpec, Latency, NodeCost, PLAN_SCHEMA,
-    Pacing, Path, Place, Plan, Point, Proof, RECORD_SCHEMA, RUN_SCHEMA, Record, RunFile, RunStatus, SECOND, Schedule,
-    ServerSpec, Skipped, TestbedSpec, Timing, Via, Warning, WarningKind, point_label,
+    Cell, Cost, EngineKind, Environment, Failure, Invariant, Job, LabNode, LabSpec, Latency, MeshMode, NodeCost,
+    PLAN_SCHEMA, Pacing, Path, Place, Plan, Point, Proof, RECORD_SCHEMA, RUN_SCHEMA, Record, RunFile, RunStatus,
+    SECOND, Schedule, ServerSpec, Skipped, TestbedSpec, Timing, Via, Warning, WarningKind, point_label,
 };
 use hopbench_stats::Histogram;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn place(network: &str, node: &str) -> Place {
 
 pub(crate) fn path(name: &str, from: (&str, &str), to: (&str, &str), via: Via) -> Path {
     let (from, to) = (place(from.0, from.1), place(to.0, to.1));
-    Path { name: name.to_owned(), from, to, via, clients: 1, backends: 1 }
+    Path { name: name.to_owned(), from, to, via, clients: 1, backends: 1, mesh: MeshMode::None, variant: None }
 }
 
 pub(crate) fn job(kind: &str, params: Value, schedule: Schedule, connections: u32) -> Job {

@@ -1,0 +1,13 @@
+//! Envoy's configuration as data: what a proxy is to do in, a bootstrap out. No I/O: testbeds write the file and start
+//! the process.
+//!
+//! ```text
+//!   Proxy (listeners, their routes, variant, identity) ─► bootstrap ─► the JSON that Envoy reads
+//!   ports: which port of a pod passes which sidecars
+//! ```
+
+mod ports;
+mod proxy;
+
+pub use ports::{App, Exposed, INBOUND, MARK, OUTBOUND, exposed, is_exposed};
+pub use proxy::{Identity, Listener, Protocol, Proxy, Route, Upstream};

@@ -1,0 +1,98 @@
+//! What a proxy is to do.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use hopbench_model::Variant;
+
+/// What a proxy takes a connection for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Protocol {
+    /// Bytes.
+    Tcp,
+    /// HTTP/1.1 from applications; between proxies what the variant says.
+    Http,
+}
+
+/// One proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Its name among proxies: `bridge@a`.
+    pub name: String,
+    /// How it is set up.
+    pub variant: Variant,
+    /// The Unix socket of its admin endpoint: a path, or a name in the network namespace that begins with `@`.
+    pub admin: String,
+    /// Where it listens.
+    pub listeners: Vec<Listener>,
+    /// The mark of its own packets, where it stands in a pod whose packets are intercepted.
+    pub mark: Option<u32>,
+    /// Who it is; needed where a route encrypts or decrypts.
+    pub identity: Option<Identity>,
+    /// The file of its access log; used where the variant logs.
+    pub access_log: String,
+    /// The policy service; needed where the variant checks.
+    pub policy: Option<SocketAddr>,
+    /// The telemetry service; needed where the variant reports.
+    pub telemetry: Option<SocketAddr>,
+}
+
+/// What a proxy proves to others, and whom it believes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Its certificate, PEM.
+    pub certificate: String,
+    /// The key of that, PEM.
+    pub key: String,
+    /// The authority whose certificates it believes, PEM.
+    pub authority: String,
+}
+
+/// The key stays out of logs.
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
+}
+
+/// A port on which a proxy takes connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listener {
+    /// `inbound`, `outbound` or `gateway`.
+    pub name: String,
+    /// The port, on all addresses.
+    pub port: u16,
+    /// Whether connections come here by redirection, and routes look at where they were meant to go.
+    pub redirected: bool,
+    /// What it does with them; a connection that no route is for is closed.
+    pub routes: Vec<Route>,
+}
+
+/// What a proxy does with the connections to one port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// Its name, which no other route of the proxy has: letters, digits, `-`.
+    pub name: String,
+    /// The address they were meant for; absent: any.
+    pub address: Option<Ipv4Addr>,
+    /// The port they were meant for.
+    pub port: u16,
+    /// What they carry.
+    pub protocol: Protocol,
+    /// Whether they come from another proxy, which encrypts where the variant says so.
+    pub from_proxy: bool,
+    /// Whether they go on to another proxy.
+    pub to_proxy: bool,
+    /// Whether the policy service is asked, where the variant checks.
+    pub checked: bool,
+    /// Where they go on to.
+    pub upstream: Upstream,
+}
+
+/// Where connections go on to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Upstream {
+    /// Where they were meant to go; at this port instead of the one that they were meant for, where there is one.
+    Original(Option<u16>),
+    /// One of these, in turn.
+    Endpoints(Vec<SocketAddr>),
+}

@@ -1,0 +1,143 @@
+//! What a path meets in a mesh: which proxies, set up how.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Which ends of a path have a sidecar that the traffic passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeshMode {
+    /// Neither: the ports are excluded from interception.
+    #[default]
+    None,
+    /// The server's.
+    Server,
+    /// The client's.
+    Client,
+    /// Both.
+    Both,
+}
+
+impl MeshMode {
+    /// Every mode.
+    pub const ALL: [Self; 4] = [Self::None, Self::Server, Self::Client, Self::Both];
+
+    /// Its word in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::Both => "both",
+        }
+    }
+
+    /// Whether there is none, for serde.
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+
+    /// Whether the client's sidecar takes part.
+    pub fn has_client(self) -> bool {
+        matches!(self, Self::Client | Self::Both)
+    }
+
+    /// Whether the server's sidecar takes part.
+    pub fn has_server(self) -> bool {
+        matches!(self, Self::Server | Self::Both)
+    }
+}
+
+impl fmt::Display for MeshMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What proxies speak with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HttpVersion {
+    /// HTTP/1.1.
+    #[default]
+    Http1,
+    /// HTTP/2.
+    Http2,
+}
+
+/// How the proxies of a path are set up: a short named thing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Whether proxies authenticate each other and encrypt between them.
+    pub mtls: bool,
+    /// Statistics for each route and each peer.
+    pub stats: bool,
+    /// A line in a file for each request or connection.
+    pub access_log: bool,
+    /// A policy service is asked before each request (HTTP) or connection (TCP).
+    pub policy_check: bool,
+    /// Each request or connection is reported to a telemetry service.
+    pub policy_report: bool,
+    /// Worker threads of each proxy, at least 1.
+    pub concurrency: u32,
+    /// The most connections that a proxy opens to one upstream cluster; absent: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_connections: Option<u32>,
+    /// What proxies speak with each other; with applications they speak HTTP/1.1.
+    pub upstream: HttpVersion,
+}
+
+impl Variant {
+    /// Worker threads where the scenario does not say: what Istio gives its sidecars.
+    pub const CONCURRENCY: u32 = 2;
+
+    /// Mutual TLS and nothing else.
+    pub fn plain() -> Self {
+        Self {
+            name: "plain".to_owned(),
+            mtls: true,
+            stats: false,
+            access_log: false,
+            policy_check: false,
+            policy_report: false,
+            concurrency: Self::CONCURRENCY,
+            max_connections: None,
+            upstream: HttpVersion::Http1,
+        }
+    }
+
+    /// The variants that a scenario can name without describing them.
+    pub fn known() -> Vec<Self> {
+        let plain = Self::plain();
+        let named = |name: &str| Self { name: name.to_owned(), ..plain.clone() };
+        vec![
+            Self { stats: true, ..named("stats") },
+            Self { access_log: true, ..named("access-log") },
+            Self { policy_check: true, ..named("policy-check") },
+            Self { policy_report: true, ..named("policy-report") },
+            Self { mtls: false, ..named("no-mtls") },
+            Self { upstream: HttpVersion::Http2, ..named("http2") },
+            plain,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_variants_differ_and_have_names_of_their_own() {
+        let known = Variant::known();
+        for (at, one) in known.iter().enumerate() {
+            for other in &known[at + 1..] {
+                assert_ne!(one.name, other.name);
+                assert_ne!(&Variant { name: other.name.clone(), ..one.clone() }, other);
+            }
+        }
+    }
+}
