@@ -5,9 +5,10 @@ set -euo pipefail
 hopbench=$(realpath "$1")
 cd "$(dirname "$0")/.."
 
-# The one thing that the lab cannot do itself: nft, for the path through a Service.
-scripts/install-test-tools.sh nft ||
-  echo "hopbench: going on without; what needs it is left out, and the plan says so" >&2
+# What the lab cannot do itself: nft, for the path through a Service, and Envoy, for the path through sidecars.
+without() { echo "hopbench: going on without; what needs it is left out, and the plan says so" >&2; }
+scripts/install-test-tools.sh nft || without
+scripts/install-envoy.sh || without
 
 printf '$ hopbench plan quickstart\n'
 "$hopbench" plan quickstart

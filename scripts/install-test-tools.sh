@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs programs that hopbench or its tests use, where it can; says what it could not. Usage:
 #   install-test-tools.sh              all that the tests use: namespaces and shaping (iproute2, nftables), a real web
-#                                      server (nginx), a browser that opens reports (chromium) with a font
+#                                      server (nginx), a browser that opens reports (chromium) with a font,
+#                                      and Envoy, which goes into the user's cache
 #   install-test-tools.sh PROGRAM ...  only these
 # Does nothing where all of it is there.
 set -euo pipefail
@@ -9,7 +10,10 @@ set -euo pipefail
 declare -A package=([ip]=iproute2 [tc]=iproute2 [nft]=nftables [nginx]=nginx-light [unshare]=util-linux
   [chromium]=chromium)
 wanted=("$@")
-[ ${#wanted[@]} -gt 0 ] || wanted=("${!package[@]}")
+if [ ${#wanted[@]} -eq 0 ]; then
+  wanted=("${!package[@]}")
+  "$(dirname "$0")/install-envoy.sh"
+fi
 missing=()
 for tool in "${wanted[@]}"; do
   PATH="$PATH:/usr/sbin:/sbin" command -v "$tool" >/dev/null || missing+=("${package[$tool]}")

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hopbench_load::crew::{Context, Crew};
 use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Throttle, Tickets, Window, workload};
 use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, Tick};
-use hopbench_sys::{Waker, clock, cpu};
+use hopbench_sys::{Waker, clock, cpu, usage};
 use hopbench_wire::{FlowKey, Prepare, Role, WorkloadCode};
 
 use crate::entrance::{self, Entrance};
@@ -66,9 +66,13 @@ pub(crate) struct Trial {
     tickets: Arc<Tickets>,
     crew: Option<Crew>,
     observer: Observer,
+    /// What this thread had spent when the window began, ns.
+    spent_before: Nanos,
     phase: Phase,
     report: EndReport,
     next_tick: Nanos,
+    /// When the conductor is told of a tick again.
+    next_word: Nanos,
     /// The other end is done; a server's flows need not be waited for beyond this.
     closing_until: Option<Nanos>,
     ready_by: Nanos,
@@ -108,6 +112,8 @@ const CLOSING: Nanos = 2 * SECOND;
 /// How long it waits where nothing tells that a flow is over. A client that is done waits for no answer any more: what
 /// comes still is in no figure.
 const CLOSING_ENDLESS: Nanos = 10_000_000;
+/// The least time between two ticks that the conductor is told of: each costs both of them more than the tick itself.
+const BETWEEN_WORDS: Nanos = SECOND / 10;
 /// How much later than planned a trial may end.
 const LATENESS: Nanos = 10 * SECOND;
 /// How far in the future a warm-up may begin.
@@ -194,9 +200,11 @@ impl Trial {
             tickets,
             crew: Some(crew),
             observer: Observer::new(program),
+            spent_before: 0,
             phase: Phase::Opening,
             report: EndReport::default(),
             next_tick: Nanos::MAX,
+            next_word: 0,
             closing_until: None,
             ready_by,
             must_end,
@@ -301,21 +309,23 @@ impl Trial {
                 )))
             }
             Phase::WarmUp if now >= self.window.start() => {
+                // The readings of both edges belong to the window.
+                self.spent_before = usage::thread().cpu_ns();
                 self.report.start = self.edge(now);
                 self.phase = Phase::Measuring;
                 self.next_tick = self.window.start().saturating_add(self.job.timing.interval_ns);
-                None
+                self.look(now)
             }
             Phase::Measuring if now >= self.window.end() => {
-                self.report.end = self.edge(now);
+                self.last_edge(now);
                 self.phase = Phase::Draining;
                 let last = Tick { readings: BTreeMap::new(), tcp: None, ..self.report.end.clone() };
                 // The last interval may be a shorter one; a sliver says nothing.
                 if last.t_ns - self.report.ticks.last().map_or(0, |t| t.t_ns) > self.job.timing.interval_ns as i64 / 2 {
                     self.report.ticks.push(last.clone());
-                    return Some(News::Tick(last));
+                    return self.tell(last, now);
                 }
-                None
+                self.look(now)
             }
             Phase::WarmUp | Phase::Measuring if now >= self.next_tick => {
                 let tick = self.tick(now);
@@ -327,7 +337,7 @@ impl Trial {
                 } else {
                     self.next_tick = self.next_tick.min(self.window.start());
                 }
-                Some(News::Tick(tick))
+                self.tell(tick, now)
             }
             Phase::WarmUp | Phase::Measuring if self.closing_until.is_some_and(|until| now >= until) => {
                 self.window.stop();
@@ -341,6 +351,16 @@ impl Trial {
             }
             _ => None,
         }
+    }
+
+    /// A tick for who looks on, who needs no more of them than eyes can follow; or what else there is to tell: nobody
+    /// wakes this thread for that again.
+    fn tell(&mut self, tick: Tick, now: Nanos) -> Option<News> {
+        if now < self.next_word {
+            return self.look(now);
+        }
+        self.next_word = now + BETWEEN_WORDS;
+        Some(News::Tick(tick))
     }
 
     /// Ends everything without a report.
@@ -366,6 +386,11 @@ impl Trial {
         tick
     }
 
+    fn last_edge(&mut self, now: Nanos) {
+        self.report.end = self.edge(now);
+        self.report.control_cpu_ns = usage::thread().cpu_ns().saturating_sub(self.spent_before);
+    }
+
     fn conclude(&mut self) -> News {
         let now = clock::now();
         if self.crew.as_ref().is_some_and(|c| c.fault().is_some()) {
@@ -379,7 +404,7 @@ impl Trial {
                 self.report.incomplete.get_or_insert_with(|| "ended before the window began".to_owned());
             }
             Phase::Measuring => {
-                self.report.end = self.edge(now);
+                self.last_edge(now);
                 self.window.finish(now);
                 self.report.incomplete.get_or_insert_with(|| "ended inside the window".to_owned());
             }
@@ -395,7 +420,7 @@ impl Trial {
         }
         let (statuses, errors, extra) = recorder.tallies();
         report.statuses = statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect();
-        report.errors = errors.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect();
+        report.errors = errors.iter().map(|(reason, n)| (reason.to_string(), *n)).collect();
         report.extra = extra.iter().filter(|(_, v)| v.is_finite()).map(|(name, v)| ((*name).to_owned(), *v)).collect();
         if self.tickets.refused() > 0 {
             report.extra.insert(REFUSED_FLOWS.to_owned(), self.tickets.refused() as f64);

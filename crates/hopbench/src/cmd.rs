@@ -5,6 +5,7 @@ mod agent;
 mod arguments;
 mod completions;
 mod doctor;
+mod envoy_argument;
 mod habits;
 mod interrupt;
 mod lab;
@@ -12,11 +13,13 @@ mod list;
 mod live;
 mod measure;
 mod plan;
+mod policy;
 mod report;
 mod run;
 mod scenario_arguments;
 mod schema;
 mod serve;
+mod telemetry;
 mod token;
 
 use std::process::ExitCode;
@@ -24,6 +27,8 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use hopbench_load::WORKLOADS;
 use hopbench_model::Fault;
+
+use crate::output::print;
 
 /// A subcommand.
 pub(crate) trait Subcommand: Sync {
@@ -50,12 +55,18 @@ const COMMANDS: &[&dyn Subcommand] = &[
     &schema::Schema,
     &serve::Serve,
     &agent::Agent,
+    &policy::Policy,
+    &telemetry::Telemetry,
     &completions::Completions,
 ];
 
 /// Parses the command line and does what it says.
 pub(crate) fn run() -> Result<ExitCode, Fault> {
     let asked = std::env::args_os().nth(1).unwrap_or_default();
+    // To clap these are names of commands.
+    if asked == "help" && std::env::args_os().nth(2).is_some_and(|next| next == "--help" || next == "-h") {
+        return print(command().render_help()).map(|()| ExitCode::SUCCESS);
+    }
     let matches =
         command().try_get_matches().unwrap_or_else(|error| habits::with_tip(error, &asked.to_string_lossy()).exit());
     let Some((name, matches)) = matches.subcommand() else {
@@ -78,7 +89,8 @@ pub(crate) fn command() -> Command {
         .after_help(
             "Start `hopbench serve` at the other end, then measure with one of the workloads.\n\
              Exit codes: 0 measured, 1 a comparison or limit failed, 2 the input is wrong,\n\
-             3 the environment cannot do it, 4 something failed while measuring.",
+             3 the environment cannot do it, 4 something failed while measuring: also\n\
+             when more than half of the exchanges did.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)

@@ -90,6 +90,7 @@ fn a_lab_by_hand_is_walked_around_in() {
     // Whoever inherited it may not have collected it yet; what is dead has no program.
     assert!(std::fs::read_link(format!("/proc/{holder}/exe")).is_err());
     assert_eq!(hand.says(&["ls"]), "");
+    assert!(text(&hand.lab(&["ls"]).stderr).contains("no lab stands"), "people see that it was looked");
     assert_eq!(hand.lab(&["down"]).status.code(), Some(2));
 }
 

@@ -45,6 +45,11 @@ fn is_held(agent: &Agent, flags: &[&str], arrived: &[&str]) {
     assert!(rate >= 0.5 * CEILING, "{workload} {flags:?}: only {:.1} Mbit/s arrived", rate / 1e6);
     if *workload != "http" {
         assert!(says_limited(&record, "--max-rate"), "{workload} {flags:?}: {:?}", record.warnings);
+        // On a machine that is busy otherwise it may not come up to it.
+        if rate >= 0.9 * CEILING {
+            let because = &record.limited_because;
+            assert_eq!(record.limited_by, "agent_limit", "{workload} {flags:?}: {because}");
+        }
     }
 }
 

@@ -129,3 +129,78 @@ fn what_cannot_be_reported_is_told() {
     assert_eq!(nowhere.code, Some(3), "{}", nowhere.story());
     assert!(nowhere.stderr.contains("/proc/nowhere/report.txt"), "{}", nowhere.stderr);
 }
+
+#[test]
+fn a_report_takes_the_place_of_nothing_that_was_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    let link = dir.path().join("page.html");
+    std::os::unix::fs::symlink(dir.path().join("records.jsonl"), &link).unwrap();
+    let before = ["run.json", "records.jsonl"].map(|name| fs::read(dir.path().join(name)).unwrap());
+    for name in ["run.json", "records.jsonl", "superseded.jsonl", "agents.log", "page.html", "./run.json"] {
+        let refused = run(program(&["report", ".", "-o", name]).current_dir(dir.path()));
+        assert_eq!(refused.code, Some(2), "{name}: {}", refused.story());
+        assert!(refused.stderr.contains("part of what was measured"), "{name}: {}", refused.stderr);
+    }
+    assert_eq!(["run.json", "records.jsonl"].map(|name| fs::read(dir.path().join(name)).unwrap()), before);
+    assert!(!dir.path().join("agents.log").exists());
+    // Elsewhere these are names like others.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let written = run(program(&["report"]).arg(dir.path()).arg("-o").arg(elsewhere.path().join("agents.log")));
+    assert_eq!(written.code, Some(0), "{}", written.story());
+}
+
+/// The same folder with an HTTP workload in the place of the other, and two trials that answered.
+fn folder_of_http(dir: &Path) {
+    folder(dir);
+    let file = dir.join("run.json");
+    let mut run: Value = serde_json::from_str(&fs::read_to_string(&file).expect("run.json")).expect("JSON");
+    run["plan"]["points"][0]["job"]["workload"] = json!("http");
+    run["plan"]["points"][0]["job"]["schedule"] = json!({"rate": 500.0});
+    fs::write(&file, run.to_string()).expect("written");
+    let mut histogram = hopbench_stats::Histogram::new();
+    [1_000_000, 2_000_000, 4_000_000].iter().for_each(|ns| histogram.record(*ns));
+    let lines = fs::read_to_string(dir.join("records.jsonl")).expect("records");
+    let lines = lines.lines().enumerate().map(|(index, line)| {
+        let mut record: Value = serde_json::from_str(line).expect("a record");
+        if index < 2 {
+            record["statuses"] = json!({"200": 3});
+            record["latency"] = json!({ "service_ns": histogram.summary() });
+        }
+        record.to_string() + "\n"
+    });
+    fs::write(dir.join("records.jsonl"), lines.collect::<String>()).expect("written");
+}
+
+#[test]
+fn trials_are_written_for_other_tools() {
+    let dir = tempfile::tempdir().unwrap();
+    folder_of_http(dir.path());
+    let report = |more: &[&str]| run(program(&["report"]).arg(dir.path()).args(more));
+    let csv = report(&["--format", "istio-csv"]);
+    assert_eq!(csv.code, Some(0), "{}", csv.story());
+    let rows: Vec<&str> = csv.stdout.lines().collect();
+    assert_eq!(rows.len(), 3, "{}", csv.stdout);
+    assert!(rows[1].starts_with("2026-03-01T12:00:00Z,1,1_qps_500_c_1_0_none_"), "{}", rows[1]);
+    assert!(rows[1].ends_with("_no_istio,1,3,2000,4001,4001,4001,-,-,-,-,-,-"), "{}", rows[1]);
+    assert!(csv.stderr.contains("2 trials left out: in no figure, or without an answer"), "{}", csv.stderr);
+    let fortio = report(&["--format", "fortio"]);
+    let objects: Vec<Value> = fortio.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), 2);
+    assert_eq!(objects[0]["DurationHistogram"]["Count"], 3);
+    // A file is written as a whole, a folder gets a file a trial, by the result's name.
+    let file = dir.path().join("kit.csv");
+    assert_eq!(report(&["-f", "istio-csv", "-o", file.to_str().unwrap()]).code, Some(0));
+    assert_eq!(fs::read_to_string(&file).unwrap(), csv.stdout);
+    let results = dir.path().join("fortio");
+    let written = report(&["-f", "fortio", "-o", &format!("{}/", results.display())]);
+    assert_eq!((written.code, written.stdout.as_str()), (Some(0), ""), "{}", written.story());
+    for object in &objects {
+        let file = results.join(format!("{}.json", object["ID"].as_str().unwrap()));
+        let read: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(read, *object);
+    }
+    assert_eq!(fs::read_dir(&results).unwrap().count(), 2, "nothing else is there");
+    let refused = report(&["-f", "istio-csv", "-o", results.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(2), "{}", refused.story());
+}

@@ -15,8 +15,8 @@ pub(crate) const MOST_PODS: u32 = 1000;
 /// Network kinds that can have a subnet on every node.
 #[cfg(test)]
 pub(crate) const MOST_KINDS: usize = 8;
-/// Services that a lab can have: as many as there are pairs of node ports.
-pub(crate) const MOST_SERVICES: usize = 1000;
+/// Services that a lab can have: as many as there are triples of node ports.
+pub(crate) const MOST_SERVICES: usize = 900;
 
 /// A network and the length of its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,11 +89,11 @@ pub(crate) fn service(service: usize) -> Ipv4Addr {
     SERVICES.at(1 + service as u32)
 }
 
-/// The ports of a Service on the nodes: the agent's and the server program's.
-pub(crate) fn node_ports(service: usize) -> (u16, u16) {
-    // At most 1000 Services: below 32768, where the kernel's own choice of ports begins.
-    let first = 30_000 + 2 * service as u16;
-    (first, first + 1)
+/// The ports of a Service on the nodes: one for each thing that a server can be asked for.
+pub(crate) fn node_ports(service: usize) -> [u16; 3] {
+    // At most 900 Services: below 32768, where the kernel's own choice of ports begins.
+    let first = 30_000 + 3 * service as u16;
+    [first, first + 1, first + 2]
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
             !SERVICES.contains(behind(MOST_NODES - 1).pod(8191 - 3)),
             "the last pod's block ends before the Services"
         );
-        assert_eq!(node_ports(MOST_SERVICES - 1).1, 31_999);
+        assert_eq!(node_ports(MOST_SERVICES - 1)[2], 32_699);
     }
 
     #[test]

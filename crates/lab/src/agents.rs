@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -21,9 +21,8 @@ use crate::netlink::Layout;
 use crate::processes;
 use crate::runtime::Runtime;
 use crate::stack::Stack;
+use crate::words::Words;
 
-/// Lines of one agent are cut after this many bytes: a log is for people.
-const MOST_LINE_BYTES: u64 = 4096;
 /// How long the processes of a sandbox may take to go when they are killed.
 const MOST_END_NS: Nanos = 2 * SECOND;
 const LOOK_NS: Nanos = 1_000_000;
@@ -119,9 +118,7 @@ impl Agents {
         command.stderr(if self.log.is_some() { Stdio::piped() } else { Stdio::null() });
         let mut child = cpus::on(seat.cpus, || command.spawn())?;
         if let (Some(log), Some(words)) = (&self.log, child.stderr.take()) {
-            let (log, name) = (log.try_clone()?, id.to_string());
-            // Ends with the agent, whose end of the pipe is the only one.
-            std::thread::Builder::new().name("log".to_owned()).spawn(move || keep(&name, words, log))?;
+            Words::hear(&id.to_string(), words, Some(log.try_clone()?))?;
         }
         Ok(Agent { child, in_runtime: seat.around.is_some(), killed: Vec::new(), control: Some(ours) })
     }
@@ -182,17 +179,5 @@ impl Agents {
     /// The process of an agent.
     pub(crate) fn pid(&self, id: &AgentId) -> Option<u32> {
         self.running.get(id).map(|agent| agent.child.id())
-    }
-}
-
-/// Copies lines to the log with the agent's name before them.
-fn keep(name: &str, words: impl Read, mut log: File) {
-    let mut words = BufReader::new(words);
-    let mut line = Vec::new();
-    while matches!((&mut words).take(MOST_LINE_BYTES).read_until(b'\n', &mut line), Ok(1..)) {
-        let text = String::from_utf8_lossy(&line);
-        // One write: lines of several agents do not mix. A log that cannot be written must not end a measurement.
-        let _ = log.write_all(format!("{name}: {}\n", text.trim_end()).as_bytes());
-        line.clear();
     }
 }

@@ -7,14 +7,16 @@ use std::net::Ipv4Addr;
 use hopbench_model::{Fault, LabSpec};
 
 use crate::addresses;
-use crate::demand::{Demand, PodId};
+use crate::demand::Demand;
 use crate::fabric::Fabric;
+use crate::intercept;
 use crate::kind::Site;
 use crate::kinds::{KINDS, kind, subnet};
 use crate::nat;
 use crate::netlink::Layout;
 use crate::nft;
 use crate::node::Node;
+use crate::pod::PodId;
 use crate::service::Service;
 use crate::stack::Stack;
 use crate::trail::{Link, Owner};
@@ -40,6 +42,9 @@ pub(crate) struct Pod {
     /// What its link was told, for runtimes, which take it over.
     pub(crate) layout: Option<Layout>,
 }
+
+/// How long the kernel keeps a closed connection in the table of those that it tracks, seconds.
+const TIME_WAIT: &str = "net.netfilter.nf_conntrack_tcp_timeout_time_wait";
 
 /// The kernel's refusal with what it was about.
 pub(crate) fn refused(what: impl std::fmt::Display) -> impl FnOnce(io::Error) -> Fault {
@@ -70,6 +75,7 @@ impl Built {
             built.attach(spec, pod)?;
         }
         built.serve(demand)?;
+        built.intercept(demand)?;
         Ok(built)
     }
 
@@ -139,9 +145,25 @@ impl Built {
         }
         for node in &self.nodes {
             // Short connections would fill the table with those that are over.
-            let _ = node.stack.namespace.set_sysctl("net.netfilter.nf_conntrack_tcp_timeout_time_wait", "1");
+            let _ = node.stack.namespace.set_sysctl(TIME_WAIT, "1");
         }
         self.services = services.into_iter().map(|service| (service.path.clone(), service)).collect();
+        Ok(())
+    }
+
+    /// Puts the rules into the pods with sidecars that bring the traffic to those.
+    fn intercept(&self, demand: &Demand) -> Result<(), Fault> {
+        let failed = |pod: &PodId| refused(format!("cannot put the rules for the sidecar into pod {pod}"));
+        let mut started = Vec::new();
+        for pod in demand.sidecars.keys() {
+            // Places on `host` have none: `needs` says so.
+            let Some(stack) = self.pods.get(pod).and_then(|pod| pod.stack.as_ref()) else { continue };
+            started.push((pod, nat::begin(stack, &intercept::rules(pod, demand)).map_err(failed(pod))?));
+            let _ = stack.namespace.set_sysctl(TIME_WAIT, "1");
+        }
+        for (pod, child) in started {
+            nat::finish(child).map_err(failed(pod))?;
+        }
         Ok(())
     }
 

@@ -129,17 +129,11 @@ fn taken(folder: &Folder, name: &str) -> Fault {
     }
 }
 
-/// The last in the row of processes that a holder started: sandbox, init, and the one inside.
+/// The process that has the lab: the last in the row of sandbox, init, and the one inside. What that one has started,
+/// like proxies, has the lab's descriptors no more.
 fn keeper_of(holder: u32) -> Option<Process> {
-    let mut last = holder;
-    // A row of three; more cannot be, but a loop has a bound.
-    for _ in 0..8 {
-        match processes::children(last).first() {
-            Some(next) => last = *next,
-            None => break,
-        }
-    }
-    Process::now(last)
+    let init = *processes::children(holder).first()?;
+    Process::now(*processes::children(init).first()?)
 }
 
 /// The labs that stand, and what is wrong with state files that cannot be read, which stay. Removes what is left of labs

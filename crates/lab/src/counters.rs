@@ -6,7 +6,7 @@ use hopbench_model::Fault;
 use hopbench_testbed::Counters;
 
 use crate::built::{Built, refused};
-use crate::demand::Cast;
+use crate::cast::Cast;
 use crate::nat;
 use crate::service::Service;
 use crate::trail::{Link, Side, Trail, tunnels};

@@ -1,83 +1,12 @@
 //! Which pods and Services a plan needs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
-use hopbench_model::{Cell, Path, Place, Plan, ServerSpec, Via};
-use hopbench_testbed::AgentId;
+use hopbench_model::{Cell, Path, Plan, ServerSpec, Variant, Via};
 
-/// The port on which agents listen, and on which a Service offers them.
-pub(crate) const AGENT_PORT: u16 = 7474;
-/// The port on which server programs listen, and on which a Service offers them.
-pub(crate) const PROGRAM_PORT: u16 = 80;
-
-/// A pod, or on `host` a seat in the node's own namespace: the place, and which one there, from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct PodId {
-    pub(crate) place: Place,
-    pub(crate) index: u32,
-}
-
-/// `bridge@a`, and the next ones `bridge@a#2` ...
-impl fmt::Display for PodId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.index {
-            0 => write!(f, "{}", self.place),
-            more => write!(f, "{}#{}", self.place, more + 1),
-        }
-    }
-}
-
-impl PodId {
-    /// Whether it is a seat in the node's own namespace, which it shares with others.
-    pub(crate) fn is_host(&self) -> bool {
-        self.place.network == "host"
-    }
-
-    /// The port of its agent: who shares a namespace needs one of its own.
-    pub(crate) fn agent_port(&self) -> u16 {
-        if self.is_host() { AGENT_PORT + self.index as u16 } else { AGENT_PORT }
-    }
-
-    /// The port of a server program in it.
-    pub(crate) fn program_port(&self) -> u16 {
-        match self.index {
-            more @ 1.. if self.is_host() => 8080 + more as u16,
-            _ => PROGRAM_PORT,
-        }
-    }
-
-    /// The agent in it.
-    pub(crate) fn agent(&self) -> AgentId {
-        AgentId(self.to_string())
-    }
-}
-
-/// Who takes part in a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cast {
-    pub(crate) path: Path,
-    pub(crate) clients: Vec<PodId>,
-    pub(crate) servers: Vec<PodId>,
-    /// The number of the path's Service.
-    pub(crate) service: Option<usize>,
-}
-
-impl Cast {
-    /// The pods of a path. Where it begins and ends at the same place, the servers come after the clients.
-    pub(crate) fn new(path: &Path, service: Option<usize>) -> Self {
-        let pods = |place: &Place, first: u32, count: u32| {
-            (first..first.saturating_add(count)).map(|index| PodId { place: place.clone(), index }).collect()
-        };
-        let first = if path.from == path.to { path.clients } else { 0 };
-        Self {
-            clients: pods(&path.from, 0, path.clients),
-            servers: pods(&path.to, first, path.backends),
-            service,
-            path: path.clone(),
-        }
-    }
-}
+use crate::cast::Cast;
+use crate::offer::Offer;
+use crate::pod::{Group, PodId};
 
 /// What a plan needs of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,6 +15,8 @@ pub(crate) struct Demand {
     pub(crate) paths: BTreeMap<String, Cast>,
     /// Their pods, each once however many paths share it.
     pub(crate) pods: BTreeSet<PodId>,
+    /// Those that have a sidecar, with how it is set up.
+    pub(crate) sidecars: BTreeMap<PodId, Variant>,
     /// The server programs other than the agent.
     pub(crate) programs: BTreeSet<ServerSpec>,
     /// CPUs that workloads name for the agents of pods.
@@ -101,11 +32,19 @@ impl Demand {
             plan.cells.iter().map(|cell| cell.path).collect()
         };
         let mut demand = Self::default();
+        let used: Vec<(usize, &Path)> = used.into_iter().filter_map(|at| Some((at, plan.paths.get(at)?))).collect();
+        let first = used.iter().find_map(|(_, path)| path.variant.as_ref()).map(|variant| variant.name.as_str());
         let mut services = 0..;
-        for path in used.into_iter().filter_map(|at| plan.paths.get(at)) {
-            let service = if path.via == Via::Direct { None } else { services.next() };
-            let cast = Cast::new(path, service);
-            demand.pods.extend(cast.clients.iter().chain(&cast.servers).cloned());
+        for (at, path) in used {
+            let service = if matches!(path.via, Via::ClusterIp | Via::NodePort(_)) { services.next() } else { None };
+            let mut cast = Cast::new(path, service, first, Offer::all(plan, at));
+            demand.find_policy(&mut cast, first);
+            demand
+                .pods
+                .extend(cast.clients.iter().chain(&cast.servers).chain(&cast.gateway).chain(&cast.policy).cloned());
+            if let Some(variant) = &path.variant {
+                demand.sidecars.extend(cast.sidecars().map(|pod| (pod.clone(), variant.clone())));
+            }
             demand.paths.insert(path.name.clone(), cast);
         }
         let points = plan.cells.iter().filter_map(|cell| plan.points.get(cell.point));
@@ -114,6 +53,25 @@ impl Demand {
             demand.name_cpus(plan, *cell);
         }
         demand
+    }
+
+    /// The pod with the services that a path's proxies ask: one for each variant.
+    fn find_policy(&self, cast: &mut Cast, first: Option<&str>) {
+        let Some(variant) = cast.path.variant.as_ref().filter(|_| cast.asks()) else { return };
+        let group = Group::Policy(Some(variant.name.clone()).filter(|name| Some(name.as_str()) != first));
+        let known = self.paths.values().filter_map(|other| other.policy.as_ref()).find(|pod| pod.group == group);
+        cast.policy = Some(known.cloned().unwrap_or_else(|| PodId::first(cast.policy_place(), group)));
+    }
+
+    /// Whether there are proxies at all.
+    pub(crate) fn is_proxied(&self) -> bool {
+        self.paths.values().any(|cast| cast.path.is_proxied())
+    }
+
+    /// The pods with the services that proxies ask, with the variants of those proxies.
+    pub(crate) fn policies(&self) -> BTreeMap<&PodId, &Variant> {
+        let pods = self.paths.values().filter_map(|cast| Some((cast.policy.as_ref()?, cast.path.variant.as_ref()?)));
+        pods.collect()
     }
 
     fn name_cpus(&mut self, plan: &Plan, cell: Cell) {
@@ -137,5 +95,79 @@ impl Demand {
         let mut all: Vec<_> = self.paths.values().filter_map(|cast| Some((cast.service?, cast))).collect();
         all.sort_by_key(|(number, _)| *number);
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::{LabSpec, MeshMode, PLAN_SCHEMA, Place, TestbedSpec};
+
+    use super::*;
+
+    fn path(name: &str, to: &str, via: Via, mode: MeshMode, variant: Option<&str>) -> Path {
+        let place = |network: &str, node: &str| Place { network: network.into(), node: node.into(), runtime: None };
+        let checked = |name: &str| Variant { name: name.into(), policy_check: name != "plain", ..Variant::plain() };
+        Path {
+            name: name.into(),
+            from: place("bridge", "a"),
+            to: place(to, "b"),
+            via,
+            clients: 1,
+            backends: 1,
+            mesh: mode,
+            variant: variant.map(checked),
+        }
+    }
+
+    /// Of paths without cells.
+    fn demand(paths: Vec<Path>) -> Demand {
+        let spec = LabSpec { nodes: vec![], mtu: 1500, zone_link_bits_per_s: None, zone_delay_ns: 0 };
+        Demand::of(&Plan {
+            schema: PLAN_SCHEMA.into(),
+            name: "test".into(),
+            testbed: TestbedSpec::Lab(spec),
+            paths,
+            points: vec![],
+            cells: vec![],
+            rounds: 1,
+            baseline: None,
+            seed: 1,
+        })
+    }
+
+    #[test]
+    fn pods_are_shared_by_what_does_not_disturb_each_other() {
+        let demand = demand(vec![
+            path("none", "bridge", Via::Direct, MeshMode::None, None),
+            path("both", "bridge", Via::Direct, MeshMode::Both, Some("plain")),
+            path("checked", "bridge", Via::Direct, MeshMode::Both, Some("checked")),
+            path("service", "bridge", Via::ClusterIp, MeshMode::Both, Some("plain")),
+            path("entry", "bridge", Via::Gateway("c".into()), MeshMode::Server, Some("checked")),
+            path("host", "host", Via::ClusterIp, MeshMode::Client, Some("plain")),
+        ]);
+        let of = |name: &str| {
+            let cast = &demand.paths[name];
+            let all = cast.clients.iter().chain(&cast.gateway).chain(&cast.servers).chain(&cast.policy);
+            all.map(PodId::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(of("none"), ["bridge@a", "bridge@b"]);
+        assert_eq!(of("both"), of("none"), "the first variant has no pods of its own");
+        assert_eq!(of("checked"), ["bridge@a/checked", "bridge@b/checked", "bridge@b/policy-checked"]);
+        assert_eq!(of("service"), ["bridge@a", "bridge@b/service"]);
+        let entry = ["bridge@a/checked", "bridge@c/gateway-entry", "bridge@b/checked", "bridge@b/policy-checked"];
+        assert_eq!(of("entry"), entry);
+        assert_eq!(of("host"), ["bridge@a", "host@b"]);
+        let sidecars: Vec<(String, &str)> =
+            demand.sidecars.iter().map(|(pod, variant)| (pod.to_string(), variant.name.as_str())).collect();
+        let expected = [
+            ("bridge@a", "plain"),
+            ("bridge@a/checked", "checked"),
+            ("bridge@b", "plain"),
+            ("bridge@b/checked", "checked"),
+            ("bridge@b/service", "plain"),
+        ];
+        let sidecars: BTreeSet<_> = sidecars.iter().map(|(pod, variant)| (pod.as_str(), *variant)).collect();
+        assert_eq!(sidecars, BTreeSet::from(expected));
+        assert_eq!(demand.services().len(), 2, "a gateway is no Service");
     }
 }

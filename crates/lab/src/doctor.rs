@@ -2,7 +2,9 @@
 //!
 //! To add a check: one file in `doctor/` and one line in [`CHECKS`].
 
+mod bounded;
 mod cpus;
+mod envoy;
 mod icmp;
 mod links;
 mod netem;
@@ -85,6 +87,7 @@ pub const CHECKS: &[Check] = &[
     netem::CHECK,
     nginx::CHECK,
     runsc::CHECK,
+    envoy::CHECK,
     icmp::CHECK,
     uring::CHECK,
     cpus::CHECK,

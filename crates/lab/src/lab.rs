@@ -2,26 +2,32 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-use hopbench_model::{CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, ServerSpec, Via};
-use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
+use hopbench_model::{CpuSet, Fault, LabSpec, Path, Plan, Point, Proof};
+use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
 
 use crate::addresses;
 use crate::agents::{Agents, Around, Seat};
 use crate::built::{Built, refused};
+use crate::cast::Cast;
 use crate::counters;
 use crate::cpus;
-use crate::demand::{AGENT_PORT, Cast, Demand, PROGRAM_PORT, PodId};
+use crate::demand::Demand;
 use crate::facts;
 use crate::kinds::kind;
+use crate::mesh::Mesh;
 use crate::needs;
+use crate::offer::bypasses;
+use crate::pod::PodId;
+use crate::posts;
 use crate::processes;
+use crate::programs::Programs;
 use crate::proof::{self, Known};
 use crate::readback;
 use crate::runtimes::runtime;
-use crate::servers::{Running, Task, server, sizes};
+use crate::target::target;
 use crate::trail::Trail;
 
 /// A lab of network namespaces. The process must be in namespaces of its own (see `Sandbox`) or be root.
@@ -33,7 +39,8 @@ pub struct Lab {
     /// What the kernel and the programs said when the lab stood.
     read_back: BTreeMap<String, String>,
     // Dropped in this order: nobody may use a namespace that is about to go.
-    programs: BTreeMap<(String, PodId), Running>,
+    programs: Programs,
+    mesh: Mesh,
     agents: Agents,
     built: Option<Built>,
 }
@@ -47,18 +54,21 @@ impl Lab {
 
     /// The same with another program for the agents.
     pub fn with_agent(spec: &LabSpec, log: Option<File>, program: PathBuf) -> Self {
+        // Whoever cannot share the log goes without one.
+        let of_proxies = log.as_ref().and_then(|log| log.try_clone().ok());
         Self {
             spec: spec.clone(),
             demand: Demand::default(),
             steering: Ok(()),
             read_back: BTreeMap::new(),
-            programs: BTreeMap::new(),
+            programs: Programs::default(),
+            mesh: Mesh::new(program.clone(), of_proxies),
             agents: Agents::new(program, log),
             built: None,
         }
     }
 
-    /// Builds everything; no agent is started yet.
+    /// Builds everything and starts the proxies; no agent is started yet.
     ///
     /// # Errors
     /// What could not be had; whatever was built until then is gone.
@@ -70,6 +80,7 @@ impl Lab {
         self.steering = self.place(&mut built, plan);
         self.read_back = readback::links(&self.spec, &mut built).map_err(refused("cannot read back what was set"))?;
         self.read_back.extend(readback::programs(&demand));
+        self.mesh.build(&demand, &built)?;
         self.demand = demand;
         self.built = Some(built);
         Ok(())
@@ -148,58 +159,6 @@ impl Lab {
         self.agents.pid(agent)
     }
 
-    /// Starts the server program in the pods of a path's servers where it does not run yet; its processes.
-    fn start_programs(&mut self, path: &str, name: &str) -> Result<Vec<u32>, Fault> {
-        let pods = self.cast(path)?.servers.clone();
-        let server = server(name).ok_or_else(|| Fault::input(format!("the lab has no server program `{name}`")))?;
-        let sizes = sizes(self.demand.programs.iter().filter(|spec| spec.program == name));
-        let mut pids = Vec::new();
-        for pod in pods {
-            let key = (name.to_owned(), pod.clone());
-            let mut running = self.programs.get_mut(&key).and_then(Running::pids);
-            if running.is_none() {
-                // The old one must be gone before the new one can have its port.
-                self.programs.remove(&key);
-                let built = self.standing()?;
-                let stack = built.stack(&pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
-                let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
-                let task = Task { server, port: pod.program_port(), sizes: &sizes, cpus };
-                let mut started =
-                    Running::start(stack, &task).map_err(refused(format!("cannot start {name} in {pod}")))?;
-                running = started.pids();
-                self.programs.insert(key, started);
-            }
-            pids.extend(running.ok_or_else(|| Fault::environment(format!("{name} in {pod} ended at once")))?);
-        }
-        Ok(pids)
-    }
-
-    /// Where the clients of a path connect to.
-    fn target(&self, cast: &Cast, server: &ServerSpec) -> Result<SocketAddr, Fault> {
-        let built = self.standing()?;
-        let node_address = |name: &str| built.node(name).map(|node| addresses::node(node.number));
-        let target = match (&cast.path.via, cast.service) {
-            (Via::Direct | Via::Gateway(_), _) | (_, None) => {
-                let first = cast.servers.first().and_then(|pod| Some((pod, built.pods.get(pod)?)));
-                first.map(|(id, pod)| {
-                    let port = if server.is_agent() { id.agent_port() } else { id.program_port() };
-                    (pod.address, port)
-                })
-            }
-            (Via::ClusterIp, Some(service)) => {
-                let port = if server.is_agent() { AGENT_PORT } else { PROGRAM_PORT };
-                Some((addresses::service(service), port))
-            }
-            (Via::NodePort(node), Some(service)) => {
-                let (agent, program) = addresses::node_ports(service);
-                node_address(node).map(|address| (address, if server.is_agent() { agent } else { program }))
-            }
-        };
-        let (address, port) =
-            target.ok_or_else(|| Fault::input(format!("path `{}` has nowhere to connect to", cast.path.name)))?;
-        Ok(SocketAddr::from((address, port)))
-    }
-
     fn describe(&self, cast: &Cast, trail: &Trail) -> (Option<u64>, u32, u32) {
         let links = self.spec.nodes.iter().filter(|node| trail.nics.contains(&node.name));
         let zone = self.spec.zone_link_bits_per_s.filter(|_| trail.crosses_zones);
@@ -231,30 +190,37 @@ impl Testbed for Lab {
 
     fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault> {
         let server = &point.server;
-        let programs = if server.is_agent() { Vec::new() } else { self.start_programs(&path.name, &server.program)? };
-        let cast = self.cast(&path.name)?;
-        let trail = Trail::of(cast, &self.spec);
-        let (link_bits_per_s, mtu_bytes, tunnel_bytes) = self.describe(cast, &trail);
+        let cast = self.cast(&path.name)?.clone();
+        let bypassed = bypasses(&point.job);
+        let met = posts::met(&cast, &self.demand, bypassed);
+        let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
+        let proxies = self.mesh.meet(built, &met)?;
+        let programs = if server.is_agent() {
+            Vec::new()
+        } else {
+            self.programs.start(built, &self.demand, &cast, &server.program)?
+        };
+        let trail = Trail::of(&cast, &self.spec);
+        let (link_bits_per_s, mtu_bytes, tunnel_bytes) = self.describe(&cast, &trail);
         let everybody = cast.clients.iter().chain(&cast.servers);
-        let built = self.standing()?;
         let programs_in = |pod: &PodId| !server.is_agent() && cast.servers.contains(pod);
         let cpus = |pod: &PodId| {
             let of_node = || built.node(&pod.place.node)?.cpus.clone();
             let cpus = if programs_in(pod) { of_node() } else { self.agent_cpus(pod) };
             Some((pod.agent(), cpus?))
         };
-        let (from, to) = (cast.path.from.runtime.clone(), cast.path.to.runtime.clone());
-        let hops = from.into_iter().chain(trail.hops).chain(to).collect();
+        let target = target(built, &cast, &point.job, server)?;
+        let hops = hops(&cast, trail.hops, bypassed);
         Ok(Route {
             path: path.name.clone(),
             clients: cast.clients.iter().map(PodId::agent).collect(),
             servers: cast.servers.iter().map(PodId::agent).collect(),
             nodes: everybody.clone().map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
             cpus: everybody.filter_map(cpus).collect(),
-            target: self.target(cast, server)?,
+            target,
             hops,
             programs,
-            proxies: Vec::new(),
+            proxies,
             link_bits_per_s,
             mtu_bytes,
             tunnel_bytes,
@@ -277,7 +243,14 @@ impl Testbed for Lab {
         let cast = self.cast(&route.path)?.clone();
         let trail = Trail::of(&cast, &self.spec);
         let built = self.built.as_mut().ok_or_else(|| Fault::input("the lab is not built"))?;
-        counters::read(built, &cast, &trail)
+        let mut counters = counters::read(built, &cast, &trail)?;
+        counters.extend(self.mesh.counters(&posts::met(&cast, &self.demand, false))?);
+        Ok(counters)
+    }
+
+    fn gauges(&mut self, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
+        let met = posts::met(self.cast(&route.path)?, &self.demand, false);
+        self.mesh.gauges(&met)
     }
 
     fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
@@ -312,9 +285,11 @@ impl Testbed for Lab {
             trail: &Trail::of(cast, &self.spec),
             service,
             namespaces: cast.clients.iter().chain(&cast.servers).filter_map(inode).collect(),
+            proxies: &route.proxies,
             peers: proof::peers(
                 cast,
                 service,
+                bypasses(seen.job),
                 |pod| built.pods.get(pod).map(|pod| pod.address),
                 |node| built.node(node).map(|node| node.addresses.clone()).unwrap_or_default(),
             ),
@@ -326,6 +301,9 @@ impl Testbed for Lab {
         let Some(built) = &self.built else { return BTreeMap::new() };
         let mut facts = facts::facts(&self.spec, built, &self.steering);
         facts.extend(self.read_back.clone());
+        let sidecars = self.demand.sidecars.iter();
+        facts
+            .extend(sidecars.map(|(pod, variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name))));
         let wider = self.demand.named.keys().filter_map(|pod| Some((pod, self.agent_cpus(pod)?)));
         facts.extend(
             wider.map(|(pod, cpus)| {
@@ -336,8 +314,10 @@ impl Testbed for Lab {
     }
 
     fn down(&mut self) {
-        self.programs.clear();
+        // The clients of the proxies first.
         self.agents.stop();
+        self.programs.stop();
+        self.mesh.stop();
         self.built = None;
         self.demand = Demand::default();
     }
@@ -355,6 +335,18 @@ fn seat<'a>(built: &'a Built, pod: &PodId, cpus: Option<&'a [usize]>) -> Result<
         }
     };
     Ok(Seat { stack, port: pod.agent_port(), cpus, around })
+}
+
+/// What the traffic of a path passes, with its sidecars and the runtimes around its ends.
+fn hops(cast: &Cast, trail: Vec<String>, bypassed: bool) -> Vec<String> {
+    let mode = cast.path.mesh;
+    let sidecar = |pods: &[PodId], takes: bool| {
+        pods.first().filter(|_| takes && !bypassed).map(|pod| format!("sidecar of {}", pod.place))
+    };
+    let trail = trail.into_iter().filter(|hop| bypassed || !cast.is_routed_by_sidecar() || !hop.starts_with("dnat on"));
+    let client = cast.path.from.runtime.clone().into_iter().chain(sidecar(&cast.clients, mode.has_client()));
+    let server = sidecar(&cast.servers, mode.has_server()).into_iter().chain(cast.path.to.runtime.clone());
+    client.chain(trail).chain(server).collect()
 }
 
 impl Drop for Lab {

@@ -52,6 +52,14 @@ impl Namespace {
         Ok(Self { name: name.to_owned(), fd: file.into(), inode })
     }
 
+    /// The same one, held once more.
+    ///
+    /// # Errors
+    /// No descriptor to be had.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { name: self.name.clone(), fd: self.fd.try_clone()?, inode: self.inode })
+    }
+
     /// Its name in messages.
     pub fn name(&self) -> &str {
         &self.name

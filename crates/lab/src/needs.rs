@@ -6,11 +6,14 @@ use hopbench_model::{CpuSet, LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::Need;
 
 use crate::addresses::{MOST_NODES, MOST_PODS, MOST_SERVICES};
-use crate::demand::{Cast, Demand};
+use crate::cast::Cast;
+use crate::demand::Demand;
 use crate::doctor;
 use crate::fabric::zones;
 use crate::kinds::{KINDS, kind};
 use crate::namespace::Namespace;
+use crate::offer::bypasses;
+use crate::proxies;
 use crate::runtimes::{RUNTIMES, runtime};
 use crate::servers::{SERVERS, server};
 use crate::tools;
@@ -42,6 +45,11 @@ fn whole(spec: &LabSpec, demand: &Demand) -> Vec<Need> {
     too_many("nodes", spec.nodes.len(), MOST_NODES);
     too_many("pods", demand.pods.len(), MOST_PODS as usize);
     too_many("Services", demand.services().len(), MOST_SERVICES);
+    let mut names = BTreeSet::new();
+    for twice in demand.pods.iter().filter(|pod| !names.insert(pod.to_string())) {
+        let why = format!("two pods would be called `{twice}`");
+        needs.push(need(None, "another name", why, "rename the path or the variant that it is called after"));
+    }
     if let Err(why) = open_files(spec, demand) {
         needs.push(need(None, "open files", why, "or use fewer pods"));
     }
@@ -87,8 +95,8 @@ fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
     let mut needs = Vec::new();
     let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
     let via = match &path.via {
-        Via::NodePort(node) => Some(node),
-        Via::Direct | Via::ClusterIp | Via::Gateway(_) => None,
+        Via::NodePort(node) | Via::Gateway(node) => Some(node),
+        Via::Direct | Via::ClusterIp => None,
     };
     for node in [&path.from.node, &path.to.node].into_iter().chain(via) {
         if !spec.nodes.iter().any(|known| known.name == *node) {
@@ -119,15 +127,57 @@ fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
             add("a pod", format!("{place}: {name} would take the node's own network over"), "leave the runtime out");
         }
     }
-    if path.via != Via::Direct && tools::find("nft").is_none() {
+    let has_service = matches!(path.via, Via::ClusterIp | Via::NodePort(_));
+    if (has_service || !path.mesh.is_none()) && tools::find("nft").is_none() {
+        let what = if has_service { "Services are" } else { "what brings traffic to sidecars is" };
         add(
             "nft",
-            format!("Services are nftables rules; {}", looked("nft")),
+            format!("{what} nftables rules; {}", looked("nft")),
             "install nftables (`apt-get install nftables`)",
         );
     }
+    needs.extend(of_mesh(cast));
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
     if let Some(why) = trail::impossible(cast) {
-        add("another way", why, "leave this path out");
+        add(Need::IMPOSSIBLE, why, "leave this path out");
+    }
+    needs
+}
+
+/// What the proxies of a path need.
+fn of_mesh(cast: &Cast) -> Vec<Need> {
+    let path = &cast.path;
+    if !path.is_proxied() {
+        return Vec::new();
+    }
+    let mut needs = Vec::new();
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
+    if let Some((why, remedy)) = proxies::missing() {
+        add("envoy", why, &remedy);
+    }
+    if path.variant.is_none() {
+        add("a variant", "nothing says how the proxies are set up".to_owned(), "name one under `variant:`");
+    }
+    let mode = path.mesh;
+    let ends = [(mode.has_client(), &path.from), (mode.has_server(), &path.to)];
+    for place in ends.into_iter().filter(|(has, _)| *has).map(|(_, place)| place).collect::<BTreeSet<_>>() {
+        if place.network == "host" {
+            let why =
+                format!("{place}: a sidecar takes over what its pod sends and gets, and would do so for the node");
+            add(Need::IMPOSSIBLE, why, "place this end in a pod, or leave `mesh` out");
+        }
+        if let Some(name) = &place.runtime {
+            let why = format!("{place}: {name} takes packets past the rules that bring them to a sidecar");
+            add(Need::IMPOSSIBLE, why, "leave the runtime or `mesh` out");
+        }
+    }
+    if cast.gateway.is_some() && path.to.network == "host" {
+        let why = "a gateway is a pod of its servers' network kind, and `host` has none".to_owned();
+        add(Need::IMPOSSIBLE, why, "place the servers in pods");
+    }
+    if cast.gateway.is_some() && mode.has_client() {
+        let why = format!("`mesh: {mode}`: through a gateway clients have no sidecar");
+        add(Need::IMPOSSIBLE, why, "`mesh: none` or `mesh: server`");
     }
     needs
 }
@@ -169,6 +219,11 @@ fn need(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Need {
 
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
+    if let Via::Gateway(_) = path.via
+        && bypasses(&point.job)
+    {
+        return Some(format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload));
+    }
     if path.via != Via::Direct && point.job.workload == "ping" {
         return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
     }

@@ -75,10 +75,12 @@ fn rules(service: &Service, node: Ipv4Addr) -> Vec<Value> {
                 expressions.push(json!({"mangle": {"key": {"meta": {"key": "mark"}}, "value": MASQUERADE}}));
             }
             expressions.push(json!({"counter": name}));
-            // A translation with a port needs to know that there are ports.
-            expressions.push(transports());
-            expressions.push(json!({"dnat": {"addr": backend.ip().to_string(), "port": backend.port()}}));
             list.push(rule(&name, &Value::Array(expressions)));
+            // A translation with a port needs to know which protocol has it.
+            for (protocol, port) in [("tcp", backend.tcp.port()), ("udp", backend.udp_port)] {
+                let to = json!({"dnat": {"addr": backend.tcp.ip().to_string(), "port": port}});
+                list.push(rule(&name, &json!([transport(protocol), to])));
+            }
             targets.push(json!([number, {"goto": {"target": name}}]));
         }
         if !targets.is_empty() {
@@ -109,18 +111,23 @@ fn transports() -> Value {
     json!({"match": {"op": "==", "left": {"meta": {"key": "l4proto"}}, "right": {"set": ["tcp", "udp"]}}})
 }
 
-fn add(object: &str, mut properties: Value) -> Value {
+/// One of them.
+pub(crate) fn transport(protocol: &str) -> Value {
+    json!({"match": {"op": "==", "left": {"meta": {"key": "l4proto"}}, "right": protocol}})
+}
+
+pub(crate) fn add(object: &str, mut properties: Value) -> Value {
     properties["family"] = "ip".into();
     properties["table"] = TABLE.into();
     json!({"add": {object: properties}})
 }
 
-fn chain(name: &str, mut properties: Value) -> Value {
+pub(crate) fn chain(name: &str, mut properties: Value) -> Value {
     properties["name"] = name.into();
     add("chain", properties)
 }
 
-fn rule(chain: &str, expressions: &Value) -> Value {
+pub(crate) fn rule(chain: &str, expressions: &Value) -> Value {
     add("rule", json!({"chain": chain, "expr": expressions}))
 }
 

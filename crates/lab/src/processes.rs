@@ -1,5 +1,6 @@
 //! Which process started which, and which is still the same one.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
@@ -58,6 +59,19 @@ pub(crate) fn cpus_of(pid: u32) -> Option<CpuSet> {
     status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().parse().ok()
 }
 
+/// The TCP ports on which somebody listens in the network namespace that a process is in; empty when it is gone.
+pub(crate) fn listening(pid: u32) -> BTreeSet<u16> {
+    const LISTEN: &str = "0A";
+    let of = |table: &str| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+    // The local address is field 2, `0100007F:1F90`, the state field 4.
+    let port = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().take(4).collect();
+        let [_, local, _, LISTEN] = fields[..] else { return None };
+        u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()
+    };
+    ["tcp", "tcp6"].iter().flat_map(|table| of(table).lines().filter_map(port).collect::<Vec<_>>()).collect()
+}
+
 /// Whether a process is there and has not ended.
 pub(crate) fn is_alive(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.is_alive())
@@ -100,6 +114,20 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
+
+    #[test]
+    fn ports_that_listen_are_seen_and_others_are_not() {
+        let [four, six] = ["127.0.0.1:0", "[::1]:0"].map(std::net::TcpListener::bind);
+        let own = std::process::id();
+        let ports: Vec<u16> =
+            [&four, &six].iter().flat_map(|l| l.as_ref().ok()?.local_addr().ok()).map(|a| a.port()).collect();
+        assert!(!ports.is_empty() && ports.iter().all(|port| listening(own).contains(port)), "{ports:?}");
+        let client = std::net::TcpStream::connect(four.as_ref().unwrap().local_addr().unwrap()).unwrap();
+        let found = listening(own);
+        assert!(!found.contains(&client.local_addr().unwrap().port()), "{found:?}");
+        drop((four, six));
+        assert!(ports.iter().all(|port| !listening(own).contains(port)), "{ports:?}");
+    }
 
     #[test]
     fn a_child_is_found_with_its_own_and_is_gone_afterwards() {

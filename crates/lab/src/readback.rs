@@ -73,10 +73,14 @@ pub(crate) fn programs(demand: &Demand) -> BTreeMap<String, String> {
     if !demand.services().is_empty() {
         used.insert("nft", (tools::find("nft"), "--version"));
     }
+    if demand.is_proxied() {
+        used.insert("envoy", (tools::envoy().ok().map(|envoy| envoy.path), "--version"));
+    }
     let version = |(name, (program, argument)): (&str, (Option<std::path::PathBuf>, &str))| {
         let found = program.ok_or_else(|| io::Error::other("it is not there"));
         let value = match found.and_then(|program| tools::version(&program, argument)) {
-            Ok(line) => line.trim_start_matches(&format!("{name} version")).trim_start_matches([':', ' ']).to_owned(),
+            // Some say their name or their path first.
+            Ok(line) => line.split_once("version:").map_or(line.as_str(), |(_, told)| told).trim().to_owned(),
             Err(error) => format!("not known: {error}"),
         };
         (format!("{name} version"), value)

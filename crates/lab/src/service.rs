@@ -2,12 +2,18 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use hopbench_mesh::App;
 use hopbench_model::Via;
 
 use crate::addresses;
-use crate::demand::{AGENT_PORT, Cast, PROGRAM_PORT, PodId};
+use crate::cast::Cast;
 use crate::kind::Reach;
 use crate::kinds::kind;
+use crate::offer::{OFFERS, Offer};
+use crate::pod::{AGENT_PORT, PROGRAM_PORT, PodId};
+
+/// What a Service offers where no proxy takes part: without one a port carries whatever it is sent.
+const UNPROXIED: [Offer; 2] = [OFFERS[0], OFFERS[2]];
 
 /// The Service of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +24,8 @@ pub(crate) struct Service {
     /// The node that translates for its path.
     pub(crate) node: String,
     pub(crate) front: Front,
-    /// The agents' port and the server program's.
-    pub(crate) ports: [Port; 2],
+    /// What it offers: without proxies the agents' port and the server program's; with them a port for each [`Offer`].
+    pub(crate) ports: Vec<Port>,
     /// Whether the backends see an address of the node that translated, instead of the client's.
     pub(crate) masquerades: bool,
 }
@@ -38,33 +44,41 @@ pub(crate) enum Front {
 pub(crate) struct Port {
     pub(crate) port: u16,
     /// Who answers there, in the order of the path's servers.
-    pub(crate) backends: Vec<SocketAddrV4>,
+    pub(crate) backends: Vec<Backend>,
+}
+
+/// Who answers behind a port of a Service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Backend {
+    /// Where connections go to.
+    pub(crate) tcp: SocketAddrV4,
+    /// The port for datagrams, which proxies do not take: the agent's own.
+    pub(crate) udp_port: u16,
 }
 
 impl Service {
     /// The Service of a path that has one; `address` knows where its pods are.
     pub(crate) fn of(cast: &Cast, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<Self> {
         let number = cast.service?;
-        let backends = |port: fn(&PodId) -> u16| {
-            cast.servers.iter().filter_map(|pod| Some(SocketAddrV4::new(address(pod)?, port(pod)))).collect()
-        };
-        let (front, agent, program) = match cast.path.via {
+        let front = match cast.path.via {
             Via::Direct | Via::Gateway(_) => return None,
-            Via::ClusterIp => (Front::Address(addresses::service(number)), AGENT_PORT, PROGRAM_PORT),
-            Via::NodePort(_) => {
-                let (agent, program) = addresses::node_ports(number);
-                (Front::Nodes, agent, program)
-            }
+            Via::ClusterIp => Front::Address(addresses::service(number)),
+            Via::NodePort(_) => Front::Nodes,
+        };
+        let offers: &[Offer] = if cast.path.is_proxied() { &OFFERS } else { &UNPROXIED };
+        let port = |offer: &Offer| {
+            let backend = |pod: &PodId| {
+                let tcp = SocketAddrV4::new(address(pod)?, offer.entry(pod, cast.path.mesh));
+                Some(Backend { tcp, udp_port: pod.agent_port() })
+            };
+            Port { port: port(cast, number, *offer), backends: cast.servers.iter().filter_map(backend).collect() }
         };
         Some(Self {
             number,
             path: cast.path.name.clone(),
             node: translator(cast)?.to_owned(),
             front,
-            ports: [
-                Port { port: agent, backends: backends(PodId::agent_port) },
-                Port { port: program, backends: backends(PodId::program_port) },
-            ],
+            ports: offers.iter().map(port).collect(),
             masquerades: masquerades(cast),
         })
     }
@@ -77,6 +91,19 @@ impl Service {
     /// Name of the counter, and of the chain, of a backend of one of its ports.
     pub(crate) fn backend_counter(&self, port: usize, backend: usize) -> String {
         format!("svc{}-{port}-{backend}", self.number)
+    }
+}
+
+/// The port at which the Service of a path has this offer.
+pub(crate) fn port(cast: &Cast, number: usize, offer: Offer) -> u16 {
+    match (&cast.path.via, offer.app) {
+        // Without proxies the agent has one port for all that it carries.
+        (Via::NodePort(_), App::Agent) if !cast.path.is_proxied() => addresses::node_ports(number)[0],
+        (Via::NodePort(_), _) => addresses::node_ports(number)[offer.position()],
+        // The sidecars intercept by port: the one that stands for the mode.
+        _ if cast.path.is_proxied() => offer.exposed(cast.path.mesh),
+        (_, App::Agent) => AGENT_PORT,
+        (_, App::Program) => PROGRAM_PORT,
     }
 }
 
@@ -96,4 +123,46 @@ fn masquerades(cast: &Cast) -> bool {
     let (from, to) = (reach(&cast.path.from.network), reach(&cast.path.to.network));
     let shared = cast.path.from.node == cast.path.to.node && from.segment().is_some() && from == to;
     matches!(cast.path.via, Via::NodePort(_)) || from == Reach::Node || shared
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::{MeshMode, Path, Place, Variant};
+
+    use super::*;
+
+    #[test]
+    fn backends_are_entered_where_the_mode_says() {
+        let service = |via: Via, mode: MeshMode| {
+            let place = |node: &str| Place { network: "bridge".into(), node: node.into(), runtime: None };
+            let path = Path {
+                name: "p".into(),
+                from: place("a"),
+                to: place("b"),
+                via,
+                clients: 1,
+                backends: 2,
+                mesh: mode,
+                variant: (!mode.is_none()).then(Variant::plain),
+            };
+            let cast = Cast::new(&path, Some(3), None, OFFERS.into());
+            let ports = Service::of(&cast, |_| Some(Ipv4Addr::LOCALHOST)).unwrap().ports;
+            assert!(ports.iter().all(|port| port.backends.len() == 2 && port.backends[0].udp_port == 7474));
+            // Whatever is asked for, somebody answers where the clients go.
+            let entered = |offer: &Offer| ports.iter().any(|known| known.port == port(&cast, 3, *offer));
+            assert!(OFFERS.iter().all(entered), "{path:?}");
+            ports.iter().map(|port| (port.port, port.backends[1].tcp.port())).collect::<Vec<_>>()
+        };
+        let exposed = |mode| OFFERS.map(|offer| offer.exposed(mode));
+        assert_eq!(service(Via::ClusterIp, MeshMode::None), [(7474, 7474), (80, 80)]);
+        // The client's sidecar goes to whoever answers; the server's takes the port that stands for its mode.
+        let [tcp, http, program] = exposed(MeshMode::Client);
+        assert_eq!(service(Via::ClusterIp, MeshMode::Client), [(tcp, 7474), (http, 7474), (program, 80)]);
+        let node_port = || Via::NodePort("c".into());
+        assert_eq!(service(node_port(), MeshMode::None), [(30_009, 7474), (30_011, 80)]);
+        for mode in [MeshMode::Server, MeshMode::Both] {
+            let [tcp, http, program] = exposed(mode);
+            assert_eq!(service(node_port(), mode), [(30_009, tcp), (30_010, http), (30_011, program)]);
+        }
+    }
 }

@@ -1,10 +1,15 @@
 //! Programs of this machine that a lab uses.
 
+mod envoy;
+
 use std::env;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+pub(crate) use envoy::envoy;
+pub use envoy::use_envoy;
 
 /// Folders that an ordinary user's `PATH` often lacks although what lies there needs no right.
 const MORE: &[&str] = &["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];

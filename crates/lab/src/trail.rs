@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 
 use hopbench_model::{LabSpec, Via};
 
-use crate::demand::{Cast, PodId};
+use crate::cast::Cast;
 use crate::kind::Reach;
 use crate::kinds::kind;
+use crate::pod::PodId;
 
 /// The namespace that a link is in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -159,6 +160,12 @@ fn legs<'a>(cast: &'a Cast) -> Vec<(End<'a>, End<'a>)> {
     let from = End { node: &cast.path.from.node, reach: reach(&cast.path.from.network), pods: &cast.clients };
     let to = End { node: &cast.path.to.node, reach: reach(&cast.path.to.network), pods: &cast.servers };
     match &cast.path.via {
+        Via::Gateway(node) => {
+            let pods = cast.gateway.as_slice();
+            let network = pods.first().map_or("host", |pod| pod.place.network.as_str());
+            let between = End { node, reach: reach(network), pods };
+            vec![(from, between), (between, to)]
+        }
         Via::NodePort(node) if !(from.reach == Reach::Node && from.node == node) => {
             let between = End { node, reach: Reach::Node, pods: &[] };
             vec![(from, between), (between, to)]
@@ -177,7 +184,17 @@ pub(crate) fn impossible(cast: &Cast) -> Option<String> {
             client.label()
         ));
     }
-    legs.into_iter().find_map(|(from, to)| severed(from, to))
+    legs.into_iter().chain(calls(cast)).find_map(|(from, to)| severed(from, to))
+}
+
+/// From the proxies of a path to the services that they ask.
+fn calls(cast: &Cast) -> impl Iterator<Item = (End<'_>, End<'_>)> {
+    fn end(pod: &PodId) -> End<'_> {
+        let reach = kind(&pod.place.network).map_or(Reach::Node, |kind| kind.reach());
+        End { node: &pod.place.node, reach, pods: std::slice::from_ref(pod) }
+    }
+    let proxies = cast.sidecars().chain(&cast.gateway);
+    cast.policy.iter().flat_map(move |policy| proxies.clone().map(move |proxy| (end(proxy), end(policy))))
 }
 
 impl Trail {
@@ -208,6 +225,10 @@ impl Trail {
                 && (first_is_whole || to.pods.is_empty())
             {
                 trail.hops.push(format!("dnat on {node}"));
+            } else if let Via::Gateway(node) = &cast.path.via
+                && to.pods == cast.gateway.as_slice()
+            {
+                trail.hops.push(format!("gateway on {node}"));
             } else if cast.path.via == Via::ClusterIp {
                 let at = trail.hops.iter().position(|hop| hop.starts_with("eth0 of")).unwrap_or(trail.hops.len());
                 trail.hops.insert(at.min(1), format!("dnat on {}", from.node));

@@ -52,16 +52,19 @@ pub struct SocketOptions {
 /// The longest that [`reach`] waits, ns.
 const MOST_PATIENCE: Nanos = 5 * SECOND;
 
+/// The setting of a client's report with the connections it made, and closed unused, before those of the trial.
+const PREFLIGHT: &str = "preflight_connections";
+
 /// Makes one connection and drops it: a server that is not there is the environment's fault, and that must be known
-/// before anything is measured.
+/// before anything is measured. What stands on the way counts that connection: it is noted.
 ///
 /// # Errors
 /// Why there is no connection within `timeout` ns, or 5 s where that is less.
-pub(crate) fn reach(target: SocketAddr, timeout: Nanos) -> Result<(), Fault> {
+pub(crate) fn reach(target: SocketAddr, timeout: Nanos, notes: &SocketSet) -> Result<(), Fault> {
     // The standard library refuses a timeout of zero.
     let patience = Duration::from_nanos(timeout.clamp(1, MOST_PATIENCE));
     TcpStream::connect_timeout(&target, patience)
-        .map(drop)
+        .map(|_| notes.note_setting(PREFLIGHT, || "1".to_owned()))
         .map_err(|error| Fault::environment(format!("cannot connect to {target}: {}", explain(&error))))
 }
 

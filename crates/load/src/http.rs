@@ -22,7 +22,7 @@ mod url;
 pub use chunked::ChunkError;
 pub use framing::FramingError;
 pub use request::{RequestSpec, RequestTemplate};
-pub use response::{ResponseEnd, ResponseError, ResponseParser, Step, StepState};
+pub use response::{Flags, ResponseEnd, ResponseError, ResponseParser, Step, StepState};
 pub use target::{
     Answer, Body, CONTINUE, Method, Request, RequestError, RequestParser, RequestState, RequestStep, Responder, refuse,
 };

@@ -24,7 +24,7 @@ pub struct JobArguments {
     /// An exchange without an answer is given up after this [default: 2s, datagrams 250ms]
     #[arg(long, value_name = "TIME")]
     timeout: Option<Span>,
-    /// Connections, or flows of datagrams
+    /// Connections, or flows of datagrams [default: 1]
     #[arg(short, long, value_name = "N")]
     connections: Option<u32>,
     /// Threads of the generator and of the server

@@ -39,7 +39,7 @@ pub use bystander::bystander;
 pub use dial::{Dial, SocketOptions, Transport};
 pub use greeting::{ACCEPTED_LEN, Greeted, Greeter};
 pub use job_arguments::{JobArguments, ScheduleArguments};
-pub use recorder::{Live, Recorder, Tallies};
+pub use recorder::{Live, Reason, Recorder, Tallies};
 pub use sockets::SocketSet;
 pub use target::{TargetAcceptor, TargetContext, door, target};
 pub use throttle::Throttle;

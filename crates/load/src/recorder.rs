@@ -1,5 +1,6 @@
 //! What one worker writes down.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +32,14 @@ impl Live {
     }
 }
 
+/// A reason under which failures are counted: mostly one of a fixed set.
+pub type Reason = Cow<'static, str>;
+
+/// Most reasons that hold what an answer told: answers may tell anything.
+const MOST_TOLD: usize = 64;
+/// Where failures for further ones are counted.
+const OTHER_REASONS: Reason = Cow::Borrowed("other");
+
 /// One worker's record: counters, histograms of the window, answers and failures by name.
 #[derive(Debug)]
 pub struct Recorder {
@@ -42,7 +51,7 @@ pub struct Recorder {
     response: Option<Histogram>,
     lateness: Option<Histogram>,
     statuses: BTreeMap<u16, u64>,
-    errors: BTreeMap<&'static str, u64>,
+    errors: BTreeMap<Reason, u64>,
     extra: BTreeMap<&'static str, f64>,
     /// How figures of `extra` come together that are not sums.
     folds: BTreeMap<&'static str, fn(f64, f64) -> f64>,
@@ -109,12 +118,19 @@ impl Recorder {
     }
 
     /// An exchange that was due at `intended` failed at `now` for this reason.
-    pub fn failed(&mut self, reason: &'static str, intended: Nanos, now: Nanos) {
+    pub fn failed(&mut self, reason: impl Into<Reason>, intended: Nanos, now: Nanos) {
         self.count(Counter::Errors, 1);
         if self.belongs(intended, now) {
             self.count(Counter::CountedErrors, 1);
-            *self.errors.entry(reason).or_default() += 1;
+            self.add_errors(reason.into(), 1);
         }
+    }
+
+    fn add_errors(&mut self, reason: Reason, n: u64) {
+        let told = |reason: &Reason| matches!(reason, Cow::Owned(_));
+        let further = told(&reason) && !self.errors.contains_key(&reason);
+        let full = further && self.errors.keys().filter(|known| told(known)).count() >= MOST_TOLD;
+        *self.errors.entry(if full { OTHER_REASONS } else { reason }).or_default() += n;
     }
 
     /// An answer with this status belongs to the window.
@@ -177,7 +193,7 @@ impl Recorder {
             *self.statuses.entry(*status).or_default() += n;
         }
         for (reason, n) in &other.errors {
-            *self.errors.entry(reason).or_default() += n;
+            self.add_errors(reason.clone(), *n);
         }
         for (name, value) in &other.extra {
             match other.folds.get(name) {
@@ -207,4 +223,29 @@ impl Recorder {
 }
 
 /// Answers by status, failures by reason, figures by name.
-pub type Tallies<'a> = (&'a BTreeMap<u16, u64>, &'a BTreeMap<&'static str, u64>, &'a BTreeMap<&'static str, f64>);
+pub type Tallies<'a> = (&'a BTreeMap<u16, u64>, &'a BTreeMap<Reason, u64>, &'a BTreeMap<&'static str, f64>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_few_and_no_failure_is_lost() {
+        let window = Arc::new(Window::default());
+        window.open(0, 0, 100);
+        let recorder = || Recorder::new(Arc::clone(&window), Arc::new(Live::default()), false);
+        let (mut one, mut all) = (recorder(), recorder());
+        for n in 0..500 {
+            one.failed(format!("503 {n}"), 0, 1);
+            one.failed("timeout", 0, 1);
+        }
+        one.failed(format!("503 {}", 0), 0, 1);
+        (0..3).for_each(|_| all.merge(&one));
+        for (recorder, times) in [(&one, 1), (&all, 3)] {
+            let errors = recorder.tallies().1;
+            assert_eq!(errors.len(), MOST_TOLD + 2);
+            assert_eq!(errors.values().sum::<u64>(), times * 1001);
+            assert_eq!((errors["timeout"], errors["503 0"], errors["503 1"]), (times * 500, times * 2, times));
+        }
+    }
+}

@@ -101,6 +101,8 @@ pub struct Trial<'a> {
     pub server: Option<&'a EndReport>,
     /// Whether both ends read one clock.
     pub shared_clock: bool,
+    /// Whether proxies stand between the ends: the sockets of the two are then not of one connection.
+    pub proxied: bool,
 }
 
 /// The figures of a trial.

@@ -4,10 +4,17 @@
 //! ```text
 //!   Proxy (listeners, their routes, variant, identity) ─► bootstrap ─► the JSON that Envoy reads
 //!   ports: which port of a pod passes which sidecars
+//!   stats: what Envoy's admin endpoint says ─► our counters and gauges
 //! ```
 
+mod bootstrap;
 mod ports;
 mod proxy;
+mod stats;
 
 pub use ports::{App, Exposed, INBOUND, MARK, OUTBOUND, exposed, is_exposed};
 pub use proxy::{Identity, Listener, Protocol, Proxy, Route, Upstream};
+pub use stats::{STATS, counters, gauges};
+
+/// What the URIs of proxies' certificates begin with; who is behind it does not matter here.
+pub const SPIFFE: &str = "spiffe://hopbench/";

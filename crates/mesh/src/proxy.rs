@@ -57,11 +57,12 @@ impl std::fmt::Debug for Identity {
 /// A port on which a proxy takes connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listener {
-    /// `inbound`, `outbound` or `gateway`.
+    /// `inbound`, `outbound` or `gateway`; no other listener of the proxy has it.
     pub name: String,
-    /// The port, on all addresses.
+    /// The port, on all addresses. Where connections are not redirected, the ports of the routes count instead.
     pub port: u16,
-    /// Whether connections come here by redirection, and routes look at where they were meant to go.
+    /// Whether connections come here by redirection, and routes look at where they were meant to go. Where not, the
+    /// proxy listens at the port of each of its routes.
     pub redirected: bool,
     /// What it does with them; a connection that no route is for is closed.
     pub routes: Vec<Route>,
@@ -70,7 +71,7 @@ pub struct Listener {
 /// What a proxy does with the connections to one port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Its name, which no other route of the proxy has: letters, digits, `-`.
+    /// Its name, which no other route of the proxy has: letters, digits, `-`; not `admin`, `policy` or `telemetry`.
     pub name: String,
     /// The address they were meant for; absent: any.
     pub address: Option<Ipv4Addr>,

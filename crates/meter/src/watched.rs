@@ -3,12 +3,13 @@
 use std::io;
 
 use hopbench_model::Reading;
+use hopbench_sys::usage;
 
 use crate::meters::process::Process;
 use crate::{Meter, Source, Target, Unavailable};
 
 /// What the processes of a program spend together.
-pub struct Watched(Vec<Box<dyn Source>>);
+pub struct Watched(Vec<(u32, Box<dyn Source>)>);
 
 impl Watched {
     /// Opens the processes with these ids in the PID namespace of the mounted `/proc`.
@@ -16,10 +17,11 @@ impl Watched {
     /// # Errors
     /// A process that is not there, or may not be looked at.
     pub fn open(pids: &[u32]) -> Result<Self, Unavailable> {
-        pids.iter().map(|pid| Process.open(&Target::process(*pid))).collect::<Result<_, _>>().map(Self)
+        pids.iter().map(|pid| Ok((*pid, Process.open(&Target::process(*pid))?))).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The sums over all of them: the values of the meter `process`, and how many `processes` there are. Of each by
+    /// The sums over all of them: the values of the meter `process`, `cpu_s_total`, which is user and kernel together and
+    /// comes in nanoseconds where the kernel tells, not in clock ticks, and how many `processes` there are. Of each by
     /// itself `process1_cpu_s_total` and `process1_threads`, numbered from 1 in the order of the ids: a sum does not
     /// show that one of them never waited.
     ///
@@ -27,17 +29,23 @@ impl Watched {
     /// both are upper bounds.
     ///
     /// # Errors
-    /// A process that is gone: its CPU time went with it, and a sum without it would be wrong.
+    /// A process that has ended, whether or not its parent knows: its CPU time went with it, and a sum without it would be wrong.
     pub fn read(&mut self) -> io::Result<Reading> {
         let mut sum = Reading::from([("processes".to_owned(), self.0.len() as f64)]);
-        for (number, source) in (1..).zip(&mut self.0) {
+        for (number, (pid, source)) in (1..).zip(&mut self.0) {
             let mut one = Reading::new();
             source.read(&mut one)?;
             let value = |name: &str| one.get(name).copied();
-            if let (Some(user), Some(system)) = (value("user_s_total"), value("system_s_total")) {
-                sum.insert(format!("process{number}_cpu_s_total"), user + system);
+            if value("rss_bytes").is_none() {
+                return Err(io::Error::other(format!("process {pid} has ended")));
             }
-            if let Some(threads) = value("threads") {
+            let ticks = value("user_s_total").zip(value("system_s_total")).map(|(user, system)| user + system);
+            let threads = value("threads");
+            if let Some(cpu_s) = usage::of_process(*pid).ok().map(|ns| ns as f64 / 1e9).or(ticks) {
+                sum.insert(format!("process{number}_cpu_s_total"), cpu_s);
+                one.insert("cpu_s_total".to_owned(), cpu_s);
+            }
+            if let Some(threads) = threads {
                 sum.insert(format!("process{number}_threads"), threads);
             }
             for (name, value) in one {
@@ -75,9 +83,17 @@ mod tests {
         assert_eq!((sum["processes"], sum["threads"]), (2.0, parts.iter().sum()));
         assert_eq!([sum["process1_threads"], sum["process2_threads"]], parts[..]);
         let spent = sum["process1_cpu_s_total"] + sum["process2_cpu_s_total"];
-        assert!((spent - sum["user_s_total"] - sum["system_s_total"]).abs() < 1e-9, "{sum:?}");
+        assert!((spent - sum["cpu_s_total"]).abs() < 1e-9 && spent > 0.0, "{sum:?}");
+        // Clock ticks: two of each process are not full yet.
+        assert!((spent - sum["user_s_total"] - sum["system_s_total"]).abs() < 0.05, "{sum:?}");
         assert!(sum["rss_bytes"] > 0.0 && sum["max_rss_bytes"] >= sum["rss_bytes"], "{sum:?}");
         children[0].kill().unwrap();
+        // Nobody has waited for it yet.
+        let patience = hopbench_sys::clock::now() + 5_000_000_000;
+        while both.read().is_ok() && hopbench_sys::clock::now() < patience {
+            std::thread::yield_now();
+        }
+        assert!(both.read().is_err_and(|e| e.to_string().contains(&pids[0].to_string())), "it is still in /proc");
         children[0].wait().unwrap();
         let told = both.read();
         let reopened = Watched::open(&pids);

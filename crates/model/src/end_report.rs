@@ -108,4 +108,6 @@ pub struct EndReport {
     pub incomplete: Option<String>,
     /// Whether another test ran on this agent inside the window.
     pub shared: bool,
+    /// CPU time that the thread behind the meters and the control session spent in the window, ns.
+    pub control_cpu_ns: Nanos,
 }

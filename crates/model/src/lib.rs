@@ -31,7 +31,7 @@ pub use counter::{Counter, Counts};
 pub use end_report::{EndReport, FlowReport, LatencyKind, Reading, Tick};
 pub use fault::{Fault, FaultKind};
 pub use job::{CpuSet, EngineKind, Job, Pacing, Schedule, Timing};
-pub use mesh::{HttpVersion, MeshMode, Variant};
+pub use mesh::{FLAGS_HEADER, HttpVersion, MeshMode, Variant};
 pub use path::{Path, Place, Via};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec, point_label};
 pub use problem::Problem;

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// The field of an answer's head in which a proxy says by Envoy's flags why it gave the answer itself: `UF`.
+pub const FLAGS_HEADER: &str = "x-hopbench-flags";
+
 /// Which ends of a path have a sidecar that the traffic passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,6 +33,16 @@ impl MeshMode {
             Self::Server => "server",
             Self::Client => "client",
             Self::Both => "both",
+        }
+    }
+
+    /// A line about it.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::None => "no sidecar: the ports are excluded from interception",
+            Self::Server => "the traffic passes the server's sidecar",
+            Self::Client => "the traffic passes the client's sidecar",
+            Self::Both => "the traffic passes both",
         }
     }
 
@@ -95,10 +108,13 @@ impl Variant {
     /// Worker threads where the scenario does not say: what Istio gives its sidecars.
     pub const CONCURRENCY: u32 = 2;
 
+    /// The name of the variant that paths have where the scenario describes none.
+    pub const PLAIN: &'static str = "plain";
+
     /// Mutual TLS and nothing else.
     pub fn plain() -> Self {
         Self {
-            name: "plain".to_owned(),
+            name: Self::PLAIN.to_owned(),
             mtls: true,
             stats: false,
             access_log: false,
@@ -108,6 +124,30 @@ impl Variant {
             max_connections: None,
             upstream: HttpVersion::Http1,
         }
+    }
+
+    /// What its proxies do, in a line: `mTLS, HTTP/1.1, 2 workers, statistics for each route and peer`.
+    pub fn summary(&self) -> String {
+        let http = match self.upstream {
+            HttpVersion::Http1 => "HTTP/1.1",
+            HttpVersion::Http2 => "HTTP/2",
+        };
+        let workers = if self.concurrency == 1 { "worker" } else { "workers" };
+        let mut out = format!("{}, {http}, {} {workers}", if self.mtls { "mTLS" } else { "no TLS" }, self.concurrency);
+        for (does, what) in [
+            (self.stats, "statistics for each route and peer"),
+            (self.access_log, "a log line for each request"),
+            (self.policy_check, "a policy check for each request"),
+            (self.policy_report, "a telemetry report for each request"),
+        ] {
+            if does {
+                out.push_str(&format!(", {what}"));
+            }
+        }
+        if let Some(most) = self.max_connections {
+            out.push_str(&format!(", at most {most} upstream connections"));
+        }
+        out
     }
 
     /// The variants that a scenario can name without describing them.
@@ -129,6 +169,23 @@ impl Variant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_summary_tells_everything_that_is_set() {
+        assert_eq!(Variant::plain().summary(), "mTLS, HTTP/1.1, 2 workers");
+        let other = Variant {
+            mtls: false,
+            policy_report: true,
+            concurrency: 1,
+            max_connections: Some(8),
+            upstream: HttpVersion::Http2,
+            ..Variant::plain()
+        };
+        let told = "no TLS, HTTP/2, 1 worker, a telemetry report for each request, at most 8 upstream connections";
+        assert_eq!(other.summary(), told);
+        let lines: std::collections::BTreeSet<String> = Variant::known().iter().map(Variant::summary).collect();
+        assert_eq!(lines.len(), Variant::known().len());
+    }
 
     #[test]
     fn known_variants_differ_and_have_names_of_their_own() {

@@ -85,4 +85,42 @@ impl Path {
     pub fn is_proxied(&self) -> bool {
         !self.mesh.is_none() || matches!(self.via, Via::Gateway(_))
     }
+
+    /// What stands between its ends, in words: `direct`, `direct, mesh both`, `gateway@c, mesh server, variant stats`; the
+    /// variant is not named when it is called `plain`.
+    pub fn way(&self) -> String {
+        let mut way = self.via.to_string();
+        if !self.mesh.is_none() {
+            way.push_str(&format!(", mesh {}", self.mesh));
+        }
+        if let Some(variant) = self.variant.as_ref().filter(|variant| variant.name != Variant::PLAIN) {
+            way.push_str(&format!(", variant {}", variant.name));
+        }
+        way
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_names_what_stands_between_the_ends_and_nothing_else() {
+        let place = |node: &str| Place { network: "bridge".to_owned(), node: node.to_owned(), runtime: None };
+        let named = |name: &str| Some(Variant { name: name.to_owned(), ..Variant::plain() });
+        let gateway = || Via::Gateway("c".to_owned());
+        for (via, mesh, variant, way) in [
+            (Via::Direct, MeshMode::None, None, "direct"),
+            (Via::ClusterIp, MeshMode::None, None, "cluster-ip"),
+            (Via::NodePort("b".to_owned()), MeshMode::Server, named("plain"), "node-port@b, mesh server"),
+            (gateway(), MeshMode::None, named("plain"), "gateway@c"),
+            (gateway(), MeshMode::None, named("http2"), "gateway@c, variant http2"),
+            (Via::Direct, MeshMode::Both, named("plain"), "direct, mesh both"),
+            (gateway(), MeshMode::Server, named("stats"), "gateway@c, mesh server, variant stats"),
+        ] {
+            let (from, to) = (place("a"), place("b"));
+            let path = Path { name: String::new(), from, to, via, clients: 1, backends: 1, mesh, variant };
+            assert_eq!(path.way(), way);
+        }
+    }
 }

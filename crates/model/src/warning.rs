@@ -50,6 +50,8 @@ pub enum WarningKind {
     SharedAgent,
     /// Segmentation offload was used: a packet then costs something else.
     Offload,
+    /// The kernel's ticks missed work of the machine's CPUs: their figures are lower bounds.
+    CpuUndercounted,
     /// Data that should be there could not be read.
     Unavailable,
 }

@@ -22,6 +22,7 @@
   const SCALES = {
     ns: [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]],
     "bit/s": [[1e9, "Gbit/s"], [1e6, "Mbit/s"], [1e3, "kbit/s"], [1, "bit/s"]],
+    B: [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]],
     "/s": [[1e6, "M/s"], [1e4, "k/s", 1e3], [1, "/s"]],
   };
 
@@ -90,8 +91,10 @@
       borderWidth: 2,
       borderDash: DASHES[Math.floor(series.colour / 8) % 3],
       pointStyle: marked ? MARKS[series.colour % MARKS.length] : "line",
-      pointRadius: marked ? 4 : 0,
+      pointRadius: marked && series.style !== "fit" ? 4 : 0,
       pointHoverRadius: 6,
+      showLine: series.style !== "points",
+      fit: series.style === "fit",
       tension: 0,
     }));
     const last = Math.max(...chart.series.flatMap((series) => series.points.map(([x]) => x)));
@@ -103,8 +106,12 @@
       options: {
         interaction: { mode: "nearest", axis: "x", intersect: false },
         plugins: {
-          legend: { display: chart.series.length > 1, labels: { usePointStyle: true, boxHeight: 7, color: style("--ink") } },
+          legend: {
+            display: chart.series.length > 1,
+            labels: { usePointStyle: true, boxHeight: 7, color: style("--ink"), filter: (item, data) => !data.datasets[item.datasetIndex].fit },
+          },
           tooltip: {
+            filter: (item) => !item.dataset.fit,
             callbacks: {
               title: (items) => (items.length ? position(chart, items[0].parsed.x) : ""),
               label: (item) => label(item.dataset.label, item.dataset.points[item.dataIndex], unit),
@@ -167,6 +174,28 @@
     };
   }
 
+  // Parts of a bar that begin where the one before ends; one that takes something away goes back.
+  function waterfall(chart) {
+    const unit = chart.y.unit;
+    const datasets = chart.series.map((series) => ({
+      label: series.name,
+      data: series.points.map(([at, added], n) => ({ x: [series.starts[n], series.starts[n] + added], y: chart.categories[at] })),
+      points: series.points,
+      colour: series.colour,
+      filled: true,
+      grouped: false,
+      maxBarThickness: 26,
+    }));
+    const config = bar({ ...chart, series: [] });
+    config.type = "bar";
+    config.data.datasets = datasets;
+    config.options.scales.x.stacked = false;
+    config.options.scales.y.stacked = false;
+    config.options.interaction = { mode: "y", intersect: false };
+    config.options.plugins.legend.display = true;
+    return config;
+  }
+
   function paint(config) {
     for (const dataset of config.data.datasets) {
       const own = colour(dataset.colour);
@@ -184,8 +213,8 @@
   function draw(chart) {
     const canvas = document.getElementById(chart.id);
     const box = canvas.parentElement;
-    if (chart.kind === "bar") box.style.height = `${90 + 34 * chart.categories.length}px`;
-    const config = paint(chart.kind === "bar" ? bar(chart) : line(chart));
+    if (chart.kind !== "line") box.style.height = `${90 + 34 * chart.categories.length}px`;
+    const config = paint({ bar, line, waterfall }[chart.kind](chart));
     Object.assign(config.options, { animation: false, responsive: true, maintainAspectRatio: false });
     const drawn = new Chart(canvas, config);
     canvas.dataset.drawn = String(drawn.getVisibleDatasetCount());

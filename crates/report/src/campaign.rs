@@ -16,6 +16,7 @@
 //!   and one line each.
 
 mod cell;
+mod curve;
 mod distribution;
 mod format;
 mod formats;
@@ -31,12 +32,14 @@ mod scale;
 mod summarize;
 mod summary;
 mod verdict;
+mod waterfall;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{Record, RunFile, point_label};
 
+pub use self::curve::{CurvePoint, CurveSummary, LineSummary, Resource};
 pub use self::format::SummaryFormat;
 pub use self::formats::{SUMMARY_FORMATS, summary_format};
 pub use self::summary::{
@@ -44,10 +47,12 @@ pub use self::summary::{
     ProofSummary, RatioSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary, WorkloadSummary,
 };
 pub use self::verdict::{Outcome, Verdict};
+pub use self::waterfall::{Added, ProxyShare, Step, WaterfallSummary};
 
 use self::cell::Cell;
 use self::distribution::Distributions;
 use self::kind::Kind;
+pub(crate) use self::notes::unusable;
 use self::notes::{Link, Proofs, TrialKey, Warnings};
 
 /// The records of a run so far.
@@ -140,7 +145,7 @@ impl Campaign {
         let workload = self.workload_of[cell.1];
         self.proofs[cell.0].add(record);
         self.links[cell.0].add(record);
-        if let Some(reason) = notes::unusable(record) {
+        if let Some(reason) = unusable(record) {
             self.fail(record, reason);
             return;
         }
@@ -172,6 +177,16 @@ impl Campaign {
     pub fn render(&self, format: &str) -> Option<String> {
         Some(summary_format(format)?.render(&self.summary()))
     }
+}
+
+/// The median of the latency that reports show first for a trial's workload: what its column is called, and ns. `None`
+/// for a workload without one, and for a trial without samples.
+pub fn main_latency(record: &Record) -> Option<(&'static str, f64)> {
+    let job = crate::job::Job(&record.job);
+    let open_loop = job.schedule().is_some_and(|schedule| schedule.per_s().is_some());
+    let kind = kinds::of(record.job.get("workload")?.as_str()?, open_loop);
+    let figure = &kind.figures[kind.latency(kind::Percentile::P50)?];
+    Some((figure.label, figure.of(record)?))
 }
 
 /// What identifies a point: JSON with sorted keys.

@@ -45,6 +45,7 @@ pub fn live_line(workload: &str, client: Step<'_>, server: Option<Step<'_>>) -> 
     };
     let rate = match work(workload, client, server) {
         Work::Bytes { per_s, word, .. } => format!("{} {word}", bit_rate(per_s * 8.0)),
+        Work::Requests { per_s: rate, .. } if workload == "ping" => format!("{} echoes/s", per_s(rate)),
         Work::Requests { per_s: rate, .. } => format!("{} requests/s", per_s(rate)),
     };
     clip(format!("{time:>12}  {rate:<28}  errors {}", errors(client)))
@@ -146,6 +147,7 @@ mod tests {
         let ticks = [tick(5, &[]), tick(5, &[(Counter::Completed, 5)])];
         let step = Step { before: &ticks[0], now: &ticks[1] };
         assert!(live_line("rr", step, None).contains("- requests/s"));
+        assert!(live_line("ping", step, None).contains("- echoes/s"));
         let far = Tick { t_ns: i64::MAX, ..Tick::default() };
         let back = Tick { t_ns: i64::MIN, ..Tick::default() };
         for workload in ["rr", "udp"] {

@@ -3,6 +3,7 @@
 mod cost;
 mod intervals;
 mod processes;
+mod proxies;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +19,13 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::conduct::Outcome;
-use crate::limited::{Limits, limited};
+use crate::limited::{Limits, limited_by_agents};
 use crate::link_rate::LinkRate;
 use crate::resolve::Target;
 use crate::warnings::warnings;
 use cost::End;
+pub use proxies::ProxySaid;
+use proxies::Work;
 
 /// What a record says besides what was measured.
 #[allow(missing_debug_implementations, reason = "a workload is code, not data")]
@@ -51,10 +54,13 @@ pub struct Setting<'a> {
     pub cpus: (&'a [Option<CpuSet>], &'a [Option<CpuSet>]),
     /// The slowest link on the way, where it is known.
     pub link: Option<LinkRate>,
+    /// The proxies of the route, in the order in which they were watched. Those that the path names stand between the
+    /// ends: the ends' sockets are then not of one connection.
+    pub proxies: &'a [ProxySaid<'a>],
 }
 
-/// More of one core than this, spent by the conductor while a trial runs, can be seen in the figures.
-const CONDUCTOR_SHARE: f64 = 0.02;
+/// More of one core than this, spent by the conductor and the meters while a trial runs, can be seen in the figures.
+const OVERHEAD: f64 = 0.02;
 
 /// The record of a trial, with the sentences that explain it.
 pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>) {
@@ -62,11 +68,15 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     let (client, server) = (&outcome.client, outcome.server.as_ref());
     let count = u32::try_from(outcome.clients.len()).unwrap_or(u32::MAX);
     let together = setting.workload.together(job, count);
-    let figures =
-        setting.workload.figures(&Trial { job: &together, client, server, shared_clock: outcome.shared_clock });
+    let proxied = setting.proxies.iter().any(|said| said.proxy.named);
+    let trial = Trial { job: &together, client, server, shared_clock: outcome.shared_clock, proxied };
+    let figures = setting.workload.figures(&trial);
     let started = OffsetDateTime::UNIX_EPOCH + outcome.started;
     let (clients, servers) = ends(setting, &together, outcome);
-    let spent = cost::spent(&clients, &servers, outcome.one_machine);
+    let mut proxies =
+        proxies::spent(setting.proxies, &outcome.proxies, &Work::of(setting.workload, &figures.metrics, client));
+    let (of_proxies, unavailable) = (std::mem::take(&mut proxies.metrics), std::mem::take(&mut proxies.unavailable));
+    let spent = cost::spent(&clients, &servers, proxies, outcome.one_machine);
     let mut record = Record {
         schema: RECORD_SCHEMA.to_owned(),
         run_id: setting.run_id.to_owned(),
@@ -99,13 +109,16 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
         incomplete: incomplete(outcome),
         error: None,
     };
+    record.settings.extend(unavailable);
+    record.metrics.extend(of_proxies);
+    record.metrics.insert("overhead_cores".to_owned(), overhead(outcome) / record.window_s);
     // What is not finite would become null, which no reader takes for a number.
     record.metrics.retain(|_, value| value.is_finite());
     record.warnings.extend(spent.warning);
     record.invariants.extend(spent.invariants);
-    let limits = Limits { burdens: spent.burdens, one_machine: outcome.one_machine, link: setting.link };
-    (record.limited_by, record.limited_because) = limited(&together, &record, &limits);
-    record.warnings.extend(conductor_busy(outcome, record.window_s));
+    let limits = Limits { burdens: spent.burdens, one_machine: outcome.one_machine, link: setting.link, proxied };
+    (record.limited_by, record.limited_because) = limited_by_agents(&together, &record, &limits, &outcome.limited);
+    record.warnings.extend(overhead_seen(outcome, record.window_s));
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
     (record, figures.notes)
@@ -149,15 +162,30 @@ fn incomplete(outcome: &Outcome) -> Option<String> {
         .or_else(|| outcome.server.as_ref().and_then(|s| s.incomplete.clone()))
 }
 
-/// A conductor that works while a trial runs takes CPU from it.
-fn conductor_busy(outcome: &Outcome, window_s: f64) -> Option<Warning> {
-    let cores = outcome.conductor_cpu_ns as f64 / SECOND as f64 / window_s;
-    // Making ready and taking in the reports are outside the window; in a short trial they are most of it.
-    let busy = window_s >= 1.0 && cores > CONDUCTOR_SHARE;
-    busy.then(|| {
+/// CPU time that the conductor and the meters spent in the window, s.
+fn overhead(outcome: &Outcome) -> f64 {
+    let ends = outcome.clients.iter().chain(&outcome.servers).flatten();
+    let meters: u64 = ends.map(|end| end.control_cpu_ns).sum();
+    (outcome.conductor_cpu_ns + meters) as f64 / SECOND as f64
+}
+
+/// A conductor and meters that work while a trial runs take CPU from it.
+fn overhead_seen(outcome: &Outcome, window_s: f64) -> Option<Warning> {
+    let share = |seconds: f64| seconds / window_s * 100.0;
+    let (all, conductor) = (overhead(outcome), outcome.conductor_cpu_ns as f64 / SECOND as f64);
+    // In a short window the readings at its edges are most of it.
+    let seen = window_s >= 1.0 && all > OVERHEAD * window_s;
+    seen.then(|| {
         Warning::new(
             WarningKind::SharedCpu,
-            format!("the conductor used {:.1} % of a core during the trial", cores * 100.0),
+            format!(
+                "the conductor and the meters used {:.1} % of a core during the trial: {:.1} % the conductor, {:.1} % the \
+                 meters of {} agents",
+                share(all),
+                share(conductor),
+                share(all - conductor),
+                outcome.clients.len() + outcome.servers.len(),
+            ),
             "lengthen the intervals, or give the trial fewer clients",
         )
     })
@@ -228,6 +256,11 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
     }
     if let Some(link) = setting.link {
         out.extend(link.settings());
+    }
+    if setting.proxies.iter().any(|said| said.proxy.named) {
+        let what = "of the ends' own connections, which end at the nearest proxy: so do round trips, acknowledgements and \
+                    what was sent again";
+        out.insert("tcp_counters".to_owned(), what.to_owned());
     }
     let clock = match (outcome.shared_clock, outcome.one_machine) {
         (true, _) => "shared",

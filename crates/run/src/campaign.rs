@@ -20,6 +20,7 @@ pub use event::{Ended, Event, Observer};
 use links::Links;
 pub use order::order;
 pub use start::{new_run, same_build};
+pub use supported::measurable;
 use trial::{Done, Trial};
 
 /// So many failures of a path in a row say that the next will fail too.

@@ -1,18 +1,24 @@
 //! One trial.
 
+mod beside;
 mod follow;
 mod outside;
+mod proxies;
 
 use std::net::SocketAddr;
 
 use hopbench_control::secret::random_bytes;
 use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, Tick};
-use hopbench_sys::{clock, usage};
+use hopbench_sys::clock;
+use hopbench_testbed::Proxy;
 use hopbench_wire::{FlowKey, Prepare, Role};
 
 use crate::link::Link;
 use crate::merge::merge;
+use beside::Seen;
 use follow::{Conductor, Ending};
+pub use proxies::Edges;
+use proxies::Proxies;
 
 /// The agents at the ends of a path.
 #[derive(Debug)]
@@ -21,6 +27,15 @@ pub struct Ends {
     pub clients: Vec<Link>,
     /// Those that accept them; empty where the server is no agent.
     pub servers: Vec<Link>,
+}
+
+/// Processes that take part beside the agents.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Watch<'a> {
+    /// Those of the server program, where it is not the agent: the servers' agents look at them.
+    pub programs: &'a [u32],
+    /// The proxies on the path and those that stand idle beside it: they are looked at from here.
+    pub proxies: &'a [Proxy],
 }
 
 /// Who looks on while a trial runs.
@@ -53,7 +68,10 @@ pub struct Outcome {
     pub one_machine: bool,
     /// Wall-clock time of the window's start, since 1970 UTC.
     pub started: std::time::Duration,
-    /// CPU time that the conductor's thread spent while the trial ran, ns.
+    /// What each proxy had spent at the edges of the window, in the order of [`Watch::proxies`]; `Err`: why that is not
+    /// known.
+    pub proxies: Vec<Result<Edges, String>>,
+    /// CPU time that the conductor's thread spent in the window, ns.
     pub conductor_cpu_ns: Nanos,
 }
 
@@ -62,8 +80,8 @@ const HEAD_START: Nanos = 5_000_000;
 /// What each end more adds to that.
 const HEAD_START_EACH: Nanos = 200_000;
 
-/// Runs one trial between `ends`, each of whose clients does `job` and connects to `target`. `watch` are the processes
-/// of the server program, where it is not the agent.
+/// Runs one trial between `ends`, each of whose clients does `job` and connects to `target`; `watch` is who takes part
+/// besides.
 ///
 /// # Errors
 /// What kept the load from starting, or left nothing to report. What breaks later is in the outcome.
@@ -71,14 +89,14 @@ pub fn conduct(
     ends: &mut Ends,
     job: &Job,
     target: SocketAddr,
-    watch: &[u32],
+    watch: &Watch<'_>,
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome, Fault> {
-    let spent = usage::thread();
     let shared_clock = shares_clock(ends);
-    let orders = orders(ends, job, target, watch, shared_clock)?;
+    let orders = orders(ends, job, target, watch.programs, shared_clock)?;
     let all = orders.len() as u64;
     let one_machine = shared_clock || are_here(ends);
+    let proxies = Proxies::watch(watch.proxies)?;
     let mut trial = Conductor::new(ends)?;
     let patience =
         clock::now() + 20 * SECOND + 2 * job.timing.timeout_ns + 2 * all * u64::from(job.connections) * 1_000_000;
@@ -98,10 +116,8 @@ pub fn conduct(
         clock::now() + HEAD_START + all * HEAD_START_EACH + 2 * trial.slowest_round_trip() + job.timing.warmup_ns;
     trial.start(window_start);
     let started = clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
-    let endings = trial.follow(&job.timing, window_start, watcher)?;
-    let mut outcome = outcome(&endings, job.timing.interval_ns)?;
-    let now = usage::thread();
-    outcome.conductor_cpu_ns = (now.user_ns + now.system_ns).saturating_sub(spent.user_ns + spent.system_ns);
+    let (endings, seen) = trial.follow(&job.timing, window_start, proxies, watcher)?;
+    let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();
     Ok(Outcome { limited, shared_clock, one_machine, started, ..outcome })
 }
@@ -121,7 +137,7 @@ fn orders(
     ends: &Ends,
     job: &Job,
     target: SocketAddr,
-    watch: &[u32],
+    programs: &[u32],
     shared_clock: bool,
 ) -> Result<Vec<Prepare>, Fault> {
     let Some(first) = ends.clients.first() else {
@@ -159,18 +175,17 @@ fn orders(
         job: together.clone(),
         target: None,
         peer_clock_offset_ns: first.clock_offset_ns - link.clock_offset_ns,
-        watch: watch.to_vec(),
+        watch: programs.to_vec(),
         ..common.clone()
     };
     Ok((0..).zip(&ends.clients).map(client).chain(ends.servers.iter().map(server)).collect())
 }
 
 /// What the ends' words come to.
-fn outcome(endings: &[(Role, Ending)], interval_ns: Nanos) -> Result<Outcome, Fault> {
-    // An agent that is gone is why the flows of the others broke.
-    let mut faults: Vec<_> = endings.iter().filter_map(|(_, e)| Some((!e.lost, e.fault.clone()?))).collect();
-    faults.sort_by_key(|(told, _)| *told);
-    let fault = faults.into_iter().map(|(_, fault)| fault).next();
+fn outcome(endings: &[(Role, Ending)], seen: Seen, interval_ns: Nanos) -> Result<Outcome, Fault> {
+    // An agent that is gone is why the flows of the others broke, and so is a proxy.
+    let first = |lost: bool| endings.iter().filter(|(_, e)| e.lost == lost).find_map(|(_, e)| e.fault.clone());
+    let fault = first(true).or(seen.fault).or_else(|| first(false));
     let side = |role: Role| -> Vec<Option<EndReport>> {
         endings.iter().filter(|(r, _)| *r == role).map(|(_, ending)| ending.report.clone()).collect()
     };
@@ -191,6 +206,7 @@ fn outcome(endings: &[(Role, Ending)], interval_ns: Nanos) -> Result<Outcome, Fa
         shared_clock: false,
         one_machine: false,
         started: std::time::Duration::ZERO,
-        conductor_cpu_ns: 0,
+        proxies: seen.proxies,
+        conductor_cpu_ns: seen.conductor_cpu_ns,
     })
 }

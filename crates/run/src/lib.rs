@@ -20,9 +20,9 @@ mod sample;
 mod warnings;
 mod words;
 
-pub use assemble::{Setting, record};
-pub use campaign::{Campaign, Ended, Event, Finished, Observer, new_run, order, same_build};
-pub use conduct::{Ends, Outcome, Watcher, conduct};
+pub use assemble::{ProxySaid, Setting, record};
+pub use campaign::{Campaign, Ended, Event, Finished, Observer, measurable, new_run, order, same_build};
+pub use conduct::{Edges, Ends, Outcome, Watch, Watcher, conduct};
 pub use link::Link;
 pub use link_rate::LinkRate;
 pub use resolve::{Target, resolve};

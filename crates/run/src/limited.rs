@@ -1,15 +1,16 @@
 //! What limited a trial.
 
+mod agent;
 mod cpu;
 
 use std::collections::BTreeMap;
 
 use hopbench_model::units::BitRate;
-use hopbench_model::{Job, Record, Schedule};
+use hopbench_model::{EngineKind, Job, Record, Schedule};
 
 use crate::link_rate::LinkRate;
 use crate::words;
-pub(crate) use cpu::{Burden, Process};
+pub(crate) use cpu::{Burden, CLIENT, Process, SERVER};
 
 /// CPU figures of a shorter window are a few ticks of the kernel, s.
 const SHORTEST: f64 = 0.5;
@@ -24,12 +25,14 @@ pub(crate) const LATE_NS: u64 = 1_000_000;
 
 /// What the record does not say, of what can limit a trial.
 pub(crate) struct Limits {
-    /// What each end put on its CPUs, the clients first.
+    /// What each end put on its CPUs, the clients first, and the proxies between them last.
     pub(crate) burdens: Vec<Burden>,
     /// Whether all nodes are one machine.
     pub(crate) one_machine: bool,
     /// The slowest link on the way.
     pub(crate) link: Option<LinkRate>,
+    /// Whether proxies stand between the ends: each end's connections are then with the nearest of them.
+    pub(crate) proxied: bool,
 }
 
 /// The name of a limit and the numbers behind it.
@@ -53,8 +56,10 @@ pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
         let why = format!("the window of {:.3} s is too short to read CPUs, which count in ticks", record.window_s);
         return verdict("unknown", why);
     }
-    cpu::full(job, record, limits).or_else(|| buffer(metrics)).unwrap_or_else(|| {
-        let why = if job.schedule == Schedule::Closed && metrics.contains_key("requests_per_s") {
+    cpu::full(job, record, limits).or_else(|| buffer(metrics, limits.proxied)).unwrap_or_else(|| {
+        let why = if job.engine == EngineKind::Spin && metrics.contains_key("requests_per_s") {
+            "busy polling fills its CPUs; each exchange waits for the answer before it, so the round trip sets the rate"
+        } else if job.schedule == Schedule::Closed && metrics.contains_key("requests_per_s") {
             "no CPU of the ends was full and no buffer: each exchange waits for the answer before it, so the round trip \
              sets the rate"
         } else {
@@ -64,19 +69,32 @@ pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
     })
 }
 
+/// The same, where agents said that they keep to limits of their own: a trial that came up to one was held by it,
+/// whatever else that made it wait for.
+pub(crate) fn limited_by_agents(job: &Job, record: &Record, limits: &Limits, said: &[String]) -> Verdict {
+    let found = limited(job, record, limits);
+    match found.0.as_str() {
+        "target_rate" | "nic" => found,
+        _ => agent::held(&record.metrics, said).unwrap_or(found),
+    }
+}
+
 /// Whether all that was due was done, or else the generator was late.
 fn schedule(record: &Record) -> Option<Verdict> {
     let Record { metrics, latency, .. } = record;
     let metric = |name: &str| metrics.get(name).copied();
     let asked = metric("intended_per_s").filter(|rate| *rate > 0.0)?;
-    let got = ["requests_per_s", "messages_per_s", "sent_packets_per_s"]
-        .iter()
-        .find_map(|name| metric(name))
-        .unwrap_or(asked);
+    let first = |names: &[&str]| names.iter().find_map(|name| metric(name)).unwrap_or(asked);
+    // What a datagram's sender hands over can be dropped on the way: only what arrived was done.
+    let done = first(&["requests_per_s", "messages_per_s", "received_packets_per_s", "sent_packets_per_s"]);
     let unsent = metric("unsent").unwrap_or(0.0);
-    if got >= 0.99 * asked && unsent == 0.0 {
-        let why = format!("{} a second of the {} that were due", words::rate(got), words::rate(asked));
+    if done >= 0.99 * asked && unsent == 0.0 {
+        let why = format!("{} a second of the {} that were due", words::rate(done), words::rate(asked));
         return Some(verdict("target_rate", why));
+    }
+    // Datagrams that left in time and did not arrive are no fault of who sent them.
+    if metric("sent_packets_per_s").is_some_and(|sent| sent >= 0.99 * asked) && unsent == 0.0 {
+        return None;
     }
     let late = latency.get("lateness_ns").map_or(0, |l| l.p99);
     let late =
@@ -136,9 +154,9 @@ fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Verdict> {
 }
 
 /// Whether senders waited for room most of the time.
-fn buffer(metrics: &BTreeMap<String, f64>) -> Option<Verdict> {
-    let kinds =
-        [("receive_window_limited_ratio", "the receiver's window"), ("send_buffer_limited_ratio", "the send buffer")];
+fn buffer(metrics: &BTreeMap<String, f64>, proxied: bool) -> Option<Verdict> {
+    let receiver = if proxied { "the window of the sender's proxy" } else { "the receiver's window" };
+    let kinds = [("receive_window_limited_ratio", receiver), ("send_buffer_limited_ratio", "the send buffer")];
     kinds.iter().find_map(|(name, what)| {
         directions(metrics).iter().find_map(|(way, words)| {
             let share = metrics.get(&format!("{way}{name}")).filter(|share| **share > MOSTLY)?;

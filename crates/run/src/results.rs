@@ -25,3 +25,5 @@ const RECORDS: &str = "records.jsonl";
 const SUPERSEDED: &str = "superseded.jsonl";
 /// What the agents wrote to their standard error.
 const AGENTS_LOG: &str = "agents.log";
+/// The files of a folder that cannot be made again; reports can.
+pub const ORIGINALS: &[&str] = &[RUN_FILE, RECORDS, SUPERSEDED, AGENTS_LOG];

@@ -37,7 +37,7 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
             warn(
                 WarningKind::NotSteady,
                 format!("{name} changed by {:+.0} % over the window", drift.relative_change * 100.0),
-                "lengthen --warmup, or look for what changed",
+                "a longer warm-up, or a look at what changed",
             );
             break;
         }
@@ -57,13 +57,16 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
             warn(WarningKind::ReadBack, format!("{setting}: {value}"), "check the setting at that end");
         }
     }
+    // A ping has a schedule, and its figure is the round trip all the same.
+    let main: &[&str] = if job.workload == "ping" { &["service_ns"] } else { MAIN };
     if let Some((kind, latency)) =
-        record.latency.iter().find(|(kind, l)| MAIN.contains(&kind.as_str()) && l.count > 0 && l.count < 1000)
+        record.latency.iter().find(|(kind, l)| main.contains(&kind.as_str()) && l.count > 0 && l.count < 1000)
     {
+        let kind = if job.workload == "ping" { "RTT" } else { kind.trim_end_matches("_ns") };
         warn(
             WarningKind::FewSamples,
             format!("{kind} holds {} samples; p99.9 and beyond are its largest ones", latency.count),
-            "run longer (--time) for the tail",
+            "a longer window holds more of the tail",
         );
     }
     let lateness = record.latency.get("lateness_ns").map_or(0, |l| l.p99);

@@ -1,8 +1,8 @@
 //! Scenario files: YAML in, a plan or all that is wrong with it out.
 //!
 //! ```text
-//! text ─ yaml ─► nodes with positions ─ testbed, paths, matrix ─► paths ┐
-//!                                     └ workload: keys ─► points ───────┴ resolve ─► plan ─ only ─► plan
+//! text ─ yaml ─► nodes with positions ─ testbed, paths, matrix ─► paths ─ mesh: variants ┐
+//!                                     └ workload: keys ─► points ────────────────────────┴ resolve ─► plan ─ only ─► plan
 //! ```
 //!
 //! A workload's keys are the flags of its command ([`hopbench_load::workload::Workload::arguments`],
@@ -14,6 +14,7 @@ mod flags;
 mod http;
 mod keys;
 mod matrix;
+mod mesh;
 mod node;
 mod only;
 mod paths;
@@ -23,8 +24,10 @@ mod problem;
 mod resolve;
 mod schema;
 mod shipped;
+mod sidecars;
 mod testbed;
 mod values;
+mod variants;
 mod vocabulary;
 mod workload;
 mod yaml;

@@ -8,28 +8,31 @@
 //!   to: [host, bridge, bridge+runsc]
 //!   nodes: {same-node: a -> a, cross-node: a -> b}
 //!   via: [direct, cluster-ip]
+//!   mesh: [none, server]
 //! ```
 //!
 //! A path is called FROM-TO, then `.` and the name of the pair of nodes where there are several, then `.` and the way
-//! where it is not direct: `host-bridge.cross-node.cluster-ip`; `node-port@c` becomes `node-port-c`.
+//! where it is not direct, then `.` and the mode of the mesh where there is one:
+//! `host-bridge.cross-node.cluster-ip.server`; `node-port@c` becomes `node-port-c`.
 
 use hopbench_model::{MeshMode, Path, Via};
 
 use crate::fields::{Fields, named};
 use crate::node::{At, Kind, Node, quoted};
 use crate::paths::check;
-use crate::place::{Attachment, Words};
+use crate::place::{Attachment, MODES, VIA, Words};
 use crate::problem::Problems;
+use crate::sidecars;
 
 /// The keys of the longer form.
-pub(crate) const PLACES_KEYS: &[&str] = &["kinds", "from", "to", "nodes", "via"];
+pub(crate) const PLACES_KEYS: &[&str] = &["kinds", "from", "to", "nodes", "via", "mesh"];
 
 const FORM: &str =
-    "a list of network kinds like [host, bridge], or a mapping with kinds (or from and to), nodes and via";
+    "a list of network kinds like [host, bridge], or a mapping with kinds (or from and to), nodes, via and mesh";
 const PAIR: &str = "a pair of nodes like a -> b, or named pairs like {near: a -> b, far: a -> c}";
 
 /// More paths than that are a mistake.
-const MOST_PATHS: usize = 10_000;
+pub(crate) const MOST_PATHS: usize = 10_000;
 
 /// Two nodes; the name is empty where there is only one pair.
 struct Pair {
@@ -44,6 +47,9 @@ struct Matrix {
     to: Vec<Attachment>,
     pairs: Vec<Pair>,
     via: Vec<Via>,
+    mesh: Vec<MeshMode>,
+    /// Where the modes stand.
+    mesh_at: At,
 }
 
 /// Reads `places:`.
@@ -57,6 +63,8 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
                 to: kinds,
                 pairs: vec![pair],
                 via: vec![Via::Direct],
+                mesh: vec![MeshMode::None],
+                mesh_at: node.at,
             })
         }
         _ => long(node, words, problems),
@@ -64,43 +72,48 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
     let Some(matrix) = matrix else {
         return Vec::new();
     };
-    let Matrix { from, to, pairs, via } = &matrix;
-    let count = [from.len(), to.len(), pairs.len(), via.len()].iter().fold(1, |n: usize, len| n.saturating_mul(*len));
+    let Matrix { from, to, pairs, via, mesh, mesh_at } = &matrix;
+    let sizes = [from.len(), to.len(), pairs.len(), via.len(), mesh.len()];
+    let count = sizes.iter().fold(1, |n: usize, len| n.saturating_mul(*len));
     if count > MOST_PATHS {
         problems.add(node.at, "places", format!("{count} paths"), format!("at most {MOST_PATHS}"));
         return Vec::new();
     }
     let mut out = Vec::new();
-    for pair in &matrix.pairs {
-        for via in &matrix.via {
-            for from in &matrix.from {
-                for to in &matrix.to {
-                    let path = Path {
-                        name: name(from, to, pair, via),
-                        from: from.on(&pair.from),
-                        to: to.on(&pair.to),
-                        via: via.clone(),
-                        clients: 1,
-                        backends: 1,
-                        mesh: MeshMode::None,
-                        variant: None,
-                    };
-                    check(&path, node.at, "places", words, problems);
-                    out.push((node.at, path));
-                }
+    let ways =
+        pairs.iter().flat_map(|pair| via.iter().flat_map(move |via| mesh.iter().map(move |mesh| (pair, via, *mesh))));
+    for (pair, via, mesh) in ways {
+        for from in from {
+            for to in to {
+                let path = Path {
+                    name: name(from, to, pair, via, mesh),
+                    from: from.on(&pair.from),
+                    to: to.on(&pair.to),
+                    via: via.clone(),
+                    clients: 1,
+                    backends: 1,
+                    mesh,
+                    variant: None,
+                };
+                check(&path, node.at, "places", words, problems);
+                sidecars::check(&path, *mesh_at, "places.mesh", words, problems);
+                out.push((node.at, path));
             }
         }
     }
     out
 }
 
-fn name(from: &Attachment, to: &Attachment, pair: &Pair, via: &Via) -> String {
+fn name(from: &Attachment, to: &Attachment, pair: &Pair, via: &Via, mesh: MeshMode) -> String {
     let mut out = format!("{}-{}", from.name(), to.name());
     if !pair.name.is_empty() {
         out = format!("{out}.{}", pair.name);
     }
     if *via != Via::Direct {
         out = format!("{out}.{}", via.to_string().replace('@', "-"));
+    }
+    if !mesh.is_none() {
+        out = format!("{out}.{mesh}");
     }
     out
 }
@@ -129,12 +142,20 @@ fn long(node: &Node, words: &Words<'_>, problems: &mut Problems) -> Option<Matri
     };
     let via = match fields.get("via") {
         Some(node) => {
-            let texts = scalars(node, "places.via", "direct, cluster-ip or node-port@NODE", problems);
+            let texts = scalars(node, "places.via", VIA, problems);
             all(texts.unwrap_or_default(), |(at, text)| words.via(text, at, "places.via", problems))
         }
         None => Some(vec![Via::Direct]),
     };
-    Some(Matrix { from: from?, to: to?, pairs: pairs?, via: via? })
+    let mesh_at = fields.get("mesh").map_or(fields.at, |node| node.at);
+    let mesh = match fields.get("mesh") {
+        Some(node) => {
+            let texts = scalars(node, "places.mesh", MODES, problems);
+            all(texts.unwrap_or_default(), |(at, text)| words.mode(text, at, "places.mesh", problems))
+        }
+        None => Some(vec![MeshMode::None]),
+    };
+    Some(Matrix { from: from?, to: to?, pairs: pairs?, via: via?, mesh: mesh?, mesh_at })
 }
 
 /// `kinds`, `from` or `to`: one or several.

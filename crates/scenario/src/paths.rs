@@ -4,8 +4,9 @@ use hopbench_model::{MeshMode, Path, Via};
 
 use crate::fields::{Fields, joined, named};
 use crate::node::{At, Kind, Node};
-use crate::place::Words;
+use crate::place::{MODES, VIA, Words};
 use crate::problem::Problems;
+use crate::sidecars;
 
 /// The keys of a path.
 pub(crate) const PATH_KEYS: &[&str] = &["from", "to", "via", "clients", "backends", "mesh"];
@@ -26,22 +27,31 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
         };
         if let Some(path) = path.map(|path| Path { name: key.text.clone(), ..path }) {
             check(&path, value.at, &key_path, words, problems);
+            // Of a mapping, the key that asks for the sidecars is to blame.
+            let mode = match &value.kind {
+                Kind::Map(map) => map.iter().find(|(key, _)| key.text == "mesh").map(|(_, mode)| mode.at),
+                _ => None,
+            };
+            let mode_path = if mode.is_some() { joined(&key_path, "mesh") } else { key_path };
+            sidecars::check(&path, mode.unwrap_or(value.at), &mode_path, words, problems);
             out.push((key.at, path));
         }
     }
     out
 }
 
-/// `FROM -> TO` or `FROM -> TO via VIA`.
+/// `FROM -> TO`, then ` via VIA`, then ` mesh MODE`.
 fn short(text: &str, at: At, path: &str, words: &Words<'_>, problems: &mut Problems) -> Option<Path> {
     let Some((from, rest)) = text.split_once("->") else {
         problems.add(at, path, crate::node::quoted(text), FORM);
         return None;
     };
+    let (rest, mesh) = rest.split_once(" mesh ").map_or((rest, None), |(rest, mesh)| (rest, Some(mesh)));
     let (to, via) = rest.split_once(" via ").map_or((rest, None), |(to, via)| (to, Some(via)));
     let from = words.place(from.trim(), at, path, problems);
     let to = words.place(to.trim(), at, path, problems);
     let via = via.map_or(Some(Via::Direct), |via| words.via(via, at, path, problems));
+    let mesh = mesh.map_or(Some(MeshMode::None), |mesh| words.mode(mesh, at, path, problems));
     Some(Path {
         name: String::new(),
         from: from?,
@@ -49,7 +59,7 @@ fn short(text: &str, at: At, path: &str, words: &Words<'_>, problems: &mut Probl
         via: via?,
         clients: 1,
         backends: 1,
-        mesh: MeshMode::None,
+        mesh: mesh?,
         variant: None,
     })
 }
@@ -71,32 +81,28 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         }
     };
     let (from, to) = (place("from"), place("to"));
-    let via = match fields.parsed::<String>("via", "direct, cluster-ip or node-port@NODE", problems) {
-        Some(text) => words.via(&text, fields.get("via").map_or(fields.at, |n| n.at), &fields.path_of("via"), problems),
+    let at = |name| fields.get(name).map_or(fields.at, |node| node.at);
+    let via = match fields.parsed::<String>("via", VIA, problems) {
+        Some(text) => words.via(&text, at("via"), &fields.path_of("via"), problems),
         None => Some(Via::Direct),
+    };
+    let mesh = match fields.parsed::<String>("mesh", MODES, problems) {
+        Some(text) => words.mode(&text, at("mesh"), &fields.path_of("mesh"), problems),
+        None => Some(MeshMode::None),
     };
     let mut ends = |name| {
         let possible = |n: &u32| (1..=MOST_ENDS).contains(n);
         fields.checked(name, "a whole number from 1 to 1000", possible, problems).unwrap_or(1)
     };
     let (clients, backends) = (ends("clients"), ends("backends"));
-    fields.checked("mesh", "`none`: meshes are not in this version", |mesh: &String| mesh == "none", problems);
-    Some(Path {
-        name: String::new(),
-        from: from?,
-        to: to?,
-        via: via?,
-        clients,
-        backends,
-        mesh: MeshMode::None,
-        variant: None,
-    })
+    Some(Path { name: String::new(), from: from?, to: to?, via: via?, clients, backends, mesh: mesh?, variant: None })
 }
 
 /// What no single key of a path is to blame for.
 pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems: &mut Problems) {
     if path.backends > 1 && path.via == Via::Direct {
-        let expected = "one backend without a Service; for more, via: cluster-ip or node-port@NODE";
+        let expected =
+            "one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE or gateway@NODE";
         problems.add(at, key, format!("{} backends", path.backends), expected);
     }
     let twice = words.vocabulary.network(&path.from.network).is_some_and(|kind| kind.both_ends);

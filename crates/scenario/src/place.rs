@@ -1,6 +1,6 @@
-//! `bridge@a`, `bridge+runsc@a`, `node-port@b`: the words of paths.
+//! `bridge@a`, `bridge+runsc@a`, `node-port@b`, `both`: the words of paths.
 
-use hopbench_model::{Place, Via};
+use hopbench_model::{MeshMode, Place, Via};
 
 use crate::node::{At, quoted};
 use crate::problem::Problems;
@@ -22,7 +22,10 @@ pub(crate) struct Attachment {
     runtime: Option<String>,
 }
 
-const VIA: &str = "direct, cluster-ip or node-port@NODE; others are not in this version";
+/// What `via` takes.
+pub(crate) const VIA: &str = "direct, cluster-ip, node-port@NODE or gateway@NODE";
+/// What `mesh` of a path takes.
+pub(crate) const MODES: &str = "none, server, client or both";
 
 impl Attachment {
     /// On a node.
@@ -76,19 +79,31 @@ impl Words<'_> {
         Some(attachment?.on(node))
     }
 
-    /// `direct`, `cluster-ip` or `node-port@b`.
+    /// `direct`, `cluster-ip`, `node-port@b` or `gateway@b`.
     pub(crate) fn via(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Via> {
         match text.trim() {
             "direct" => Some(Via::Direct),
             "cluster-ip" => Some(Via::ClusterIp),
             text => match text.split_once('@') {
                 Some(("node-port", node)) => Some(Via::NodePort(self.node(node, at, path, problems)?.to_owned())),
-                _ => {
-                    problems.add(at, path, quoted(text), VIA);
+                Some(("gateway", node)) => Some(Via::Gateway(self.node(node, at, path, problems)?.to_owned())),
+                other => {
+                    let node = other.map(|(_, node)| node).filter(|node| is_node_name(node)).unwrap_or("NODE");
+                    let (node_port, gateway) = (format!("node-port@{node}"), format!("gateway@{node}"));
+                    problems.unknown(at, path, text, &["direct", "cluster-ip", &node_port, &gateway]);
                     None
                 }
             },
         }
+    }
+
+    /// `none`, `server`, `client` or `both`.
+    pub(crate) fn mode(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<MeshMode> {
+        let found = MeshMode::ALL.into_iter().find(|mode| mode.name() == text.trim());
+        if found.is_none() {
+            problems.unknown(at, path, text.trim(), &MeshMode::ALL.map(MeshMode::name));
+        }
+        found
     }
 
     /// A node that there is.

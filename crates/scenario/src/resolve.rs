@@ -1,21 +1,23 @@
 //! A scenario's text, as a plan.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use hopbench_model::units::Span;
 use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, Via};
 
 use crate::fields::{Fields, NAME, is_name, named};
-use crate::node::{At, Node};
+use crate::mesh::Mesh;
+use crate::node::{At, Kind, Node};
 use crate::place::Words;
 use crate::problem::{Problems, ScenarioProblem};
 use crate::testbed::Testbed;
 use crate::vocabulary::Vocabulary;
 use crate::workload::Shared;
-use crate::{matrix, only, paths, yaml};
+use crate::{matrix, only, paths, variants, yaml};
 
 /// The keys of a scenario.
-pub(crate) const KEYS: &[&str] = &["name", "testbed", "rounds", "seed", "baseline", "paths", "places", "workloads"];
+pub(crate) const KEYS: &[&str] =
+    &["name", "testbed", "rounds", "seed", "baseline", "paths", "places", "mesh", "workloads"];
 /// Keys of workloads that a scenario can say once for all of them.
 pub(crate) const DEFAULT_KEYS: &[&str] = &["time", "warmup", "interval", "timeout", "engine", "cpu"];
 /// Passes over all cells.
@@ -73,7 +75,9 @@ fn resolve(root: &Node, vocabulary: &Vocabulary, overrides: &Overrides, problems
     let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
     let testbed = Testbed::read(fields.get("testbed"), problems);
     let paths = all_paths(&fields, &Words { vocabulary, nodes: testbed.listed() }, problems);
-    let baseline = baseline(&fields, paths.as_deref(), problems);
+    // Who names a path that is not even tried is wrong, whatever else is.
+    let tried = if paths.is_none() { tried(&fields) } else { None };
+    let baseline = baseline(&fields, paths.as_deref(), tried.as_deref(), problems);
     let named_paths: Option<Vec<Path>> = paths.as_ref().map(|list| list.iter().map(|(_, path)| path.clone()).collect());
     let mut shared = Shared {
         vocabulary,
@@ -81,6 +85,7 @@ fn resolve(root: &Node, vocabulary: &Vocabulary, overrides: &Overrides, problems
         time: overrides.time,
         seed,
         paths: named_paths.as_deref(),
+        tried: tried.as_deref(),
         cells: 0,
     };
     let Some(workloads) = fields.get("workloads") else {
@@ -127,7 +132,7 @@ fn resolve(root: &Node, vocabulary: &Vocabulary, overrides: &Overrides, problems
     })
 }
 
-/// Those of `paths` and those of `places`; `None` if some of them could not be read.
+/// Those of `paths` and those of `places`, with the variants of `mesh`; `None` if some of it could not be read.
 fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) -> Option<Vec<(At, Path)>> {
     let before = problems.count();
     let mut out = Vec::new();
@@ -140,21 +145,43 @@ fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) ->
     if fields.get("paths").is_none() && fields.get("places").is_none() {
         problems.add(fields.at, "", "no `paths`", "at least one, like paths: {direct: host@a -> host@b}");
     }
-    let mut seen = HashSet::new();
-    for (at, path) in &out {
-        if !seen.insert(path.name.as_str()) {
-            problems.add(*at, "paths", format!("two paths called `{}`", path.name), "each path once");
-        }
+    variants::unique(&out, problems);
+    let mesh = Mesh::read(fields.get("mesh"), problems);
+    if problems.count() > before {
+        return None;
     }
+    let out = variants::split(out, &mesh?, problems);
+    variants::unique(&out, problems);
     (problems.count() == before).then_some(out)
 }
 
-fn baseline(fields: &Fields<'_>, paths: Option<&[(At, Path)]>, problems: &mut Problems) -> Option<String> {
+/// The names under `paths:`, also of those that make no sense; `None` where there are others that only sense gives names.
+fn tried<'a>(fields: &Fields<'a>) -> Option<Vec<&'a str>> {
+    match &fields.get("paths")?.kind {
+        Kind::Map(map) if fields.get("places").is_none() => {
+            Some(map.iter().map(|(key, _)| key.text.as_str()).collect())
+        }
+        _ => None,
+    }
+}
+
+fn baseline(
+    fields: &Fields<'_>,
+    paths: Option<&[(At, Path)]>,
+    tried: Option<&[&str]>,
+    problems: &mut Problems,
+) -> Option<String> {
     let baseline: String = fields.parsed("baseline", "the name of a path", problems)?;
-    let names: Vec<&str> = paths?.iter().map(|(_, path)| path.name.as_str()).collect();
-    if !names.contains(&baseline.as_str()) {
+    if let Some(tried) = tried
+        && !variants::may_be(&baseline, tried)
+    {
         let at = fields.get("baseline").map_or(fields.at, |node| node.at);
-        problems.unknown(at, "baseline", &baseline, &names);
+        problems.unknown(at, "baseline", &baseline, tried);
+    }
+    let paths = paths?.iter().map(|(_, path)| path);
+    if paths.clone().all(|path| path.name != baseline) {
+        let at = fields.get("baseline").map_or(fields.at, |node| node.at);
+        variants::unknown(at, "baseline", &baseline, paths, problems);
     }
     Some(baseline)
 }
@@ -162,7 +189,7 @@ fn baseline(fields: &Fields<'_>, paths: Option<&[(At, Path)]>, problems: &mut Pr
 /// The nodes of a path.
 fn nodes(path: &Path) -> Vec<&str> {
     let mut out = vec![path.from.node.as_str(), path.to.node.as_str()];
-    if let Via::NodePort(node) = &path.via {
+    if let Via::NodePort(node) | Via::Gateway(node) = &path.via {
         out.push(node);
     }
     out

@@ -2,6 +2,9 @@
 //!
 //! Keys are written as flags are, with `-`; the reader also takes `_`.
 
+mod mesh;
+mod paths;
+
 use hopbench_load::WORKLOADS;
 use hopbench_load::workload::Workload;
 use serde_json::{Map, Value, json};
@@ -53,7 +56,8 @@ pub fn schema(vocabulary: &Vocabulary) -> Value {
                 "From where to where, by name",
             ),
         ),
-        ("places".to_owned(), places()),
+        ("places".to_owned(), paths::places()),
+        ("mesh".to_owned(), mesh::mesh()),
         (
             "workloads".to_owned(),
             described(
@@ -118,68 +122,10 @@ fn testbed() -> Value {
     described(json!({"anyOf": [{"const": "lab"}, lab]}), "Where it runs: network namespaces on this machine")
 }
 
-fn places() -> Value {
-    let kinds = json!({"$ref": "#/$defs/kinds"});
-    let pair = json!({"type": "string", "pattern": format!("^ *{NODE} *-> *{NODE} *$")});
-    let via = json!({"$ref": "#/$defs/via"});
-    let long = json!({
-        "type": "object", "additionalProperties": false,
-        "properties": {
-            "kinds": described(kinds.clone(), "Both ends, in every pair"),
-            "from": described(kinds.clone(), "Where the clients are"),
-            "to": described(kinds.clone(), "Where the servers are"),
-            "nodes": {"anyOf": [
-                pair.clone(),
-                {"type": "object", "minProperties": 1, "propertyNames": {"pattern": NAME}, "additionalProperties": pair},
-            ], "description": "From which node to which; from the first to the second without it"},
-            "via": {"anyOf": [via.clone(), {"type": "array", "minItems": 1, "items": via}]},
-        },
-        "oneOf": [
-            {"required": ["kinds"], "not": {"anyOf": [{"required": ["from"]}, {"required": ["to"]}]}},
-            {"required": ["from", "to"], "not": {"required": ["kinds"]}},
-        ],
-    });
-    let short = json!({"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/kind"}});
-    described(json!({"anyOf": [short, long]}), "Many paths at once: FROM-TO[.NODES][.VIA]")
-}
-
 fn definitions(vocabulary: &Vocabulary) -> Value {
-    // A runtime is put around pods only.
-    let names =
-        |pod: bool| vocabulary.networks.iter().filter(|n| n.pod || !pod).map(|n| n.name).collect::<Vec<_>>().join("|");
-    let runtimes = vocabulary.runtime_names().join("|");
-    let kind = match runtimes.as_str() {
-        "" => format!("({})", names(false)),
-        _ => format!("({}|({})\\+({runtimes}))", names(false), names(true)),
-    };
-    let place = format!("{kind}@{NODE}");
-    let way = format!("(direct|cluster-ip|node-port@{NODE})");
-    let about: Vec<String> = vocabulary.networks.iter().map(|n| format!("{}: {}", n.name, n.summary)).collect();
-    let place_schema = json!({"type": "string", "pattern": format!("^{place}$"), "description": about.join("; ")});
-    let ends = json!({"type": "integer", "minimum": 1, "maximum": crate::paths::MOST_ENDS, "default": 1});
-    let path = json!({"anyOf": [
-        {"type": "string", "pattern": format!("^{place} *-> *{place}( +via +{way})?$")},
-        {
-            "type": "object", "additionalProperties": false, "required": ["from", "to"],
-            "properties": {
-                "from": place_schema, "to": place_schema, "via": {"$ref": "#/$defs/via"},
-                "clients": described(ends.clone(), "Clients, each a pod of its own"),
-                "backends": described(ends, "Servers behind the Service"),
-                "mesh": {"const": "none"},
-            },
-        },
-    ]});
-    let kinds = json!({"anyOf": [
-        {"$ref": "#/$defs/kind"}, {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/kind"}},
-    ]});
-    let mut out = Map::from_iter([
-        ("kind".to_owned(), json!({"type": "string", "pattern": format!("^{kind}$"), "description": about.join("; ")})),
-        ("kinds".to_owned(), kinds),
-        ("via".to_owned(), json!({"type": "string", "pattern": format!("^{way}$")})),
-        ("path".to_owned(), path),
-        ("workload".to_owned(), workload()),
-        ("range".to_owned(), range()),
-    ]);
+    let mut out = paths::definitions(vocabulary);
+    out.insert("workload".to_owned(), workload());
+    out.insert("range".to_owned(), range());
     for workload in WORKLOADS {
         out.insert(workload.name().to_owned(), parameters(*workload, vocabulary));
     }

@@ -23,8 +23,15 @@ macro_rules! shipped {
 }
 
 /// Every scenario that is shipped, the one to begin with first.
-pub const SHIPPED: &[Shipped] =
-    shipped!["quickstart", "tcp-fanout", "message-size-sweep", "cni-matrix", "max-throughput"];
+pub const SHIPPED: &[Shipped] = shipped![
+    "quickstart",
+    "tcp-fanout",
+    "message-size-sweep",
+    "mesh-latency",
+    "mesh-variants",
+    "cni-matrix",
+    "max-throughput",
+];
 
 /// The scenario of this name.
 pub fn shipped(name: &str) -> Option<&'static Shipped> {

@@ -12,6 +12,7 @@ use crate::keys::{Reader, given};
 use crate::node::{Key, Kind, Node, quoted};
 use crate::points::Maker;
 use crate::problem::Problems;
+use crate::variants;
 use crate::vocabulary::Vocabulary;
 
 /// More cells than this are refused.
@@ -29,6 +30,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) seed: u64,
     /// `None` if it is not known which there are.
     pub(crate) paths: Option<&'a [Path]>,
+    /// Their names where only these are known.
+    pub(crate) tried: Option<&'a [&'a str]>,
     /// Cells so far.
     pub(crate) cells: usize,
 }
@@ -120,15 +123,24 @@ impl Shared<'_> {
 
     /// The paths that `paths:` of a workload selects; all without it.
     fn chosen(&self, globs: Option<&Node>, key: &str, problems: &mut Problems) -> Option<Vec<usize>> {
-        let Some(paths) = self.paths else {
-            return Some(Vec::new());
-        };
         let Some(node) = globs else {
-            return Some((0..paths.len()).collect());
+            return Some((0..self.paths.map_or(0, <[Path]>::len)).collect());
         };
         let list = match &node.kind {
             Kind::List(list) if !list.is_empty() => list.as_slice(),
             _ => std::slice::from_ref(node),
+        };
+        let Some(paths) = self.paths else {
+            for (text, glob) in list.iter().filter_map(|glob| Some((glob.text()?, glob))) {
+                let known = |tried: &[&str]| {
+                    let matcher = WildMatch::new(text);
+                    tried.iter().any(|name| matcher.matches(name)) || variants::may_be(text, tried)
+                };
+                if let Some(tried) = self.tried.filter(|tried| !known(tried)) {
+                    problems.unknown(glob.at, key, text, tried);
+                }
+            }
+            return Some(Vec::new());
         };
         let mut chosen = vec![false; paths.len()];
         let before = problems.count();
@@ -140,7 +152,7 @@ impl Shared<'_> {
             let matcher = WildMatch::new(text);
             let found: Vec<usize> = (0..paths.len()).filter(|i| matcher.matches(&paths[*i].name)).collect();
             if found.is_empty() {
-                problems.unknown(glob.at, key, text, &paths.iter().map(|p| &p.name).collect::<Vec<_>>());
+                variants::unknown(glob.at, key, text, paths, problems);
             }
             for index in found {
                 chosen[index] = true;

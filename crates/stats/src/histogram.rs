@@ -33,6 +33,17 @@ pub struct Histogram {
     clamped: u64,
 }
 
+/// Samples that share a count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bucket {
+    /// The smallest value that it stands for, ns.
+    pub low: u64,
+    /// The largest, ns; less than 0.1 % above `low`.
+    pub high: u64,
+    /// Samples.
+    pub count: u64,
+}
+
 impl Histogram {
     /// An empty histogram.
     #[must_use]
@@ -129,6 +140,14 @@ impl Histogram {
         }
         // Half a sample below the rank: rounding cannot then reach a neighbouring rank.
         self.counts.value_at_quantile((rank - 0.5) / total).clamp(self.min(), self.max())
+    }
+
+    /// The counts that are in use, ascending.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.counts.iter_recorded().map(|step| {
+            let value = step.value_iterated_to();
+            Bucket { low: self.counts.lowest_equivalent(value), high: value, count: step.count_at_value() }
+        })
     }
 
     /// The figures that a record shows, with the whole distribution as text.

@@ -1,7 +1,6 @@
 //! How far a median of a few rounds can be trusted.
 
-mod student;
-
+use crate::student::quantile_975;
 use crate::summary::{mean, median};
 
 /// The confidence that every interval here aims at.
@@ -169,15 +168,52 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     Ok(Ratio { median, interval, rounds: ratios.len() })
 }
 
-/// Student's t interval of the mean logarithm, as ratios; for 2 to [`ENOUGH_ROUNDS`] ratios above 0.
+/// By how much a figure differs from another that was measured in the same rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Difference {
+    /// The median of the differences of the rounds, in the figure's own unit.
+    pub median: f64,
+    /// Its interval, 95 %; absent with one round.
+    pub interval: Option<Interval>,
+    /// Rounds in which both were measured.
+    pub rounds: usize,
+}
+
+/// The difference of two figures, taken round by round, so that what changed between rounds hits both alike.
+///
+/// `pairs` holds (value, other) of each round; the difference is value - other. The median comes with the bootstrap interval
+/// of [`median_interval`], widened as that of [`paired_ratio`] is and for the same reason: with 2 to 5 rounds to hold
+/// Student's t interval of the mean difference, which takes the differences as normal, from [`ENOUGH_ROUNDS`] on to hold
+/// that of the sign test.
+///
+/// `None` without pairs, or with a value that is not finite.
+#[must_use]
+pub fn paired_difference(pairs: &[(f64, f64)]) -> Option<Difference> {
+    let differences: Vec<f64> = pairs.iter().map(|(value, other)| value - other).collect();
+    if differences.iter().any(|difference| !difference.is_finite()) {
+        return None;
+    }
+    let few = differences.len() < ENOUGH_ROUNDS;
+    let other = if few { mean_interval(&differences) } else { sign_interval(&differences) };
+    let interval = median_interval(&differences).and_then(|bootstrap| Some(bootstrap.hull(other?)));
+    Some(Difference { median: median(&differences)?, interval, rounds: differences.len() })
+}
+
+/// [`mean_interval`] of the logarithms, as ratios; all above 0.
 fn log_interval(ratios: &[f64]) -> Option<Interval> {
-    let n = ratios.len();
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let centre = mean(&logs)?;
-    let squares: f64 = logs.iter().map(|log| (log - centre).powi(2)).sum();
+    let Interval { low, high } = mean_interval(&logs)?;
+    Some(Interval { low: low.exp(), high: high.exp() })
+}
+
+/// Student's t interval of the mean; for 2 values and more.
+fn mean_interval(values: &[f64]) -> Option<Interval> {
+    let n = values.len();
+    let centre = mean(values)?;
+    let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
     let error = (squares / (n as f64 - 1.0) / n as f64).sqrt();
-    let reach = student::quantile_975(n - 1)? * error;
-    Some(Interval { low: (centre - reach).exp(), high: (centre + reach).exp() })
+    let reach = quantile_975(n.checked_sub(1)?)? * error;
+    Some(Interval { low: centre - reach, high: centre + reach })
 }
 
 /// The interval from the k-th smallest to the k-th largest value, with the largest k that leaves out the median in at most

@@ -7,7 +7,8 @@
 //! - [`SequenceTracker`]: loss, reordering and duplicates of one-way datagrams;
 //! - [`Jitter`]: interarrival jitter as RFC 3550 defines it;
 //! - [`drift`]: whether the rate changed systematically inside one window;
-//! - [`median_interval`] and [`paired_ratio`]: how far the rounds of a cell can be trusted;
+//! - [`median_interval`], [`paired_ratio`] and [`paired_difference`]: how far the rounds of a cell can be trusted;
+//! - [`fit`]: the line that a cost follows over a rate;
 //! - [`summary`]: median, quantiles, mean and spread of a handful of figures.
 //!
 //! ```
@@ -41,12 +42,17 @@
 mod histogram;
 mod interval;
 mod jitter;
+mod line;
 mod sequence;
 mod steady;
+mod student;
 pub mod summary;
 
-pub use histogram::{Histogram, HistogramError};
-pub use interval::{CONFIDENCE, ENOUGH_ROUNDS, Interval, NoRatio, Ratio, median_interval, paired_ratio};
+pub use histogram::{Bucket, Histogram, HistogramError};
+pub use interval::{
+    CONFIDENCE, Difference, ENOUGH_ROUNDS, Interval, NoRatio, Ratio, median_interval, paired_difference, paired_ratio,
+};
 pub use jitter::Jitter;
+pub use line::{FEWEST_PLACES, Line, fit};
 pub use sequence::{Observation, SequenceTracker};
 pub use steady::{Drift, drift};

@@ -181,10 +181,15 @@ pub struct Seen<'a> {
 pub struct Need {
     /// The path that needs it; absent: the whole testbed.
     pub path: Option<String>,
-    /// What is missing: `runsc`.
+    /// What is missing: `runsc`; [`Need::IMPOSSIBLE`] where nothing could be added.
     pub what: String,
     /// Why it is needed and how that was found out.
     pub why: String,
     /// What to do about it.
     pub remedy: String,
+}
+
+impl Need {
+    /// Instead of what is missing: no installation makes this path possible.
+    pub const IMPOSSIBLE: &str = "the path cannot exist";
 }

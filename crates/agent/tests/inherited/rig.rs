@@ -181,7 +181,7 @@ impl Trial {
 /// Every invariant that the workload's figures state.
 pub(crate) fn assert_sound(trial: &Trial, client: &EndReport, server: &EndReport) -> BTreeSet<String> {
     let workload = hopbench_load::workload(&trial.job.workload).unwrap();
-    let seen = Seen { job: &trial.job, client, server: Some(server), shared_clock: true };
+    let seen = Seen { job: &trial.job, client, server: Some(server), shared_clock: true, proxied: false };
     let figures = workload.figures(&seen);
     let broken: Vec<_> = figures.invariants.iter().filter(|i| !i.ok).collect();
     assert!(broken.is_empty(), "{}: {broken:?}", trial.job.workload);

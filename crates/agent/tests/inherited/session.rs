@@ -75,7 +75,7 @@ fn a_flood_of_messages_does_not_starve_the_trial() {
     agent.send(&ToAgent::Start { window_start_ns: clock::now() + 30 * MS });
     let (mut pongs, mut ticks) = (0, 0);
     let until = clock::now() + 5 * SECOND;
-    while ticks < 3 {
+    while ticks < 2 {
         assert!(clock::now() < until, "{pongs} answers and {ticks} ticks in 5 s");
         // More than one turn takes, each time.
         (0..200).for_each(|_| agent.send(&ToAgent::Ping));

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{ArgMatches, Command};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width};
 use hopbench_lab::doctor::{Line, forbidden, inside, outside};
@@ -10,6 +10,7 @@ use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::Fault;
 
 use super::Subcommand;
+use super::envoy_argument::EnvoyArgument;
 use crate::output::say;
 
 /// The command.
@@ -17,26 +18,30 @@ pub(super) struct Doctor;
 
 impl Subcommand for Doctor {
     fn command(&self) -> Command {
-        Command::new("doctor").about("What this machine can do, why not, and what to do about it")
+        EnvoyArgument::augment_args(Command::new("doctor"))
+            .about("What this machine can do, why not, and what to do about it")
+            .long_about(None)
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         self.exit_code(matches).map(drop)
     }
 
-    fn exit_code(&self, _matches: &ArgMatches) -> Result<ExitCode, Fault> {
-        // The namespaces are entered by starting this program again, which then does the second half only.
-        if !sandbox::is_inside() {
-            say(table(&outside()))?;
-        }
+    fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
+        EnvoyArgument::from_arg_matches(matches).map_err(Fault::input)?.apply()?;
+        // The namespaces are entered by starting this program again, which then does the first half only.
         match sandbox::enter() {
-            Ok(Entered::Outside(code)) => Ok(code),
+            Ok(Entered::Outside(code)) => {
+                say(table(&outside()))?;
+                Ok(code)
+            }
             Ok(Entered::Inside) => {
                 say(table(&inside()))?;
                 Ok(ExitCode::SUCCESS)
             }
             Err(fault) => {
                 say(table(&forbidden(&fault)))?;
+                say(table(&outside()))?;
                 Err(Fault::environment("no lab can be built here; see `namespaces` above"))
             }
         }

@@ -1,4 +1,5 @@
 //! `hopbench lab`: a lab by hand, to walk around in.
+#![allow(clippy::print_stderr)]
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -10,6 +11,7 @@ use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::Fault;
 
 use super::Subcommand;
+use super::envoy_argument::EnvoyArgument;
 use super::scenario_arguments::ScenarioArguments;
 use crate::output::say;
 
@@ -37,8 +39,15 @@ impl Subcommand for Lab {
             .allow_hyphen_values(true)
             .value_parser(value_parser!(OsString))
             .help("The command and its arguments");
-        let up = ScenarioArguments::augment_args(Command::new("up").arg(scenario.clone()).arg(name.clone()));
-        let hold = ScenarioArguments::augment_args(Command::new("hold").arg(scenario)).hide(true);
+        let of_both = |command| {
+            let command: Command = EnvoyArgument::augment_args(ScenarioArguments::augment_args(command));
+            // They are about measuring, which nobody does here.
+            ["rounds", "duration", "seed"]
+                .into_iter()
+                .fold(command, |command, name| command.mut_arg(name, |arg| arg.hide(true)))
+        };
+        let up = of_both(Command::new("up").arg(scenario.clone()).arg(name.clone()));
+        let hold = of_both(Command::new("hold").arg(scenario)).hide(true);
         Command::new("lab")
             .about("Builds the network of a scenario, to walk around in")
             .subcommand_required(true)
@@ -66,7 +75,7 @@ impl Subcommand for Lab {
             "up" => up(matches),
             "exec" => return exec(matches),
             "ls" => list(),
-            "down" => by_hand::down(text(matches, "name")),
+            "down" => down(text(matches, "name")),
             _ => return hold(matches),
         }
         .map(|()| ExitCode::SUCCESS)
@@ -80,21 +89,34 @@ fn text<'a>(matches: &'a ArgMatches, argument: &str) -> &'a str {
 fn up(matches: &ArgMatches) -> Result<(), Fault> {
     // What is wrong with the scenario is said here; the holder reads it once more.
     let arguments = ScenarioArguments::from_arg_matches(matches).map_err(Fault::input)?;
+    let envoy = EnvoyArgument::from_arg_matches(matches).map_err(Fault::input)?;
+    envoy.apply()?;
     arguments.read(text(matches, "scenario"))?;
     let mut holder = std::process::Command::new("/proc/self/exe");
-    holder.args(["lab", "hold", text(matches, "scenario")]).args(arguments.selection());
+    holder.args(["lab", "hold", text(matches, "scenario")]).args(arguments.selection()).args(envoy.for_another());
     show(&by_hand::up(text(matches, "name"), holder)?)?;
+    Ok(())
+}
+
+fn down(name: &str) -> Result<(), Fault> {
+    by_hand::down(name)?;
+    eprintln!("hopbench: lab `{name}` is down");
     Ok(())
 }
 
 fn list() -> Result<(), Fault> {
     let (labs, unreadable) = by_hand::list()?;
+    if labs.is_empty() && unreadable.is_empty() {
+        // For people: programs read an empty list.
+        eprintln!("hopbench: no lab stands; `hopbench lab up` makes one");
+    }
     labs.iter().try_for_each(show)?;
     unreadable.into_iter().next().map_or(Ok(()), Err)
 }
 
 fn hold(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     let arguments = ScenarioArguments::from_arg_matches(matches).map_err(Fault::input)?;
+    EnvoyArgument::from_arg_matches(matches).map_err(Fault::input)?.apply()?;
     let (plan, _) = arguments.read(text(matches, "scenario"))?;
     if !sandbox::is_inside() {
         by_hand::detach()?;

@@ -11,7 +11,7 @@ use hopbench_load::ScheduleArguments;
 use hopbench_load::http::Url;
 use hopbench_load::workload::{Workload, points};
 use hopbench_model::{EngineKind, Fault, Job, Problem, Record};
-use hopbench_run::{Ends, Link, Setting, Target, conduct, record, resolve};
+use hopbench_run::{Ends, Link, Setting, Target, Watch, conduct, record, resolve};
 use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
 
@@ -127,9 +127,28 @@ fn resolve_host(host: &str, port: u16, family: Option<u8>) -> Result<Target, Fau
     Ok(target)
 }
 
-/// Whether exchanges were tried and every one of them failed.
-fn nothing_came(record: &Record) -> bool {
-    ["error_ratio", "lost_ratio"].iter().any(|name| record.metrics.get(*name).is_some_and(|share| *share >= 1.0))
+/// Exchanges of which more failed than this share say nothing of the path.
+const MOST_FAILED: f64 = 0.5;
+/// What a connection that was closed without an answer counts as.
+const SHUT: &[&str] = &["reset", "closed_early"];
+
+/// Why a trial whose exchanges failed is no measurement; `None`: enough of them succeeded. That datagrams and echoes are
+/// lost is what their workloads measure, unless nothing came at all.
+fn failed_exchanges(record: &Record) -> Option<String> {
+    let share = |name: &str| record.metrics.get(name).copied().unwrap_or(0.0);
+    let failed = share("error_ratio");
+    let what = if failed >= 1.0 || share("lost_ratio") >= 1.0 {
+        "not one exchange succeeded".to_owned()
+    } else if failed > MOST_FAILED {
+        format!("{:.1} % of the exchanges failed", failed * 100.0)
+    } else {
+        return None;
+    };
+    let reasons: Vec<_> = record.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    // An agent closes a connection whose HTTP it is not to answer.
+    let reset = record.workload == "http" && record.errors.keys().all(|reason| SHUT.contains(&reason.as_str()));
+    let hint = if reset && failed >= 1.0 { "; an agent answers HTTP with `hopbench serve --http`" } else { "" };
+    Some(format!("{what}: {}{hint}", reasons.join(", ")))
 }
 
 struct Session {
@@ -147,7 +166,7 @@ impl Session {
         let mut failed = None;
         for (point, job) in trials {
             let mut live = Live::new(&job, self.interrupt.clone());
-            let outcome = conduct(&mut self.ends, &job, self.target.address, &[], &mut live);
+            let outcome = conduct(&mut self.ends, &job, self.target.address, &Watch::default(), &mut live);
             live.clear();
             let outcome = outcome?;
             let setting = Setting {
@@ -163,6 +182,7 @@ impl Session {
                 nodes: (&[], &[]),
                 cpus: (&[], &[]),
                 link: None,
+                proxies: &[],
             };
             let (record, notes) = record(&setting, &outcome);
             if record.window_s == 0.0 && outcome.fault.is_none() {
@@ -177,9 +197,8 @@ impl Session {
             } else if !broken.is_empty() {
                 failed = Some(Fault::measuring(format!("the figures contradict each other: {}", broken.join("; "))));
             }
-            if failed.is_none() && nothing_came(&record) {
-                let reasons: Vec<_> = record.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-                failed = Some(Fault::measuring(format!("not one exchange succeeded: {}", reasons.join(", "))));
+            if failed.is_none() {
+                failed = failed_exchanges(&record).map(Fault::measuring);
             }
             if failed.is_none() && self.interrupt.wanted() && record.incomplete.is_some() {
                 failed =

@@ -2,12 +2,15 @@
 
 mod page;
 
+use std::collections::BTreeSet;
+
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use hopbench_model::{Fault, Plan, SECOND};
+use hopbench_model::{Cell, Fault, Plan, SECOND};
 use hopbench_testbed::{Need, Testbed};
 use serde_json::json;
 
 use super::Subcommand;
+use super::envoy_argument::EnvoyArgument;
 use super::scenario_arguments::ScenarioArguments;
 use crate::output::{print, say};
 use crate::testbeds::open;
@@ -20,6 +23,10 @@ const OVERHEAD_NS: u64 = SECOND * 15 / 100;
 /// A plan, and what of it cannot be measured here.
 pub(super) struct Outlook {
     pub(super) plan: Plan,
+    /// The seed, where the scenario or the command line says one.
+    pub(super) seed: Option<u64>,
+    /// Cells that can be measured here.
+    pub(super) measurable: Vec<Cell>,
     /// What is missing here.
     pub(super) needs: Vec<Need>,
     /// Cells that the testbed cannot measure, by path and workload, with the reason.
@@ -33,7 +40,7 @@ impl Subcommand for PlanCommand {
             .required(true)
             .help("A file, or the name of a built-in scenario (`hopbench list scenarios`)");
         let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("One JSON document instead of text");
-        ScenarioArguments::augment_args(Command::new("plan").arg(scenario))
+        EnvoyArgument::augment_args(ScenarioArguments::augment_args(Command::new("plan").arg(scenario)))
             .arg(json)
             .about("Shows what a scenario would measure, how long it takes and what is missing; starts nothing")
             .long_about(None)
@@ -41,47 +48,63 @@ impl Subcommand for PlanCommand {
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let arguments = ScenarioArguments::from_arg_matches(matches).map_err(Fault::input)?;
+        EnvoyArgument::from_arg_matches(matches).map_err(Fault::input)?.apply()?;
         let name = matches.get_one::<String>("scenario").map_or("", String::as_str);
-        let (plan, _) = arguments.read(name)?;
+        // A seed that a run would choose anew says nothing here.
+        let new_seed = rand::random();
+        let (plan, _) = arguments.read_with(name, new_seed)?;
+        let seed = Some(plan.seed).filter(|seed| *seed != new_seed);
         let mut testbed = open(&plan.testbed, None);
-        let outlook = Outlook::new(plan, testbed.as_mut());
+        let outlook = Outlook::new(plan, seed, testbed.as_mut());
         if matches.get_flag("json") {
             say(format_args!("{:#}", outlook.json()))?;
         } else {
             print(outlook.page())?;
+        }
+        if outlook.measurable.is_empty() {
+            return Err(Fault::environment("no cell can be measured here; the reasons are above"));
         }
         Ok(())
     }
 }
 
 impl Outlook {
-    fn new(plan: Plan, testbed: &mut dyn Testbed) -> Self {
+    fn new(plan: Plan, seed: Option<u64>, testbed: &mut dyn Testbed) -> Self {
         let needs = testbed.missing(&plan);
+        let nothing = needs.iter().any(|need| need.path.is_none());
+        let lacking: BTreeSet<&str> = needs.iter().filter_map(|need| need.path.as_deref()).collect();
         let mut unsupported: Vec<(String, String, String)> = Vec::new();
+        let mut measurable = Vec::new();
         for cell in &plan.cells {
             let (path, point) = plan.at(*cell);
             if let Some(reason) = testbed.unsupported(path, point) {
                 unsupported.push((path.name.clone(), point.workload.clone(), reason));
+            } else if !nothing && !lacking.contains(path.name.as_str()) {
+                measurable.push(*cell);
             }
         }
         unsupported.dedup();
-        Self { plan, needs, unsupported }
+        Self { plan, seed, measurable, needs, unsupported }
     }
 
-    /// Cells times rounds.
+    /// Cells that can be measured, times rounds.
     pub(super) fn trials(&self) -> u64 {
-        self.plan.cells.len() as u64 * u64::from(self.plan.rounds)
+        self.measurable.len() as u64 * u64::from(self.plan.rounds)
     }
 
-    /// How long all of it takes, ns.
+    /// How long all of them take, ns.
     pub(super) fn estimated_ns(&self) -> u64 {
-        self.plan.least_ns().saturating_add(self.trials().saturating_mul(OVERHEAD_NS))
+        let round = self.measurable.iter().map(|cell| self.plan.points[cell.point].job.timing);
+        let round = round.fold(0u64, |sum, t| sum.saturating_add(t.warmup_ns.saturating_add(t.window_ns)));
+        round.saturating_mul(self.plan.rounds.into()).saturating_add(self.trials().saturating_mul(OVERHEAD_NS))
     }
 
     fn json(&self) -> serde_json::Value {
         let need = |need: &Need| json!({"path": need.path, "what": need.what, "why": need.why, "remedy": need.remedy});
         json!({
             "plan": self.plan,
+            "seed": self.seed,
+            "cells": self.measurable.len(),
             "trials": self.trials(),
             "estimated_s": self.estimated_ns() as f64 / SECOND as f64,
             "missing": self.needs.iter().map(need).collect::<Vec<_>>(),

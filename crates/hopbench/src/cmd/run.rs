@@ -15,8 +15,9 @@ use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::{Fault, TestbedSpec};
 use hopbench_report::campaign::Campaign as Report;
+use hopbench_report::number::counted;
 use hopbench_run::results::{self, Folder, Resumed};
-use hopbench_run::{Campaign, Ended, Finished, Observer, new_run};
+use hopbench_run::{Campaign, Ended, Event, Finished, Observer, measurable, new_run};
 
 use self::events::Events;
 use self::flags::{Flags, Wanted};
@@ -62,7 +63,18 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     let interrupt = Interrupt::watch()?;
     let ours = hello();
     let (folder, resumed) = match wanted {
-        Wanted::New { plan, text, dir } => (Folder::create(&dir, new_run(*plan, text, &ours)?)?, Resumed::default()),
+        Wanted::New { plan, text, dir } => {
+            let run = new_run(*plan, text, &ours)?;
+            // A folder in which no trial can ever be is only in the way.
+            if let Err(fault) = measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None)) {
+                if flags.json {
+                    let done = Event::RunDone { run: &run, ended: &Ended::default(), fault: Some(&fault) };
+                    Events::new(interrupt).event(&done);
+                }
+                return Err(fault);
+            }
+            (Folder::create(&dir, run)?, Resumed::default())
+        }
         Wanted::Old { dir, .. } => Folder::resume(&dir)?,
     };
     let mut testbed = testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?));
@@ -124,10 +136,10 @@ fn verdict(ended: &Ended, dir: &Path) -> Result<(), Fault> {
         wrong.push("interrupted".to_owned());
     }
     if ended.failures > 0 {
-        wrong.push(format!("{} trials failed", ended.failures));
+        wrong.push(format!("{} failed", counted(ended.failures as u64, "trial", "trials")));
     }
     if ended.errors > 0 {
-        wrong.push(format!("{} trials have figures that cannot be used", ended.errors));
+        wrong.push(format!("the figures of {} cannot be used", counted(ended.errors as u64, "trial", "trials")));
     }
     if wrong.is_empty() {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The arguments of commands that take a scenario, and the plan that they make.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use clap::Args;
@@ -36,17 +36,17 @@ impl ScenarioArguments {
 
     /// Reads a file, or a built-in scenario by its name: the plan, and the scenario as it was written.
     pub(super) fn read(&self, name: &str) -> Result<(Plan, String), Fault> {
+        self.read_with(name, rand::random())
+    }
+
+    /// The same; the seed of the plan is this one where neither the scenario nor the command line says one.
+    pub(super) fn read_with(&self, name: &str, new_seed: u64) -> Result<(Plan, String), Fault> {
         let text = match shipped(name) {
             Some(scenario) if !Path::new(name).is_file() => scenario.text.to_owned(),
             _ => file(name)?,
         };
-        let overrides = Overrides {
-            rounds: self.rounds,
-            time: self.duration,
-            only: self.only.clone(),
-            seed: self.seed,
-            new_seed: rand::random(),
-        };
+        let overrides =
+            Overrides { rounds: self.rounds, time: self.duration, only: self.only.clone(), seed: self.seed, new_seed };
         match read(name, &text, &vocabulary(), &overrides) {
             Ok(plan) => Ok((plan, text)),
             Err(problems) => {
@@ -61,7 +61,12 @@ fn file(name: &str) -> Result<String, Fault> {
     let refuse = |why: String| Fault::input(format!("SCENARIO: found `{name}`, {why}"));
     let unreadable = |error: std::io::Error| {
         let known: Vec<&str> = SHIPPED.iter().map(|scenario| scenario.name).collect();
-        refuse(format!("expected a file that can be read ({error}), or one of {}", known.join(", ")))
+        let nearest =
+            known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+        let nearest =
+            nearest.filter(|known| error.kind() == ErrorKind::NotFound && strsim::jaro_winkler(known, name) > 0.85);
+        let meant = nearest.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
+        refuse(format!("expected a file that can be read ({error}), or one of {}{meant}", known.join(", ")))
     };
     let file = File::open(name).map_err(unreadable)?;
     let mut bytes = Vec::new();

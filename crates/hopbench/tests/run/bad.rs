@@ -275,3 +275,16 @@ fn a_full_disk_loses_nothing() {
         after.whole();
     });
 }
+
+/// No trial could ever be in it.
+#[test]
+fn a_run_without_a_cell_that_can_be_measured_leaves_no_folder() {
+    let Some(_alone) = outside("a_run_without_a_cell_that_can_be_measured_leaves_no_folder") else {
+        return;
+    };
+    let bench = Bench::new(User::Caller, "name: x\ntime: 200ms\npaths: {p: macvlan@a -> host@a}\nworkloads: {w: rr}\n");
+    let done = bench.run(&[]);
+    refused(&done, 3, &["path p cannot exist: the kernel keeps", "leave this path out"]);
+    assert!(!done.stderr.contains("missing"), "{}", done.story());
+    assert!(!bench.out().exists(), "{:?}", names(&bench.out()));
+}

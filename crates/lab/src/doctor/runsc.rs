@@ -1,12 +1,11 @@
 //! The sandboxed runtime.
 
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use hopbench_model::{Nanos, SECOND};
-use hopbench_sys::clock;
 
+use super::bounded::bounded;
 use super::{Check, Finding};
 use crate::runtimes::runtime;
 use crate::tools;
@@ -15,9 +14,6 @@ pub(super) const CHECK: Check = Check { name: "runsc", needed_for: "runtime runs
 
 /// A sandbox that has not ended by then hangs.
 const MOST_NS: Nanos = 10 * SECOND;
-const LOOK_NS: Nanos = 5_000_000;
-/// Its last words are cut after this many bytes.
-const MOST_WORDS: u64 = 2048;
 
 fn run() -> Finding {
     let Some(runtime) = runtime("runsc") else { return Finding::missing("the lab does not know it", "") };
@@ -42,7 +38,7 @@ fn sandbox(runsc: &Path) -> Result<(), String> {
     let state = PathBuf::from(format!("/run/hopbench-doctor-{}", std::process::id()));
     let mut command = Command::new(runsc);
     command.arg("--root").arg(&state).args(["--ignore-cgroups", "--network=none", "do", "true"]);
-    let done = bounded(&mut command);
+    let done = bounded(&mut command, MOST_NS);
     let _ = std::fs::remove_dir_all(&state);
     match done {
         Ok(output) if output.status.success() => Ok(()),
@@ -52,22 +48,4 @@ fn sandbox(runsc: &Path) -> Result<(), String> {
         }
         Err(error) => Err(format!("a sandbox cannot be started: {error}")),
     }
-}
-
-fn bounded(command: &mut Command) -> io::Result<Output> {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-    let end = clock::now() + MOST_NS;
-    while child.try_wait()?.is_none() {
-        if clock::now() > end {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(io::Error::other(format!("it did not end within {} s", MOST_NS / SECOND)));
-        }
-        clock::sleep_until(clock::now() + LOOK_NS);
-    }
-    let mut stderr = Vec::new();
-    if let Some(words) = child.stderr.take() {
-        words.take(MOST_WORDS).read_to_end(&mut stderr)?;
-    }
-    Ok(Output { status: child.wait()?, stdout: Vec::new(), stderr })
 }

@@ -1,9 +1,10 @@
 //! Proofs of what was made up.
 
-use hopbench_model::{MeshMode, Place};
+use hopbench_model::{MeshMode, Place, Via};
 
 use super::*;
-use crate::trail::Owner;
+use crate::pod::Group;
+use crate::trail::{Link, Owner, Side};
 
 const LOAD: Load = Load { out_bytes: 100_000, back_bytes: 100_000, packets: 1, connections: 1 };
 
@@ -15,6 +16,36 @@ fn link(name: &str) -> Link {
     Link { owner: Owner::Node("a".to_owned()), name: name.to_owned() }
 }
 
+fn cast() -> Cast {
+    let place = Place { network: "bridge".into(), node: "a".into(), runtime: None };
+    let path = hopbench_model::Path {
+        name: "p".into(),
+        from: place.clone(),
+        to: place,
+        via: Via::Direct,
+        clients: 1,
+        backends: 1,
+        mesh: MeshMode::None,
+        variant: None,
+    };
+    Cast::new(&path, None, None, BTreeSet::new())
+}
+
+fn known<'a>(cast: &'a Cast, trail: &'a Trail, tunnels: &'a BTreeSet<&'static str>) -> Known<'a> {
+    Known {
+        cast,
+        trail,
+        service: None,
+        tunnels,
+        held: BTreeMap::new(),
+        namespaces: BTreeMap::new(),
+        sandboxes: BTreeMap::new(),
+        kernel: String::new(),
+        peers: BTreeSet::new(),
+        proxies: &[],
+    }
+}
+
 #[test]
 fn a_device_that_was_built_must_have_a_counter() {
     let trail = trail(vec![(link("vxlan0"), Side::Sends), (link("eth0"), Side::Receives)]);
@@ -23,7 +54,8 @@ fn a_device_that_was_built_must_have_a_counter() {
             counters.iter().map(|(name, by)| ((*name).to_owned(), if grown { *by } else { 0 })).collect()
         };
         let grown = Grown { before: &at(false), after: &at(true) };
-        still(&trail, &built.iter().copied().collect(), &grown, LOAD)
+        let built = built.iter().copied().collect();
+        links::still(&known(&cast(), &trail, &built), &grown, LOAD)
     };
     let (nic, tunnel) = (("a/eth0 rx_bytes", 7), ("a/vxlan0 tx_bytes", 9));
     let quiet = judge(&["vxlan0"], &[nic, tunnel]);
@@ -38,32 +70,13 @@ fn a_device_that_was_built_must_have_a_counter() {
 
 #[test]
 fn an_agent_on_other_cpus_is_told() {
-    let place = Place { network: "bridge".into(), node: "a".into(), runtime: None };
-    let path = hopbench_model::Path {
-        name: "p".into(),
-        from: place.clone(),
-        to: place.clone(),
-        via: Via::Direct,
-        clients: 1,
-        backends: 1,
-        mesh: MeshMode::None,
-        variant: None,
-    };
-    let pod = PodId { place, index: 0 };
+    let cast = cast();
+    let pod = PodId::first(cast.path.from.clone(), Group::Shared);
     let judge = |found: &[&[usize]]| {
         let found = found.iter().map(|cpus| CpuSet(cpus.to_vec())).collect();
-        let known = Known {
-            cast: &Cast::new(&path, None),
-            trail: &trail(vec![]),
-            service: None,
-            tunnels: &BTreeSet::new(),
-            held: BTreeMap::from([(&pod, (vec![0, 1], found))]),
-            namespaces: BTreeMap::new(),
-            sandboxes: BTreeMap::new(),
-            kernel: String::new(),
-            peers: BTreeSet::new(),
-        };
-        held(&known).map(|proof| (proof.evidence, proof.ok)).unwrap()
+        let (trail, tunnels) = (trail(vec![]), BTreeSet::new());
+        let known = Known { held: BTreeMap::from([(&pod, (vec![0, 1], found))]), ..known(&cast, &trail, &tunnels) };
+        agents::held(&known).map(|proof| (proof.evidence, proof.ok)).unwrap()
     };
     assert_eq!(judge(&[&[0, 1]]), ("bridge@a on 0,1".to_owned(), true));
     assert_eq!(judge(&[&[1]]), ("bridge@a on 1".to_owned(), true), "narrower, by its own job");

@@ -1,27 +1,23 @@
 //! A server program that runs in a pod, with files that nobody else sees.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::mpsc;
-use std::thread::JoinHandle;
+use std::process::Stdio;
 
 use hopbench_model::{Nanos, SECOND};
 use hopbench_sys::clock;
-use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::Server;
 use crate::cpus;
+use crate::kept::{Kept, room};
 use crate::processes::{Process, children};
 use crate::stack::Stack;
 use crate::tools;
+use crate::words::Words;
 
 /// A program that does not listen by then will not.
 const MOST_START_NS: Nanos = 5 * SECOND;
@@ -29,19 +25,13 @@ const MOST_START_NS: Nanos = 5 * SECOND;
 const MOST_END_NS: Nanos = 2 * SECOND;
 /// How often it is looked whether it listens, or has ended.
 const LOOK_NS: Nanos = 2_000_000;
-/// Covered, for the program alone, by a file system in memory that goes with it.
-const COVERED: &str = "/tmp";
-/// A program's last words are cut after this many bytes.
-const MOST_WORDS: u64 = 2048;
 
 /// A server program. Dropping this ends it.
 #[derive(Debug)]
 pub(crate) struct Running {
-    master: u32,
+    master: Kept,
     /// As they were seen last: a master that was killed leaves them behind.
     workers: Vec<Process>,
-    /// Holds the program's files and waits for its end.
-    keeper: Option<JoinHandle<()>>,
 }
 
 /// What a program is to do.
@@ -57,48 +47,37 @@ impl Running {
     /// Starts a program in a namespace; it listens when this returns.
     pub(crate) fn start(stack: &Stack, task: &Task<'_>) -> io::Result<Self> {
         let program = tools::find(task.server.name())
-            .ok_or_else(|| io::Error::other(format!("no program `{}` in PATH", task.server.name())))?;
-        let mut command = stack.namespace.command(program.as_os_str())?;
+            .ok_or_else(|| io::Error::other(format!("no program `{}` in PATH", task.server.name())))?
+            .canonicalize()?;
+        let mut command = stack.namespace.command(&program)?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         // A Ctrl-C at the terminal is for the conductor, which ends the trial first.
         command.process_group(0);
         let (server, port, sizes) = (task.server, task.port, task.sizes.clone());
         let cpus = task.cpus.map(<[usize]>::to_vec);
-        let (said, heard) = mpsc::channel();
-        let keeper = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
-            match spawn(command, server, port, &sizes, cpus.as_deref()) {
-                Ok((mut child, words)) => {
-                    if said.send(Ok((child.id(), words))).is_ok() {
-                        // The mount lives as long as somebody is in its namespace; the program is.
-                        let _ = child.wait();
-                    }
-                }
-                Err(error) => {
-                    let _ = said.send(Err(error));
-                }
-            }
+        let (master, words) = Kept::start(move || {
+            let folder = room(server.name(), &program)?;
+            command.args(server.configure(&folder, port, &sizes)?);
+            cpus::on(cpus.as_deref(), || command.spawn())
         })?;
-        let (master, words) = heard.recv().map_err(|_| io::Error::other("its keeper died"))??;
-        let mut running = Self { master, workers: Vec::new(), keeper: Some(keeper) };
-        running.wait_for(stack, port, words)?;
+        let words = words.map(|words| Words::hear(server.name(), words, None)).transpose()?;
+        let mut running = Self { master, workers: Vec::new() };
+        running.wait_for(stack, port, words.as_ref())?;
         Ok(running)
     }
 
-    fn wait_for(&mut self, stack: &Stack, port: u16, words: Option<ChildStderr>) -> io::Result<()> {
+    fn wait_for(&mut self, stack: &Stack, port: u16, words: Option<&Words>) -> io::Result<()> {
         let end = clock::now() + MOST_START_NS;
         loop {
-            if self.keeper.as_ref().is_some_and(JoinHandle::is_finished) {
-                let mut text = String::new();
-                if let Some(words) = words {
-                    let _ = words.take(MOST_WORDS).read_to_string(&mut text);
-                }
+            if !self.master.is_alive() {
+                let text = words.map(Words::last).unwrap_or_default();
                 return Err(io::Error::other(format!("it ended at once: {}", text.trim())));
             }
             let listens =
                 stack.namespace.run(move || TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))?;
             self.look();
             if listens.is_ok() && !self.workers.is_empty() {
-                break;
+                return Ok(());
             }
             if clock::now() > end {
                 return Err(io::Error::other(format!(
@@ -108,23 +87,18 @@ impl Running {
             }
             clock::sleep_until(clock::now() + LOOK_NS);
         }
-        if let Some(mut words) = words {
-            // A program whose words nobody reads would stop when the pipe is full.
-            std::thread::Builder::new()
-                .name("words".to_owned())
-                .spawn(move || io::copy(&mut words, &mut io::sink()))?;
-        }
-        Ok(())
     }
 
     /// The master and its workers as they are now: a worker that crashed has a successor. `None`: it has ended, or gets
     /// no worker any more, and is to be started again.
     pub(crate) fn pids(&mut self) -> Option<Vec<u32>> {
         let end = clock::now() + MOST_END_NS;
-        while self.is_alive() {
+        while self.master.is_alive() {
             self.look();
             if !self.workers.is_empty() {
-                return Some([self.master].into_iter().chain(self.workers.iter().map(|worker| worker.pid)).collect());
+                return Some(
+                    [self.master.pid()].into_iter().chain(self.workers.iter().map(|worker| worker.pid)).collect(),
+                );
             }
             if clock::now() > end {
                 break;
@@ -136,18 +110,13 @@ impl Running {
 
     /// Sees who the workers are; those of a master that is gone are nobody's children, and stay known.
     fn look(&mut self) {
-        if self.is_alive() {
-            let workers: Vec<Process> = children(self.master).into_iter().filter_map(Process::now).collect();
+        if self.master.is_alive() {
+            let workers: Vec<Process> = children(self.master.pid()).into_iter().filter_map(Process::now).collect();
             // Once more: it may have ended in between.
-            if self.is_alive() {
+            if self.master.is_alive() {
                 self.workers = workers;
             }
         }
-    }
-
-    /// Whether it has not ended.
-    fn is_alive(&self) -> bool {
-        self.keeper.as_ref().is_some_and(|keeper| !keeper.is_finished()) && Process::now(self.master).is_some()
     }
 }
 
@@ -155,16 +124,12 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.look();
         // The master ends its workers when it is told to end.
-        if self.is_alive() {
-            let _ = kill(Pid::from_raw(self.master as i32), Signal::SIGTERM);
-        }
+        self.master.signal(Signal::SIGTERM);
         let end = clock::now() + MOST_END_NS;
-        while self.is_alive() && clock::now() < end {
+        while self.master.is_alive() && clock::now() < end {
             clock::sleep_until(clock::now() + LOOK_NS);
         }
-        if self.is_alive() {
-            let _ = kill(Pid::from_raw(self.master as i32), Signal::SIGKILL);
-        }
+        self.master.signal(Signal::SIGKILL);
         // What a master left behind would go on answering at its port.
         for worker in self.workers.iter().filter(|worker| worker.is_alive()) {
             let _ = kill(Pid::from_raw(worker.pid as i32), Signal::SIGKILL);
@@ -172,47 +137,26 @@ impl Drop for Running {
         while self.workers.iter().any(|worker| worker.is_alive()) && clock::now() < end + MOST_END_NS {
             clock::sleep_until(clock::now() + LOOK_NS);
         }
-        if let Some(keeper) = self.keeper.take() {
-            let _ = keeper.join();
-        }
     }
-}
-
-/// Starts the program with its own view of [`COVERED`], which is empty but for its files.
-fn spawn(
-    mut command: Command,
-    server: &'static dyn Server,
-    port: u16,
-    sizes: &BTreeSet<u64>,
-    cpus: Option<&[usize]>,
-) -> io::Result<(Child, Option<ChildStderr>)> {
-    const NOTHING: Option<&str> = None;
-    unshare(CloneFlags::CLONE_NEWNS)?;
-    mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
-    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    mount(Some("tmpfs"), COVERED, Some("tmpfs"), flags, Some("mode=0755"))?;
-    let folder = Path::new(COVERED).join(server.name());
-    fs::create_dir(&folder)?;
-    command.args(server.configure(&folder, port, sizes)?);
-    let mut child = cpus::on(cpus, || command.spawn())?;
-    let words = child.stderr.take();
-    Ok((child, words))
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead, BufReader};
+    use std::process::Command;
 
     use super::*;
 
     /// A master that a shell plays, with one child.
-    fn running(script: &str) -> Running {
-        let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let master = child.id();
-        let keeper = std::thread::Builder::new().spawn(move || drop(child.wait())).unwrap();
-        let mut running = Running { master, workers: Vec::new(), keeper: Some(keeper) };
+    fn running(script: &'static str) -> Running {
+        let (master, _) = Kept::start(move || {
+            let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn()?;
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line)?;
+            Ok(child)
+        })
+        .unwrap();
+        let mut running = Running { master, workers: Vec::new() };
         while running.workers.is_empty() {
             running.look();
         }
@@ -222,7 +166,7 @@ mod tests {
     #[test]
     fn a_program_that_does_not_want_to_end_is_killed_with_its_workers() {
         let stubborn = running("trap '' TERM; echo ready; sleep 60; sleep 60");
-        let (master, workers) = (stubborn.master, stubborn.workers.clone());
+        let (master, workers) = (stubborn.master.pid(), stubborn.workers.clone());
         let start = clock::now();
         drop(stubborn);
         assert!(clock::now() - start < 2 * MOST_END_NS);
@@ -233,7 +177,7 @@ mod tests {
     fn workers_are_those_of_now() {
         let mut restarting = running("echo ready; while true; do sleep 60; done");
         let before = restarting.pids().unwrap();
-        assert_eq!((before.len(), before[0]), (2, restarting.master));
+        assert_eq!((before.len(), before[0]), (2, restarting.master.pid()));
         kill(Pid::from_raw(before[1] as i32), Signal::SIGKILL).unwrap();
         while Process::now(before[1]).is_some() {}
         let after = restarting.pids().unwrap();
@@ -244,8 +188,8 @@ mod tests {
     fn workers_of_a_master_that_was_killed_go_too() {
         let mut running = running("echo ready; sleep 60; sleep 60");
         let worker = running.workers[0];
-        kill(Pid::from_raw(running.master as i32), Signal::SIGKILL).unwrap();
-        while running.is_alive() {}
+        running.master.signal(Signal::SIGKILL);
+        while running.master.is_alive() {}
         assert!(worker.is_alive() && running.pids().is_none());
         drop(running);
         assert!(!worker.is_alive());

@@ -1,10 +1,11 @@
 //! Plans, as a scenario would make them.
+#![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::collections::BTreeMap;
 
 use hopbench_model::{
     Cell, EngineKind, Job, LabNode, LabSpec, MeshMode, PLAN_SCHEMA, Pacing, Path, Place, Plan, Point, Schedule,
-    ServerSpec, TestbedSpec, Timing, Via,
+    ServerSpec, TestbedSpec, Timing, Variant, Via,
 };
 
 /// Nodes `a`, `b` and `c` of one zone.
@@ -24,6 +25,13 @@ pub(crate) fn place(text: &str) -> Place {
 pub(crate) fn path(from: &str, to: &str, via: Via) -> Path {
     let name = format!("{from} to {to} {via}");
     Path { name, from: place(from), to: place(to), via, clients: 1, backends: 1, mesh: MeshMode::None, variant: None }
+}
+
+/// A path through proxies of this variant.
+pub(crate) fn meshed(from: &str, to: &str, via: Via, mesh: MeshMode, variant: &Variant) -> Path {
+    let plain = path(from, to, via);
+    let name = format!("{} {mesh} {}", plain.name, variant.name).replace([' ', '@'], "-");
+    Path { name, mesh, variant: Some(variant.clone()), ..plain }
 }
 
 /// A job with nothing special about it.

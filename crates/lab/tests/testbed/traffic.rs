@@ -1,4 +1,5 @@
 //! Traffic without agents: threads inside the places' namespaces, and the reports that agents would give.
+#![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -15,7 +16,7 @@ use super::plans;
 /// Bytes each way on each connection.
 pub(crate) const PAYLOAD: usize = 40_000;
 
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// One trial: what the ends would have reported, and the counters around it.
 #[derive(Debug)]
@@ -63,8 +64,25 @@ pub(crate) fn echo(lab: &mut Lab, path: &Path, connections: u32) -> Result<Trial
 
 /// The same, to another address than the route says.
 pub(crate) fn echo_to(lab: &mut Lab, route: Route, target: SocketAddr, connections: u32) -> Result<Trial, String> {
+    watched(lab, route, plans::job("rr", connections), |lab, route| trial(lab, route, target, connections, PAYLOAD))
+}
+
+/// Echoes of this size.
+pub(crate) fn echo_of(lab: &mut Lab, path: &Path, connections: u32, bytes: usize) -> Result<Trial, String> {
+    let route = lab.route(path, &plans::point("rr", plans::agent())).map_err(|e| e.to_string())?;
+    let job = plans::job("rr", connections);
+    watched(lab, route, job, |lab, route| trial(lab, route, route.target, connections, bytes))
+}
+
+/// A trial of this traffic.
+pub(crate) fn watched(
+    lab: &mut Lab,
+    route: Route,
+    job: Job,
+    traffic: impl FnOnce(&Lab, &Route) -> Result<(Ends, Ends), String>,
+) -> Result<Trial, String> {
     let before = lab.counters(&route).map_err(|e| e.to_string())?;
-    let (clients, servers) = trial(lab, &route, target, connections)?;
+    let (clients, servers) = traffic(lab, &route)?;
     let after = lab.counters(&route).map_err(|e| e.to_string())?;
     let ids: Vec<&AgentId> = route.clients.iter().chain(&route.servers).collect();
     let machines = ids
@@ -74,23 +92,23 @@ pub(crate) fn echo_to(lab: &mut Lab, route: Route, target: SocketAddr, connectio
             (id.clone(), BTreeMap::from([("netns".to_owned(), inode)]))
         })
         .collect();
-    Ok(Trial { route, job: plans::job("rr", connections), before, after, clients, servers, machines })
+    Ok(Trial { route, job, before, after, clients, servers, machines })
 }
 
 /// The namespace of an agent; agents on `host` are in their node's.
-fn namespace<'a>(lab: &'a Lab, id: &AgentId) -> &'a hopbench_lab::namespace::Namespace {
+pub(crate) fn namespace<'a>(lab: &'a Lab, id: &AgentId) -> &'a hopbench_lab::namespace::Namespace {
     lab.namespace(&id.0).expect("a place of the lab")
 }
 
 /// The port of an agent, as the lab has it: those that share a namespace count up.
-fn port(id: &AgentId) -> u16 {
+pub(crate) fn port(id: &AgentId) -> u16 {
     let seat: u16 = id.0.split_once('#').map_or(1, |(_, seat)| seat.parse().expect("a number"));
     if id.0.starts_with("host") { 7473 + seat } else { 7474 }
 }
 
-type Ends = Vec<(AgentId, EndReport)>;
+pub(crate) type Ends = Vec<(AgentId, EndReport)>;
 
-fn trial(lab: &Lab, route: &Route, target: SocketAddr, connections: u32) -> Result<(Ends, Ends), String> {
+fn trial(lab: &Lab, route: &Route, target: SocketAddr, connections: u32, bytes: usize) -> Result<(Ends, Ends), String> {
     let over = AtomicBool::new(false);
     let ready = std::sync::Barrier::new(route.servers.len() + 1);
     std::thread::scope(|scope| {
@@ -100,7 +118,12 @@ fn trial(lab: &Lab, route: &Route, target: SocketAddr, connections: u32) -> Resu
             .iter()
             .map(|id| {
                 let inside = namespace(lab, id);
-                (id, scope.spawn(move || inside.run(|| serve(port(id), ready, over)).expect("a namespace to enter")))
+                (
+                    id,
+                    scope.spawn(move || {
+                        inside.run(|| serve(port(id), ready, over, bytes)).expect("a namespace to enter")
+                    }),
+                )
             })
             .collect();
         ready.wait();
@@ -108,7 +131,12 @@ fn trial(lab: &Lab, route: &Route, target: SocketAddr, connections: u32) -> Resu
             .clients
             .iter()
             .map(|id| {
-                (id, scope.spawn(|| namespace(lab, id).run(|| ask(target, connections)).expect("a namespace to enter")))
+                (
+                    id,
+                    scope.spawn(|| {
+                        namespace(lab, id).run(|| ask(target, connections, bytes)).expect("a namespace to enter")
+                    }),
+                )
             })
             .collect();
         let clients: Result<Ends, String> =
@@ -119,24 +147,24 @@ fn trial(lab: &Lab, route: &Route, target: SocketAddr, connections: u32) -> Resu
     })
 }
 
-fn ask(target: SocketAddr, connections: u32) -> Result<EndReport, String> {
+fn ask(target: SocketAddr, connections: u32, bytes: usize) -> Result<EndReport, String> {
     let mut report = EndReport::default();
     for _ in 0..connections {
         let told = |what: &str, e: std::io::Error| format!("{what} {target}: {e}");
         let mut stream = TcpStream::connect_timeout(&target, PATIENCE).map_err(|e| told("connect to", e))?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(|e| told("timeout for", e))?;
-        let mut payload = vec![b'x'; PAYLOAD];
+        let mut payload = vec![b'x'; bytes];
         stream.write_all(&payload).map_err(|e| told("write to", e))?;
         stream.read_exact(&mut payload).map_err(|e| told("read from", e))?;
         count(&mut report, Counter::Connects, 1);
         count(&mut report, Counter::Completed, 1);
-        count(&mut report, Counter::SentBytes, PAYLOAD as u64);
-        count(&mut report, Counter::ReceivedBytes, PAYLOAD as u64);
+        count(&mut report, Counter::SentBytes, bytes as u64);
+        count(&mut report, Counter::ReceivedBytes, bytes as u64);
     }
     Ok(report)
 }
 
-fn serve(port: u16, ready: &std::sync::Barrier, over: &AtomicBool) -> EndReport {
+fn serve(port: u16, ready: &std::sync::Barrier, over: &AtomicBool, bytes: usize) -> EndReport {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).expect("the port");
     listener.set_nonblocking(true).expect("a setting");
     ready.wait();
@@ -152,17 +180,17 @@ fn serve(port: u16, ready: &std::sync::Barrier, over: &AtomicBool) -> EndReport 
         };
         stream.set_nonblocking(false).expect("a setting");
         stream.set_read_timeout(Some(PATIENCE)).expect("a setting");
-        let mut payload = vec![0; PAYLOAD];
+        let mut payload = vec![0; bytes];
         stream.read_exact(&mut payload).expect("the question");
         stream.write_all(&payload).expect("the answer");
-        count(&mut report, Counter::ReceivedBytes, PAYLOAD as u64);
+        count(&mut report, Counter::ReceivedBytes, bytes as u64);
         let flow = report.flows.len() as u32;
         report.flows.push(FlowReport { flow, local: String::new(), peer: peer.to_string() });
     }
     report
 }
 
-fn count(report: &mut EndReport, counter: Counter, more: u64) {
+pub(crate) fn count(report: &mut EndReport, counter: Counter, more: u64) {
     let before = report.drained.of(counter);
     report.drained.set(counter, before + more);
 }

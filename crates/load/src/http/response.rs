@@ -3,12 +3,14 @@
 #[cfg(test)]
 mod corpus;
 mod error;
+mod flags;
 #[cfg(test)]
 mod tests;
 
 use std::mem::MaybeUninit;
 
 pub use error::ResponseError;
+pub use flags::Flags;
 
 use super::chunked::ChunkDecoder;
 use super::excerpt;
@@ -52,6 +54,8 @@ pub struct ResponseEnd {
     pub header_bytes: u64,
     /// Bytes of the body without its coding.
     pub body_bytes: u64,
+    /// Why a proxy gave this answer in the server's place, where one did and says so; only of statuses from 400 on.
+    pub flags: Flags,
 }
 
 /// The responses of one connection, one after the other.
@@ -68,6 +72,7 @@ pub struct ResponseParser {
     close: bool,
     header_bytes: u64,
     body_bytes: u64,
+    flags: Flags,
 }
 
 #[derive(Debug)]
@@ -85,6 +90,7 @@ struct Head {
     status: u16,
     framing: Framing,
     http_1_0: bool,
+    flags: Flags,
 }
 
 impl ResponseParser {
@@ -99,6 +105,7 @@ impl ResponseParser {
             close: false,
             header_bytes: 0,
             body_bytes: 0,
+            flags: Flags::default(),
         }
     }
 
@@ -180,7 +187,7 @@ impl ResponseParser {
 
     /// Goes from a complete head to its body.
     fn enter(&mut self, head: Head) -> Result<(), ResponseError> {
-        let Head { status, framing, http_1_0 } = head;
+        let Head { status, framing, http_1_0, flags } = head;
         if status < 200 {
             // 101 would hand the connection to another protocol, which nobody asked for.
             if status < 100 || status == 101 {
@@ -190,6 +197,7 @@ impl ResponseParser {
             return if self.interim > MOST_INTERIM { Err(ResponseError::TooManyInterim) } else { Ok(()) };
         }
         self.status = status;
+        self.flags = flags;
         self.close = framing.closes(http_1_0);
         self.phase = if self.method_head || status == 204 || status == 304 {
             Phase::Length(0)
@@ -214,6 +222,7 @@ impl ResponseParser {
             close: self.close,
             header_bytes: self.header_bytes,
             body_bytes: self.body_bytes,
+            flags: self.flags,
         };
         self.start();
         end
@@ -250,5 +259,6 @@ fn parse_head(bytes: &[u8]) -> Result<Option<(Head, usize)>, ResponseError> {
     for field in response.headers.iter() {
         framing.read(field.name, field.value)?;
     }
-    Ok(Some((Head { status, framing, http_1_0: version == 0 }, length)))
+    let flags = if status < 400 { Flags::default() } else { Flags::among(response.headers) };
+    Ok(Some((Head { status, framing, http_1_0: version == 0, flags }, length)))
 }

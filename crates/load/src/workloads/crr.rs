@@ -128,7 +128,7 @@ impl Workload for Crr {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
         let greeter = context.greeter.clone().ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
-        reach(context.target, job.timing.timeout_ns)?;
+        reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let (connections, timeout) = (job.connections, job.timing.timeout_ns);
         crew::client(context, &params.setup(job), move |slot| {
             Client::new(Arc::clone(&greeter), slot, connections, &params, timeout)

@@ -86,7 +86,7 @@ impl Workload for Http {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
         let request = params.template().map_err(|problems| Fault::from_problems(&problems))?;
-        reach(context.target, job.timing.timeout_ns)?;
+        reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let plan = Arc::new(Plan {
             request: request.bytes().into(),
             is_head: !request.expects_body(),

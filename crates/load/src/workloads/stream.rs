@@ -4,16 +4,18 @@
 //! confirmed, *received* what the receiving program read. At the window's end they differ by what is still in
 //! queues, and the record says how much is in which (RFC 4898 names the counters; `TCP_INFO` carries them).
 
+mod account;
+
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::{BitRate, Bytes};
-use hopbench_model::{Counter, Counts, EndReport, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep, TcpTotals};
+use hopbench_model::{Counter, EndReport, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::account::{account, receiving, sending};
 use crate::broken::lost;
 use crate::crew::{self, Accepted, Acceptor, Context, Crew, CrewSetup};
 use crate::dial::{SocketOptions, Transport};
-use crate::figures;
 use crate::flow::{Event, Flow, Op};
 use crate::greeting::Greeting;
 use crate::recorder::Recorder;
@@ -274,7 +276,7 @@ impl Workload for Stream {
             Direction::Both => &[("to_server_", client, server), ("from_server_", server, client)],
         };
         for (prefix, sender, receiver) in directions {
-            account(&mut out, prefix, sender, receiver);
+            account(&mut out, prefix, sender, receiver, trial.proxied);
         }
         if params.direction == Direction::Both {
             for name in ["sent_bits_per_s", "received_bits_per_s"] {
@@ -284,77 +286,6 @@ impl Workload for Stream {
             }
         }
         out
-    }
-}
-
-/// What the sending end of one direction knows.
-fn sending(out: &mut Figures, prefix: &str, sender: &EndReport) {
-    let mut metric = |name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
-    let sent = figures::per_s(sender, Counter::SentBytes);
-    metric("sent_bits_per_s", sent * 8.0);
-    let Some(tcp) = figures::tcp(sender) else {
-        return;
-    };
-    let acked = figures::rate(sender, tcp.acked_bytes);
-    metric("acknowledged_bits_per_s", acked * 8.0);
-    metric("retransmitted_bytes", tcp.retransmitted_bytes as f64);
-    metric("retransmitted_segments", tcp.retransmitted_segments as f64);
-    metric("smoothed_rtt_ns", tcp.smoothed_rtt_ns as f64);
-    let busy = tcp.busy_ns.max(1) as f64;
-    let (window, buffer) = (tcp.receive_window_limited_ns, tcp.send_buffer_limited_ns);
-    metric("receive_window_limited_ratio", window as f64 / busy);
-    metric("send_buffer_limited_ratio", buffer as f64 / busy);
-}
-
-/// What the receiving end of one direction knows.
-fn receiving(out: &mut Figures, prefix: &str, receiver: &EndReport) {
-    let received = figures::per_s(receiver, Counter::ReceivedBytes);
-    out.metric(&format!("{prefix}received_bits_per_s"), received * 8.0);
-}
-
-/// Where the bytes of one direction went.
-fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndReport) {
-    sending(out, prefix, sender);
-    receiving(out, prefix, receiver);
-    let metric = |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
-    let total = |counts: &Counts, counter| counts.of(counter);
-    // Totals of the connections' whole life up to the window's end: queues are what a difference of totals is made of.
-    let written = total(&sender.end.counts, Counter::SentBytes);
-    let received = total(&receiver.end.counts, Counter::ReceivedBytes);
-    let queues = |end: &EndReport| end.end.tcp.unwrap_or_default();
-    let (tx, rx): (TcpTotals, TcpTotals) = (queues(sender), queues(receiver));
-    let in_flight = tx.send_queue_bytes.saturating_sub(tx.not_sent_bytes);
-    metric(out, "queued_bytes", tx.send_queue_bytes as f64);
-    metric(out, "receive_queue_bytes", rx.receive_queue_bytes as f64);
-    let difference = i128::from(written) - i128::from(received);
-    metric(out, "written_minus_received_bytes", difference as f64);
-    let queued = i128::from(tx.send_queue_bytes) + i128::from(rx.receive_queue_bytes);
-    let direction =
-        if prefix.is_empty() { String::new() } else { format!("{}: ", prefix.trim_end_matches('_').replace('_', " ")) };
-    let what = if difference >= 0 {
-        format!("{difference} bytes more were written than received")
-    } else {
-        format!("{} bytes more were received than written, as the receiver was read later", -difference)
-    };
-    out.notes.push(format!(
-        "{direction}at the end of the window {what}; the queues held {} not sent, {in_flight} sent and not acknowledged, {} \
-         received and not read; the readings are a moment apart, in which {} bytes moved; {} bytes were sent again, which \
-         no figure above counts twice",
-        tx.not_sent_bytes,
-        rx.receive_queue_bytes,
-        (difference - queued).abs(),
-        figures::tcp(sender).map_or(0, |t| t.retransmitted_bytes),
-    ));
-    let (all_sent, all_received) =
-        (total(&sender.drained, Counter::SentBytes), total(&receiver.drained, Counter::ReceivedBytes));
-    let cut = sender.incomplete.is_some() || receiver.incomplete.is_some();
-    out.invariant(&format!("{prefix}received_le_sent"), all_received <= all_sent, || {
-        format!("{all_sent} bytes sent, {all_received} received")
-    });
-    if !cut {
-        out.invariant(&format!("{prefix}received_eq_sent_at_close"), all_received == all_sent, || {
-            format!("{all_sent} bytes sent, {all_received} received")
-        });
     }
 }
 

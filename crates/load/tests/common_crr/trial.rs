@@ -36,7 +36,13 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     pub(crate) fn figures(&self) -> Figures {
-        let trial = Trial { job: &self.job, client: &self.client, server: self.server.as_ref(), shared_clock: true };
+        let trial = Trial {
+            job: &self.job,
+            client: &self.client,
+            server: self.server.as_ref(),
+            shared_clock: true,
+            proxied: false,
+        };
         workload(&self.job.workload).unwrap().figures(&trial)
     }
 
@@ -100,7 +106,7 @@ pub(crate) fn report(recorder: &hopbench_load::Recorder, counts: hopbench_model:
         end: Tick { counts, ..Tick::default() },
         drained: counts,
         latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
-        errors: errors.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect(),
+        errors: errors.iter().map(|(reason, n)| (reason.to_string(), *n)).collect(),
         extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         ..EndReport::default()
     }

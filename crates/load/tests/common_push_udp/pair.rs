@@ -82,7 +82,13 @@ pub(crate) fn run(job: &Job, shared_clock: bool) -> Outcome {
 
 /// The figures of a trial, whose invariants must hold.
 pub(crate) fn figures(job: &Job, client: &EndReport, server: &EndReport, shared_clock: bool) -> Figures {
-    let figures = workload(&job.workload).unwrap().figures(&Trial { job, client, server: Some(server), shared_clock });
+    let figures = workload(&job.workload).unwrap().figures(&Trial {
+        job,
+        client,
+        server: Some(server),
+        shared_clock,
+        proxied: false,
+    });
     for invariant in &figures.invariants {
         assert!(invariant.ok, "{}: {}", invariant.name, invariant.detail);
     }
@@ -147,7 +153,7 @@ impl End {
             end,
             drained,
             latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
-            errors: errors.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),
+            errors: errors.iter().map(|(name, n)| (name.to_string(), *n)).collect(),
             extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
             settings: self.context.sockets.settings(),
             window_ns: self.context.job.timing.window_ns,

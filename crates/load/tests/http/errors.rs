@@ -44,6 +44,45 @@ fn statuses_from_400_on_are_errors() {
 }
 
 #[test]
+fn answers_that_a_proxy_made_are_counted_by_its_word() {
+    let answer =
+        |status, flags| format!("HTTP/1.1 {status} x\r\nContent-Length: 0\r\nx-hopbench-flags: {flags}\r\n\r\n");
+    for (status, flags, reason) in [("503", "UF", "503 UF"), ("429", "RL", "429 RL"), ("503", "-", "status_5xx")] {
+        let answer = answer(status, flags);
+        let peer = Peer::start(move |mut connection| {
+            while connection.request() {
+                connection.write(answer.as_bytes());
+            }
+        });
+        for job in engines(&job(json!({"url": peer.url()}))) {
+            let seen = run(&job, peer.address);
+            all_failed(&seen, reason);
+            assert_eq!(seen.statuses(), json!({status: seen.count(Counter::CountedErrors)}));
+        }
+    }
+}
+
+#[test]
+fn a_proxy_cannot_make_reasons_without_end() {
+    let letter = |n: u64| char::from(b'A' + (n % 26) as u8);
+    let peer = Peer::start(move |mut connection| {
+        for n in 0.. {
+            if !connection.request() {
+                return;
+            }
+            let flags: String = [letter(n), letter(n / 26), letter(n / 676)].iter().collect();
+            let head = "HTTP/1.1 503 x\r\nContent-Length: 0\r\nx-hopbench-flags";
+            connection.write(format!("{head}: {flags}\r\n\r\n").as_bytes());
+        }
+    });
+    let seen = run(&job(json!({"url": peer.url()})), peer.address);
+    let (failed, reasons) = (seen.count(Counter::CountedErrors), &seen.report.errors);
+    assert!(failed > 300, "{failed} are too few to tell");
+    assert_eq!((reasons.len(), reasons.values().sum::<u64>()), (65, failed), "{reasons:?}");
+    assert!(reasons["503 BAA"] > 0 && reasons["other"] > 0, "{reasons:?}");
+}
+
+#[test]
 fn redirects_are_answers() {
     let ours = Ours::start();
     let seen = run(&job(json!({"url": ours.url("/?status=302")})), ours.address);

@@ -97,7 +97,7 @@ pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -
         drained,
         latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
         statuses: statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect(),
-        errors: errors.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect(),
+        errors: errors.iter().map(|(reason, n)| (reason.to_string(), *n)).collect(),
         extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         window_ns: job.timing.window_ns,
         ..EndReport::default()
@@ -135,7 +135,7 @@ impl Seen {
 
     /// The figures, all of whose invariants hold.
     pub(crate) fn figures(&self) -> Figures {
-        let trial = Trial { job: &self.job, client: &self.report, server: None, shared_clock: true };
+        let trial = Trial { job: &self.job, client: &self.report, server: None, shared_clock: true, proxied: false };
         let figures = workload("http").unwrap().figures(&trial);
         for invariant in &figures.invariants {
             assert!(invariant.ok, "{invariant:?} with {}", self.job.engine);

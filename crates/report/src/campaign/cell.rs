@@ -1,9 +1,19 @@
 //! What is kept of the trials of one cell.
 
-use hopbench_model::{Record, WarningKind};
+use std::collections::BTreeMap;
+
+use hopbench_model::{ProxyCost, Record, WarningKind};
 
 use super::Limit;
-use super::kind::Kind;
+use super::kind::{Kind, per_s};
+use super::notes;
+
+/// More kinds of failures than this are counted together.
+const MOST_ERRORS: usize = 16;
+/// What the others are called.
+const OTHER_ERRORS: &str = "others";
+/// What a proof says of traffic that no proxy can see.
+const BYPASSES: &str = "bypasses proxy";
 
 /// The trials of one cell, as far as their figures need them.
 #[derive(Debug, Default)]
@@ -16,6 +26,10 @@ pub(crate) struct Cell {
     pub(crate) warnings: u32,
     /// Whether the generator was the limit of a trial: then the figure is not the path's.
     pub(crate) generator_limited: bool,
+    /// Failures by reason, over all trials.
+    pub(crate) errors: BTreeMap<String, u64>,
+    /// Whether the traffic went by the proxies of its path: they do not carry its protocol.
+    pub(crate) bypasses_proxy: bool,
 }
 
 /// The trial of one round.
@@ -26,7 +40,39 @@ pub(crate) struct Round {
     /// In which part of the run it was measured; `--resume` begins another.
     session: u32,
     /// In the order of the kind's figures; not a number where absent.
-    figures: Box<[f64]>,
+    pub(crate) figures: Box<[f64]>,
+    /// Units of work a second; not a number where there is no such unit.
+    pub(crate) work_per_s: f64,
+    /// What each proxy in the path's pods spent.
+    pub(crate) proxies: Box<[Spent]>,
+}
+
+/// What a proxy spent in a trial; not a number where that is not known.
+#[derive(Debug)]
+pub(crate) struct Spent {
+    /// Its name on the path.
+    pub(crate) name: String,
+    /// Whether the path names it; the others stand idle.
+    pub(crate) named: bool,
+    /// Cores that it kept busy.
+    pub(crate) cores: f64,
+    /// Resident memory, bytes.
+    pub(crate) rss_bytes: f64,
+    /// What it says that it has allocated, bytes.
+    pub(crate) allocated_bytes: f64,
+}
+
+impl Spent {
+    fn of(proxy: &ProxyCost) -> Self {
+        let figure = |name: &str| proxy.figures.get(name).copied().unwrap_or(f64::NAN);
+        Self {
+            name: proxy.name.clone(),
+            named: proxy.named,
+            cores: figure("cores"),
+            rss_bytes: figure("rss_bytes"),
+            allocated_bytes: figure("allocated_bytes"),
+        }
+    }
 }
 
 /// A figure here and in the baseline's cell.
@@ -44,7 +90,13 @@ impl Cell {
     /// Takes the figures of a trial. A round that came before is replaced: the later record is the valid one.
     pub(crate) fn add(&mut self, record: &Record, kind: &Kind) {
         let figures = kind.figures.iter().map(|f| f.of(record).unwrap_or(f64::NAN)).collect();
-        let taken = Round { round: record.round, session: record.session, figures };
+        let taken = Round {
+            round: record.round,
+            session: record.session,
+            figures,
+            work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),
+            proxies: record.cost.proxies.iter().map(Spent::of).collect(),
+        };
         match self.rounds.iter_mut().find(|known| known.round == record.round) {
             Some(known) => *known = taken,
             None => self.rounds.push(taken),
@@ -60,9 +112,17 @@ impl Cell {
                 because: record.limited_because.clone(),
             }),
         }
-        self.warnings = self.warnings.saturating_add(u32::try_from(record.warnings.len()).unwrap_or(u32::MAX));
+        let own = record.warnings.iter().filter(|warning| !notes::is_of_the_machine(warning)).count();
+        self.warnings = self.warnings.saturating_add(u32::try_from(own).unwrap_or(u32::MAX));
         self.generator_limited |= record.limited_by == "generator"
             || record.warnings.iter().any(|warning| warning.kind == WarningKind::GeneratorLimited);
+        for (reason, count) in &record.errors {
+            let full = self.errors.len() >= MOST_ERRORS && !self.errors.contains_key(reason);
+            let reason = if full { OTHER_ERRORS } else { reason };
+            let total = self.errors.entry(reason.to_owned()).or_default();
+            *total = total.saturating_add(*count);
+        }
+        self.bypasses_proxy |= record.proof.iter().any(|proof| proof.evidence.contains(BYPASSES));
     }
 
     /// The values of a figure over the rounds that have it.
@@ -82,12 +142,22 @@ impl Cell {
 
     /// The values of a figure here and in the baseline's cell, of the rounds that have both.
     pub(crate) fn pairs(&self, baseline: &Self, figure: usize) -> Pairs {
+        self.pairs_of(baseline, |round| round.figures[figure], |round| round.figures[figure])
+    }
+
+    /// Values of rounds here and of another cell, of the rounds that have both.
+    pub(crate) fn pairs_of(
+        &self,
+        other: &Self,
+        value: impl Fn(&Round) -> f64,
+        other_value: impl Fn(&Round) -> f64,
+    ) -> Pairs {
         let mut out = Pairs::default();
         for here in &self.rounds {
-            let Some(there) = baseline.of_round(here.round) else {
+            let Some(there) = other.of_round(here.round) else {
                 continue;
             };
-            let pair = (here.figures[figure], there.figures[figure]);
+            let pair = (value(here), other_value(there));
             if !pair.0.is_finite() || !pair.1.is_finite() {
                 continue;
             }

@@ -2,6 +2,7 @@
 
 use super::scale::{self, Scale};
 use super::summary::{CellSummary, Estimate, RatioSummary, WorkloadSummary};
+use super::words;
 
 /// A column of figures.
 #[derive(Debug)]
@@ -96,14 +97,34 @@ pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
     }
 }
 
+/// What a reader must know of a cell beside its figures: that no proxy saw its traffic, and what failed, how often.
+pub(crate) fn remark(cell: &CellSummary) -> String {
+    let bypasses = cell.bypasses_proxy.then(|| "bypasses proxy".to_owned());
+    let errors = cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x"));
+    bypasses.into_iter().chain(errors).collect::<Vec<_>>().join(", ")
+}
+
+/// The remarks of a workload's cells, a line a text: `bypasses proxy (server, both)`.
+pub(crate) fn remarks(workload: &WorkloadSummary) -> Vec<String> {
+    let mut out = grouped(workload, remark);
+    out.extend(words::mark(workload).map(str::to_owned));
+    out
+}
+
 /// More cells than this are counted, not named.
 const MOST_NAMED: usize = 5;
 
 /// What is missing from the comparisons of a workload, a line a reason: `bulk: no ratio: 0 in round 2 (eni, overlay)`.
 pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
-    let mut out: Vec<(&str, Vec<String>)> = Vec::new();
+    let lines = grouped(workload, |cell| note(workload, cell).to_owned());
+    lines.into_iter().map(|line| format!("{}: {line}", workload.name)).collect()
+}
+
+/// A line a text, with the cells that have it.
+fn grouped(workload: &WorkloadSummary, text: impl Fn(&CellSummary) -> String) -> Vec<String> {
+    let mut out: Vec<(String, Vec<String>)> = Vec::new();
     for cell in &workload.cells {
-        let text = note(workload, cell);
+        let text = text(cell);
         let name = [cell.path.as_str(), cell.point_label.as_str()].join(" ").trim_end().to_owned();
         match out.iter_mut().find(|(known, _)| *known == text) {
             _ if text.is_empty() => {}
@@ -111,10 +132,10 @@ pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
             None => out.push((text, vec![name])),
         }
     }
-    let line = |(text, cells): &(&str, Vec<String>)| {
+    let line = |(text, cells): &(String, Vec<String>)| {
         let more = cells.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}: {text} ({}{more})", workload.name, cells[..cells.len().min(MOST_NAMED)].join(", "))
+        format!("{text} ({}{more})", cells[..cells.len().min(MOST_NAMED)].join(", "))
     };
     out.iter().map(line).collect()
 }

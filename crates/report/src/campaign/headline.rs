@@ -47,6 +47,9 @@ pub(crate) fn reference(workload: &WorkloadSummary, baseline: Option<&str>) -> S
     let low = measured.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
     let high = measured.iter().max_by(|a, b| value(a).total_cmp(&value(b)));
     low.zip(high).map_or_else(String::new, |(low, high)| {
+        if measured.len() == 1 {
+            return format!("{} {}{}.", capital(figure.label), spoken(low), at(low));
+        }
         let end = |cell: &CellSummary| format!("{} ({}{})", spoken(cell), cell.path, at(cell));
         format!("{} from {} to {}.", capital(figure.label), end(low), end(high))
     })

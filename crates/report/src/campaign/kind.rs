@@ -52,7 +52,7 @@ pub(crate) enum Source {
     Latency(&'static str, Percentile),
     /// Retransmitted bytes for each byte received.
     Retransmitted,
-    /// CPU time of one end's process for each unit of work, ns.
+    /// CPU time of one end's process, or of the proxies that the path names, for each unit of work, ns.
     Cpu(End, Work),
     /// Received bits, of the direction that has more, as a share of the slowest link of the path.
     LinkShare,
@@ -68,11 +68,13 @@ pub(crate) enum Percentile {
     Max,
 }
 
-/// One end of a path.
+/// Who of a path spends CPU time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Client,
     Server,
+    /// All proxies that the path names, and the services that they ask.
+    Proxies,
 }
 
 /// A unit of work.
@@ -117,6 +119,41 @@ impl Figure {
     }
 }
 
+impl Kind {
+    /// Index of the figure that shows this point of the latency that matters.
+    pub(crate) fn latency(&self, percentile: Percentile) -> Option<usize> {
+        let source = Source::Latency(self.distribution?, percentile);
+        self.figures.iter().position(|figure| figure.source == source)
+    }
+
+    /// Index of the figure with the CPU time of this end.
+    pub(crate) fn cpu(&self, end: End) -> Option<usize> {
+        self.figures.iter().position(|figure| matches!(figure.source, Source::Cpu(of, _) if of == end))
+    }
+
+    /// The unit of work, where CPU time is counted by one.
+    pub(crate) fn work(&self) -> Option<Work> {
+        self.figures.iter().find_map(|figure| match figure.source {
+            Source::Cpu(_, work) => Some(work),
+            _ => None,
+        })
+    }
+}
+
+impl Work {
+    /// Its name for people, in the singular: `request`, `KiB`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::KiB => "KiB",
+            Self::Each("requests_per_s") => "request",
+            Self::Each("messages_per_s") => "message",
+            Self::Each("connections_per_s") => "connection",
+            Self::Each("received_packets_per_s") => "packet",
+            Self::Each(_) => "unit",
+        }
+    }
+}
+
 impl Percentile {
     /// `None` for a distribution without samples.
     fn of(self, latency: &Latency) -> Option<f64> {
@@ -153,7 +190,7 @@ fn directions<'a>(record: &'a Record, name: &str) -> impl Iterator<Item = f64> +
 }
 
 /// Units of work a second; `None` when there were none.
-fn per_s(record: &Record, unit: Work) -> Option<f64> {
+pub(crate) fn per_s(record: &Record, unit: Work) -> Option<f64> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let units = match unit {
         Work::KiB => metric("received_bits_per_s")? / 8.0 / 1024.0,
@@ -165,9 +202,14 @@ fn per_s(record: &Record, unit: Work) -> Option<f64> {
 /// Cores that a process kept busy. Its CPU time is that of the time between two readings, which is a little longer than the
 /// window: a rate is compared with a rate.
 fn cores(record: &Record, end: End) -> Option<f64> {
-    let process = match end {
-        End::Client => &record.cost.client,
-        End::Server => &record.cost.server,
-    };
-    process.get("cores").copied()
+    match end {
+        End::Client => record.cost.client.get("cores").copied(),
+        End::Server => record.cost.server.get("cores").copied(),
+        End::Proxies => {
+            let named = record.cost.proxies.iter().filter(|proxy| proxy.named);
+            let cores = named.map(|proxy| proxy.figures.get("cores").copied());
+            // Of proxies that are not all known there is no sum, and of none there is nothing to say.
+            cores.reduce(|sum, cores| Some(sum? + cores?)).flatten()
+        }
+    }
 }

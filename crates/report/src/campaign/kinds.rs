@@ -1,7 +1,7 @@
 //! Which figures matter for which kind of workload: one line a kind.
 
 use super::kind::Better::{Cheaper, Higher, Lower, Neither};
-use super::kind::End::{Client, Server};
+use super::kind::End::{Client, Proxies, Server};
 use super::kind::Percentile::{Max, Min, P50, P90, P99};
 use super::kind::Source::{Cpu, Latency, LinkShare, Metric, Retransmitted};
 use super::kind::Work::{Each, KiB};
@@ -9,15 +9,17 @@ use super::kind::{Better, Figure, Kind, Source};
 
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
-    kind("stream", None, &[RECEIVED, LINK, RESENT, CLIENT_KIB, SERVER_KIB], 1, None),
-    kind("push", None, &[DELAY_P50, DELAY_P99, MESSAGES, CLIENT_MESSAGE, SERVER_MESSAGE], 2, Some("delay_ns")),
-    kind("rr", Some(false), &[SERVICE_P50, SERVICE_P99, EXCHANGES, CLIENT_REQUEST, SERVER_REQUEST], 2, Some("service_ns")),
-    kind("rr", Some(true), &[RESPONSE_P50, RESPONSE_P99, EXCHANGES, CLIENT_REQUEST, SERVER_REQUEST], 2, Some("response_ns")),
-    kind("crr", None, &[CONNECTIONS, CONNECT_P50, CONNECT_P99, CLIENT_CONNECTION, SERVER_CONNECTION], 3, Some("connect_ns")),
-    kind("udp", None, &[PACKETS, LINK, LOST, JITTER, CLIENT_PACKET, SERVER_PACKET], 2, None),
+    kind("stream", None, &[RECEIVED, LINK, RESENT, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY], 1, None),
+    kind("push", None, &[DELAY_P50, DELAY_P99, MESSAGES, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY], 2, Some("delay_ns")),
+    kind("rr", Some(false), &[SERVICE_P50, SERVICE_P99, EXCHANGES, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("service_ns")),
+    kind("rr", Some(true), &[RESPONSE_P50, RESPONSE_P99, EXCHANGES, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("response_ns")),
+    kind("crr", None, &[CONNECTIONS, CONNECT_P50, CONNECT_P99, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY], 3, Some("connect_ns")),
+    kind("udp", Some(false), &[PACKETS, LINK, LOST, JITTER, CLIENT_PACKET, SERVER_PACKET], 2, None),
+    // A rate that is asked for is delivered by every path that is good enough: what differs is the delay.
+    kind("udp", Some(true), &[DELAY_P50, DELAY_P99, PACKETS, LOST, LINK, JITTER, CLIENT_PACKET, SERVER_PACKET], 4, Some("delay_ns")),
     kind("ping", None, &[RTT_P50, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
-    kind("http", Some(false), &[REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, CLIENT_REQUEST, SERVER_REQUEST], 4, Some("service_ns")),
-    kind("http", Some(true), &[RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, REQUESTS, ERRORS, CLIENT_REQUEST, SERVER_REQUEST], 3, Some("response_ns")),
+    kind("http", Some(false), &[REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
+    kind("http", Some(true), &[RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, REQUESTS, ERRORS, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
 ];
 
 /// For a kind that this version does not know.
@@ -61,6 +63,15 @@ const CLIENT_CONNECTION: Figure =
     figure("client_cpu_per_connection_ns", "client CPU/conn", Cheaper, Cpu(Client, Each("connections_per_s")));
 const SERVER_CONNECTION: Figure =
     figure("server_cpu_per_connection_ns", "server CPU/conn", Cheaper, Cpu(Server, Each("connections_per_s")));
+const PROXY_KIB: Figure = figure("proxy_cpu_per_kib_ns", "proxy CPU/KiB", Cheaper, Cpu(Proxies, KiB));
+const PROXY_MESSAGE: Figure =
+    figure("proxy_cpu_per_message_ns", "proxy CPU/msg", Cheaper, Cpu(Proxies, Each("messages_per_s")));
+const PROXY_REQUEST: Figure =
+    figure("proxy_cpu_per_request_ns", "proxy CPU/req", Cheaper, Cpu(Proxies, Each("requests_per_s")));
+const PROXY_CONNECTION: Figure =
+    figure("proxy_cpu_per_connection_ns", "proxy CPU/conn", Cheaper, Cpu(Proxies, Each("connections_per_s")));
+const PROXY_CORES: Figure = figure("proxy_cores", "proxy cores", Neither, Metric("proxy_cores"));
+const PROXY_MEMORY: Figure = figure("proxy_rss_bytes", "proxy memory", Neither, Metric("proxy_rss_bytes"));
 const CLIENT_PACKET: Figure =
     figure("client_cpu_per_packet_ns", "client CPU/pkt", Cheaper, Cpu(Client, Each("received_packets_per_s")));
 const SERVER_PACKET: Figure =
@@ -107,6 +118,8 @@ mod tests {
         assert_eq!(of("http", true).figures[0].name, "response_p50_ns");
         assert_eq!(of("http", false).figures[0].name, "requests_per_s");
         assert_eq!(of("stream", true).figures[0].name, "received_bits_per_s");
+        assert_eq!(of("udp", false).figures[0].name, "received_packets_per_s");
+        assert_eq!(of("udp", true).figures[0].name, "delay_p50_ns");
         assert_eq!(of("later", false).name, "");
     }
 }

@@ -2,14 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Failure, Record, point_label};
+use hopbench_model::{Failure, Record, Warning, WarningKind, point_label};
 
 use super::kind::{LINK_MTU, LINK_RATE, TUNNEL, link};
 use super::summary::{FailureSummary, ProofSummary, WarningSummary};
 
 /// Caveats, by the index of the workload and their kind.
 #[derive(Debug, Default)]
-pub(crate) struct Warnings(BTreeMap<(usize, String), Seen>);
+pub(crate) struct Warnings {
+    by_kind: BTreeMap<(usize, String), Seen>,
+    /// Trials with caveats that are the machine's, whatever was measured.
+    of_the_machine: u64,
+    trials: u64,
+}
+
+/// Whether a caveat is about the kernel's way to count, which is the same in every trial: it is said once.
+pub(crate) fn is_of_the_machine(warning: &Warning) -> bool {
+    warning.kind == WarningKind::CpuUndercounted
+}
 
 #[derive(Debug)]
 struct Seen {
@@ -21,10 +31,12 @@ struct Seen {
 
 impl Warnings {
     pub(crate) fn add(&mut self, workload: usize, path: usize, record: &Record) {
-        for warning in &record.warnings {
+        self.trials += 1;
+        self.of_the_machine += u64::from(record.warnings.iter().any(is_of_the_machine));
+        for warning in record.warnings.iter().filter(|warning| !is_of_the_machine(warning)) {
             // Its word in records.
             let kind = serde_json::to_value(warning.kind).ok().and_then(|word| Some(word.as_str()?.to_owned()));
-            let seen = self.0.entry((workload, kind.unwrap_or_default())).or_insert_with(|| Seen {
+            let seen = self.by_kind.entry((workload, kind.unwrap_or_default())).or_insert_with(|| Seen {
                 trials: 0,
                 paths: BTreeSet::new(),
                 detail: warning.detail.clone(),
@@ -44,7 +56,19 @@ impl Warnings {
             detail: seen.detail.clone(),
             next: seen.next.clone(),
         };
-        self.0.iter().map(of).collect()
+        self.by_kind.iter().map(of).collect()
+    }
+
+    /// What is said once of the machine.
+    pub(crate) fn machine(&self) -> Option<String> {
+        (self.of_the_machine > 0).then(|| {
+            format!(
+                "in {} of {} the kernel's ticks missed short work: the CPU of the machine, its softirq and its busiest \
+                 CPUs are lower bounds there, the CPU of processes is exact",
+                self.of_the_machine,
+                crate::number::counted(self.trials, "trial", "trials")
+            )
+        })
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod axis;
 mod bars;
+mod curves;
 mod distributions;
 mod sweeps;
+mod waterfall;
 
 use serde::Serialize;
 
@@ -15,7 +17,7 @@ use super::summary::{Estimate, Summary, WorkloadSummary};
 pub(crate) struct Chart {
     /// The canvas's id.
     pub(crate) id: String,
-    /// `line` or `bar`.
+    /// `line`, `bar` or `waterfall`.
     pub(crate) kind: &'static str,
     /// What it shows.
     pub(crate) title: String,
@@ -48,7 +50,7 @@ pub(crate) struct Axis {
 }
 
 /// One line, or one part of every bar.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Default)]
 pub(crate) struct Series {
     /// What the legend says.
     pub(crate) name: String,
@@ -56,6 +58,11 @@ pub(crate) struct Series {
     pub(crate) colour: usize,
     /// x (or the bar's index), y, and the ends of its interval.
     pub(crate) points: Vec<(f64, f64, Option<f64>, Option<f64>)>,
+    /// Where the parts of bars begin, if that is not at 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) starts: Vec<f64>,
+    /// `points`: they are not joined; `fit`: the line through such points; empty: points on a line.
+    pub(crate) style: &'static str,
 }
 
 /// The charts of a workload: its swept parameters, or bars where nothing is swept; and its distributions.
@@ -67,6 +74,8 @@ pub(crate) fn charts(summary: &Summary, number: usize, workload: &WorkloadSummar
     if workload.parameters.is_empty() {
         out.extend(bars::of(workload));
     }
+    out.extend(waterfall::of(summary, workload));
+    out.extend(curves::of(summary, workload));
     out.extend(distributions::of(summary, workload));
     for (index, chart) in out.iter_mut().enumerate() {
         chart.id = format!("chart-{number}-{index}");
@@ -87,7 +96,7 @@ fn cpu_label(label: &str) -> &str {
 /// What a chart says, for those who cannot see it.
 pub(crate) fn spoken(chart: &Chart, workload: &WorkloadSummary) -> String {
     let names: Vec<_> = match chart.kind {
-        "bar" => chart.categories.iter().map(String::as_str).collect(),
+        "bar" | "waterfall" => chart.categories.iter().map(String::as_str).collect(),
         _ => chart.series.iter().map(|series| series.name.as_str()).collect(),
     };
     let columns = grid::columns(workload).len();

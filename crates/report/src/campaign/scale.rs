@@ -61,6 +61,21 @@ impl Scale {
         }
     }
 
+    /// The same with a digit less: for differences, whose last digits are noise.
+    pub(crate) fn coarse(self) -> Self {
+        match self {
+            Self::Unit { unit, factor, decimals } => Self::Unit { unit, factor, decimals: decimals.saturating_sub(1) },
+            each => each,
+        }
+    }
+
+    /// A value and the ends of its interval in one unit: `62.0 us [58.0, 66.0]`.
+    pub(crate) fn with_ends(name: &'static str, value: f64, low: f64, high: f64) -> String {
+        let scale = Self::of(name, std::iter::once(value)).coarse();
+        let unit = scale.head();
+        format!("{} {unit} [{}, {}]", scale.text(value), scale.text(low), scale.text(high))
+    }
+
     /// One value with its unit.
     pub(crate) fn one(name: &str, value: f64) -> String {
         by_name(name, value)
@@ -76,6 +91,11 @@ pub(crate) fn unit(name: &str, high: f64) -> (String, f64) {
     }
     if is("_ratio") {
         return ("%".to_owned(), 0.01);
+    }
+    if is("_bytes") {
+        let units = [("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
+        let (unit, factor) = units.iter().find(|(_, factor)| high >= *factor).unwrap_or(&units[3]);
+        return ((*unit).to_owned(), *factor);
     }
     let base = if is("bits_per_s") {
         "bit/s"
@@ -99,12 +119,19 @@ pub(crate) fn unit(name: &str, high: f64) -> (String, f64) {
 
 /// A ratio for people: `0.620`, `1.05`, `12.3`.
 pub(crate) fn ratio(value: f64) -> String {
-    if value < 1.0 { format!("{value:.3}") } else { significant(value, 3, false) }
+    // What rounds to 1 looks like it, from whichever side.
+    if value < 0.9995 { format!("{value:.3}") } else { significant(value.max(1.0), 3, false) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ratios_that_round_to_one_look_alike() {
+        let texts = [0.82, 0.9994, 0.9996, 1.0, 1.004, 1.006, 12.3].map(ratio);
+        assert_eq!(texts, ["0.820", "0.999", "1.00", "1.00", "1.00", "1.01", "12.3"]);
+    }
 
     fn column(name: &'static str, values: &[f64]) -> (String, Vec<String>) {
         let scale = Scale::of(name, values.iter().copied());

@@ -1,6 +1,6 @@
 //! From what was kept of the records to the summary.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::units::Span;
 use hopbench_model::{Schedule, point_label};
@@ -14,8 +14,11 @@ use super::summary::{
     SkippedSummary, Summary, WorkloadSummary,
 };
 use super::verdict::{decided, verdict};
-use super::{Campaign, Workload, headline};
+use super::{Campaign, Workload, curve, headline, waterfall};
 use crate::number::counted;
+
+/// More paths than this are counted, not named.
+const MOST_NAMED: usize = 5;
 
 pub(super) fn summary(campaign: &Campaign) -> Summary {
     let run = &campaign.run;
@@ -44,6 +47,8 @@ pub(super) fn summary(campaign: &Campaign) -> Summary {
             notes: notes(campaign, cells()),
         },
         paths: paths(campaign),
+        waterfall: waterfall::all(campaign),
+        proxy_curves: curve::all(campaign),
         skipped: skipped(campaign),
         failures: campaign.failures.iter().map(|(trial, reason)| trial.summary(reason)).collect(),
         warnings: campaign.warnings.summary(&names(&workloads), &path_names),
@@ -84,6 +89,9 @@ fn paths(campaign: &Campaign) -> Vec<PathSummary> {
         from: path.from.to_string(),
         to: path.to.to_string(),
         via: path.via.to_string(),
+        mesh: path.mesh,
+        variant: path.variant.as_ref().map(|variant| variant.name.clone()),
+        way: path.way(),
         clients: path.clients,
         backends: path.backends,
         link_bits_per_s: campaign.links[index].bits_per_s,
@@ -163,6 +171,9 @@ fn cell(
         limited_by,
         warnings: kept.warnings,
         unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
+        errors: kept.errors.clone(),
+        bypasses_proxy: kept.bypasses_proxy,
+        generator_limited: kept.generator_limited,
     }
 }
 
@@ -222,7 +233,28 @@ fn notes<'a>(campaign: &Campaign, cells: impl Iterator<Item = &'a CellSummary>) 
             counted(apart.len() as u64, "cell", "cells"),
         ));
     }
+    out.extend(unequal(campaign));
+    out.extend(campaign.warnings.machine());
     out
+}
+
+/// What comparisons with a path of another number of clients compare: each client makes the whole load of a workload.
+fn unequal(campaign: &Campaign) -> Option<String> {
+    let plan = &campaign.run.plan;
+    let baseline = plan.paths.iter().find(|path| Some(&path.name) == plan.baseline.as_ref())?;
+    let other = plan.paths.iter().filter(|path| path.clients != baseline.clients);
+    let named: Vec<_> = other.map(|path| format!("{} ({})", path.name, path.clients)).collect();
+    let more = named.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!named.is_empty()).then(|| {
+        format!(
+            "each client makes the whole load of a workload: ratios of {}{more} to {} ({}) compare the loads of \
+             different numbers of clients",
+            named[..named.len().min(MOST_NAMED)].join(", "),
+            baseline.name,
+            counted(u64::from(baseline.clients), "client", "clients"),
+        )
+    })
 }
 
 fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSummary> {
@@ -243,6 +275,21 @@ fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSu
     out
 }
 
+/// What is said after a load that each of several clients makes, and how many of them there are; nothing of either where
+/// every path has one.
+fn clients(campaign: &Campaign, workload: &Workload) -> (&'static str, Option<String>) {
+    let paths = &campaign.run.plan.paths;
+    let on = |path: &usize| workload.points.iter().any(|point| campaign.cells.contains_key(&(*path, *point)));
+    let counts: BTreeSet<u32> = (0..paths.len()).filter(on).map(|path| paths[path].clients).collect();
+    match (counts.first(), counts.last()) {
+        (Some(least), Some(most)) if *most > 1 => {
+            let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            (" per client", Some(format!("x {range} clients")))
+        }
+        _ => ("", None),
+    }
+}
+
 const MILLISECOND: u64 = 1_000_000;
 
 /// What is common to the workload's points, in words.
@@ -251,21 +298,27 @@ fn setting(campaign: &Campaign, workload: &Workload) -> String {
     let first = &points[workload.points[0]];
     let job = &first.job;
     let mut parts = Vec::new();
+    let (each, clients) = clients(campaign, workload);
     if !first.point.contains_key("rate") {
-        parts.push(match job.schedule {
-            Schedule::Closed => "closed loop".to_owned(),
-            Schedule::Rate(rate) => format!("open loop at {}/s", crate::number::plain(rate)),
-            Schedule::Poisson(rate) => format!("Poisson arrivals at {}/s", crate::number::plain(rate)),
+        parts.extend(match job.schedule {
+            // Only an exchange waits for an answer before the next starts.
+            Schedule::Closed if ["stream", "push", "udp", "ping"].contains(&job.workload.as_str()) => None,
+            Schedule::Closed => Some("closed loop".to_owned()),
+            Schedule::Rate(rate) => Some(format!("open loop at {}/s{each}", crate::number::plain(rate))),
+            Schedule::Poisson(rate) => Some(format!("Poisson arrivals at {}/s{each}", crate::number::plain(rate))),
         });
     }
     // Of a ping they are the echoes that can be under way: a matter of its inside.
     if !first.point.contains_key("connections") && job.workload != "ping" {
-        parts.push(counted(u64::from(job.connections), "connection", "connections"));
+        parts.push(format!("{}{each}", counted(u64::from(job.connections), "connection", "connections")));
     }
+    parts.extend(clients);
     let params = serde_json::json!({ "params": job.params });
     let varies = |text: &String| first.point.keys().any(|key| text.starts_with(&key.replace('_', "-")));
     parts.extend(crate::job::Job(&params).params().into_iter().filter(|text| !varies(text)));
-    parts.push(format!("engine {}", job.engine));
+    if !first.point.contains_key("engine") {
+        parts.push(format!("engine {}", job.engine));
+    }
     if !first.server.is_agent() {
         parts.push(format!("server {}", first.server.program));
     }

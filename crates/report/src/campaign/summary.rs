@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::RunStatus;
+use hopbench_model::{MeshMode, RunStatus};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::curve::CurveSummary;
 use super::verdict::{Outcome, Verdict};
+use super::waterfall::WaterfallSummary;
 
 /// The version of [`Summary`]; a field is never repurposed, this number grows instead.
 pub const SUMMARY_SCHEMA: &str = "hopbench.summary/1";
@@ -23,6 +25,12 @@ pub struct Summary {
     pub paths: Vec<PathSummary>,
     /// The workloads, in the scenario's order.
     pub workloads: Vec<WorkloadSummary>,
+    /// What each proxy of a family of paths adds, by workload and point.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waterfall: Vec<WaterfallSummary>,
+    /// What each proxy spends as the load on it grows, by workload and path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proxy_curves: Vec<CurveSummary>,
     /// Trials whose records are not used in any figure, and why.
     pub failures: Vec<FailureSummary>,
     /// Cells that this testbed cannot measure, by path and reason.
@@ -85,6 +93,13 @@ pub struct PathSummary {
     pub to: String,
     /// What stands between.
     pub via: String,
+    /// Which ends have a sidecar that the traffic passes.
+    pub mesh: MeshMode,
+    /// The name of the variant of its proxies; absent: it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// All of that in words: `direct, mesh both`.
+    pub way: String,
     /// Clients.
     pub clients: u32,
     /// Servers.
@@ -188,6 +203,15 @@ pub struct CellSummary {
     /// Rounds in which it and the baseline's cell were measured in different sessions of the run: they are not compared.
     #[serde(skip_serializing_if = "is_zero")]
     pub unpaired_rounds: usize,
+    /// Failures by reason, over all rounds.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors: BTreeMap<String, u64>,
+    /// Whether its traffic went by the proxies of its path: they do not carry its protocol.
+    #[serde(skip_serializing_if = "is_false")]
+    pub bypasses_proxy: bool,
+    /// Whether the generator was late in one of its trials: no verdict is about it then.
+    #[serde(skip_serializing_if = "is_false")]
+    pub generator_limited: bool,
 }
 
 /// What limited trials of a cell.
@@ -301,6 +325,10 @@ pub struct WarningSummary {
 
 fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+fn is_false(truth: &bool) -> bool {
+    !*truth
 }
 
 impl CellSummary {

@@ -14,6 +14,7 @@ pub(crate) fn limit(name: &str) -> String {
         "socket_buffer" => "socket buffers were too small".to_owned(),
         "retransmission" => "losses: bytes were sent again".to_owned(),
         "generator" => "the load generator".to_owned(),
+        "agent_limit" => "a limit that the agent keeps (--max-rate)".to_owned(),
         "target_rate" => "nothing: the asked rate was reached".to_owned(),
         "unknown" => "no single limit was seen".to_owned(),
         other => match other.strip_prefix("cpu:") {
@@ -36,6 +37,17 @@ pub(crate) fn limits(cell: &CellSummary) -> String {
     cell.limited_by.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
+/// The same with the mark of a cell that has no verdict because the generator was late in a trial: `! target_rate`.
+pub(crate) fn marked_limits(cell: &CellSummary) -> String {
+    format!("{}{}", if cell.generator_limited { "! " } else { "" }, limits(cell))
+}
+
+/// What the mark of [`marked_limits`] says; `None` where no cell has it.
+pub(crate) fn mark(workload: &WorkloadSummary) -> Option<&'static str> {
+    let marked = workload.cells.iter().any(|cell| cell.generator_limited);
+    marked.then_some("! The load generator was late in a trial: no verdict is about this cell.")
+}
+
 /// A warning's kind in words: `not steady`.
 pub(crate) fn spaced(kind: &str) -> String {
     kind.replace('_', " ")
@@ -50,17 +62,29 @@ pub(crate) fn status(status: RunStatus) -> &'static str {
     }
 }
 
-/// What many comparisons mean for one of them; `None` for a few. A page shows those of the main figures.
+/// What many comparisons mean for one of them; `None` without any. A page shows those of the main figures.
 pub(crate) fn chance(summary: &Summary) -> Option<String> {
     let of = |workload: &WorkloadSummary| {
         workload.cells.iter().filter(|cell| grid::comparison(workload, cell).is_some_and(decided)).count()
     };
     let shown: usize = summary.workloads.iter().map(of).sum();
     // With 95 % of confidence, one comparison in 20 of equal things shows a difference.
-    let expected = shown / 20;
-    (expected > 0).then(|| {
-        format!("Of the {shown} comparisons in this report about {expected} would show a difference by chance alone.")
-    })
+    let expected = shown as f64 / 20.0;
+    let comparisons = crate::number::counted(shown as u64, "comparison", "comparisons");
+    let one = if shown == 1 { "it" } else { "them" };
+    (shown > 0).then(|| format!("{comparisons}; chance alone would decide {expected:.1} of {one}."))
+}
+
+/// Whose CPUs worked on what the nodes received, for the head of a page; `None` where the testbed does not say.
+pub(crate) fn receive(summary: &Summary) -> Option<String> {
+    let fact = summary.testbed.get("receive")?;
+    if fact.starts_with("steered") {
+        return Some("receive: steered".to_owned());
+    }
+    let why = fact.split_once(": ").map_or("", |(_, why)| why);
+    let why = if why.contains("needs root") { "needs root" } else { sentence(why) };
+    let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+    Some(format!("receive: not steered{why}"))
 }
 
 /// A text without its full stop, which the caller adds.
@@ -76,8 +100,11 @@ pub(crate) fn time(text: &str) -> String {
     }
 }
 
-/// From where to where: `host@a → bridge@b via node-port@c`.
+/// From where to where: `host@a → bridge@b via node-port@c`, `bridge@a → bridge@b, mesh both`.
 pub(crate) fn way(path: &super::PathSummary) -> String {
     let way = format!("{} → {}", path.from, path.to);
-    if path.via == "direct" { way } else { format!("{way} via {}", path.via) }
+    match path.way.strip_prefix("direct") {
+        Some(rest) => format!("{way}{rest}"),
+        None => format!("{way} via {}", path.way),
+    }
 }

@@ -7,11 +7,14 @@
 )]
 
 mod comparisons;
+mod export;
 mod figures;
 pub(crate) mod fixture;
 mod golden;
 mod maps;
+pub(crate) mod mesh;
 mod page;
+mod proxies;
 mod size;
 
 use hopbench_report::campaign::{Campaign, Summary};

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_meter::delta;
 use hopbench_model::{Cost, EndReport, Invariant, NodeCost, SECOND, Tick, Warning, WarningKind};
-use hopbench_wire::Role;
 
-use super::processes;
-use crate::limited::Burden;
+use super::{processes, proxies};
+use crate::limited::{Burden, CLIENT, SERVER};
 
 /// One end: the node it ran on, and what it saw.
 pub(super) struct End<'a> {
@@ -24,29 +23,30 @@ pub(super) struct End<'a> {
 /// What all ends cost, with what must hold and what a reader should know.
 pub(super) struct Spent {
     pub(super) cost: Cost,
-    /// What each end put on its CPUs, the clients first.
+    /// What each end put on its CPUs, the clients first, the proxies last.
     pub(super) burdens: Vec<Burden>,
     pub(super) invariants: Vec<Invariant>,
     pub(super) warning: Option<Warning>,
 }
 
 /// The costs of the two sides; with `one_machine` every node is the same machine, whatever it is called.
-pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], one_machine: bool) -> Spent {
+pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], proxies: proxies::Spent, one_machine: bool) -> Spent {
     let processes =
         |ends: &[End<'_>]| -> Vec<BTreeMap<String, f64>> { ends.iter().map(|e| process(e.report)).collect() };
     let (of_clients, mut of_servers) = (processes(clients), processes(servers));
     // Each of several servers' agents watches all processes of the server program: they count once.
     let watchers = of_servers.iter_mut().zip(servers).filter(|(_, end)| watches(end.report));
     watchers.skip(1).for_each(|(spent, _)| spent.clear());
-    let ends: Vec<(&End<'_>, f64)> =
-        clients.iter().chain(servers).zip(of_clients.iter().chain(&of_servers).map(cores)).collect();
-    let mut nodes = nodes(&ends);
-    let warning = raise_to_processes(&mut nodes, &ends, one_machine);
-    let burdens =
-        burdens(Role::Client, clients, &of_clients).chain(burdens(Role::Server, servers, &of_servers)).collect();
+    let mut nodes = nodes(clients.iter().chain(servers));
+    let of_ends = clients.iter().chain(servers).zip(of_clients.iter().chain(&of_servers));
+    let mut processes: Vec<(&str, f64)> = of_ends.map(|(end, spent)| (end.node, cores(spent))).collect();
+    processes.extend(proxies.on_nodes.iter().map(|(node, cores)| (node.as_str(), *cores)));
+    let warning = raise_to_processes(&mut nodes, &processes, one_machine);
+    let of_ends = burdens(CLIENT, clients, &of_clients).chain(burdens(SERVER, servers, &of_servers));
+    let burdens = of_ends.chain(proxies.burdens).collect();
     let sides = [("client", clients, &of_clients), ("server", servers, &of_servers)];
     let invariants = sides.iter().filter_map(|(name, ends, spent)| fits_cpus(name, ends, spent, &nodes)).collect();
-    let cost = Cost { client: sum(&of_clients), server: sum(&of_servers), proxies: Vec::new(), nodes };
+    let cost = Cost { client: sum(&of_clients), server: sum(&of_servers), proxies: proxies.costs, nodes };
     Spent { burdens, cost, invariants, warning }
 }
 
@@ -56,13 +56,13 @@ fn cores(process: &BTreeMap<String, f64>) -> f64 {
 
 /// What the ends of one side put on their CPUs. An agent that only looks on is none of them: the program is.
 fn burdens<'a>(
-    role: Role,
+    who: &'a str,
     ends: &'a [End<'a>],
     spent: &'a [BTreeMap<String, f64>],
 ) -> impl Iterator<Item = Burden> + 'a {
     let known = ends.iter().zip(spent).filter(|(_, spent)| spent.contains_key("cores"));
     known.map(move |(end, spent)| Burden {
-        role,
+        who: who.to_owned(),
         node: end.node.to_owned(),
         cores: cores(spent),
         processes: processes::working(end.report, end.threads, cores(spent), seconds(end.report)),
@@ -97,7 +97,8 @@ fn process(end: &EndReport) -> BTreeMap<String, f64> {
     let mut out = delta::window(&reading(&end.start, spender), &reading(&end.end, spender));
     out.retain(|name, _| !processes::is_of_one(name));
     if let (Some(user), Some(system)) = (out.get("user_s").copied(), out.get("system_s").copied()) {
-        out.insert("cores".to_owned(), (user + system) / seconds(end));
+        let cpu_s = out.remove("cpu_s").unwrap_or(user + system);
+        out.insert("cores".to_owned(), cpu_s / seconds(end));
     }
     if let Some(rss) = reading(&end.end, rss).get("rss_bytes") {
         out.insert("rss_bytes".to_owned(), *rss);
@@ -106,9 +107,9 @@ fn process(end: &EndReport) -> BTreeMap<String, f64> {
 }
 
 /// Every node once, as its first end saw it.
-fn nodes(ends: &[(&End<'_>, f64)]) -> Vec<NodeCost> {
+fn nodes<'a>(ends: impl Iterator<Item = &'a End<'a>>) -> Vec<NodeCost> {
     let mut out: Vec<NodeCost> = Vec::new();
-    for (end, _) in ends {
+    for end in ends {
         if out.iter().any(|node| node.name == end.node) {
             continue;
         }
@@ -130,10 +131,10 @@ fn seconds(end: &EndReport) -> f64 {
 
 /// A machine cannot be less busy than the processes on it. A kernel that samples its CPUs at ticks misses work that
 /// is done between them, as a generator that sleeps on timers does it; a process' own time is exact.
-fn raise_to_processes(nodes: &mut [NodeCost], ends: &[(&End<'_>, f64)], one_machine: bool) -> Option<Warning> {
+fn raise_to_processes(nodes: &mut [NodeCost], processes: &[(&str, f64)], one_machine: bool) -> Option<Warning> {
     let mut warning = None;
     for node in nodes.iter_mut().filter(|n| !n.per_cpu_busy.is_empty()) {
-        let here = ends.iter().filter(|(end, _)| one_machine || end.node == node.name);
+        let here = processes.iter().filter(|(at, _)| one_machine || *at == node.name);
         let known: f64 = here.map(|(_, cores)| cores).sum();
         let cpus = node.per_cpu_busy.len() as f64;
         node.busy_cores = node.busy_cores.min(cpus);
@@ -146,7 +147,7 @@ fn raise_to_processes(nodes: &mut [NodeCost], ends: &[(&End<'_>, f64)], one_mach
         node.busy_cores = known;
         node.meters.entry("cpu".to_owned()).or_default().insert("sampled_busy_cores".to_owned(), sampled);
         warning = Some(Warning::new(
-            WarningKind::Unavailable,
+            WarningKind::CpuUndercounted,
             format!(
                 "the kernel's ticks saw {sampled:.2} busy cores, our processes alone used {known:.2}: it misses short work"
             ),

@@ -1,8 +1,10 @@
 use hopbench_model::{Counter, Counts, LatencyKind, Nanos, Reading, Schedule, Tick};
+use hopbench_testbed::Proxy;
 use hopbench_wire::PROTOCOL;
 use serde_json::json;
 
 use super::*;
+use crate::conduct::Edges;
 use crate::sample::job;
 
 /// Readings of the machine and of one process group, at the edges of a second in which it used so many seconds.
@@ -36,6 +38,7 @@ fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) 
         shared_clock: true,
         one_machine: true,
         started: std::time::Duration::ZERO,
+        proxies: Vec::new(),
         conductor_cpu_ns: 0,
     }
 }
@@ -43,6 +46,10 @@ fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) 
 type Held<'a> = (&'a [Option<CpuSet>], &'a [Option<CpuSet>]);
 
 fn recorded(job: &Job, cpus: Held<'_>, outcome: &Outcome) -> Record {
+    recorded_with(job, cpus, outcome, &[])
+}
+
+fn recorded_with(job: &Job, cpus: Held<'_>, outcome: &Outcome, proxies: &[ProxySaid<'_>]) -> Record {
     let hello = Hello {
         protocol: PROTOCOL,
         version: "1".to_owned(),
@@ -64,6 +71,7 @@ fn recorded(job: &Job, cpus: Held<'_>, outcome: &Outcome) -> Record {
         nodes: (&[], &[]),
         cpus,
         link: Some(LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1450, tunnel_bytes: 50, v6: false }),
+        proxies,
     };
     record(&setting, outcome).0
 }
@@ -168,4 +176,93 @@ fn warnings_say_times_in_a_unit_that_reads() {
     let record = recorded(&job, (&[], &[]), &outcome(client.clone(), vec![client], vec![agent(0.1)]));
     let warning = record.warnings.iter().find(|w| w.kind == WarningKind::GeneratorLimited);
     assert!(warning.is_some_and(|w| w.detail.contains("more than 1.6 ms late")), "{:?}", record.warnings);
+}
+
+/// A proxy that used so many cores for 2 s, and the edges at which that was seen.
+fn proxy(name: &str, node: &str, cores: f64) -> (Proxy, Edges) {
+    let reading = |cpu_s: f64| {
+        let values = [
+            ("cpu_s_total", cpu_s),
+            ("user_s_total", cpu_s),
+            ("system_s_total", 0.0),
+            ("rss_bytes", 40e6),
+            ("process1_cpu_s_total", cpu_s),
+            ("process1_threads", 5.0),
+            ("processes", 1.0),
+        ];
+        values.map(|(name, value)| (name.to_owned(), value)).into()
+    };
+    let (name, node) = (name.to_owned(), node.to_owned());
+    let proxy = Proxy { name, node, named: true, pids: vec![1], workers: 2, cpus: None };
+    (proxy, Edges { start: reading(7.0), end: reading(7.0 + 2.0 * cores), seconds: 2.0 })
+}
+
+fn said(proxy: &Proxy) -> ProxySaid<'_> {
+    let counted = [("upstream_connects", 4), ("upstream_connect_us_total", 6000), ("requests", 12)];
+    let counted = counted.map(|(name, n)| (name.to_owned(), n)).into();
+    ProxySaid { proxy, counted, gauges: [("allocated_bytes".to_owned(), 5e6)].into() }
+}
+
+#[test]
+fn proxies_have_a_price_and_are_busy_on_their_nodes() {
+    let (first, second) = (proxy("client-sidecar", "client", 1.5), proxy("server-sidecar#2", "server", 1.9375));
+    let counts = [(Counter::Completed, 1000), (Counter::Counted, 1000), (Counter::SentBytes, 3000)];
+    let client = end(&counts, &[MACHINE, ("self", &[("user_s_total", 0.125), ("system_s_total", 0.0)])]);
+    let mut outcome = outcome(client.clone(), vec![client], vec![agent(0.125)]);
+    outcome.one_machine = false;
+    outcome.proxies = vec![Ok(first.1), Ok(second.1)];
+    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    let record = recorded_with(&http, (&[], &[]), &outcome, &[said(&first.0), said(&second.0)]);
+    let figures: Vec<(&str, f64)> = record.cost.proxies[0].figures.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+    let expected = [
+        ("allocated_bytes", 5e6),
+        ("cores", 1.5),
+        ("cpu_ns_per_request", 1.5e6),
+        ("cpu_s", 3.0),
+        ("requests", 12.0),
+        ("rss_bytes", 40e6),
+        ("system_s", 0.0),
+        ("upstream_connect_mean_us", 1500.0),
+        ("upstream_connect_us_total", 6000.0),
+        ("upstream_connects", 4.0),
+        ("user_s", 3.0),
+    ];
+    assert_eq!(figures, expected);
+    let metric = |name: &str| record.metrics[name];
+    assert_eq!((metric("proxy_cores"), metric("proxy_rss_bytes")), (3.4375, 80e6));
+    assert!((metric("proxy_cpu_us_per_request") - 3437.5).abs() < 1e-6);
+    // The kernel's ticks saw one busy core on each.
+    let busy: Vec<_> = record.cost.nodes.iter().map(|node| (node.name.as_str(), node.busy_cores)).collect();
+    assert_eq!(busy, [("client", 1.625), ("server", 2.0625)]);
+    assert_eq!(record.limited_by, "cpu:server-sidecar", "{}", record.limited_because);
+    // Some took a millisecond, or nearly two; most took less, and nobody knows how much.
+    let mut short = said(&first.0);
+    short.counted.insert("upstream_connect_us_total".to_owned(), 3999);
+    let record = recorded_with(&http, (&[], &[]), &outcome, &[short, said(&second.0)]);
+    let figures = &record.cost.proxies[0].figures;
+    assert!(!figures.contains_key("upstream_connect_mean_us") && figures["upstream_connects"] == 4.0, "{figures:?}");
+    // Of one that is not known no sum is made.
+    outcome.proxies[1] = Err("nobody knows".to_owned());
+    let record = recorded_with(&http, (&[], &[]), &outcome, &[said(&first.0), said(&second.0)]);
+    assert_eq!(record.settings["proxy_server-sidecar#2"], "unavailable: nobody knows");
+    assert!(record.metrics.keys().all(|name| !name.starts_with("proxy_")), "{:?}", record.metrics);
+    assert_eq!(record.cost.proxies[1].figures["requests"], 12.0);
+}
+
+#[test]
+fn the_conductor_and_all_meters_together_are_watched() {
+    let busy = |conductor_ms: u64, meter_ms: [u64; 2]| {
+        let end = |ms: u64| EndReport { control_cpu_ns: ms * 1_000_000, ..agent(0.1) };
+        let [client, server] = meter_ms.map(end);
+        let mut outcome = outcome(client.clone(), vec![client], vec![server]);
+        outcome.conductor_cpu_ns = conductor_ms * 1_000_000;
+        let record = recorded(&job("http", json!({"url": "http://10.0.0.1/"})), (&[], &[]), &outcome);
+        let told = record.warnings.iter().find(|w| w.detail.contains("the conductor and the meters"));
+        (record.metrics["overhead_cores"], told.map(|w| w.detail.clone()))
+    };
+    assert_eq!(busy(5, [7, 7]), (0.019, None));
+    let (cores, told) = busy(5, [7, 13]);
+    assert_eq!(cores, 0.025);
+    let expected = "2.5 % of a core during the trial: 0.5 % the conductor, 2.0 % the meters of 2 agents";
+    assert!(told.as_ref().is_some_and(|told| told.contains(expected)), "{told:?}");
 }

@@ -40,6 +40,14 @@ pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan,
     Ok((only(plan, &cells), skipped))
 }
 
+/// Whether a testbed can measure any cell of a plan; changes nothing.
+///
+/// # Errors
+/// The whole testbed lacks something, or no cell can be measured: what is missing, with what to do about it.
+pub fn measurable(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(), Fault> {
+    supported(plan, testbed).map(drop)
+}
+
 /// What is to be said when the baseline is among what was skipped: without it there are no ratios.
 pub(super) fn without_baseline(plan: &Plan, skipped: &[Skipped]) -> Option<String> {
     let baseline = plan.baseline.as_ref()?;
@@ -56,11 +64,16 @@ pub(super) fn without_baseline(plan: &Plan, skipped: &[Skipped]) -> Option<Strin
 }
 
 fn sentence(need: &Need) -> String {
-    format!("{} is missing: {}; {}", need.what, need.why, need.remedy)
+    // What no installation brings is not missing.
+    let is_missing = if need.what == Need::IMPOSSIBLE { "" } else { " is missing" };
+    format!("{}{is_missing}: {}; {}", need.what, need.why, need.remedy)
 }
 
 fn lacking(needs: &[Need]) -> Fault {
     let line = |need: &Need| match &need.path {
+        Some(path) if need.what == Need::IMPOSSIBLE => {
+            format!("path {path} cannot exist: {}; {}", need.why, need.remedy)
+        }
         Some(path) => format!("{path}: {}", sentence(need)),
         None => sentence(need),
     };

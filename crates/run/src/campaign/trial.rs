@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 
 use hopbench_load::workload::Workload;
 use hopbench_model::{CpuSet, EndReport, Fault, Job, Path, Point, Proof, Record};
-use hopbench_testbed::{AgentId, Counters, Route, Seen, Testbed};
+use hopbench_testbed::{AgentId, Counters, Gauges, Proxy, Route, Seen, Testbed, proxy_growth};
 
 use super::links::Links;
-use crate::assemble::{Setting, record};
-use crate::conduct::{Ends, Outcome, Watcher, conduct};
+use crate::assemble::{ProxySaid, Setting, record};
+use crate::conduct::{Ends, Outcome, Watch, Watcher, conduct};
 use crate::link::Link;
 use crate::link_rate::LinkRate;
 use crate::resolve::Target;
@@ -41,6 +41,8 @@ struct Over<'a> {
     /// The testbed's counters before the traffic and after it.
     before: &'a Counters,
     after: Result<Counters, Fault>,
+    /// What the proxies say of themselves when it is over.
+    gauges: Result<BTreeMap<String, Gauges>, Fault>,
 }
 
 impl Trial<'_> {
@@ -64,13 +66,15 @@ impl Trial<'_> {
             link.is_in(testbed.sandbox(agent));
         }
         let measured = testbed.counters(&route).and_then(|before| {
-            let outcome = conduct(&mut ends, &job, target, &route.programs, watcher)?;
+            let watch = Watch { programs: &route.programs, proxies: &route.proxies };
+            let outcome = conduct(&mut ends, &job, target, &watch, watcher)?;
             Ok((before, outcome))
         });
         let finished = measured.map(|(before, outcome)| {
             let after = testbed.counters(&route);
+            let gauges = testbed.gauges(&route);
             let (job, route, ends, outcome, before) = (&job, &route, &ends, &outcome, &before);
-            self.finish(Over { workload, job, target, route, ends, outcome, before, after }, testbed)
+            self.finish(Over { workload, job, target, route, ends, outcome, before, after, gauges }, testbed)
         });
         links.put_back(ends, &route.clients, &route.servers);
         finished
@@ -90,7 +94,7 @@ impl Trial<'_> {
     }
 
     fn finish(&self, over: Over<'_>, testbed: &dyn Testbed) -> Done {
-        let Over { workload, job, target, route, ends, outcome, before, after } = over;
+        let Over { workload, job, target, route, ends, outcome, before, after, gauges } = over;
         let nodes = |agents: &[AgentId]| -> Vec<String> {
             let node = |agent| route.nodes.iter().find(|(id, _)| id == agent).map(|(_, node)| node.clone());
             agents.iter().map(|agent| node(agent).unwrap_or_else(|| agent.to_string())).collect()
@@ -98,6 +102,7 @@ impl Trial<'_> {
         let cpus = |agents: &[AgentId]| -> Vec<Option<CpuSet>> {
             agents.iter().map(|agent| route.cpus.get(agent).cloned().map(CpuSet)).collect()
         };
+        let proxies = proxies(route, before, after.as_ref().ok(), gauges.as_ref().ok());
         let (client_nodes, server_nodes) = (nodes(&route.clients), nodes(&route.servers));
         let setting = Setting {
             run_id: self.run_id,
@@ -117,6 +122,7 @@ impl Trial<'_> {
                 tunnel_bytes: route.tunnel_bytes,
                 v6: target.is_ipv6(),
             }),
+            proxies: &proxies,
         };
         let (mut record, _) = record(&setting, outcome);
         record.session = self.session;
@@ -138,6 +144,7 @@ impl Trial<'_> {
             // Without them nothing says which way the traffic went.
             Err(error) => fault = fault.or(Some(error)),
         }
+        fault = fault.or_else(|| gauges.err());
         if let Some(fault) = &fault {
             record.incomplete.get_or_insert_with(|| fault.text.clone());
         }
@@ -153,6 +160,21 @@ impl Trial<'_> {
 fn ends_of<'a>(route: &'a Route, ends: &'a mut Ends) -> impl Iterator<Item = (&'a AgentId, &'a mut Link)> {
     let agents = route.clients.iter().chain(&route.servers);
     agents.zip(ends.clients.iter_mut().chain(&mut ends.servers))
+}
+
+/// What the proxies of a route say of themselves, as far as they could be asked.
+fn proxies<'a>(
+    route: &'a Route,
+    before: &Counters,
+    after: Option<&Counters>,
+    gauges: Option<&BTreeMap<String, Gauges>>,
+) -> Vec<ProxySaid<'a>> {
+    let said = |proxy: &'a Proxy| ProxySaid {
+        proxy,
+        counted: after.map(|after| proxy_growth(before, after, &proxy.name)).unwrap_or_default(),
+        gauges: gauges.and_then(|all| all.get(&proxy.name)).cloned().unwrap_or_default(),
+    };
+    route.proxies.iter().map(said).collect()
 }
 
 fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, EndReport)> {

@@ -4,7 +4,8 @@ use hopbench_model::{EndReport, Fault, Nanos, SECOND, Timing};
 use hopbench_sys::{Epoll, Events, clock};
 use hopbench_wire::{FromAgent, Prepare, Role, ToAgent};
 
-use super::outside::Outside;
+use super::beside::{Beside, Seen};
+use super::proxies::Proxies;
 use super::{Ends, Watcher};
 use crate::link::Link;
 
@@ -123,20 +124,21 @@ impl<'e> Conductor<'e> {
         }
     }
 
-    /// Follows the trial to all reports.
+    /// Follows the trial to all reports, and looks at what no agent can see.
     pub(super) fn follow(
         mut self,
         timing: &Timing,
         window_start: Nanos,
+        proxies: Proxies,
         watcher: &mut dyn Watcher,
-    ) -> Result<Vec<(Role, Ending)>, Fault> {
+    ) -> Result<(Vec<(Role, Ending)>, Seen), Fault> {
         let until = window_start + timing.window_ns + 2 * timing.timeout_ns + 30 * SECOND;
         let mut endings: Vec<Option<Ending>> = (0..self.count()).map(|_| None).collect();
         let mut finished = vec![false; self.count()];
         let mut look_at_all = 0;
-        let mut outside = Outside::of(self.ends, timing, window_start);
+        let mut beside = Beside::of(self.ends, proxies, timing, window_start);
         loop {
-            outside.look(clock::now());
+            beside.look(clock::now());
             // Only who has something to say is listened to; everybody now and then, for what no event tells.
             let all = clock::now() >= look_at_all;
             if all {
@@ -170,15 +172,17 @@ impl<'e> Conductor<'e> {
                 self.abort();
                 return Err(Fault::measuring("the agents did not end the trial in time"));
             }
-            self.pause_until(outside.next())?;
+            self.pause_until(beside.next())?;
         }
+        beside.end();
         let endings = endings.into_iter().flatten().enumerate().map(|(end, mut ending)| {
             if let Some(report) = &mut ending.report {
-                outside.correct(end, report);
+                beside.correct(end, report);
             }
             (self.role(end), ending)
         });
-        Ok(endings.collect())
+        let endings = endings.collect();
+        Ok((endings, beside.seen()))
     }
 
     /// Takes what one end says; its ending, if that came.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use hopbench_meter::{MeterSet, Target, Watched};
-use hopbench_model::{EndReport, Nanos, Reading, Timing};
+use hopbench_model::{EndReport, Reading};
 use hopbench_sys::clock;
 
 use super::Ends;
@@ -20,8 +20,6 @@ type Readings = BTreeMap<String, Reading>;
 pub(super) struct Outside {
     sandboxes: Vec<Sandbox>,
     machine: Option<MeterSet>,
-    /// Edges of the window that are still to come.
-    edges: Vec<Nanos>,
 }
 
 /// One end's.
@@ -36,7 +34,7 @@ struct Sandbox {
 
 impl Outside {
     /// The sandboxes of these ends, which are numbered with the clients first.
-    pub(super) fn of(ends: &Ends, timing: &Timing, window_start: Nanos) -> Self {
+    pub(super) fn of(ends: &Ends) -> Self {
         let links = ends.clients.iter().chain(&ends.servers).enumerate().filter(|(_, link)| !link.sandbox.is_empty());
         let sandboxes: Vec<Sandbox> = links
             .map(|(end, link)| Sandbox {
@@ -47,25 +45,11 @@ impl Outside {
             })
             .collect();
         let machine = (!sandboxes.is_empty()).then(|| MeterSet::open_all(&Target::itself(), clock::now));
-        // The last is the next.
-        let edges = if sandboxes.is_empty() { vec![] } else { vec![window_start + timing.window_ns, window_start] };
-        Self { sandboxes, machine, edges }
+        Self { sandboxes, machine }
     }
 
-    /// When it wants to look next.
-    pub(super) fn next(&self) -> Option<Nanos> {
-        self.edges.last().copied()
-    }
-
-    /// Reads, when an edge of the window has come.
-    pub(super) fn look(&mut self, now: Nanos) {
-        while self.next().is_some_and(|edge| edge <= now) {
-            self.edges.pop();
-            self.read();
-        }
-    }
-
-    fn read(&mut self) {
+    /// Reads all of them, at an edge of the window.
+    pub(super) fn read(&mut self) {
         let machine: Readings = self.machine.as_mut().map(MeterSet::read).unwrap_or_default();
         for sandbox in &mut self.sandboxes {
             let mut readings = machine.clone();

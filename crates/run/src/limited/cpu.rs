@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use hopbench_model::{EngineKind, Job, NodeCost, Record};
-use hopbench_wire::Role;
 
 use super::{Limits, Verdict, verdict};
 use crate::words;
@@ -15,11 +14,15 @@ const MOSTLY: f64 = 0.5;
 /// Who used less than this, in cores, is not the one that filled a CPU.
 const LEAST: f64 = 0.5;
 
-/// What one end put on its CPUs.
+/// The ends' names.
+pub(crate) const CLIENT: &str = "client";
+pub(crate) const SERVER: &str = "server";
+
+/// What one end, or a proxy between them, put on its CPUs.
 #[derive(Debug, Clone)]
 pub(crate) struct Burden {
-    /// Which side it is of.
-    pub(crate) role: Role,
+    /// Which side it is of, or the proxy's name: `client`, `server`, `client-sidecar`.
+    pub(crate) who: String,
     /// The node that it is on.
     pub(crate) node: String,
     /// Cores that all its processes used.
@@ -40,17 +43,21 @@ pub(crate) struct Process {
 }
 
 impl Burden {
+    fn is_end(&self) -> bool {
+        [CLIENT, SERVER].contains(&self.who.as_str())
+    }
+
     fn may_use(&self, cpu: usize) -> bool {
         self.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu))
     }
 }
 
-/// The end whose threads never waited, else whoever filled a CPU.
+/// The end or the proxy whose threads never waited, else whoever filled a CPU.
 pub(super) fn full(job: &Job, record: &Record, limits: &Limits) -> Option<Verdict> {
     // A polling thread fills its CPU whatever the traffic does.
     let polls = job.engine == EngineKind::Spin;
-    let never_waited = || limits.burdens.iter().find_map(|burden| never_waited(burden, &record.cost.nodes));
-    if !polls && let Some(found) = never_waited() {
+    let mut works = limits.burdens.iter().filter(|burden| !(polls && burden.is_end()));
+    if let Some(found) = works.find_map(|burden| never_waited(burden, &record.cost.nodes)) {
         return Some(found);
     }
     let mut other = None;
@@ -92,7 +99,7 @@ fn never_waited(burden: &Burden, nodes: &[NodeCost]) -> Option<Verdict> {
                 (false, 1) => format!("its thread used {cores:.2} cores: it never waited"),
                 (false, _) => format!("its {threads} threads used {cores:.2} cores: they never waited"),
             };
-            verdict(by(burden.role), why)
+            verdict(&by(&burden.who), why)
         })
     })
 }
@@ -101,75 +108,88 @@ fn never_waited(burden: &Burden, nodes: &[NodeCost]) -> Option<Verdict> {
 fn blame(owners: &[&Burden], cpu: usize, at: &str) -> Result<Verdict, Verdict> {
     let owners = Owners::of(owners);
     let why = format!("{at}; {}: {}", owners.whose(cpu), owners.used());
-    let (client, server) = (owners.cores(Role::Client), owners.cores(Role::Server));
-    let (most, role) = if client >= server { (client, Role::Client) } else { (server, Role::Server) };
-    if most >= LEAST { Ok(verdict(by(role), why)) } else { Err(verdict("cpu:other", why)) }
-}
-
-fn by(role: Role) -> &'static str {
-    match role {
-        Role::Client => "cpu:client",
-        Role::Server => "cpu:server",
+    // Of equals the first.
+    let most = owners.0.iter().rev().max_by(|a, b| cores(&a.1).total_cmp(&cores(&b.1)));
+    match most {
+        Some((who, burdens)) if cores(burdens) >= LEAST => Ok(verdict(&by(who), why)),
+        _ => Err(verdict("cpu:other", why)),
     }
 }
 
-/// The ends that may use a CPU.
-struct Owners<'a> {
-    clients: Vec<&'a Burden>,
-    servers: Vec<&'a Burden>,
+fn by(who: &str) -> String {
+    format!("cpu:{who}")
 }
+
+fn cores(burdens: &[&Burden]) -> f64 {
+    burdens.iter().map(|burden| burden.cores).sum()
+}
+
+/// Those that may use a CPU, by name, in the order of the burdens.
+struct Owners<'a>(Vec<(&'a str, Vec<&'a Burden>)>);
 
 impl<'a> Owners<'a> {
     fn of(owners: &[&'a Burden]) -> Self {
-        let (clients, servers) = owners.iter().copied().partition(|burden| burden.role == Role::Client);
-        Self { clients, servers }
+        let mut out: Vec<(&str, Vec<&Burden>)> = Vec::new();
+        for &burden in owners {
+            match out.iter_mut().find(|(who, _)| *who == burden.who) {
+                Some((_, known)) => known.push(burden),
+                None => out.push((&burden.who, vec![burden])),
+            }
+        }
+        Self(out)
     }
 
-    fn side(&self, role: Role) -> &[&'a Burden] {
-        if role == Role::Client { &self.clients } else { &self.servers }
-    }
-
-    fn cores(&self, role: Role) -> f64 {
-        self.side(role).iter().map(|burden| burden.cores).sum()
+    fn all(&self) -> impl Iterator<Item = &'a Burden> {
+        self.0.iter().flat_map(|(_, burdens)| burdens.iter().copied())
     }
 
     /// Whose CPU it is.
     fn whose(&self, cpu: usize) -> String {
-        let side = |ends: &[&Burden], one: &str| match ends.len() {
-            0 => None,
-            1 => Some(format!("the {one}")),
-            n => Some(format!("{n} {one}s")),
-        };
-        match (side(&self.clients, "client"), side(&self.servers, "server")) {
-            (Some(_), Some(_)) => self.shared(cpu),
-            (Some(owner), None) | (None, Some(owner)) => {
-                let ends = if self.clients.is_empty() { &self.servers } else { &self.clients };
-                let held = ends.iter().all(|burden| burden.cpus.is_some());
+        match &self.0[..] {
+            [] => "neither end may use it".to_owned(),
+            [(who, burdens)] => {
+                let owner = the(who, burdens.len());
+                let held = burdens.iter().all(|burden| burden.cpus.is_some());
                 if held { format!("it is the CPU of {owner}") } else { format!("only {owner} may use it") }
             }
-            (None, None) => "neither end may use it".to_owned(),
+            several => format!("{} share {}", together(several), self.shared(cpu)),
         }
     }
 
-    /// What both sides share.
+    /// What all of them share.
     fn shared(&self, cpu: usize) -> String {
-        let sets: BTreeSet<Option<&BTreeSet<usize>>> =
-            self.clients.iter().chain(&self.servers).map(|burden| burden.cpus.as_ref()).collect();
+        let sets: BTreeSet<Option<&BTreeSet<usize>>> = self.all().map(|burden| burden.cpus.as_ref()).collect();
         match sets.iter().collect::<Vec<_>>()[..] {
-            [None] => "both ends share all CPUs".to_owned(),
-            [Some(same)] => format!("both ends share {}", words::cpus(&same.iter().copied().collect::<Vec<_>>())),
-            _ => format!("both ends share CPU {cpu}"),
+            [None] => "all CPUs".to_owned(),
+            [Some(same)] => words::cpus(&same.iter().copied().collect::<Vec<_>>()),
+            _ => format!("CPU {cpu}"),
         }
     }
 
     /// What they used.
     fn used(&self) -> String {
-        let side = |role, one: &str| match self.side(role).len() {
-            0 => None,
-            1 => Some(format!("the {one} used {:.2} cores", self.cores(role))),
-            n => Some(format!("the {n} {one}s used {:.2} cores together", self.cores(role))),
+        let used = |(who, burdens): &(&str, Vec<&Burden>)| {
+            let together = if burdens.len() > 1 { " together" } else { "" };
+            let the = if burdens.len() > 1 { "the " } else { "" };
+            format!("{the}{} used {:.2} cores{together}", self::the(who, burdens.len()), cores(burdens))
         };
-        let sides = [side(Role::Client, "client"), side(Role::Server, "server")];
-        sides.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        self.0.iter().map(used).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// `the client`, `20 clients`.
+fn the(who: &str, count: usize) -> String {
+    if count == 1 { format!("the {who}") } else { format!("{count} {who}s") }
+}
+
+/// `both ends`; with proxies `the client, the client-sidecar and the server`.
+fn together(owners: &[(&str, Vec<&Burden>)]) -> String {
+    if owners.iter().map(|(who, _)| *who).eq([CLIENT, SERVER]) {
+        return "both ends".to_owned();
+    }
+    let names: Vec<String> = owners.iter().map(|(who, burdens)| the(who, burdens.len())).collect();
+    match names.split_last() {
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => String::new(),
     }
 }

@@ -1,5 +1,4 @@
 use hopbench_model::{Latency, NodeCost};
-use hopbench_wire::Role;
 use serde_json::json;
 
 use super::*;
@@ -21,17 +20,18 @@ fn record(metrics: &[(&str, f64)]) -> Record {
 }
 
 /// An end whose one thread used so many cores.
-fn end(role: Role, cores: f64, cpus: Option<&[usize]>) -> Burden {
-    let node = if role == Role::Client { "a" } else { "b" }.to_owned();
+fn end(who: &str, cores: f64, cpus: Option<&[usize]>) -> Burden {
+    let node = if who.starts_with(CLIENT) { "a" } else { "b" }.to_owned();
     let cpus = cpus.map(|cpus| cpus.iter().copied().collect());
-    Burden { role, node, cores, processes: vec![Process { cores, threads: 1 }], cpus }
+    Burden { who: who.to_owned(), node, cores, processes: vec![Process { cores, threads: 1 }], cpus }
 }
 
 fn by(workload: &str, metrics: &[(&str, f64)], [client, server]: [f64; 2]) -> String {
     // 956.4 Mbit/s of TCP payload.
     let link = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
-    let burdens = vec![end(Role::Client, client, None), end(Role::Server, server, None)];
-    limited(&job(workload), &record(metrics), &Limits { burdens, one_machine: true, link: Some(link) }).0
+    let burdens = vec![end(CLIENT, client, None), end(SERVER, server, None)];
+    limited(&job(workload), &record(metrics), &Limits { burdens, one_machine: true, link: Some(link), proxied: false })
+        .0
 }
 
 /// The verdict on a closed loop on one machine whose CPUs were so busy, and so much of that in softirq.
@@ -46,7 +46,7 @@ fn on_cpus(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, String) {
             ..NodeCost::default()
         })
         .to_vec();
-    limited(&job("http"), &record, &Limits { burdens, one_machine: true, link: None })
+    limited(&job("http"), &record, &Limits { burdens, one_machine: true, link: None, proxied: false })
 }
 
 /// The figures of `stream` in both directions, with these of one and those of the other.
@@ -64,7 +64,7 @@ fn both_ways<const N: usize>(names: [&str; N], to: [f64; N], from: [f64; N]) -> 
 
 fn streaming(job: &Job, metrics: &BTreeMap<String, f64>) -> (String, String) {
     let metrics: Vec<_> = metrics.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    limited(job, &record(&metrics), &Limits { burdens: vec![], one_machine: true, link: None })
+    limited(job, &record(&metrics), &Limits { burdens: vec![], one_machine: true, link: None, proxied: false })
 }
 
 #[test]
@@ -91,6 +91,24 @@ fn directions_do_not_share_a_link() {
 fn datagrams_that_were_dropped_before_the_link_do_not_fill_it() {
     assert_eq!(by("udp", &[("sent_bits_per_s", 5e9), ("received_bits_per_s", 960e6)], [0.1, 0.1]), "nic");
     assert_eq!(by("udp", &[("sent_bits_per_s", 5e9), ("received_bits_per_s", 400e6)], [1.0, 0.1]), "cpu:client");
+}
+
+#[test]
+fn a_rate_that_only_left_is_no_rate_that_was_reached() {
+    let all_sent = |received: f64| {
+        [
+            ("intended_per_s", 25e3),
+            ("sent_packets_per_s", 25e3),
+            ("sent_bits_per_s", 2e9),
+            ("received_packets_per_s", received),
+            ("received_bits_per_s", received / 25e3 * 2e9),
+            ("unsent", 0.0),
+        ]
+    };
+    assert_eq!(by("udp", &all_sent(12e3), [0.1, 0.1]), "nic", "the link was full and dropped the rest");
+    assert_eq!(by("udp", &all_sent(11e3), [0.1, 1.0]), "cpu:server", "the server lost the rest");
+    assert_eq!(by("udp", &all_sent(11e3), [0.1, 0.1]), "unknown");
+    assert_eq!(by("udp", &all_sent(24.9e3), [0.1, 0.1]), "target_rate");
 }
 
 #[test]
@@ -123,10 +141,9 @@ fn a_process_is_measured_by_its_own_threads() {
     let nginx = |workers: &[f64]| {
         let cores = workers.iter().sum();
         let processes = workers.iter().map(|cores| Process { cores: *cores, threads: 1 }).collect();
-        Burden { processes, ..end(Role::Server, cores, None) }
+        Burden { processes, ..end(SERVER, cores, None) }
     };
-    let client =
-        |cores, threads| Burden { processes: vec![Process { cores, threads }], ..end(Role::Client, cores, None) };
+    let client = |cores, threads| Burden { processes: vec![Process { cores, threads }], ..end(CLIENT, cores, None) };
     let idle = [(0.5, 0.0); 64];
     let (name, why) = on_cpus(vec![client(4.0, 16), nginx(&[0.0, 0.99])], &idle);
     assert_eq!((name.as_str(), why.as_str()), ("cpu:server", "its thread used 0.99 cores: it never waited"));
@@ -145,7 +162,7 @@ fn a_process_is_measured_by_its_own_threads() {
 
 #[test]
 fn a_full_cpu_is_its_owners() {
-    let ends = |client, server| vec![end(Role::Client, client, Some(&[0])), end(Role::Server, server, Some(&[1]))];
+    let ends = |client, server| vec![end(CLIENT, client, Some(&[0])), end(SERVER, server, Some(&[1]))];
     let (name, why) = on_cpus(ends(0.9, 0.7), &[(0.9, 0.1), (0.99, 0.2), (0.0, 0.0)]);
     assert_eq!(name, "cpu:server", "the client used more, but not of this CPU");
     assert_eq!(why, "CPU 1 was busy 99 %, 20 % in softirq; it is the CPU of the server: the server used 0.70 cores");
@@ -163,7 +180,7 @@ fn a_full_cpu_is_its_owners() {
 
 #[test]
 fn ends_that_share_a_cpu_are_said_to() {
-    let both = |set: Option<&[usize]>| vec![end(Role::Client, 0.48, set), end(Role::Server, 0.46, set)];
+    let both = |set: Option<&[usize]>| vec![end(CLIENT, 0.48, set), end(SERVER, 0.46, set)];
     let (name, why) = on_cpus(both(Some(&[0])), &[(1.0, 0.1), (0.2, 0.0)]);
     assert_eq!(name, "cpu:other");
     assert_eq!(
@@ -177,8 +194,8 @@ fn ends_that_share_a_cpu_are_said_to() {
 
 #[test]
 fn many_ends_are_not_called_a_process() {
-    let mut ends = vec![end(Role::Client, 0.045, Some(&[0])); 20];
-    ends.push(end(Role::Server, 0.4, Some(&[1])));
+    let mut ends = vec![end(CLIENT, 0.045, Some(&[0])); 20];
+    ends.push(end(SERVER, 0.4, Some(&[1])));
     let (name, why) = on_cpus(ends, &[(1.0, 0.0), (0.5, 0.0)]);
     assert_eq!(name, "cpu:client");
     assert!(why.ends_with("it is the CPU of 20 clients: the 20 clients used 0.90 cores together"), "{why}");
@@ -189,8 +206,8 @@ fn machines_have_cpus_of_their_own() {
     let mut record = record(&[("requests_per_s", 1000.0)]);
     let node = |name: &str, busy| NodeCost { name: name.to_owned(), per_cpu_busy: vec![busy], ..NodeCost::default() };
     record.cost.nodes = vec![node("a", 0.5), node("b", 1.0)];
-    let burdens = vec![end(Role::Client, 0.8, None), end(Role::Server, 0.7, None)];
-    let (name, _) = limited(&job("http"), &record, &Limits { burdens, one_machine: false, link: None });
+    let burdens = vec![end(CLIENT, 0.8, None), end(SERVER, 0.7, None)];
+    let (name, _) = limited(&job("http"), &record, &Limits { burdens, one_machine: false, link: None, proxied: false });
     assert_eq!(name, "cpu:server", "the client used more, on the other machine");
 }
 
@@ -198,7 +215,90 @@ fn machines_have_cpus_of_their_own() {
 fn a_late_generator_is_told_in_a_unit_that_reads() {
     let mut record = record(&[("intended_per_s", 1000.0), ("requests_per_s", 900.0)]);
     record.latency.insert("lateness_ns".to_owned(), Latency { p99: 1_612_345, ..Latency::default() });
-    let (name, why) = limited(&job("rr"), &record, &Limits { burdens: vec![], one_machine: true, link: None });
+    let (name, why) =
+        limited(&job("rr"), &record, &Limits { burdens: vec![], one_machine: true, link: None, proxied: false });
     assert_eq!(name, "generator");
     assert!(why.contains("1.61 ms late at p99"), "{why}");
+}
+
+/// A proxy with so many workers.
+fn proxy(who: &str, cores: f64, workers: u32, cpus: Option<&[usize]>) -> Burden {
+    Burden { processes: vec![Process { cores, threads: workers }], ..end(who, cores, cpus) }
+}
+
+#[test]
+fn a_proxy_whose_workers_never_wait_is_the_limit() {
+    let idle = [(0.5, 0.0); 8];
+    let with = |one: Burden| on_cpus(vec![end(CLIENT, 0.5, None), end(SERVER, 0.4, None), one], &idle);
+    let (name, why) = with(proxy("client-sidecar", 1.93, 2, None));
+    assert_eq!(
+        (name.as_str(), why.as_str()),
+        ("cpu:client-sidecar", "its 2 threads used 1.93 cores: they never waited")
+    );
+    assert_eq!(with(proxy("policy", 0.97, 1, None)).0, "cpu:policy");
+    assert_eq!(with(proxy("gateway", 1.2, 2, None)).0, "unknown", "one of two could have taken more");
+    let (name, why) = with(proxy("gateway", 0.96, 2, Some(&[3])));
+    assert_eq!(
+        (name.as_str(), why.as_str()),
+        ("cpu:gateway", "its 2 threads used 0.96 cores of the 1 that they may use")
+    );
+    // An end that polls is busy whatever the traffic does; a proxy is not.
+    let mut record = record(&[("requests_per_s", 1000.0)]);
+    record.cost.nodes = vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![0.9; 8], ..NodeCost::default() }];
+    let polling = Job { engine: EngineKind::Spin, ..job("http") };
+    let limit = |cores| {
+        let burdens = vec![end(CLIENT, 1.0, None), end(SERVER, 1.0, None), proxy("gateway", cores, 2, None)];
+        limited(&polling, &record, &Limits { burdens, one_machine: true, link: None, proxied: true }).0
+    };
+    assert_eq!((limit(1.95).as_str(), limit(1.0).as_str()), ("cpu:gateway", "unknown"));
+    let burdens = vec![end(CLIENT, 1.0, None), end(SERVER, 1.0, None)];
+    record.cost.nodes[0].per_cpu_busy = vec![1.0; 2];
+    let (name, why) = limited(&polling, &record, &Limits { burdens, one_machine: true, link: None, proxied: false });
+    assert_eq!(name, "unknown");
+    assert!(why.starts_with("busy polling fills its CPUs"), "{why}");
+}
+
+#[test]
+fn a_full_cpu_is_who_has_the_largest_share_of_it() {
+    let on = |cpus: Option<&[usize]>, [client, first, second, server]: [f64; 4]| {
+        let burdens = vec![
+            end(CLIENT, client, cpus),
+            end(SERVER, server, cpus),
+            proxy("client-sidecar", first, 4, cpus),
+            proxy("server-sidecar", second, 4, cpus),
+        ];
+        on_cpus(burdens, &[(1.0, 0.1), (0.9, 0.0)])
+    };
+    let (name, why) = on(None, [0.3, 0.6, 0.5, 0.2]);
+    assert_eq!(name, "cpu:client-sidecar");
+    assert_eq!(
+        why,
+        "CPU 0 was busy 100 %, 10 % in softirq; the client, the server, the client-sidecar and the server-sidecar share \
+         all CPUs: the client used 0.30 cores, the server used 0.20 cores, the client-sidecar used 0.60 cores, the \
+         server-sidecar used 0.50 cores"
+    );
+    assert_eq!(on(Some(&[0, 1]), [0.7, 0.6, 0.5, 0.2]).0, "cpu:client");
+    assert_eq!(on(Some(&[0, 1]), [0.2, 0.3, 0.3, 0.2]).0, "cpu:other");
+    let ends = |gateway: Option<&[usize]>| {
+        vec![end(CLIENT, 0.3, Some(&[1])), end(SERVER, 0.3, Some(&[1])), proxy("gateway", 0.8, 4, gateway)]
+    };
+    let (name, why) = on_cpus(ends(Some(&[0])), &[(1.0, 0.1), (0.6, 0.0)]);
+    assert_eq!(name, "cpu:gateway");
+    assert!(why.ends_with("it is the CPU of the gateway: the gateway used 0.80 cores"), "{why}");
+    // Two servers' sidecars are of one sort.
+    let mut sidecars = vec![proxy("server-sidecar", 0.45, 4, Some(&[0])); 2];
+    sidecars.push(end(CLIENT, 0.5, Some(&[1])));
+    let (name, why) = on_cpus(sidecars, &[(1.0, 0.1), (0.6, 0.0)]);
+    assert_eq!(name, "cpu:server-sidecar");
+    assert!(why.ends_with("the CPU of 2 server-sidecars: the 2 server-sidecars used 0.90 cores together"), "{why}");
+}
+
+#[test]
+fn a_sender_that_waits_for_a_proxy_is_not_said_to_wait_for_the_receiver() {
+    let waits = record(&[("sent_bits_per_s", 1e9), ("receive_window_limited_ratio", 0.9)]);
+    let why = |proxied| {
+        limited(&job("stream"), &waits, &Limits { burdens: vec![], one_machine: true, link: None, proxied }).1
+    };
+    assert!(why(false).starts_with("the receiver's window was the limit for 90 %"), "{}", why(false));
+    assert!(why(true).starts_with("the window of the sender's proxy was the limit for 90 %"), "{}", why(true));
 }

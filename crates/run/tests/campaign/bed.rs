@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
+use std::process::Command;
 
 use hopbench_agent::{Inherited, Limits};
 use hopbench_model::{Fault, Path, Plan, Point, Proof};
 use hopbench_sys::clock;
-use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
+use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Proxy, Route, Seen, Testbed, of_proxy};
 
 use crate::relay::service;
 
@@ -22,6 +23,10 @@ pub(crate) enum Trouble {
     NoEvidence,
     /// An agent dies this many ms after the conductor took its counters: `true` the last client, `false` a server.
     Dies(u64, bool),
+    /// The path's first proxy is killed this many ms after the conductor took its counters.
+    ProxyDies(u64),
+    /// The proxies do not say how they are.
+    NoGauges,
 }
 
 /// Agents on loopback. A path's clients and servers are its own; several servers stand behind a relay.
@@ -42,6 +47,10 @@ pub(crate) struct Bed {
     /// Servers are there from the start: the address is part of the route.
     pub(crate) waiting: BTreeMap<AgentId, Inherited>,
     pub(crate) targets: BTreeMap<String, SocketAddr>,
+    /// The proxies of each path, played by whatever processes.
+    pub(crate) proxies: BTreeMap<String, Vec<Proxy>>,
+    /// How often counters were read: each proxy has counted three more requests then.
+    pub(crate) looks: u64,
 }
 
 fn agents(path: &Path, role: &str, count: u32) -> Vec<AgentId> {
@@ -104,7 +113,7 @@ impl Testbed for Bed {
             cpus: BTreeMap::new(),
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
-            proxies: Vec::new(),
+            proxies: self.proxies.get(&path.name).cloned().unwrap_or_default(),
             link_bits_per_s: None,
             mtu_bytes: 0,
             tunnel_bytes: 0,
@@ -134,11 +143,30 @@ impl Testbed for Bed {
             });
             self.trouble.remove(&route.path);
         }
-        Ok(Counters::from([("looks".to_owned(), self.routes.len() as u64)]))
+        if let Some(Trouble::ProxyDies(ms)) = self.trouble.get(&route.path).copied() {
+            let pid = route.proxies[0].pids[0].to_string();
+            std::thread::spawn(move || {
+                clock::sleep_until(clock::now() + ms * 1_000_000);
+                let _ = Command::new("kill").args(["-9", &pid]).status();
+            });
+            self.trouble.remove(&route.path);
+        }
+        self.looks += 1;
+        let mut counters = Counters::from([("trials".to_owned(), self.routes.len() as u64)]);
+        counters.extend(route.proxies.iter().map(|proxy| (of_proxy(&proxy.name, "requests"), 3 * self.looks)));
+        Ok(counters)
+    }
+
+    fn gauges(&mut self, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
+        if self.trouble.get(&route.path) == Some(&Trouble::NoGauges) {
+            return Err(Fault::measuring("the admin endpoint does not answer"));
+        }
+        let gauges = Gauges::from([("workers".to_owned(), 2.0)]);
+        Ok(route.proxies.iter().map(|proxy| (proxy.name.clone(), gauges.clone())).collect())
     }
 
     fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
-        assert_eq!(before, after, "nothing else is measured in between");
+        assert_eq!(before["trials"], after["trials"], "nothing else is measured in between");
         assert!(seen.clients.iter().all(|(agent, _)| seen.machines.contains_key(agent)));
         if self.trouble.get(&route.path) == Some(&Trouble::NoEvidence) {
             return Vec::new();

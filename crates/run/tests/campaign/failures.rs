@@ -182,8 +182,8 @@ fn an_interrupted_trial_is_kept_as_incomplete_and_nothing_follows() {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 400))];
     let plan = plan(vec![path("x", 1, 1), path("y", 1, 1)], points, 2);
-    // An interval is 20 ms; two ends tick.
-    let mut onlooker = Onlooker { enough_after_ticks: Some(50), ..Onlooker::default() };
+    // Two ends are heard of ten times a second at most: four or five times in a trial.
+    let mut onlooker = Onlooker { enough_after_ticks: Some(11), ..Onlooker::default() };
     let ended = run(plan, dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
     assert!(ended.interrupted && ended.good < 4 && ended.failures == 0, "{ended:?}");
     let (file, records) = contents(dir.path());

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use hopbench_agent::{hello, local};
 use hopbench_control::Channel;
 use hopbench_model::{SECOND, Tick};
-use hopbench_run::{Ends, Link, Watcher, conduct};
+use hopbench_run::{Ends, Link, Watch, Watcher, conduct};
 use hopbench_sys::clock;
 use hopbench_wire::{FromAgent, Hello, Role, ToAgent};
 use serde_json::json;
@@ -51,7 +51,7 @@ fn an_agent_that_hangs_does_not_hang_the_conductor() {
     // Pings the loopback: that needs nothing of a server.
     let job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
     let began = clock::now();
-    let outcome = conduct(&mut ends, &job, "127.0.0.1:0".parse().unwrap(), &[], &mut Nobody).unwrap();
+    let outcome = conduct(&mut ends, &job, "127.0.0.1:0".parse().unwrap(), &Watch::default(), &mut Nobody).unwrap();
     let fault = outcome.fault.unwrap();
     assert!(fault.text.contains("lost the server: it hangs: no answer for 10 s"), "{fault}");
     assert!(outcome.server.is_none() && outcome.servers == [None]);

@@ -8,6 +8,7 @@ mod failures;
 mod hangs;
 mod onlooker;
 mod plans;
+mod proxies;
 mod relay;
 mod resume;
 mod rounds;

@@ -2,7 +2,7 @@
 
 use crate::common::{lines, on, try_plan, with};
 
-fn told(text: &str) -> String {
+pub(crate) fn told(text: &str) -> String {
     match try_plan(text) {
         Ok(_) => "nothing is wrong".to_owned(),
         Err(problems) => lines(&problems),
@@ -10,7 +10,7 @@ fn told(text: &str) -> String {
 }
 
 /// Compares every row, then reports all rows that differ.
-fn compare(rows: &[(&str, &str)], scenario: impl Fn(&str) -> String) {
+pub(crate) fn compare(rows: &[(&str, &str)], scenario: impl Fn(&str) -> String) {
     let wrong: Vec<String> = rows
         .iter()
         .map(|(text, expected)| (text, expected, told(&scenario(text))))
@@ -20,7 +20,7 @@ fn compare(rows: &[(&str, &str)], scenario: impl Fn(&str) -> String) {
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-const WHOLE: &str = "expected one of name, testbed, rounds, seed, baseline, paths, places, workloads, time, warmup, interval, timeout, engine, cpu";
+const WHOLE: &str = "expected one of name, testbed, rounds, seed, baseline, paths, places, mesh, workloads, time, warmup, interval, timeout, engine, cpu";
 
 #[test]
 fn the_whole_file() {
@@ -98,7 +98,7 @@ fn testbeds() {
 #[test]
 fn paths() {
     let kinds = "expected one of host, bridge, overlay, ptp, macvlan, eni, vlan";
-    let rows: [(&str, &str); 20] = [
+    let rows: [(&str, &str); 19] = [
         (
             "paths: {p: brigde@a -> host@b}",
             &format!("x.yaml:2:12: paths.p: found `brigde`, {kinds}; did you mean `bridge`?"),
@@ -118,7 +118,7 @@ fn paths() {
         ),
         (
             "paths: {p: host@a -> bridge@b via gateway}",
-            "x.yaml:2:12: paths.p: found `gateway`, expected direct, cluster-ip or node-port@NODE; others are not in this version",
+            "x.yaml:2:12: paths.p: found `gateway`, expected one of direct, cluster-ip, node-port@NODE, gateway@NODE",
         ),
         (
             "paths: {p: vlan@a -> vlan@a}",
@@ -137,16 +137,12 @@ fn paths() {
             "x.yaml:2:39: paths.p.form: found `form`, expected one of from, to, via, clients, backends, mesh; did you mean `from`?",
         ),
         (
-            "paths: {p: {from: host@a, to: host@b, mesh: both}}",
-            "x.yaml:2:45: paths.p.mesh: found `both`, expected `none`: meshes are not in this version",
-        ),
-        (
             "paths: {p: {from: host@a, to: host@b, clients: 0}}",
             "x.yaml:2:48: paths.p.clients: found `0`, expected a whole number from 1 to 1000",
         ),
         (
             "paths: {p: {from: host@a, to: host@b, backends: 2}}",
-            "x.yaml:2:12: paths.p: found 2 backends, expected one backend without a Service; for more, via: cluster-ip or node-port@NODE",
+            "x.yaml:2:12: paths.p: found 2 backends, expected one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE or gateway@NODE",
         ),
         (
             "paths: {p: {from: [host@a], to: host@b}}",
@@ -311,7 +307,16 @@ fn all_of_it_at_once_in_the_files_order() {
     let places: Vec<&str> = told.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();
     assert_eq!(
         places,
-        ["x.yaml:2:9", "x.yaml:5:6", "x.yaml:6:6", "x.yaml:8:12", "x.yaml:8:27", "x.yaml:9:7", "x.yaml:10:1"],
+        [
+            "x.yaml:2:9",
+            "x.yaml:3:11",
+            "x.yaml:5:6",
+            "x.yaml:6:6",
+            "x.yaml:8:12",
+            "x.yaml:8:27",
+            "x.yaml:9:7",
+            "x.yaml:10:1"
+        ],
         "{told}"
     );
 }
@@ -322,4 +327,29 @@ fn control_characters_are_shown_not_sent() {
     let told = told(&with("{rr: {\"si\\e[31mze\": 1, size: \"\\a\"}}"));
     assert!(!told.contains(['\u{1b}', '\u{7}']), "{told:?}");
     assert!(told.contains("`\\u{7}`"), "{told}");
+}
+
+#[test]
+fn unknown_names_of_paths_are_told_beside_what_is_wrong_with_paths() {
+    let names = |paths: &str| {
+        format!(
+            "name: x\nbaseline: hots\npaths: {{{paths}}}\nworkloads: {{w: {{rr: {{}}, paths: [hst, ov*, other.plain]}}}}"
+        )
+    };
+    let wrong = "overlay: overly@a -> overlay@b, other: bridge@a -> bridge@b";
+    let said = told(&names(&format!("host: host@a -> host@b, {wrong}")));
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 3, "{said}");
+    assert_eq!(
+        lines[0],
+        "x.yaml:2:11: baseline: found `hots`, expected one of host, overlay, other; did you mean `host`?"
+    );
+    assert!(lines[1].contains("paths.overlay: found `overly`"), "{said}");
+    assert_eq!(
+        lines[2].split_once(": ").unwrap().1,
+        "workloads.w.paths: found `hst`, expected one of host, overlay, other; did you mean `host`?"
+    );
+    // Names that only sense would give may be any.
+    let said = told(&format!("{}\nplaces: [hots]", names(wrong)));
+    assert!(!said.contains("baseline") && said.contains("found `hots`"), "{said}");
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod mesh;
 mod only;
 mod properties;
 mod scale;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hopbench_model::Plan;
+use hopbench_model::{Plan, Variant, Via};
 use hopbench_scenario::{MOST_CELLS, Overrides, SHIPPED, read};
 use proptest::prelude::*;
 
@@ -19,6 +19,14 @@ fn is_sound(plan: &Plan) {
     for path in &plan.paths {
         assert!(nodes.contains(&path.from.node.as_str()) && nodes.contains(&path.to.node.as_str()));
         assert!(path.clients >= 1 && path.backends >= 1);
+        assert_eq!(path.variant.is_some(), path.is_proxied(), "{}", path.name);
+        for (has, place) in [(path.mesh.has_client(), &path.from), (path.mesh.has_server(), &path.to)] {
+            let pod = vocabulary().network(&place.network).is_some_and(|kind| kind.pod) && place.runtime.is_none();
+            assert!(pod || !has, "a sidecar beside {place}");
+        }
+        if let Via::Gateway(node) = &path.via {
+            assert!(nodes.contains(&node.as_str()) && !path.mesh.has_client(), "{}", path.name);
+        }
     }
     let points: HashSet<_> = plan.points.iter().map(|p| (&p.workload, format!("{:?}", p.point))).collect();
     assert_eq!(points.len(), plan.points.len(), "a point is there twice");
@@ -73,6 +81,21 @@ const PIECES: &[&str] = &[
     "->",
     " via ",
     "node-port@c",
+    "bridge@a",
+    "gateway@c",
+    " mesh ",
+    "mesh",
+    "both",
+    "server",
+    "client",
+    "none",
+    "variants",
+    "plain",
+    "stats",
+    "mtls",
+    "true",
+    "concurrency",
+    "upstream",
     "cluster-ip",
     "rr",
     "stream",
@@ -124,6 +147,17 @@ const PIECES: &[&str] = &[
     "ä",
 ];
 
+/// What stands between two pods, and whether proxies are in it.
+const WAYS: &[(&str, bool)] = &[
+    ("", false),
+    (" via cluster-ip", false),
+    (" mesh none", false),
+    (" mesh client", true),
+    (" via cluster-ip mesh both", true),
+    (" via gateway@c", true),
+    (" via gateway@c mesh server", true),
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -150,6 +184,34 @@ proptest! {
             text.splice(from..to, piece.chars());
         }
         try_one(&text.into_iter().collect::<String>());
+    }
+
+    /// Paths without proxies stay, the others are there once for each variant: in order, and each name once.
+    #[test]
+    fn variants_multiply_the_paths_that_have_proxies(
+        ways in proptest::collection::vec(proptest::sample::select(WAYS), 1..6),
+        variants in proptest::sample::subsequence(Variant::known(), 1..=7).prop_shuffle(),
+    ) {
+        let named = |n: usize| format!("p{n}");
+        let paths: Vec<String> =
+            ways.iter().enumerate().map(|(n, (way, _))| format!("{}: bridge@a -> bridge@b{way}", named(n))).collect();
+        let known: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+        let any = ways.iter().any(|(_, proxied)| *proxied);
+        let mesh = if any { format!("mesh: {{variants: [{}]}}\n", known.join(", ")) } else { String::new() };
+        let plan = plan(&format!("name: x\npaths: {{{}}}\n{mesh}workloads: {{w: rr}}\n", paths.join(", ")));
+        is_sound(&plan);
+        let mut expected = Vec::new();
+        for (n, (_, proxied)) in ways.iter().enumerate() {
+            match (proxied, variants.as_slice()) {
+                (false, _) => expected.push((named(n), None)),
+                (true, [one]) => expected.push((named(n), Some(one.clone()))),
+                (true, several) => {
+                    expected.extend(several.iter().map(|v| (format!("{}.{}", named(n), v.name), Some(v.clone()))));
+                }
+            }
+        }
+        let made: Vec<_> = plan.paths.into_iter().map(|path| (path.name, path.variant)).collect();
+        prop_assert_eq!(made, expected);
     }
 
     #[test]

@@ -36,7 +36,8 @@ fn mutated_scenarios_are_not() {
         let value = json_of(scenario.text);
         for pointer in mappings(&value) {
             // Of names that the user gives any will do.
-            let free = ["/paths", "/workloads", "/testbed/lab/nodes", "/places/nodes"].contains(&pointer.as_str());
+            let free = ["/paths", "/workloads", "/testbed/lab/nodes", "/places/nodes", "/mesh/variants"]
+                .contains(&pointer.as_str());
             let mut mutated = value.clone();
             mutated.pointer_mut(&pointer).expect("a mapping")[if free { "no name" } else { "siez" }] =
                 json!("host@a -> host@b");
@@ -134,6 +135,16 @@ fn both_take_the_same_paths() {
     for (paths, right) in [
         ("paths: {p: host@a -> bridge+runsc@b via node-port@c}", true),
         ("paths: {p: {from: host@a, to: bridge@b, via: cluster-ip, backends: 5, clients: 20, mesh: none}}", true),
+        ("paths: {p: host@a -> bridge@b mesh server}", true),
+        ("paths: {p: bridge@a -> host@b via node-port@c mesh client}", true),
+        ("paths: {p: bridge@a -> eni@b  via  cluster-ip  mesh  both}", true),
+        ("paths: {p: host@a -> host@b mesh none}", true),
+        ("paths: {p: host@a -> bridge+runsc@b via gateway@c}", true),
+        ("paths: {p: bridge@a -> bridge@b via gateway@c mesh server}", true),
+        ("paths: {p: {from: bridge@a, to: bridge@b, mesh: both, via: cluster-ip}}", true),
+        ("paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: server, via: gateway@c, backends: 2}}", true),
+        ("places: {kinds: bridge, via: [direct, gateway@c], mesh: [none, server]}", true),
+        ("places: {kinds: [bridge], mesh: both}", true),
         ("places: [host, bridge+runsc]", true),
         ("places: {kinds: [host, eni], nodes: a -> b, via: cluster-ip}", true),
         ("places: {from: host, to: [host, eni], nodes: {near: a -> a, far: a -> b}, via: [direct, node-port@c]}", true),
@@ -152,6 +163,21 @@ fn both_take_the_same_paths() {
         ("paths: {p: {from: host@a}}", false),
         ("paths: {p: {from: host@a, to: host@b, clients: 0}}", false),
         ("paths: {p: {from: host@a, to: host@b, mesh: both}}", false),
+        ("paths: {p: {from: host@a, to: bridge@b, mesh: both}}", false),
+        ("paths: {p: {from: bridge@a, to: host@b, mesh: both}}", false),
+        ("paths: {p: {from: bridge@a, to: bridge+runsc@b, mesh: server}}", false),
+        ("paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: client}}", false),
+        ("paths: {p: {from: bridge@a, to: bridge@b, mesh: client, via: gateway@c}}", false),
+        ("paths: {p: {from: bridge@a, to: bridge@b, mesh: some}}", false),
+        ("paths: {p: {from: bridge@a, to: bridge@b, mesh: [both]}}", false),
+        ("paths: {p: host@a -> bridge@b mesh client}", false),
+        ("paths: {p: bridge@a -> bridge+runsc@b mesh both}", false),
+        ("paths: {p: bridge@a -> bridge@b via gateway@c mesh both}", false),
+        ("paths: {p: bridge@a -> bridge@b mesh both via cluster-ip}", false),
+        ("paths: {p: bridge@a -> bridge@b mesh}", false),
+        ("paths: {p: bridge@a -> bridge@b via gateway@C}", false),
+        ("places: {kinds: [bridge], mesh: []}", false),
+        ("places: {kinds: [bridge], mesh: most}", false),
         ("paths: {}", false),
         ("places: []", false),
         ("places: {kinds: [host], from: [host]}", false),
@@ -170,15 +196,59 @@ fn both_take_the_same_paths() {
 }
 
 #[test]
+fn both_take_the_same_meshes() {
+    let validator = validator();
+    for (mesh, right) in [
+        ("{}", true),
+        ("{mtls: false, concurrency: 1, max-connections: 1, upstream: http2}", true),
+        ("{stats: true, access-log: true, policy-check: true, policy-report: true, variants: [plain]}", true),
+        ("{variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, http2]}", true),
+        ("{variants: stats}", true),
+        ("{variants: {plain: , mixer: {policy-check: true}, own: {}, http2: {concurrency: 64}}}", true),
+        ("", false),
+        ("plain", false),
+        ("[plain]", false),
+        ("{provider: envoy}", false),
+        ("{mtls: maybe}", false),
+        ("{concurrency: 0}", false),
+        ("{concurrency: 65}", false),
+        ("{concurrency: [1, 2]}", false),
+        ("{max-connections: 0}", false),
+        ("{max-connections: 4294967296}", false),
+        ("{upstream: http3}", false),
+        ("{variants: }", false),
+        ("{variants: []}", false),
+        ("{variants: {}}", false),
+        ("{variants: [plain, plain]}", false),
+        ("{variants: [mixer]}", false),
+        ("{variants: {mixer: }}", false),
+        ("{variants: {a/b: {}}}", false),
+        ("{variants: {plain: {variants: [stats]}}}", false),
+        ("{variants: {mixer: {policy: true}}}", false),
+        ("{variants: {mixer: true}}", false),
+    ] {
+        let text = crate::common::on(&format!("paths: {{p: bridge@a -> bridge@b mesh both}}\nmesh: {mesh}"));
+        assert_eq!(try_plan(&text).is_ok(), right, "the reader: {mesh}");
+        assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {mesh}");
+    }
+}
+
+#[test]
 fn every_key_is_described() {
     let schema = schema(&vocabulary());
     let rr = &schema["$defs"]["rr"]["properties"];
     assert_eq!(rr["size"]["description"], "Bytes of a request; a sweep like 1:256KiB:*64 measures each");
-    for workload in ["stream", "push", "rr", "crr", "udp", "ping", "http"] {
-        let properties = schema["$defs"][workload]["properties"].as_object().expect("properties");
-        assert!(properties.len() > 10, "{workload}");
+    let described = |what: &str, properties: &Value, least: usize| {
+        let properties = properties.as_object().expect("properties");
+        assert!(properties.len() >= least, "{what}");
         for (name, property) in properties {
-            assert!(property["description"].as_str().is_some_and(|text| text.len() > 10), "{workload}.{name}");
+            assert!(property["description"].as_str().is_some_and(|text| text.len() > 10), "{what}.{name}");
         }
+    };
+    for workload in ["stream", "push", "rr", "crr", "udp", "ping", "http"] {
+        described(workload, &schema["$defs"][workload]["properties"], 11);
     }
+    let mesh = &schema["properties"]["mesh"]["properties"];
+    described("mesh", mesh, 9);
+    described("mesh.variants", &mesh["variants"]["anyOf"][2]["properties"], 7);
 }

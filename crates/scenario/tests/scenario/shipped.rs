@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{plan, vocabulary};
-use hopbench_model::{Plan, SECOND, TestbedSpec, Via};
+use hopbench_model::{MeshMode, Plan, SECOND, Schedule, TestbedSpec, Variant, Via};
 use hopbench_scenario::{Overrides, SHIPPED, read, shipped};
 
 fn resolved(name: &str) -> Plan {
@@ -61,15 +61,25 @@ fn every_file_is_registered_and_says_what_it_answers() {
 #[test]
 fn quickstart() {
     let plan = resolved("quickstart");
-    assert_eq!(names(&plan), ["host", "bridge", "overlay", "eni", "node-port"]);
+    assert_eq!(names(&plan), ["host", "bridge", "overlay", "eni", "node-port", "server-sidecar", "sidecars"]);
     let kinds: Vec<&str> = plan.points.iter().map(|p| p.job.workload.as_str()).collect();
-    assert_eq!(kinds, ["stream", "rr", "udp", "http", "ping"]);
-    assert_eq!(plan.cells.len(), 25);
+    assert_eq!(kinds, ["stream", "rr", "http", "udp", "ping"]);
+    assert_eq!(plan.cells.len(), 30);
     let (trials, seconds) = extent(&plan);
-    assert!(trials == 75 && seconds <= 150.0, "{trials} trials, {seconds} s");
+    assert!(trials == 90 && seconds <= 150.0, "{trials} trials, {seconds} s");
+    // What proxies leave alone is not measured through them.
+    for cell in &plan.cells {
+        let (path, point) = plan.at(*cell);
+        assert!(!path.is_proxied() || !["udp", "ping"].contains(&point.job.workload.as_str()), "{}", path.name);
+    }
+    // The modes side by side: between the same places, none to both.
+    let bridges = plan.paths.iter().filter(|p| p.from.network == "bridge" && p.via == Via::Direct);
+    let ends: BTreeSet<_> = bridges.clone().map(|path| (path.from.clone(), path.to.clone())).collect();
+    let modes: Vec<MeshMode> = bridges.map(|path| path.mesh).collect();
+    assert_eq!((ends.len(), modes), (1, vec![MeshMode::None, MeshMode::Server, MeshMode::Both]));
     assert!(plan.paths.iter().all(|path| path.from.node != path.to.node));
     assert_eq!(plan.paths[4].via, Via::NodePort("b".to_owned()));
-    assert_eq!(plan.points[3].server.request, "/?size=1024");
+    assert_eq!(plan.points[2].server.request, "/?size=1024");
 }
 
 #[test]
@@ -80,9 +90,16 @@ fn tcp_fanout() {
     assert_eq!((&feed.job.params["size"], &feed.job.params["rate"]), (&"25kB".into(), &20.0.into()));
     let bulk = plan.points.iter().find(|p| p.job.workload == "stream").expect("as much as goes");
     assert_eq!((&bulk.job.params["size"], &bulk.job.params["direction"]), (&"100kB".into(), &"from-server".into()));
-    let forwarded = &plan.paths[3];
-    assert_eq!(forwarded.to_string_nodes(), ["client", "server", "entry"]);
-    assert_eq!(plan.cells.len(), 8);
+    assert_eq!(plan.paths.len(), 6, "the six situations");
+    let pods = |network: &str| {
+        let of = plan.paths.iter().filter(|p| p.from.network == network && p.to.network == network);
+        of.map(|path| path.mesh).collect::<Vec<_>>()
+    };
+    assert_eq!(pods("host"), [MeshMode::None]);
+    assert_eq!(pods("bridge"), [MeshMode::None, MeshMode::Both]);
+    assert_eq!(pods("macvlan"), [MeshMode::None, MeshMode::Both]);
+    assert_eq!(plan.paths[5].to_string_nodes(), ["client", "server", "entry"]);
+    assert_eq!(plan.cells.len(), 12);
 }
 
 trait Nodes {
@@ -106,6 +123,36 @@ fn message_size_sweep() {
         assert_eq!(values(&plan, workload, "size"), ["1B", "64B", "4KiB", "256KiB"]);
     }
     assert_eq!(plan.cells.len(), 96);
+}
+
+#[test]
+fn mesh_latency() {
+    let plan = resolved("mesh-latency");
+    assert_eq!(names(&plan), ["none", "server", "client", "both", "ingress"]);
+    let ways: Vec<String> = plan.paths.iter().map(hopbench_model::Path::way).collect();
+    assert_eq!(
+        ways,
+        ["direct", "direct, mesh server", "direct, mesh client", "direct, mesh both", "gateway@c, mesh server"]
+    );
+    assert_eq!(values(&plan, "rates", "rate"), ["100", "500", "1000", "2000", "4000"]);
+    for point in &plan.points {
+        assert_eq!((point.job.connections, point.server.response_bytes), (16, Some(1024)));
+        assert!(matches!(point.job.schedule, Schedule::Rate(_)), "constant");
+    }
+    assert_eq!(plan.cells.len(), 25);
+}
+
+#[test]
+fn mesh_variants() {
+    let plan = resolved("mesh-variants");
+    let variants: Vec<&Variant> = plan.paths.iter().filter_map(|path| path.variant.as_ref()).collect();
+    let known = Variant::known();
+    assert!(known.iter().all(|one| variants.contains(&one)), "not all that are known");
+    assert_eq!((variants.len(), plan.paths.len()), (known.len(), known.len() + 1));
+    assert!(plan.paths.iter().all(|path| path.mesh.is_none() == (path.name == "none")));
+    let schedules: Vec<_> = plan.points.iter().map(|p| (p.job.workload.as_str(), p.job.schedule)).collect();
+    let expected = [("http", Schedule::Rate(1000.0)), ("http", Schedule::Closed), ("rr", Schedule::Closed)];
+    assert_eq!(schedules, expected);
 }
 
 #[test]
@@ -133,6 +180,14 @@ fn max_throughput() {
     let plan = resolved("max-throughput");
     assert_eq!(values(&plan, "connections", "connections"), ["8", "16", "32", "64", "128", "256"]);
     assert_eq!(values(&plan, "threads", "threads"), ["1", "2", "4", "8", "16"]);
+    // Kubernetes, a mesh without Mixer, a mesh with it; each with every setting.
+    assert_eq!(names(&plan), ["service", "gateway.plain", "gateway.mixer"]);
+    assert_eq!(plan.cells.len(), plan.paths.len() * plan.points.len());
+    let policy: Vec<_> =
+        plan.paths.iter().map(|p| p.variant.as_ref().map(|v| (v.policy_check, v.policy_report))).collect();
+    assert_eq!(policy, [None, Some((false, false)), Some((true, true))]);
+    assert!(plan.paths[1..].iter().all(|p| p.way().starts_with("gateway@c, mesh server")));
+    assert!(extent(&plan).1 <= 15.0 * 60.0);
     assert!(plan.points.iter().all(|p| p.server.program == "nginx" && p.server.request == "/bytes/1024"));
     assert!(plan.points.iter().all(|p| p.server.response_bytes == Some(1024)));
 }

@@ -130,3 +130,22 @@ proptest! {
         prop_assert!(p50.0 >= p50.1 && p50.0 - p50.1 <= p50.1 / 1000, "{p50:?}");
     }
 }
+
+#[test]
+fn buckets_hold_every_sample_once_and_stay_narrow() {
+    let mut histogram = Histogram::new();
+    let values = [0, 1, 1, 2047, 2048, 99_999, 100_000, 1_234_567, 9_876_543_210];
+    values.iter().for_each(|ns| histogram.record(*ns));
+    let buckets: Vec<_> = histogram.buckets().collect();
+    assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
+    for value in values {
+        let holds = buckets.iter().filter(|bucket| (bucket.low..=bucket.high).contains(&value)).count();
+        assert_eq!(holds, 1, "{value}");
+    }
+    for pair in buckets.windows(2) {
+        assert!(pair[0].high < pair[1].low, "{pair:?}");
+    }
+    for bucket in buckets {
+        assert!(bucket.high - bucket.low <= bucket.low / 1000, "{bucket:?}");
+    }
+}

@@ -166,3 +166,39 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn differences_are_taken_round_by_round() {
+    // Each round is slower than the one before; the sidecar always adds 200.
+    let found = paired_difference(&[(284.0, 84.0), (384.0, 184.0), (1284.0, 1084.0)]).unwrap();
+    assert_eq!(found, Difference { median: 200.0, interval: Some(Interval { low: 200.0, high: 200.0 }), rounds: 3 });
+    // Differences -1, 0, 1: deviation 1, and 4.3027 / sqrt(3) = 2.48416 beyond the range.
+    let interval = paired_difference(&[(-1.0, 0.0), (5.0, 5.0), (3.0, 2.0)]).unwrap().interval.unwrap();
+    assert!((interval.high - 2.48416).abs() < 1e-4 && (interval.low + 2.48416).abs() < 1e-4, "{interval:?}");
+    // From 6 rounds on no distribution is assumed.
+    let six: Vec<_> = (1..=6).map(|i| (f64::from(i), 0.0)).collect();
+    assert_eq!(paired_difference(&six).unwrap().interval, Some(Interval { low: 1.0, high: 6.0 }));
+    assert_eq!(paired_difference(&[(3.0, 1.0)]), Some(Difference { median: 2.0, interval: None, rounds: 1 }));
+    assert_eq!(paired_difference(&[]), None);
+    assert_eq!(paired_difference(&[(1.0, 1.0), (f64::NAN, 1.0)]), None);
+}
+
+#[test]
+fn nothing_added_is_rarely_seen_as_something() {
+    use rand::{Rng, SeedableRng};
+    let mut random = rand::rngs::StdRng::seed_from_u64(11);
+    let mut noisy = || 100.0 + 3.0 * ((0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0);
+    for rounds in 3..=9 {
+        let mut seen = |added: f64, times: usize| {
+            (0..times)
+                .filter(|_| {
+                    let pairs: Vec<_> = (0..rounds).map(|_| (noisy() + added, noisy())).collect();
+                    !paired_difference(&pairs).unwrap().interval.unwrap().contains(0.0)
+                })
+                .count()
+        };
+        let (nothing, something) = (seen(0.0, 2000), seen(50.0, 200));
+        assert!(nothing <= 2000 * 65 / 1000, "{rounds} rounds: {nothing} of 2000");
+        assert!(something >= 190, "{rounds} rounds: {something} of 200");
+    }
+}

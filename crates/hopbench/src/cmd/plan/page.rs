@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_model::units::{BitRate, Span};
-use hopbench_model::{LabNode, Path, Plan, Point, SECOND, TestbedSpec, Via};
+use hopbench_model::{LabNode, Path, Plan, Point, SECOND, TestbedSpec, Variant, Via};
 
 use super::Outlook;
 
@@ -19,17 +19,27 @@ impl Outlook {
     pub(super) fn page(&self) -> String {
         let plan = &self.plan;
         let mut out = format!(
-            "{}: {} in {} = {}, about {}\n\n",
+            "{}: {} in {} = {}, about {}\n",
             plan.name,
-            counted(plan.cells.len() as u64, "cell"),
+            counted(self.measurable.len() as u64, "cell"),
             counted(plan.rounds.into(), "round"),
             counted(self.trials(), "trial"),
             spoken(self.estimated_ns()),
         );
-        out.push_str(&table(None, about(plan)));
+        let impossible = plan.cells.len() - self.measurable.len();
+        if impossible > 0 {
+            let _ = writeln!(out, "{} more cannot run here, see below", counted(impossible as u64, "cell"));
+        }
+        out.push('\n');
+        out.push_str(&table(None, about(plan, self.seed)));
         out.push('\n');
         out.push_str(&table(Some(&["path", "way", "needs"]), paths(plan)));
         out.push('\n');
+        let variants = variants(plan);
+        if !variants.is_empty() {
+            out.push_str(&table(Some(&["variant", "paths", "what its proxies do"]), variants));
+            out.push('\n');
+        }
         out.push_str(&table(Some(&["workload", "kind", "points", "paths", "trial", "swept"]), workloads(plan)));
         let needs = self.needs.iter().map(|need| {
             let who = need.path.clone().unwrap_or_else(|| "everything".to_owned());
@@ -87,12 +97,12 @@ fn wrap(out: &mut String, indent: usize, text: &str) {
 }
 
 /// The plan as a whole.
-fn about(plan: &Plan) -> Vec<Vec<String>> {
+fn about(plan: &Plan, seed: Option<u64>) -> Vec<Vec<String>> {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     vec![
         row("testbed", testbed(&plan.testbed)),
         row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())),
-        row("seed", plan.seed.to_string()),
+        row("seed", seed.map_or_else(|| "chosen at the start".to_owned(), |seed| seed.to_string())),
     ]
 }
 
@@ -121,17 +131,40 @@ fn paths(plan: &Plan) -> Vec<Vec<String>> {
     }
     let row = |(path, programs): (&Path, BTreeSet<&str>)| {
         let count = |n: u32| if n > 1 { format!(" x {n}") } else { String::new() };
-        let via = if path.via == Via::Direct { String::new() } else { format!(" via {}", path.via) };
         let (from, to) =
             (format!("{}{}", path.from, count(path.clients)), format!("{}{}", path.to, count(path.backends)));
-        vec![path.name.clone(), format!("{from} -> {to}{via}"), needs(path, programs)]
+        vec![path.name.clone(), format!("{from} -> {to}{}", between(path)), needs(path, programs)]
     };
     plan.paths.iter().zip(programs).map(row).collect()
 }
 
+/// What is said of a path behind its ends: ` via cluster-ip, mesh both`; nothing of one that goes straight.
+fn between(path: &Path) -> String {
+    let way = path.way();
+    match way.strip_prefix("direct").filter(|_| path.via == Via::Direct) {
+        Some(rest) => rest.to_owned(),
+        None => format!(" via {way}"),
+    }
+}
+
+/// The variants of the paths, with how many have them.
+fn variants(plan: &Plan) -> Vec<Vec<String>> {
+    let mut found: Vec<(&Variant, u64)> = Vec::new();
+    for variant in plan.paths.iter().filter_map(|path| path.variant.as_ref()) {
+        match found.iter_mut().find(|(known, _)| *known == variant) {
+            Some((_, paths)) => *paths += 1,
+            None => found.push((variant, 1)),
+        }
+    }
+    let row = |(variant, paths): (&Variant, u64)| vec![variant.name.clone(), paths.to_string(), variant.summary()];
+    found.into_iter().map(row).collect()
+}
+
 /// What a path needs besides namespaces and links.
 fn needs<'p>(path: &'p Path, mut needs: BTreeSet<&'p str>) -> String {
-    needs.extend((path.via != Via::Direct).then_some("nft"));
+    let translated = matches!(path.via, Via::ClusterIp | Via::NodePort(_));
+    needs.extend((translated || !path.mesh.is_none()).then_some("nft"));
+    needs.extend(path.is_proxied().then_some("envoy"));
     needs.extend([&path.from, &path.to].into_iter().filter_map(|place| place.runtime.as_deref()));
     if needs.is_empty() { "-".to_owned() } else { Vec::from_iter(needs).join(", ") }
 }

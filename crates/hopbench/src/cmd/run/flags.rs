@@ -7,6 +7,7 @@ use hopbench_agent::hello;
 use hopbench_model::{Fault, Plan, TestbedSpec};
 use hopbench_run::{results, same_build};
 
+use crate::cmd::envoy_argument::EnvoyArgument;
 use crate::cmd::scenario_arguments::ScenarioArguments;
 
 /// The flags of `run`.
@@ -26,6 +27,8 @@ pub(super) struct Flags {
     resume_anyway: bool,
     #[command(flatten)]
     scenario_arguments: ScenarioArguments,
+    #[command(flatten)]
+    envoy: EnvoyArgument,
     /// One JSON object a line for everything that happens, instead of text
     #[arg(long)]
     pub(super) json: bool,
@@ -81,8 +84,10 @@ impl Flags {
     /// Reads and checks what the flags name.
     ///
     /// # Errors
-    /// A scenario that is not there or has problems, a folder that cannot be used, a run that another build began.
+    /// A scenario that is not there or has problems, a folder that cannot be used, a run that another build began, an
+    /// Envoy that is no program.
     pub(super) fn wanted(&self) -> Result<Wanted, Fault> {
+        self.envoy.apply()?;
         if let Some(dir) = &self.resume {
             let (run, _) = results::open(dir)?;
             if !self.resume_anyway {

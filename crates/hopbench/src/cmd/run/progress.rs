@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
 use hopbench_model::{Counts, Tick};
+use hopbench_report::number::counted;
 use hopbench_report::{Step, live_line};
 use hopbench_run::results::TrialId;
 use hopbench_run::{Event, Observer};
@@ -79,7 +80,8 @@ impl Observer for Progress {
         match event {
             Event::RunStarted { run, trials, left } => {
                 let rest = if left < trials { format!(", {left} of them left") } else { String::new() };
-                self.say(&format!("{}: {trials} trials{rest}, run {}", run.plan.name, run.run_id));
+                let trials = counted(*trials as u64, "trial", "trials");
+                self.say(&format!("{}: {trials}{rest}, run {}", run.plan.name, run.run_id));
             }
             Event::Note(note) => self.say(note),
             Event::CellSkipped(cell) => {
@@ -101,7 +103,8 @@ impl Observer for Progress {
                 self.say(&format!("FAILED round {} {}: {}", failure.round, point.trim_end(), failure.reason));
             }
             Event::PathGivenUp { path, round, trials } => self.say(&format!(
-                "{path}: three trials in a row failed; {trials} more of it are not tried in round {round}"
+                "{path}: three trials in a row failed; {} of it not tried in round {round}",
+                counted(*trials as u64, "more trial", "more trials")
             )),
             Event::RunDone { .. } => self.bar.finish_and_clear(),
         }

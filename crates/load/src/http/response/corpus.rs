@@ -1,6 +1,6 @@
 //! Responses as servers send them, and what they have to come to.
 
-use super::ResponseEnd;
+use super::{Flags, ResponseEnd};
 
 /// A response: whether it answers `HEAD`, its bytes, what it has to come to.
 #[derive(Debug, Clone, Copy)]
@@ -124,6 +124,7 @@ impl Case {
             close: self.close,
             header_bytes: self.text.len() as u64 - self.body_bytes,
             body_bytes: self.body_bytes,
+            flags: Flags::default(),
         }
     }
 }

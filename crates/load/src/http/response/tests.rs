@@ -185,6 +185,34 @@ fn a_repeated_head_is_understood_in_its_own_place() {
     assert!(matches!(step.state, StepState::Complete(end) if end.close));
 }
 
+#[test]
+fn a_proxy_says_why_it_answered() {
+    let answer = |status: &str, fields: &str| format!("HTTP/1.1 {status}\r\n{fields}Content-Length: 3\r\n\r\nwhy");
+    let interim = "HTTP/1.1 103 Early Hints\r\nx-hopbench-flags: DC\r\n\r\n";
+    let cases = [
+        (answer("503 Service Unavailable", "x-hopbench-flags: UF,URX\r\n"), "UF,URX"),
+        (answer("503 Service Unavailable", "X-Hopbench-Flags:  UH \r\n"), "UH"),
+        (answer("429 Too Many Requests", "x-hopbench-flags: -\r\nx-hopbench-flags: RL\r\n"), "RL"),
+        // What was said of one answer is not said of the next.
+        (answer("503 Service Unavailable", ""), ""),
+        (answer("200 OK", "x-hopbench-flags: UF\r\n"), ""),
+        (answer("503 Service Unavailable", "x-hopbench-flags: <b>\r\n"), ""),
+        (interim.to_owned() + &answer("504 Gateway Timeout", ""), ""),
+        (interim.to_owned() + &answer("504 Gateway Timeout", "x-hopbench-flags: UT\r\n"), "UT"),
+    ];
+    let flags = |outcome: &Outcome| outcome.ends.iter().map(|end| end.flags.to_string()).collect::<Vec<_>>();
+    for (text, expected) in &cases {
+        for cut in 1..=text.len() {
+            // Twice: the second head is known from the first.
+            let seen = play(&mut ResponseParser::new(false), text.repeat(2).as_bytes(), &[cut], &[]);
+            assert_eq!(flags(&seen), [*expected; 2], "{text:?} by {cut}");
+        }
+    }
+    let all: String = cases.iter().map(|(text, _)| text.as_str()).collect();
+    let seen = play(&mut ResponseParser::new(false), all.as_bytes(), &[], &[]);
+    assert_eq!(flags(&seen), cases.each_ref().map(|(_, flags)| *flags));
+}
+
 fn some_cases() -> impl Strategy<Value = Vec<Case>> {
     let closing = proptest::option::of(proptest::sample::select(UNTIL_CLOSE));
     (proptest::collection::vec(proptest::sample::select(CASES), 1..6), closing).prop_map(|(mut cases, last)| {

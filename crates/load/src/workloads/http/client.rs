@@ -143,7 +143,7 @@ impl Client {
 
     #[inline]
     fn answered(&mut self, end: &ResponseEnd, surplus: bool, now: Nanos, out: &mut Recorder) -> Op {
-        let counted = match reason::of_status(end.status) {
+        let counted = match reason::of_answer(end) {
             None => {
                 let counted = out.completed(self.intended, self.began, now);
                 if counted {

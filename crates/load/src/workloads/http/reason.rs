@@ -4,6 +4,9 @@ use std::io::{Error, ErrorKind};
 
 use hopbench_sys::errno;
 
+use crate::http::ResponseEnd;
+use crate::recorder::Reason;
+
 /// The connection attempt had no answer in time.
 pub(super) const CONNECT_TIMEOUT: &str = "connect_timeout";
 /// The answer was not complete in time.
@@ -39,13 +42,19 @@ pub(super) fn of_transfer(error: &Error) -> &'static str {
     }
 }
 
-/// Why an answer is an error; `None`: it is not.
+/// Why an answer is an error; `None`: it is not. An answer that a proxy gave in the server's place is counted by its
+/// status and the proxy's own word for it: `503 UF`.
 #[inline]
-pub(super) fn of_status(status: u16) -> Option<&'static str> {
-    match status {
-        0..400 => None,
-        400..500 => Some("status_4xx"),
-        500..600 => Some("status_5xx"),
-        600.. => Some("status_other"),
+pub(super) fn of_answer(end: &ResponseEnd) -> Option<Reason> {
+    if end.status < 400 {
+        return None;
     }
+    if !end.flags.is_empty() {
+        return Some(format!("{} {}", end.status, end.flags).into());
+    }
+    Some(Reason::Borrowed(match end.status {
+        ..500 => "status_4xx",
+        500..600 => "status_5xx",
+        600.. => "status_other",
+    }))
 }

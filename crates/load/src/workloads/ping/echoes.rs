@@ -262,8 +262,8 @@ mod tests {
         assert!(matches!(echoes.on(Event::Sent(64), now, out), Op::Recv(_)));
     }
 
-    fn errors(out: &Recorder) -> Vec<(&'static str, u64)> {
-        out.tallies().1.iter().map(|(reason, n)| (*reason, *n)).collect()
+    fn errors(out: &Recorder) -> Vec<(&str, u64)> {
+        out.tallies().1.iter().map(|(reason, n)| (reason.as_ref(), *n)).collect()
     }
 
     #[test]

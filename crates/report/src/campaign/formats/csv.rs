@@ -4,12 +4,15 @@
 //! (`size`, `connections` ...; empty where the workload does not have it), `figure` (its name says the unit), `median`,
 //! `low`, `high` (its 95 % interval; empty with one round), `rounds`, `ratio`, `ratio_low`, `ratio_high` (to the baseline
 //! path at the same point), `verdict`, `limited_by`, `warnings`, `note` (why
-//! there is no ratio, or one of fewer rounds than were measured). Quoted as RFC 4180 says; numbers are in the unit of the
+//! there is no ratio, or one of fewer rounds than were measured; that no proxy saw the traffic; what failed, how often),
+//! `mesh` and `variant` (of the path). Quoted as RFC 4180 says; numbers are in the unit of the
 //! figure's name, not scaled, with a point.
 
 use std::collections::BTreeSet;
 
-use crate::campaign::{CellSummary, Estimate, PathSummary, Summary, SummaryFormat, WorkloadSummary, point, words};
+use crate::campaign::{
+    CellSummary, Estimate, PathSummary, Summary, SummaryFormat, WorkloadSummary, grid, point, words,
+};
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -30,7 +33,7 @@ impl SummaryFormat for Csv {
         let mut out = String::new();
         let head = ["path", "from", "to", "via", "workload", "kind"].into_iter().chain(parameters.iter().copied());
         let rest = ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
-        let last = ["verdict", "limited_by", "warnings", "note"];
+        let last = ["verdict", "limited_by", "warnings", "note", "mesh", "variant"];
         row(&mut out, head.chain(rest).chain(last).map(str::to_owned));
         for workload in &summary.workloads {
             for cell in &workload.cells {
@@ -66,7 +69,10 @@ fn values(
     out.push(ratio.and_then(|r| r.verdict.as_ref()).map(|verdict| verdict.text.clone()).unwrap_or_default());
     out.push(words::limits(cell));
     out.push(cell.warnings.to_string());
-    out.push(figure.note.clone());
+    let notes = [figure.note.clone(), grid::remark(cell)];
+    out.push(notes.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
+    out.push(path.mesh.to_string());
+    out.push(path.variant.clone().unwrap_or_default());
     out
 }
 

@@ -4,6 +4,7 @@
 
 mod heat;
 mod markup;
+mod mesh;
 mod notes;
 mod sections;
 
@@ -83,6 +84,8 @@ fn header(summary: &Summary) -> String {
     ];
     facts.extend(run.baseline.as_ref().map(|name| fact("Baseline", name)));
     facts.push(fact("Testbed", run.testbed));
+    let receive = words::receive(summary);
+    facts.extend(receive.iter().filter_map(|text| text.split_once(": ")).map(|(_, how)| fact("Receive", how)));
     facts.push(fact("Started", &words::time(&run.started_at)));
     facts.extend(run.ended_at.as_ref().map(|time| fact("Ended", &words::time(time))));
     for (name, label) in [("cpu_model", "CPU"), ("cpu_count", "CPUs"), ("kernel", "Kernel"), ("version", "Version")] {

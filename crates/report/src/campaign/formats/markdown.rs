@@ -1,5 +1,7 @@
 //! For a wiki page or an issue: a table a workload.
 
+mod mesh;
+
 use crate::campaign::{Summary, SummaryFormat, WorkloadSummary, grid, words};
 use crate::wrap::plain;
 
@@ -29,13 +31,16 @@ impl SummaryFormat for Markdown {
         ];
         facts.extend(run.baseline.as_ref().map(|name| format!("baseline {}", safe(name))));
         facts.extend([run.testbed.to_owned(), safe(&run.started_at), format!("seed {}", run.seed)]);
+        facts.extend(words::receive(summary).as_deref().map(safe));
         out.push_str(&format!("{}\n", facts.join(" · ")));
         if let Some(text) = words::chance(summary) {
             out.push_str(&format!("\n{text}\n"));
         }
         run.notes.iter().for_each(|note| out.push_str(&format!("\n**Note:** {}\n", safe(note))));
+        mesh::ways(&mut out, summary);
         for workload in &summary.workloads {
             one(&mut out, summary, workload);
+            mesh::one(&mut out, summary, workload);
         }
         caveats(&mut out, summary);
         out.push_str("\n## Environment\n\n");
@@ -90,8 +95,13 @@ fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
                 texts.extend([ratio.map(grid::ratio).unwrap_or_default(), grid::said(workload, cell)]);
             }
         }
-        texts.extend([safe(&words::limits(cell)), cell.warnings.to_string()]);
+        texts.extend([safe(&words::marked_limits(cell)), cell.warnings.to_string()]);
         row(out, &texts);
+    }
+    let remarks = grid::remarks(workload);
+    if !remarks.is_empty() {
+        out.push('\n');
+        remarks.iter().for_each(|remark| out.push_str(&format!("- {}\n", safe(remark))));
     }
 }
 

@@ -1,5 +1,9 @@
 //! For a terminal: 80 columns. What does not fit beside each other comes in a further block.
 
+mod block;
+mod mesh;
+
+use self::block::Text;
 use crate::WIDTH;
 use crate::campaign::{CellSummary, Summary, SummaryFormat, WorkloadSummary, grid, words};
 use crate::wrap::{columns, plain, wrap};
@@ -25,6 +29,7 @@ impl SummaryFormat for Table {
     fn render(&self, summary: &Summary) -> String {
         let mut out = String::new();
         head(&mut out, summary);
+        mesh::ways(&mut out, summary);
         for workload in &summary.workloads {
             out.push('\n');
             one(&mut out, summary, workload);
@@ -50,6 +55,9 @@ fn head(out: &mut String, summary: &Summary) {
         "",
     );
     paragraph(out, &format!("{}, {}, seed {}", run.testbed, run.started_at, run.seed), "");
+    if let Some(text) = words::receive(summary) {
+        paragraph(out, &text, "");
+    }
     let few = run.rounds < hopbench_stats::ENOUGH_ROUNDS as u32;
     let text = match run.rounds {
         0 | 1 => "One round: no intervals, no verdicts.",
@@ -73,45 +81,13 @@ fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
     if workload.cells.is_empty() || figures.is_empty() {
         return;
     }
-    let taken: usize = 2 + keys.iter().map(|column| column.width + 2).sum::<usize>();
-    let mut rest = figures.as_slice();
-    while !rest.is_empty() {
-        let mut width = taken;
-        let fits = rest
-            .iter()
-            .take_while(|column| {
-                width += column.width + 2;
-                width - 2 <= WIDTH
-            })
-            .count();
-        // A column that is too wide by itself is printed all the same.
-        let (now, later) = rest.split_at(fits.max(1));
+    block::write(out, &keys, &figures);
+    let remarks = grid::remarks(workload);
+    if !remarks.is_empty() {
         out.push('\n');
-        print(out, &keys, now);
-        rest = later;
+        remarks.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
     }
-}
-
-/// A column as texts: two lines of head, then the values.
-struct Text {
-    head: [String; 2],
-    values: Vec<String>,
-    right: bool,
-    /// The widest of all of these, columns.
-    width: usize,
-}
-
-impl Text {
-    fn new(head: [&str; 2], right: bool, values: Vec<String>) -> Self {
-        let head = head.map(str::to_owned);
-        let width = head.iter().chain(&values).map(|text| columns(text)).max().unwrap_or(0);
-        Self { head, values, right, width }
-    }
-
-    fn padded(&self, text: &str) -> String {
-        let width = self.width;
-        if self.right { format!("{text:>width$}") } else { format!("{text:<width$}") }
-    }
+    mesh::one(out, summary, workload);
 }
 
 /// What names a row, and its figures.
@@ -138,32 +114,14 @@ fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text
             }));
         }
     }
-    figures.push(texts(["limited by", ""], false, &|cell| cut(&words::limits(cell))));
+    figures.push(texts(["limited by", ""], false, &|cell| cut(&words::marked_limits(cell))));
     if workload.cells.iter().any(|cell| cell.warnings > 0) {
-        figures.push(texts(["warn-", "ings"], true, &|cell| match cell.warnings {
+        figures.push(texts(["warnings", ""], true, &|cell| match cell.warnings {
             0 => String::new(),
             n => n.to_string(),
         }));
     }
     (keys, figures)
-}
-
-fn print(out: &mut String, keys: &[Text], figures: &[Text]) {
-    let all = || keys.iter().chain(figures);
-    let mut line = |text: &dyn Fn(&Text) -> String| {
-        let texts: Vec<_> = all().map(|column| column.padded(&text(column))).collect();
-        let line = format!("  {}", texts.join("  "));
-        if !line.trim().is_empty() {
-            out.push_str(line.trim_end());
-            out.push('\n');
-        }
-    };
-    for row in 0..2 {
-        line(&|column| column.head[row].clone());
-    }
-    for row in 0..keys[0].values.len() {
-        line(&|column| column.values[row].clone());
-    }
 }
 
 fn caveats(out: &mut String, summary: &Summary) {

@@ -19,6 +19,8 @@ pub(super) fn unit(name: &str) -> &'static str {
         "ns"
     } else if name.ends_with("_ratio") {
         "ratio"
+    } else if name.ends_with("_bytes") {
+        "B"
     } else {
         ""
     }

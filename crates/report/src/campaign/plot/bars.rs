@@ -33,7 +33,12 @@ pub(super) fn of(workload: &WorkloadSummary) -> Vec<Chart> {
             let (y, low, high) = cell.figure(figure.name).map(ends)?;
             Some((index as f64, y, low, high))
         };
-        Series { name: name.to_owned(), colour, points: cells.iter().enumerate().filter_map(bar).collect() }
+        Series {
+            name: name.to_owned(),
+            colour,
+            points: cells.iter().enumerate().filter_map(bar).collect(),
+            ..Series::default()
+        }
     };
     let speed = chart(main.label.to_owned(), main.label, main.name, false, vec![series(main, main.label, 0)]);
     let mut out = vec![speed];

@@ -26,6 +26,7 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
             name: distribution.path.clone(),
             colour: summary.paths.iter().position(|path| path.name == distribution.path).unwrap_or_default(),
             points: curve.iter().map(|(nines, ns)| (*nines, *ns as f64, None, None)).collect(),
+            ..Series::default()
         });
     }
     out

@@ -2,7 +2,7 @@
 
 use super::axis::{self, Positions};
 use super::{Chart, Series, cpu_label, ends};
-use crate::campaign::summary::{CellSummary, WorkloadSummary};
+use crate::campaign::summary::{CellSummary, FigureSummary, WorkloadSummary};
 use hopbench_model::point_label;
 
 /// More lines than this cannot be told apart.
@@ -21,8 +21,10 @@ pub(super) fn of(workload: &WorkloadSummary, parameter: &str) -> Vec<Chart> {
         })
         .collect();
     if let Some(first) = workload.figures.iter().find(|figure| figure.cpu) {
-        let label = cpu_label(first.label);
-        out.push(sweep(workload, parameter, &x, (&format!("{label}, both ends"), first.name), &|cell| {
+        let proxies = workload.figures.iter().any(|figure| figure.cpu && is_of_proxies(figure));
+        let who = if proxies { "both ends and proxies" } else { "both ends" };
+        let label = format!("{}, {who}", cpu_label(first.label));
+        out.push(sweep(workload, parameter, &x, (&label, first.name), &|cell| {
             cpu(workload, cell).map(|ns| (ns, None, None))
         }));
     }
@@ -30,10 +32,19 @@ pub(super) fn of(workload: &WorkloadSummary, parameter: &str) -> Vec<Chart> {
     out
 }
 
-/// CPU time of both ends for a unit of work, ns.
+/// CPU time of both ends and of the path's proxies for a unit of work, ns.
 fn cpu(workload: &WorkloadSummary, cell: &CellSummary) -> Option<f64> {
     let parts = workload.figures.iter().filter(|figure| figure.cpu);
-    parts.map(|figure| Some(cell.figure(figure.name)?.median)).sum()
+    let spent = |figure: &FigureSummary| match cell.figure(figure.name) {
+        // A path without proxies spends nothing in them.
+        None if is_of_proxies(figure) => Some(0.0),
+        estimate => Some(estimate?.median),
+    };
+    parts.map(spent).sum()
+}
+
+fn is_of_proxies(figure: &FigureSummary) -> bool {
+    figure.name.starts_with("proxy_")
 }
 
 type Value<'a> = dyn Fn(&CellSummary) -> Option<(f64, Option<f64>, Option<f64>)> + 'a;
@@ -60,7 +71,7 @@ fn sweep(
             None if lines.len() < MOST_LINES => {
                 // With several settings a path, its colour cannot tell them apart.
                 let colour = if others.is_empty() { cell.path_index } else { lines.len() };
-                lines.push(Series { name: line, colour, points: vec![(at, y, low, high)] });
+                lines.push(Series { name: line, colour, points: vec![(at, y, low, high)], ..Series::default() });
             }
             None => left_out += 1,
         }

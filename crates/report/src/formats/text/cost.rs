@@ -7,6 +7,8 @@ use hopbench_model::{NodeCost, Record};
 use super::page::Page;
 use crate::number::{by_name, bytes, cores, per_s, plain, share, time_ns};
 
+/// Less CPU time than this is a few of the kernel's ticks of 10 ms, and no ground for a figure of one unit of work, s.
+const FEW_TICKS_S: f64 = 0.05;
 /// CPUs that are worth a word, at most so many of them.
 const BUSY: f64 = 0.05;
 const MOST_CPUS: usize = 6;
@@ -84,12 +86,18 @@ fn machine(page: &mut Page, node: &NodeCost, name: &str, window_s: f64, work: Op
         n => format!(" of {n}"),
     };
     let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
-    parts.push(format!("{name}{}{of} cores busy", cores(node.busy_cores)));
+    // Where the kernel's ticks missed what processes did, it is what these used: others may have used more.
+    let least = node.meters.get("cpu").is_some_and(|meter| meter.contains_key("sampled_busy_cores"));
+    let least = if least { "at least " } else { "" };
+    parts.push(format!("{name}{least}{}{of} cores busy", cores(node.busy_cores)));
     parts.push(format!("{} in softirq", cores(node.softirq_cores)));
     if node.steal_cores > 0.005 {
         parts.push(format!("{} stolen", cores(node.steal_cores)));
     }
-    parts.extend(each(node.busy_cores * window_s, work));
+    // A machine's time comes in ticks.
+    if node.busy_cores * window_s >= FEW_TICKS_S {
+        parts.extend(each(node.busy_cores * window_s, work).map(|text| format!("{least}{text}")));
+    }
     parts.push(format!("{} context switches/s", per_s(node.context_switches_per_s)));
     page.field("machine", &parts.join(", "));
     page.field("busiest CPUs", &cpus(node));

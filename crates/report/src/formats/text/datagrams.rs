@@ -13,8 +13,9 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
     }
     let ratio = figures.take("lost_ratio");
     let lost = figures.take("lost_packets").map(|n| match ratio {
-        Some(ratio) => format!("{} packets ({})", plain(n), percent(ratio)),
-        None => format!("{} packets", plain(n)),
+        // The rates above are of the window: more may have arrived in it than left in it.
+        Some(ratio) => format!("{} packets ({}) over the whole trial", plain(n), percent(ratio)),
+        None => format!("{} packets over the whole trial", plain(n)),
     });
     Figures::join(page, "lost", [lost]);
     figures.field(page, "reordered", "reordered");

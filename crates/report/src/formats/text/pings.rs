@@ -18,7 +18,8 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
             figures.phrase("stale", "after the timeout"),
         ],
     );
-    Figures::join(page, "requests", [figures.text("requests_per_s")]);
+    let rate = figures.text("requests_per_s");
+    Figures::join(page, "rate", [rate.map(|text| text.replace("/s", " echoes/s"))]);
     failures(page, figures, "errors");
     page.fields("note", notes);
 }

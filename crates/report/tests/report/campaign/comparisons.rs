@@ -1,6 +1,6 @@
 //! What is compared with what, what is not and why, and that every page says so.
 
-use hopbench_model::{Failure, Record, point_label};
+use hopbench_model::{Failure, Record, Warning, WarningKind, point_label};
 use hopbench_report::campaign::Summary;
 
 use super::figures::{figure, made};
@@ -90,7 +90,8 @@ fn pages_count_the_comparisons_that_they_show() {
     assert!(summary.run.comparisons > shown as u64, "JSON has those of all figures");
     for format in ["table", "markdown", "html"] {
         let page = render(&made, format);
-        assert!(page.contains(&format!("Of the {shown} comparisons in this report")), "{format}");
+        let chance = format!("{shown} comparisons; chance alone would decide {:.1} of them", shown as f64 / 20.0);
+        assert!(page.contains(&chance), "{format}: {chance}");
     }
 }
 
@@ -153,4 +154,68 @@ fn a_trial_that_failed_is_listed_once() {
     let failures = summary(&made).failures;
     assert_eq!(failures.len(), 1, "{failures:?}");
     assert_eq!(failures[0].reason, "the agent ended with signal 9");
+}
+
+#[test]
+fn few_comparisons_can_be_wrong_too() {
+    let rounds = [(8e9, 4e9), (8e9, 4e9), (8e9, 4e9)];
+    assert!(render(&made(&rounds), "table").contains("1 comparison; chance alone would decide 0.1 of it."));
+    assert!(!render(&made(&rounds[..1]), "table").contains("chance"), "one round decides nothing");
+}
+
+#[test]
+fn several_clients_are_told_wherever_their_load_is() {
+    let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
+    let alone = summary(&made);
+    assert!(alone.workloads[0].setting.starts_with("1 connection, engine"), "{}", alone.workloads[0].setting);
+    assert!(alone.run.notes.is_empty(), "{:?}", alone.run.notes);
+    made.run.plan.paths[1].clients = 3;
+    made.run.plan.points[0].job.schedule = hopbench_model::Schedule::Rate(25_000.0);
+    let several = summary(&made);
+    let setting = &several.workloads[0].setting;
+    assert!(
+        setting.starts_with("open loop at 25000/s per client, 1 connection per client, x 1 to 3 clients, "),
+        "{setting}"
+    );
+    assert!(several.run.notes[0].contains("ratios of other (3) to base (1 client) compare"), "{:?}", several.run.notes);
+    made.run.plan.paths[0].clients = 3;
+    let alike = summary(&made);
+    assert!(alike.workloads[0].setting.contains(", x 3 clients, "), "{}", alike.workloads[0].setting);
+    assert!(alike.run.notes.is_empty(), "{:?}", alike.run.notes);
+}
+
+#[test]
+fn the_head_says_whose_cpus_received() {
+    let mut made = made(&[(8e9, 4e9)]);
+    let head = |made: &fixture::Made, before: &str, format: &str| {
+        let page = render(made, format);
+        page.split(before).next().unwrap().to_owned()
+    };
+    for (fact, said) in [
+        ("steered to the node's CPUs", "steered"),
+        ("not steered to the node's CPUs: rps_cpus needs root (Permission denied)", "not steered (needs root)"),
+        ("not steered: no node has CPUs of its own", "not steered (no node has CPUs of its own)"),
+    ] {
+        made.run.testbed.insert("receive".to_owned(), fact.to_owned());
+        assert!(head(&made, "bulk (stream)", "table").contains(&format!("\nreceive: {said}\n")), "{said}");
+        assert!(head(&made, "## bulk", "markdown").contains(&format!("receive: {said}")), "{said}");
+        let html = head(&made, "<main>", "html");
+        assert!(html.contains(&format!("<dt>Receive</dt><dd>{said}</dd>")), "{said}: {html}");
+    }
+    made.run.testbed.clear();
+    assert!(!head(&made, "bulk (stream)", "table").contains("receive: "));
+}
+
+#[test]
+fn what_the_kernel_miscounts_is_said_once() {
+    let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
+    for record in &mut made.records[1..] {
+        let text = "the kernel's ticks saw 0.10 busy cores, our processes alone used 0.30";
+        record.warnings.push(Warning::new(WarningKind::CpuUndercounted, text, "take the processes' CPU"));
+    }
+    let summary = summary(&made);
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+    assert!(summary.workloads[0].cells.iter().all(|cell| cell.warnings == 0), "it buries what is the cell's own");
+    assert_eq!(summary.run.notes.len(), 1);
+    assert!(summary.run.notes[0].starts_with("in 3 of 4 trials the kernel's ticks missed"), "{:?}", summary.run.notes);
 }

@@ -1,7 +1,7 @@
 //! Figures, comparisons and what is left out of them, with known answers.
 
 use hopbench_model::{RunStatus, Schedule, Via};
-use hopbench_report::campaign::{Campaign, Outcome, Summary};
+use hopbench_report::campaign::{Campaign, Outcome, Summary, main_latency};
 use serde_json::json;
 
 use super::fixture::{self, Costs, Made, Noise};
@@ -103,6 +103,33 @@ fn a_generator_at_its_limit_gives_no_verdict() {
     made.records[5].limited_by = "generator".to_owned();
     let verdict = figure(&summary(&made), "other", "received_bits_per_s").ratio.clone().unwrap().verdict.unwrap();
     assert_eq!(verdict.outcome, Outcome::Generator);
+    // Only one round of three says so: the limit that most of them have stands first.
+    made.records[5].limited_by = "target_rate".to_owned();
+    made.records[5].warnings.push(hopbench_model::Warning::new(
+        hopbench_model::WarningKind::GeneratorLimited,
+        "1 % of the sends were late",
+        "take --pacing spin",
+    ));
+    for format in ["table", "markdown", "html"] {
+        let page = render(&made, format);
+        assert!(page.contains("! target_rate") || page.contains("! nic"), "{format}: {page}");
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains("The load generator was late in a trial"), "{format}");
+    }
+    assert!(!render(&made, "csv").contains("! "), "programs read limits as records name them");
+}
+
+#[test]
+fn settings_say_what_holds_for_all_points() {
+    let setting = |kind: &str, values: &[(&str, serde_json::Value)]| {
+        let mut made = made(&[(8e9, 4e9)]);
+        made.run.plan.points = vec![fixture::point("w", values, fixture::job(kind, json!({}), Schedule::Closed, 2))];
+        Campaign::new(&made.run).summary().workloads[0].setting.clone()
+    };
+    assert!(setting("rr", &[]).starts_with("closed loop, 2 connections, engine epoll, "), "{}", setting("rr", &[]));
+    assert!(setting("push", &[]).starts_with("2 connections, engine epoll, "), "{}", setting("push", &[]));
+    let swept = setting("rr", &[("engine", json!("epoll"))]);
+    assert!(!swept.contains("engine"), "{swept}");
 }
 
 #[test]
@@ -145,4 +172,27 @@ fn no_baseline_no_ratio() {
     let summary = summary(&made);
     assert!(figure(&summary, "other", "received_bits_per_s").ratio.is_none());
     assert!(summary.workloads[0].headline.starts_with("Received from 4.000 Gbit/s (other) to 8.000 Gbit/s (base)"));
+    // Of one cell there are no two ends.
+    made.records.retain(|record| record.path == "other");
+    let headline = self::summary(&made).workloads[0].headline.clone();
+    assert!(headline.starts_with("Received 4.000 Gbit/s."), "{headline}");
+}
+
+#[test]
+fn a_trials_main_latency_is_that_of_its_table() {
+    let made = fixture::quickstart(1);
+    let main = |workload: &str| {
+        let record = made.records.iter().find(|record| record.workload == workload).unwrap();
+        let of = |name: &str| record.latency.get(name).map_or(0.0, |latency| latency.p50 as f64);
+        (main_latency(record), of("service_ns"), of("response_ns"))
+    };
+    let (latency, rtt, _) = main("echo");
+    assert_eq!(latency, Some(("RTT p50", rtt)), "a ping has a schedule, and its table the RTT");
+    let (latency, _, response) = main("web");
+    assert_eq!(latency, Some(("response p50", response)), "at a rate");
+    assert_eq!(main("throughput").0, None);
+    let mut ping = made.records.iter().find(|record| record.workload == "echo").unwrap().clone();
+    let later = hopbench_model::Latency { p50: 9_000_000, ..ping.latency["service_ns"].clone() };
+    ping.latency.insert("response_ns".to_owned(), later);
+    assert_eq!(main_latency(&ping).unwrap().1, ping.latency["service_ns"].p50 as f64);
 }

@@ -29,7 +29,7 @@ impl Noise {
     }
 
     /// Around 1, within this share.
-    fn about(&mut self, share: f64) -> f64 {
+    pub(crate) fn about(&mut self, share: f64) -> f64 {
         1.0 + share * (2.0 * self.next() - 1.0)
     }
 }
@@ -275,7 +275,7 @@ pub(crate) fn distribution(typical_ns: f64, noise: &mut Noise) -> Latency {
 }
 
 /// All cells of the plan in every round.
-fn measured(run: RunFile, costs: impl Fn(&Path) -> Costs) -> Made {
+pub(crate) fn measured(run: RunFile, costs: impl Fn(&Path) -> Costs) -> Made {
     let mut noise = Noise(7);
     let mut records = Vec::new();
     for round in 1..=run.plan.rounds {
@@ -286,7 +286,7 @@ fn measured(run: RunFile, costs: impl Fn(&Path) -> Costs) -> Made {
     Made { run, records }
 }
 
-fn costs_of(network: &str) -> Costs {
+pub(crate) fn costs_of(network: &str) -> Costs {
     let (speed, latency, cpu) = match network {
         "host" => (1.0, 1.0, 1.0),
         "eni" => (1.0, 1.01, 1.01),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use hopbench_report::WIDTH;
 
-use super::{fixture, render};
+use super::{export, fixture, mesh, render};
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden-campaign"))
@@ -15,6 +15,8 @@ fn folder() -> PathBuf {
 fn pages() -> Vec<(&'static str, String)> {
     let quickstart = fixture::quickstart(3);
     let connections = fixture::connections();
+    let sidecars = mesh::mesh(6);
+    let few = export::one(&[812_000, 950_000, 950_000, 1_200_000, 20_000_000], |_| {});
     vec![
         ("quickstart.txt", render(&quickstart, "table")),
         ("quickstart.md", render(&quickstart, "markdown")),
@@ -23,6 +25,11 @@ fn pages() -> Vec<(&'static str, String)> {
         ("connections.txt", render(&connections, "table")),
         ("connections.json", render(&connections, "json")),
         ("one_round.txt", render(&fixture::quickstart(1), "table")),
+        ("mesh.txt", render(&sidecars, "table")),
+        ("mesh.md", render(&sidecars, "markdown")),
+        ("mesh.csv", render(&sidecars, "csv")),
+        ("istio.csv", export::text(&mesh::mesh(2), "istio-csv")),
+        ("fortio.json", export::text(&few, "fortio")),
         ("hostile.txt", render(&fixture::hostile(), "table")),
         ("hostile.md", render(&fixture::hostile(), "markdown")),
     ]
@@ -60,7 +67,7 @@ fn pages_are_as_agreed() {
 
 #[test]
 fn tables_fit_the_page_and_steer_no_terminal() {
-    for made in [fixture::quickstart(3), fixture::matrix(), fixture::connections(), fixture::hostile()] {
+    for made in [fixture::quickstart(3), fixture::matrix(), fixture::connections(), mesh::mesh(6), fixture::hostile()] {
         for line in render(&made, "table").lines() {
             assert!(line.chars().count() <= WIDTH, "{line}");
             assert_eq!(line.trim_end(), line);
@@ -71,7 +78,7 @@ fn tables_fit_the_page_and_steer_no_terminal() {
 
 #[test]
 fn csv_has_as_many_values_in_every_row() {
-    for made in [fixture::quickstart(3), fixture::hostile()] {
+    for made in [fixture::quickstart(3), mesh::mesh(2), fixture::hostile()] {
         let text = render(&made, "csv");
         let rows = rows(&text);
         assert!(rows.len() > 3);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::fixture::{self, Made};
-use super::render;
+use super::{mesh, render};
 
 /// Before data.
 const MOST_BYTES: usize = 1_500_000;
@@ -17,6 +17,8 @@ fn pages() -> Vec<(&'static str, Made)> {
         ("one-round", fixture::quickstart(1)),
         ("matrix", fixture::matrix()),
         ("connections", fixture::connections()),
+        ("mesh", mesh::mesh(6)),
+        ("mesh-one-round", mesh::mesh(1)),
         ("hostile", fixture::hostile()),
         ("empty", Made { records: Vec::new(), ..fixture::quickstart(3) }),
     ]

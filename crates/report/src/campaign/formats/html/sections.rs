@@ -1,6 +1,7 @@
 //! What was found, and a section a workload.
 
 use super::markup::{esc, id, table};
+use super::mesh;
 use crate::campaign::plot::Chart;
 use crate::campaign::{
     CellSummary, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary, grid, plot, words,
@@ -43,7 +44,7 @@ pub(super) fn findings(summary: &Summary) -> String {
     out.push_str("</ul>\n<p class=\"note\">");
     out.push_str(how_to_read(run.rounds));
     if let Some(text) = words::chance(summary) {
-        out.push_str(&format!(" {text}"));
+        out.push_str(&format!("</p>\n<p class=\"note\">{text}"));
     }
     out.push_str("</p>\n</section>\n");
     out
@@ -105,16 +106,23 @@ pub(super) fn workload(summary: &Summary, number: usize, workload: &WorkloadSumm
         out.push_str(&format!("<details><summary>All {rows} cells</summary>\n"));
     }
     out.push_str(&cells(summary, workload));
+    if let Some(mark) = words::mark(workload) {
+        out.push_str(&format!("<p class=\"note\">{mark}</p>\n"));
+    }
     if rows > MOST_ROWS {
         out.push_str(&format!("<p class=\"note\">The first {MOST_ROWS} of {rows} cells; summary.csv has all.</p>\n"));
     }
-    out.push_str(if rows > OPEN_ROWS { "</details>\n</section>\n" } else { "</section>\n" });
+    if rows > OPEN_ROWS {
+        out.push_str("</details>\n");
+    }
+    out.push_str(&mesh::section(summary, workload));
+    out.push_str("</section>\n");
     out
 }
 
 fn figure(chart: &Chart, workload: &WorkloadSummary) -> String {
     let spoken = esc(&plot::spoken(chart, workload));
-    let lines = if chart.kind == "bar" { chart.categories.len() } else { 0 };
+    let lines = if chart.kind != "line" { chart.categories.len() } else { 0 };
     let note =
         if chart.left_out.is_empty() { String::new() } else { format!(" <small>{}</small>", esc(&chart.left_out)) };
     format!(
@@ -159,7 +167,10 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
             (false, true) => "<tr class=\"baseline\">",
             (false, false) => "<tr>",
         });
-        body.push_str(&format!("<th scope=\"row\">{}</th>", esc(&cell.path)));
+        let remark = grid::remark(cell);
+        let remark =
+            if remark.is_empty() { remark } else { format!("<small class=\"remark\">{}</small>", esc(&remark)) };
+        body.push_str(&format!("<th scope=\"row\">{}{remark}</th>", esc(&cell.path)));
         if swept {
             body.push_str(&format!("<td class=\"point\">{}</td>", esc(grid::point(workload, &cell.point_label))));
         }
@@ -207,7 +218,7 @@ fn limits(cell: &CellSummary) -> String {
     if cell.limited_by.is_empty() {
         return "<span class=\"quiet\">not measured</span>".to_owned();
     }
-    format!("<code>{}</code>", esc(&words::limits(cell)))
+    format!("<code>{}</code>", esc(&words::marked_limits(cell)))
 }
 
 fn none(count: u32) -> String {

@@ -1,0 +1,63 @@
+//! The trials of a run in formats of other tools, one by one as they are read: a run can have more of them than memory.
+#![allow(clippy::print_stderr)]
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use hopbench_model::{Fault, Record, RunFile};
+use hopbench_report::export::{Export, TrialFormat};
+
+use super::refused;
+use crate::output::print;
+
+/// Prints the trials, or writes them into one file, or each into a file of its own where `output` is a folder.
+pub(super) fn write(
+    format: &'static dyn TrialFormat,
+    run: &RunFile,
+    records: impl Iterator<Item = Result<Record, Fault>>,
+    output: Option<&Path>,
+) -> Result<(), Fault> {
+    let mut export = Export::new(format, run);
+    match output {
+        None => {
+            print(export.head())?;
+            for record in records {
+                if let Some(trial) = export.add(&record?) {
+                    print(trial.text)?;
+                }
+            }
+        }
+        Some(path) if is_folder(path) => {
+            fs::create_dir_all(path).map_err(|error| refused(path, &error))?;
+            for record in records {
+                let Some(trial) = export.add(&record?) else {
+                    continue;
+                };
+                let Some(name) = trial.file else {
+                    return Err(Fault::input(format!("--output: {} is one file, not a folder", format.name())));
+                };
+                let file = path.join(name);
+                super::write(&file, &trial.text)?;
+            }
+        }
+        Some(path) => super::replace(path, |part| {
+            let mut out = BufWriter::new(File::create(part).map_err(|error| refused(path, &error))?);
+            let mut put = |text: &str| out.write_all(text.as_bytes()).map_err(|error| refused(path, &error));
+            put(export.head())?;
+            for record in records {
+                if let Some(trial) = export.add(&record?) {
+                    put(&trial.text)?;
+                }
+            }
+            out.flush().map_err(|error| refused(path, &error))
+        })?,
+    }
+    export.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
+    Ok(())
+}
+
+/// Whether a path means a folder: one that is there, or that ends as one.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}

@@ -1,0 +1,165 @@
+//! The processes of the mesh that a plan needs: sidecars, gateways, and the services that they ask.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use hopbench_mesh::{MARK, Proxy};
+use hopbench_model::{Fault, Variant};
+
+use crate::cast::Cast;
+use crate::demand::Demand;
+use crate::pod::PodId;
+use crate::proxies::{Authority, Program};
+use crate::sidecar;
+
+/// The port of the policy service in its pod.
+const POLICY_PORT: u16 = 15_010;
+/// The port of the telemetry service in its pod.
+const TELEMETRY_PORT: u16 = 15_011;
+/// The admin endpoint of a proxy: a name in its pod's network namespace.
+const ADMIN: &str = "@hopbench-admin";
+/// The access log of a proxy, which has folders of its own.
+const ACCESS_LOG: &str = "/tmp/access.log";
+
+/// What a process of the mesh is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    Policy,
+    Telemetry,
+    Sidecar,
+    Gateway,
+}
+
+impl Role {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Telemetry => "telemetry",
+            Self::Sidecar => "sidecar",
+            Self::Gateway => "gateway",
+        }
+    }
+
+    /// The name of this process in a pod: `bridge@a sidecar`.
+    pub(crate) fn in_pod(self, pod: &PodId) -> String {
+        format!("{pod} {}", self.word())
+    }
+}
+
+/// A process of the mesh, and the pod that it is in.
+#[derive(Debug, Clone)]
+pub(crate) struct Post {
+    pub(crate) role: Role,
+    pub(crate) pod: PodId,
+    pub(crate) variant: Variant,
+    /// What it is to do, where it is a proxy.
+    proxy: Option<Proxy>,
+}
+
+impl Post {
+    /// Its name among all of the lab.
+    pub(crate) fn name(&self) -> String {
+        self.role.in_pod(&self.pod)
+    }
+
+    /// What is to be started.
+    pub(crate) fn program(&self) -> Program {
+        match &self.proxy {
+            Some(proxy) => Program::Envoy(Box::new(proxy.clone())),
+            None if self.role == Role::Policy => Program::Policy { port: POLICY_PORT },
+            None => Program::Telemetry { port: TELEMETRY_PORT },
+        }
+    }
+
+    /// Threads of it that carry traffic.
+    pub(crate) fn workers(&self) -> u32 {
+        if self.proxy.is_some() { self.variant.concurrency } else { 1 }
+    }
+}
+
+/// Everything that a plan needs, those that are asked first. `address` knows where pods are.
+pub(crate) fn all(
+    demand: &Demand,
+    authority: &Authority,
+    address: impl Fn(&PodId) -> Option<Ipv4Addr> + Copy,
+) -> Result<Vec<Post>, Fault> {
+    let mut posts = Vec::new();
+    for (pod, variant) in &demand.policies() {
+        let post = |role| Post { role, pod: (*pod).clone(), variant: (*variant).clone(), proxy: None };
+        posts.extend(variant.policy_check.then(|| post(Role::Policy)));
+        posts.extend(variant.policy_report.then(|| post(Role::Telemetry)));
+    }
+    let proxy = |role: Role, pod: &PodId, variant: &Variant, listeners| -> Result<Post, Fault> {
+        let asked = demand.policies().into_iter().find(|(_, of)| of.name == variant.name);
+        let asked = asked.and_then(|(pod, _)| address(pod));
+        let at = |port: u16| asked.map(|address| SocketAddr::from((address, port)));
+        let proxy = Proxy {
+            name: pod.to_string(),
+            variant: variant.clone(),
+            admin: ADMIN.to_owned(),
+            listeners,
+            mark: (role == Role::Sidecar).then_some(MARK),
+            identity: Some(authority.identity(&pod.to_string())?),
+            access_log: ACCESS_LOG.to_owned(),
+            policy: at(POLICY_PORT).filter(|_| variant.policy_check),
+            telemetry: at(TELEMETRY_PORT).filter(|_| variant.policy_report),
+        };
+        Ok(Post { role, pod: pod.clone(), variant: variant.clone(), proxy: Some(proxy) })
+    };
+    for (pod, variant) in &demand.sidecars {
+        posts.push(proxy(Role::Sidecar, pod, variant, sidecar::listeners(pod, demand, address))?);
+    }
+    for cast in demand.paths.values() {
+        if let (Some(pod), Some(variant)) = (&cast.gateway, &cast.path.variant) {
+            posts.push(proxy(Role::Gateway, pod, variant, sidecar::gateway(cast, address))?);
+        }
+    }
+    Ok(posts)
+}
+
+/// A process of the mesh as a path sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Met {
+    /// Its name on the path: `client-sidecar`, `server-sidecar#2`.
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) pod: PodId,
+    /// Whether the path names it; the others must stay still.
+    pub(crate) named: bool,
+}
+
+impl Met {
+    /// The name of the process among all of the lab.
+    pub(crate) fn process(&self) -> String {
+        self.role.in_pod(&self.pod)
+    }
+}
+
+/// Those in the pods of a path, and those that its proxies ask, in the order of the traffic. `bypassed`: what is sent
+/// passes by all of them.
+pub(crate) fn met(cast: &Cast, demand: &Demand, bypassed: bool) -> Vec<Met> {
+    let mode = cast.path.mesh;
+    let sidecars = |end: &'static str, pods: &[PodId], named: bool| {
+        let pods = (1..).zip(pods.to_vec()).filter(|(_, pod)| demand.sidecars.contains_key(pod));
+        let met = pods.map(move |(number, pod)| {
+            let name = if number == 1 { end.to_owned() } else { format!("{end}#{number}") };
+            Met { name, role: Role::Sidecar, pod, named: named && !bypassed }
+        });
+        met.collect::<Vec<_>>()
+    };
+    let one = |role: Role, pod: &Option<PodId>, named: bool| {
+        let pod = pod.clone()?;
+        Some(Met { name: role.word().to_owned(), role, pod, named: named && !bypassed })
+    };
+    let variant = cast.path.variant.as_ref();
+    let policy = variant.filter(|variant| variant.policy_check).and_then(|_| {
+        // Clients' sidecars do not ask.
+        one(Role::Policy, &cast.policy, mode.has_server() || cast.gateway.is_some())
+    });
+    let telemetry =
+        variant.filter(|variant| variant.policy_report).and_then(|_| one(Role::Telemetry, &cast.policy, true));
+    let mut all = sidecars("client-sidecar", &cast.clients, mode.has_client());
+    all.extend(one(Role::Gateway, &cast.gateway, true));
+    all.extend(sidecars("server-sidecar", &cast.servers, mode.has_server()));
+    all.extend(policy.into_iter().chain(telemetry));
+    all
+}

@@ -1,0 +1,142 @@
+//! Whether the agents are where they were put, and whom the servers saw.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use hopbench_model::{CpuSet, Proof, Via};
+use hopbench_testbed::Seen;
+
+use super::Known;
+use crate::cast::Cast;
+use crate::pod::PodId;
+use crate::service::Service;
+
+/// Whether the agents are where they were put.
+pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
+    let mut wrong = Vec::new();
+    let mut namespaces = BTreeSet::new();
+    for pod in pods {
+        let built = known.namespaces.get(pod).map(u64::to_string);
+        let outside = known.sandboxes.get(pod).map(|inodes| {
+            // A sandbox shows numbers of its own: its processes are looked at from outside. Helpers have other namespaces.
+            let own = inodes.iter().map(u64::to_string).find(|inode| Some(inode) == built.as_ref());
+            own.or_else(|| inodes.first().map(u64::to_string))
+        });
+        let said = match &outside {
+            Some(looked) => looked.as_ref(),
+            None => seen.machines.get(&pod.agent()).and_then(|machine| machine.get("netns")),
+        };
+        match (said, built) {
+            (Some(said), Some(built)) if *said == built => {
+                namespaces.insert(built);
+            }
+            (Some(said), Some(built)) => wrong.push(format!("{pod} is in namespace {said}, its pod is {built}")),
+            (None, _) => wrong.push(format!("{pod} did not say in which namespace it is")),
+            (_, None) => wrong.push(format!("{pod} was never built")),
+        }
+    }
+    let list = namespaces.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let place = pods.first().map(|pod| &pod.place);
+    let node = place.map_or("?", |place| place.node.as_str());
+    let names = summary(pods);
+    let evidence =
+        if wrong.is_empty() { format!("{names} on node {node}, namespace {list}") } else { wrong.join("; ") };
+    Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }
+}
+
+/// Whether the agents may use those CPUs only that they were held to. None was: there is nothing to prove.
+pub(super) fn held(known: &Known<'_>) -> Option<Proof> {
+    let agents = known.held.iter().map(|(pod, (asked, found))| {
+        let within = |set: &CpuSet| set.0.iter().all(|cpu| asked.contains(cpu));
+        let list = |cpus: &[usize]| CpuSet(cpus.to_vec()).to_string();
+        match found.iter().find(|set| !within(set)).or_else(|| found.first()) {
+            None => (format!("{pod} is gone"), false),
+            Some(set) if within(set) => (format!("{pod} on {set}"), true),
+            Some(set) => (format!("{pod} was held to {} and may use {set}", list(asked)), false),
+        }
+    });
+    let agents: Vec<(String, bool)> = agents.collect();
+    let evidence = agents.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("; ");
+    (!agents.is_empty()).then(|| Proof { hop: "CPUs".to_owned(), evidence, ok: agents.iter().all(|(_, ok)| *ok) })
+}
+
+/// Whether an agent that belongs into a runtime has a kernel that is not ours.
+pub(super) fn contained(known: &Known<'_>, pod: &PodId, seen: &Seen<'_>) -> Proof {
+    let hop = pod.place.runtime.clone().unwrap_or_default();
+    let inside = seen.machines.get(&pod.agent()).and_then(|machine| machine.get("kernel"));
+    let (evidence, ok) = match inside {
+        Some(inside) => (format!("kernel {inside} in {pod}, {} outside", known.kernel), *inside != known.kernel),
+        None => (format!("{pod} did not say which kernel it has"), false),
+    };
+    Proof { hop, evidence, ok }
+}
+
+/// The kernel's release, as an agent without a sandbox says it.
+pub(crate) fn own_kernel() -> String {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.trim().to_owned()
+}
+
+/// `bridge@a`, `20 x bridge@a`.
+fn summary(pods: &[PodId]) -> String {
+    match pods {
+        [] => "nobody".to_owned(),
+        [pod] => pod.to_string(),
+        [pod, ..] => format!("{} x {}", pods.len(), pod.place),
+    }
+}
+
+/// Whether the servers saw the addresses that this way leaves in a packet. Without agents as servers nobody tells.
+pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
+    let peers: BTreeSet<&str> =
+        seen.servers.iter().flat_map(|(_, end)| &end.flows).map(|flow| flow.peer.as_str()).collect();
+    if peers.is_empty() {
+        return None;
+    }
+    let address = |text: &str| text.parse::<SocketAddr>().ok().map(|peer| peer.ip().to_canonical());
+    let expected = |text: &&str| address(text).is_some_and(|peer| known.peers.iter().any(|own| peer == *own));
+    let strangers: Vec<&str> = peers.iter().copied().filter(|peer| !expected(peer)).collect();
+    let wanted: Vec<String> = known
+        .peers
+        .iter()
+        .filter(|own| !own.is_loopback() || known.peers.len() == 1)
+        .map(ToString::to_string)
+        .collect();
+    let (evidence, ok) = if strangers.is_empty() {
+        let addresses: BTreeSet<String> = peers.iter().filter_map(|p| address(p)).map(|p| p.to_string()).collect();
+        (format!("the server saw {}", addresses.into_iter().collect::<Vec<_>>().join(", ")), true)
+    } else {
+        (format!("the server saw {}, not {}", strangers.join(", "), wanted.join(" or ")), false)
+    };
+    Some(Proof { hop: "peer".to_owned(), evidence, ok })
+}
+
+/// Addresses that the servers of a path may see: the clients', or those of the node that sends or translates.
+pub(crate) fn peers(
+    cast: &Cast,
+    service: Option<&Service>,
+    bypassed: bool,
+    address: impl Fn(&PodId) -> Option<Ipv4Addr>,
+    of_node: impl Fn(&str) -> Vec<Ipv4Addr>,
+) -> BTreeSet<Ipv4Addr> {
+    let from_node = cast.path.from.network == "host";
+    let masquerades = service.is_some_and(|service| service.masquerades);
+    let by_sidecar = cast.is_routed_by_sidecar() && !bypassed;
+    let mut peers = BTreeSet::new();
+    match &cast.path.via {
+        // A sidecar speaks to whoever answers in its own pod.
+        _ if cast.path.mesh.has_server() && !bypassed => {
+            peers.insert(Ipv4Addr::LOCALHOST);
+        }
+        Via::Gateway(_) => peers.extend(cast.gateway.as_ref().and_then(address)),
+        // What comes in at a node and stays there does not pass the chain that masquerades.
+        Via::NodePort(node) if !(cast.path.to.network == "host" && cast.path.to.node == *node) => {
+            peers.extend(of_node(node));
+        }
+        _ if from_node || (masquerades && cast.path.via == Via::ClusterIp && !by_sidecar) => {
+            peers.extend(of_node(&cast.path.from.node));
+        }
+        _ => peers.extend(cast.clients.iter().filter_map(address)),
+    }
+    peers
+}

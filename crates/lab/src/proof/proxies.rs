@@ -1,0 +1,198 @@
+//! Whether the proxies that a path names took the traffic, and the others did not.
+//!
+//! A proxy that clients connect to must have counted the very connections and requests that they say they opened and
+//! sent. One behind another proxy must have counted what that one passed on. Where a figure is not known to the last
+//! one, it lies between two that are: what certainly came there, and what can have come there at most.
+
+use hopbench_model::{Job, Proof, Variant};
+use hopbench_testbed::{Proxy, Seen, of_proxy};
+
+use super::sent::{Range, Sent};
+use super::{Grown, Known};
+use crate::offer::bypasses;
+
+/// Evidence for every proxy in the pods of a path.
+pub(super) fn proxies(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
+    let Some(variant) = known.cast.path.variant.as_ref().filter(|_| known.cast.path.is_proxied()) else {
+        return known.proxies.iter().map(|proxy| idle(proxy, grown, "no proxy is on this path")).collect();
+    };
+    let mut proofs: Vec<Proof> = Vec::new();
+    if bypasses(seen.job) {
+        let why = "bypasses proxy: not TCP";
+        return known.proxies.iter().map(|proxy| idle(proxy, grown, why)).collect();
+    }
+    let named = |end: &str| -> Vec<&Proxy> {
+        known.proxies.iter().filter(|proxy| proxy.named && is_one_of(&proxy.name, end)).collect()
+    };
+    let ends: [Vec<&Proxy>; 3] = ["client-sidecar", "gateway", "server-sidecar"].map(named);
+    let job = seen.job;
+    let mut before: Option<&[&Proxy]> = None;
+    for (at, group) in ends.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
+        let all = Sent::all(job, seen.clients);
+        match before {
+            // Each client's own connections lead to its own sidecar.
+            None if at == 0 && group.len() == seen.clients.len() => {
+                proofs.extend(
+                    group
+                        .iter()
+                        .zip(seen.clients)
+                        .map(|(proxy, (_, end))| entered(&[proxy], grown, job, Sent::by(job, end))),
+                );
+            }
+            None => proofs.extend(each(group, grown, job, &entered(group, grown, job, all))),
+            Some(ahead) => proofs.extend(each(group, grown, job, &passed_on(ahead, group, grown, job, all))),
+        }
+        before = Some(group);
+    }
+    // Those that the clients must pass are named by the path itself; one that never was there has no counters.
+    let wanted = [
+        (known.cast.path.mesh.has_client(), &ends[0], "client-sidecar"),
+        (known.cast.gateway.is_some(), &ends[1], "gateway"),
+        (known.cast.path.mesh.has_server(), &ends[2], "server-sidecar"),
+    ];
+    for (_, _, end) in wanted.iter().filter(|(wanted, group, _)| *wanted && group.is_empty()) {
+        proofs.push(Proof { hop: (*end).to_owned(), evidence: "there is none in the pods".to_owned(), ok: false });
+    }
+    proofs.extend(asked(known, grown, job, variant));
+    let rest = known.proxies.iter().filter(|proxy| !proxy.named);
+    proofs.extend(rest.map(|proxy| idle(proxy, grown, "not on this path")));
+    proofs
+}
+
+/// Whether this is the name of an end, or of another one like it: `server-sidecar#2`.
+fn is_one_of(name: &str, end: &str) -> bool {
+    name.split('#').next() == Some(end)
+}
+
+/// The sum of a counter; `None`: one has no such counter.
+fn sum(proxies: &[&Proxy], grown: &Grown<'_>, counter: &str) -> Option<u64> {
+    proxies.iter().map(|proxy| grown.by(&of_proxy(&proxy.name, counter))).sum()
+}
+
+fn hop(proxies: &[&Proxy]) -> String {
+    match proxies {
+        [proxy] => proxy.name.clone(),
+        [proxy, ..] => format!("{} x {}", proxies.len(), proxy.name),
+        [] => String::new(),
+    }
+}
+
+/// One proof for each of several that share the traffic, all with the verdict on their sum.
+fn each(proxies: &[&Proxy], grown: &Grown<'_>, job: &Job, together: &Proof) -> Vec<Proof> {
+    let counter = if job.workload == "http" { "requests" } else { "downstream_connections" };
+    let proof = |proxy: &&Proxy| {
+        let own = grown.by(&of_proxy(&proxy.name, counter)).unwrap_or(0);
+        let evidence = match proxies {
+            [_] => together.evidence.clone(),
+            all => format!("{} +{own}; all {}: {}", words(counter), all.len(), together.evidence),
+        };
+        Proof { hop: proxy.name.clone(), evidence, ok: together.ok }
+    };
+    proxies.iter().map(proof).collect()
+}
+
+/// Proxies that the clients themselves connect to.
+fn entered(proxies: &[&Proxy], grown: &Grown<'_>, job: &Job, sent: Sent) -> Proof {
+    let http = job.workload == "http";
+    let (Some(connections), Some(requests)) =
+        (sum(proxies, grown, "downstream_connections"), sum(proxies, grown, "requests"))
+    else {
+        return Proof { hop: hop(proxies), evidence: "it has no counters".to_owned(), ok: false };
+    };
+    let mut evidence = format!("connections +{connections}, the clients opened {}", sent.connections);
+    if http {
+        evidence.push_str(&format!("; requests +{requests}, the clients sent {}", sent.requests));
+    }
+    Proof { hop: hop(proxies), evidence, ok: sent.connections.holds(connections) && sent.requests.holds(requests) }
+}
+
+/// Proxies behind others, `ahead` of them.
+fn passed_on(ahead: &[&Proxy], proxies: &[&Proxy], grown: &Grown<'_>, job: &Job, sent: Sent) -> Proof {
+    let of = |proxies: &[&Proxy], counter: &str| sum(proxies, grown, counter);
+    let read = || {
+        let made = of(ahead, "upstream_connections")?;
+        let (connections, requests) = (of(proxies, "downstream_connections")?, of(proxies, "requests")?);
+        let passed = of(ahead, "requests")? + of(ahead, "retries")?;
+        Some((made, connections, requests, passed))
+    };
+    let Some((made, connections, requests, passed)) = read() else {
+        return Proof { hop: hop(proxies), evidence: "it has no counters".to_owned(), ok: false };
+    };
+    let behind = hop(ahead);
+    if job.workload == "http" {
+        // Connections are kept and shared. Errors that the proxy ahead made never came here.
+        let errors: u64 = sent.requests.most - sent.requests.least;
+        let refused = of(ahead, "responses_5xx").unwrap_or(0);
+        let wanted = Range { least: sent.requests.least.saturating_sub(refused.max(errors)).min(passed), most: passed };
+        let evidence =
+            format!("requests +{requests}, {behind} passed {wanted} on; connections +{connections} of {made}");
+        return Proof { hop: hop(proxies), evidence, ok: wanted.holds(requests) && connections <= made };
+    }
+    // The one that carries nothing may be gone before it is passed on.
+    let wanted = Range { least: sent.used.least, most: made };
+    let evidence = format!("connections +{connections}, {behind} made {made}, the clients used {}", sent.used);
+    Proof { hop: hop(proxies), evidence, ok: wanted.holds(connections) && requests == 0 }
+}
+
+/// The services that proxies ask: as the proxies themselves count it.
+fn asked(known: &Known<'_>, grown: &Grown<'_>, job: &Job, variant: &Variant) -> Vec<Proof> {
+    let unit = if job.workload == "http" { "requests" } else { "downstream_connections" };
+    let named = |name: &str| known.proxies.iter().any(|proxy| proxy.named && proxy.name == name);
+    let of = |proxies: &[&Proxy], counter: &str| sum(proxies, grown, counter);
+    let carriers: Vec<&Proxy> = known.proxies.iter().filter(|proxy| proxy.named && !is_service(proxy)).collect();
+    let checking: Vec<&Proxy> = carriers.iter().copied().filter(|p| !is_one_of(&p.name, "client-sidecar")).collect();
+    let mut proofs = Vec::new();
+    if variant.policy_check && named("policy") {
+        let read = (of(&checking, "policy_checks"), of(&checking, "policy_errors"), of(&checking, unit));
+        let (evidence, ok) = match read {
+            (Some(asked), Some(errors), Some(took)) => {
+                let text = format!(
+                    "asked {asked} times, {errors} without an answer; {took} {} were to be checked",
+                    words(unit)
+                );
+                (text, asked == took && errors == 0)
+            }
+            _ => ("those that ask have no counters".to_owned(), false),
+        };
+        proofs.push(Proof { hop: "policy".to_owned(), evidence, ok });
+    }
+    if variant.policy_report && named("telemetry") {
+        let read = (of(&carriers, "reports"), of(&carriers, "reports_lost"), of(&carriers, unit));
+        let (evidence, ok) = match read {
+            // Reports are sent once a second, of a connection when it is over: the last ones of a trial come after it.
+            (Some(reports), Some(lost), Some(took)) => {
+                let text = format!("{reports} reports sent, {lost} lost; {took} {} so far", words(unit));
+                (text, lost == 0)
+            }
+            _ => ("those that report have no counters".to_owned(), false),
+        };
+        proofs.push(Proof { hop: "telemetry".to_owned(), evidence, ok });
+    }
+    proofs
+}
+
+fn words(counter: &str) -> &str {
+    if counter == "requests" { "requests" } else { "connections" }
+}
+
+/// Whether it is a service that proxies ask, which counts nothing itself.
+fn is_service(proxy: &Proxy) -> bool {
+    ["policy", "telemetry"].contains(&proxy.name.as_str())
+}
+
+/// A proxy that must not have moved.
+fn idle(proxy: &Proxy, grown: &Grown<'_>, why: &str) -> Proof {
+    let by = |counter: &str| grown.by(&of_proxy(&proxy.name, counter));
+    let (evidence, ok) = match (by("downstream_connections"), by("requests")) {
+        (Some(connections), Some(requests)) => {
+            (format!("{why}: connections +{connections}, requests +{requests}"), connections == 0 && requests == 0)
+        }
+        // Nobody asks it who was not asked himself.
+        _ if is_service(proxy) => (why.to_owned(), true),
+        _ => ("it has no counters".to_owned(), false),
+    };
+    Proof { hop: proxy.name.clone(), evidence, ok }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! What the clients say they sent, as a proxy must have counted it.
+
+use std::fmt;
+
+use hopbench_model::{Counter, EndReport, Job};
+use hopbench_testbed::AgentId;
+
+/// From the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Range {
+    pub(super) least: u64,
+    pub(super) most: u64,
+}
+
+impl Range {
+    pub(super) fn exactly(count: u64) -> Self {
+        Self { least: count, most: count }
+    }
+
+    pub(super) fn holds(self, count: u64) -> bool {
+        (self.least..=self.most).contains(&count)
+    }
+}
+
+impl std::iter::Sum for Range {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self { least: sum.least + one.least, most: sum.most + one.most })
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.least == self.most { write!(f, "{}", self.least) } else { write!(f, "{} to {}", self.least, self.most) }
+    }
+}
+
+/// What a client sent, from the trial's start to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Sent {
+    /// Connections as whoever they lead to counts them.
+    pub(super) connections: Range,
+    /// Those of them that carried something.
+    pub(super) used: Range,
+    /// Requests; none but for `http`.
+    pub(super) requests: Range,
+}
+
+impl Sent {
+    /// What one end says that it sent.
+    pub(super) fn by(job: &Job, end: &EndReport) -> Self {
+        let of = |counter| end.drained.of(counter);
+        let failed = of(Counter::Errors);
+        let (sent, completed) = (of(Counter::Sent), of(Counter::Completed));
+        match job.workload.as_str() {
+            // An exchange that failed may or may not have got as far as a connection.
+            "http" | "crr" => {
+                // Before all others one finds out whether there is a server; it carries nothing.
+                let ahead = end.settings.get("preflight_connections").and_then(|n| n.parse::<u64>().ok());
+                let opened = of(Counter::Connects) + ahead.unwrap_or(0);
+                let connections = Range { least: opened, most: opened + failed };
+                if job.workload == "crr" {
+                    let used = Range { least: completed, most: opened + failed };
+                    return Self { connections, used, requests: Range::default() };
+                }
+                // A request whose connection was closed while it rested is sent once more; the first try may have been
+                // seen or not. An answer with an error was an answer: only the others may never have been seen.
+                let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
+                let refused = end.statuses.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| *count);
+                let again = end.extra.get("reconnects").map_or(0, |count| *count as u64);
+                let least = (completed + refused.sum::<u64>()).min(sent);
+                let most = sent + again;
+                Self { connections, used: Range { least: 0, most: connections.most }, requests: Range { least, most } }
+            }
+            // Opened before the load, and kept.
+            _ => {
+                let connections = Range::exactly(u64::from(job.connections));
+                Self { connections, used: connections, requests: Range::default() }
+            }
+        }
+    }
+
+    /// What they sent together.
+    pub(super) fn all(job: &Job, ends: &[(AgentId, EndReport)]) -> Self {
+        let sent = || ends.iter().map(|(_, end)| Self::by(job, end));
+        Self {
+            connections: sent().map(|sent| sent.connections).sum(),
+            used: sent().map(|sent| sent.used).sum(),
+            requests: sent().map(|sent| sent.requests).sum(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Who the proxies of a lab are to each other.
+
+use hopbench_mesh::{Identity, SPIFFE};
+use hopbench_model::Fault;
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
+    KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, SanType,
+};
+use time::{Duration, OffsetDateTime};
+
+/// Clocks of two machines may differ.
+const BEFORE: Duration = Duration::DAY;
+/// No run is longer.
+const AFTER: Duration = Duration::WEEK;
+
+/// An authority that only this lab's proxies believe. Its key is in this process' memory and nowhere else.
+pub(crate) struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    certificate: Certificate,
+}
+
+/// The key stays out of logs.
+impl std::fmt::Debug for Authority {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Authority").finish_non_exhaustive()
+    }
+}
+
+impl Authority {
+    /// A new one.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub(crate) fn new() -> Result<Self, Fault> {
+        let made = || {
+            let mut params = params("authority");
+            params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+            params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+            let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+            let certificate = params.self_signed(&key)?;
+            Ok(Self { issuer: Issuer::new(params, key), certificate })
+        };
+        made().map_err(|error| failed("an authority", &error))
+    }
+
+    /// What the proxy of a pod of this name proves to others: `spiffe://hopbench/pod/NAME`.
+    ///
+    /// # Errors
+    /// A name that is not ASCII.
+    pub(crate) fn identity(&self, name: &str) -> Result<Identity, Fault> {
+        let made = || {
+            let mut params = params("proxy");
+            params.subject_alt_names = vec![SanType::URI(format!("{SPIFFE}pod/{name}").try_into()?)];
+            params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+            // A proxy is both: the server of its peers, and the client of the next proxy.
+            params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+            params.use_authority_key_identifier_extension = true;
+            let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+            let certificate = params.signed_by(&key, &self.issuer)?;
+            Ok(Identity { certificate: certificate.pem(), key: key.serialize_pem(), authority: self.certificate.pem() })
+        };
+        made().map_err(|error| failed(&format!("a certificate for {name}"), &error))
+    }
+}
+
+/// The part of a certificate that all have.
+fn params(who: &str) -> CertificateParams {
+    let now = OffsetDateTime::now_utc();
+    let mut params = CertificateParams::default();
+    params.not_before = now - BEFORE;
+    params.not_after = now + AFTER;
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, format!("hopbench {who}"));
+    params
+}
+
+fn failed(what: &str, error: &rcgen::Error) -> Fault {
+    Fault::environment(format!("the lab: cannot make {what}: {error}"))
+}

@@ -1,0 +1,283 @@
+//! One process of a mesh.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use hopbench_mesh::Proxy;
+use hopbench_model::units::Span;
+use hopbench_model::{Fault, Nanos};
+use hopbench_sys::clock;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use super::admin::Admin;
+use super::totals::Totals;
+use super::{Program, Task};
+use crate::kept::{Kept, room};
+use crate::processes::listening;
+use crate::stack::Stack;
+use crate::words::Words;
+use crate::{cpus, tools};
+
+/// An admin endpoint that has not answered by then does not.
+const MOST_ANSWER_NS: Nanos = 2_000_000_000;
+/// A process whose endpoint has gone is seen to have ended by then, if it has.
+const MOST_END_NS: Nanos = 100_000_000;
+const LOOK_NS: Nanos = 1_000_000;
+
+/// One process of a mesh. Dropping this kills it: neither Envoy nor the services have anything that they would have to
+/// put away first, and what was under way at the end of a lab is of no use to anybody.
+#[derive(Debug)]
+pub(super) struct Running {
+    name: String,
+    kept: Kept,
+    words: Words,
+    /// TCP ports on which it is to listen.
+    ports: Vec<u16>,
+    /// Its admin endpoint; absent where it has none.
+    endpoint: Option<Endpoint>,
+    /// Where it tells what it counted, if it is a service.
+    totals: Option<Totals>,
+    /// Its access log, as it sees it itself; absent: it writes none.
+    access_log: Option<PathBuf>,
+    /// Whether it was ready when it was last waited for.
+    ready: bool,
+}
+
+/// An admin endpoint: the name of an abstract Unix socket, and the connection to it, once there is one.
+#[derive(Debug)]
+struct Endpoint {
+    name: String,
+    admin: Option<Admin>,
+}
+
+/// What a process needs before it is started.
+struct Outfit {
+    program: PathBuf,
+    ports: Vec<u16>,
+    endpoint: Option<Endpoint>,
+    totals: Option<Totals>,
+    access_log: Option<PathBuf>,
+    arguments: Arguments,
+}
+
+/// Makes the files that the program alone sees, on the thread that starts it, and says its arguments.
+type Arguments = Box<dyn FnOnce(&Path) -> io::Result<Vec<OsString>> + Send>;
+
+impl Running {
+    /// Starts it; it is not ready yet. `services` is the program of the services; what it says goes to `log`.
+    pub(super) fn start(task: Task<'_>, services: &Path, log: Option<&File>) -> Result<Self, Fault> {
+        let name = task.name.clone();
+        Self::spawn(task, services, log).map_err(|error| Fault::environment(format!("cannot start {name}: {error}")))
+    }
+
+    fn spawn(task: Task<'_>, services: &Path, log: Option<&File>) -> io::Result<Self> {
+        let Task { name, stack, cpus, program } = task;
+        let Outfit { program, ports, endpoint, totals, access_log, arguments } = match program {
+            Program::Envoy(proxy) => envoy(&proxy)?,
+            Program::Policy { port } => service("policy", port, services, stack)?,
+            Program::Telemetry { port } => service("telemetry", port, services, stack)?,
+        };
+        let mut command = stack.namespace.command(&program)?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // A Ctrl-C at the terminal is for the conductor, which ends the trial first.
+        command.process_group(0);
+        let cpus = cpus.map(<[usize]>::to_vec);
+        let (kept, words) = Kept::start(move || {
+            command.args(arguments(&program)?);
+            cpus::on(cpus.as_deref(), || command.spawn())
+        })?;
+        let words = words.ok_or_else(|| io::Error::other("it has no standard error"))?;
+        let words = Words::hear(&name, words, log.map(File::try_clone).transpose()?)?;
+        Ok(Self { name, kept, words, ports, endpoint, totals, access_log, ready: false })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.kept.pid()
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        self.kept.is_alive()
+    }
+
+    /// Kills it, without waiting for its end.
+    pub(super) fn kill(&self) {
+        self.kept.signal(Signal::SIGKILL);
+    }
+
+    /// Whether it listens on all its ports and says itself that it is ready.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub(super) fn is_ready(&mut self, stack: &Stack) -> Result<bool, Fault> {
+        if !self.is_alive() {
+            return Err(Fault::environment(self.obituary()));
+        }
+        if let Some(endpoint) = &mut self.endpoint
+            && endpoint.admin.is_none()
+        {
+            // Nobody listens there yet, or again.
+            endpoint.admin = Admin::connect(&stack.namespace, &endpoint.name).ok();
+            self.ready = false;
+        }
+        if !self.ready {
+            let listening = listening(self.pid());
+            self.ready = self.ports.iter().all(|port| listening.contains(port))
+                && (self.endpoint.is_none() || self.get("/ready").is_ok());
+        }
+        Ok(self.ready)
+    }
+
+    /// Why it is not ready, after so long.
+    pub(super) fn late(&self, within: Nanos) -> Fault {
+        let listening = listening(self.pid());
+        let missing: Vec<String> =
+            self.ports.iter().filter(|port| !listening.contains(port)).map(u16::to_string).collect();
+        let what = match (&self.endpoint, missing.is_empty()) {
+            (_, false) => format!("it does not listen on port {}", missing.join(", ")),
+            (Some(Endpoint { admin: None, .. }), true) => "nobody listens at its admin endpoint".to_owned(),
+            _ => "its admin endpoint does not say that it is ready".to_owned(),
+        };
+        let text = format!("{} is not ready after {}: {what}", self.name, Span(within));
+        Fault::environment(with_words(&text, &self.words.so_far()))
+    }
+
+    /// What its admin endpoint says to a GET; `None` where it has none.
+    ///
+    /// # Errors
+    /// It has ended, or does not answer.
+    pub(super) fn ask(&mut self, path: &str) -> Result<Option<Vec<u8>>, Fault> {
+        if self.endpoint.is_none() {
+            return if self.is_alive() { Ok(None) } else { Err(Fault::measuring(self.obituary())) };
+        }
+        self.get(path).map(Some).map_err(|error| self.silent(&error))
+    }
+
+    /// What it counted, if it is a service; `None` for a proxy.
+    ///
+    /// # Errors
+    /// It has ended, or does not answer.
+    pub(super) fn totals(&mut self) -> Result<Option<BTreeMap<String, u64>>, Fault> {
+        let Some(totals) = &self.totals else { return Ok(None) };
+        if !self.is_alive() {
+            return Err(Fault::measuring(self.obituary()));
+        }
+        totals.read(MOST_ANSWER_NS).map(Some).map_err(|error| self.silent(&error))
+    }
+
+    /// Why its admin endpoint did not answer.
+    fn silent(&mut self, error: &io::Error) -> Fault {
+        // Its end closes the connection before everybody can see it.
+        let end = clock::now() + MOST_END_NS;
+        while self.is_alive() && clock::now() < end {
+            clock::sleep_until(clock::now() + LOOK_NS);
+        }
+        if !self.is_alive() {
+            return Fault::measuring(self.obituary());
+        }
+        let text = format!("the admin endpoint of {} does not answer: {error}", self.name);
+        Fault::measuring(with_words(&text, &self.words.so_far()))
+    }
+
+    fn get(&mut self, path: &str) -> io::Result<Vec<u8>> {
+        let none = || io::Error::other("there is no connection to it");
+        let endpoint = self.endpoint.as_mut().ok_or_else(none)?;
+        let answer = endpoint.admin.as_mut().ok_or_else(none)?.get(path, MOST_ANSWER_NS);
+        if answer.is_err() {
+            // What came too late would be taken for the next answer.
+            endpoint.admin = None;
+        }
+        answer
+    }
+
+    /// Makes its access log empty.
+    pub(super) fn forget(&self) {
+        if let Some(file) = &self.access_log {
+            // Its own root is where its files are seen. It appends: what it writes next is at the beginning.
+            let root = PathBuf::from(format!("/proc/{}/root", self.pid()));
+            let file = root.join(file.strip_prefix("/").unwrap_or(file));
+            let _ = File::options().write(true).truncate(true).open(file);
+        }
+    }
+
+    /// How it ended, with its last words.
+    fn obituary(&mut self) -> String {
+        let how = self.kept.end().map_or_else(|| "nobody knows how".to_owned(), |status| status.to_string());
+        with_words(&format!("{} has ended ({how})", self.name), &self.words.last())
+    }
+}
+
+fn with_words(text: &str, words: &str) -> String {
+    if words.is_empty() { format!("{text}; it said nothing") } else { format!("{text}; its last words:\n{words}") }
+}
+
+fn envoy(proxy: &Proxy) -> io::Result<Outfit> {
+    let program = tools::envoy().map_err(|absent| io::Error::other(absent.why))?.path.canonicalize()?;
+    let name = proxy.admin.strip_prefix('@').ok_or_else(|| {
+        io::Error::other(format!("admin endpoint `{}`: expected @ and the name of an abstract socket", proxy.admin))
+    })?;
+    let endpoint = Endpoint { name: name.to_owned(), admin: None };
+    let bootstrap = proxy.bootstrap();
+    let ports = ports(&bootstrap);
+    let (arguments, access_log) = (proxy.arguments(), PathBuf::from(&proxy.access_log));
+    let log = access_log.clone();
+    let arguments = move |program: &Path| {
+        let folder = room("proxy", program)?;
+        if let Some(folder) = log.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let file = folder.join("bootstrap.json");
+        fs::write(&file, serde_json::to_vec(&bootstrap)?)?;
+        // It has the proxy's key.
+        fs::set_permissions(&file, Permissions::from_mode(0o600))?;
+        let config = [OsString::from("--config-path"), file.into()];
+        Ok(config.into_iter().chain(arguments.into_iter().map(OsString::from)).collect())
+    };
+    Ok(Outfit {
+        program,
+        ports,
+        endpoint: Some(endpoint),
+        totals: None,
+        access_log: proxy.variant.access_log.then_some(access_log),
+        arguments: Box::new(arguments),
+    })
+}
+
+fn service(command: &'static str, port: u16, services: &Path, stack: &Stack) -> io::Result<Outfit> {
+    // Both services of a pod share its network namespace.
+    let admin = format!("hopbench-{command}");
+    let totals = Totals::at(&stack.namespace, &admin)?;
+    let arguments = move |_: &Path| {
+        let (listen, admin) = (format!("0.0.0.0:{port}"), format!("@{admin}"));
+        Ok([command, "--listen", &listen, "--admin", &admin].map(OsString::from).to_vec())
+    };
+    Ok(Outfit {
+        program: services.to_owned(),
+        ports: vec![port],
+        endpoint: None,
+        totals: Some(totals),
+        access_log: None,
+        arguments: Box::new(arguments),
+    })
+}
+
+/// The ports that the listeners of a bootstrap bind.
+fn ports(bootstrap: &Value) -> Vec<u16> {
+    let listeners = bootstrap["static_resources"]["listeners"].as_array();
+    let addresses = listeners.into_iter().flatten().flat_map(|listener| {
+        let more = listener["additional_addresses"].as_array().into_iter().flatten();
+        more.map(|more| &more["address"]).chain([&listener["address"]])
+    });
+    let port = |address: &Value| u16::try_from(address["socket_address"]["port_value"].as_u64()?).ok();
+    addresses.filter_map(port).collect()
+}

@@ -1,0 +1,136 @@
+//! Where every byte of a direction went.
+
+use hopbench_model::{Counter, Counts, EndReport, TcpTotals};
+
+use crate::figures;
+use crate::workload::Figures;
+
+/// What the sending end of one direction knows.
+pub(super) fn sending(out: &mut Figures, prefix: &str, sender: &EndReport) {
+    let mut metric = |name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
+    let sent = figures::per_s(sender, Counter::SentBytes);
+    metric("sent_bits_per_s", sent * 8.0);
+    let Some(tcp) = figures::tcp(sender) else {
+        return;
+    };
+    let acked = figures::rate(sender, tcp.acked_bytes);
+    metric("acknowledged_bits_per_s", acked * 8.0);
+    metric("retransmitted_bytes", tcp.retransmitted_bytes as f64);
+    metric("retransmitted_segments", tcp.retransmitted_segments as f64);
+    metric("smoothed_rtt_ns", tcp.smoothed_rtt_ns as f64);
+    let busy = tcp.busy_ns.max(1) as f64;
+    let (window, buffer) = (tcp.receive_window_limited_ns, tcp.send_buffer_limited_ns);
+    metric("receive_window_limited_ratio", window as f64 / busy);
+    metric("send_buffer_limited_ratio", buffer as f64 / busy);
+}
+
+/// What the receiving end of one direction knows.
+pub(super) fn receiving(out: &mut Figures, prefix: &str, receiver: &EndReport) {
+    let received = figures::per_s(receiver, Counter::ReceivedBytes);
+    out.metric(&format!("{prefix}received_bits_per_s"), received * 8.0);
+}
+
+/// Where the bytes of one direction went. Where it is `proxied` the sockets of the two ends are not of one connection: what
+/// they hold is not all that is under way.
+pub(super) fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndReport, proxied: bool) {
+    sending(out, prefix, sender);
+    receiving(out, prefix, receiver);
+    let metric = |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
+    let total = |counts: &Counts, counter| counts.of(counter);
+    // Totals of the connections' whole life up to the window's end: queues are what a difference of totals is made of.
+    let written = total(&sender.end.counts, Counter::SentBytes);
+    let received = total(&receiver.end.counts, Counter::ReceivedBytes);
+    let queues = |end: &EndReport| end.end.tcp.unwrap_or_default();
+    let (tx, rx): (TcpTotals, TcpTotals) = (queues(sender), queues(receiver));
+    let in_flight = tx.send_queue_bytes.saturating_sub(tx.not_sent_bytes);
+    metric(out, "queued_bytes", tx.send_queue_bytes as f64);
+    metric(out, "receive_queue_bytes", rx.receive_queue_bytes as f64);
+    let difference = i128::from(written) - i128::from(received);
+    metric(out, "written_minus_received_bytes", difference as f64);
+    let queued = i128::from(tx.send_queue_bytes) + i128::from(rx.receive_queue_bytes);
+    let direction =
+        if prefix.is_empty() { String::new() } else { format!("{}: ", prefix.trim_end_matches('_').replace('_', " ")) };
+    let what = if difference >= 0 {
+        format!("{difference} bytes more were written than received")
+    } else {
+        format!("{} bytes more were received than written, as the receiver was read later", -difference)
+    };
+    let queues = format!(
+        "{} not sent, {in_flight} sent and not acknowledged, {} received and not read",
+        tx.not_sent_bytes, rx.receive_queue_bytes
+    );
+    let again = figures::tcp(sender).map_or(0, |t| t.retransmitted_bytes);
+    let rest = difference - queued;
+    let note = if proxied {
+        // Less than nothing: more moved between the two readings than they held.
+        metric(out, "in_proxies_bytes", rest.max(0) as f64);
+        format!(
+            "{direction}at the end of the window {what}; the ends' own queues held {queues}; {} were in the buffers and \
+             sockets of the proxies between them, give or take what moved between the readings, which are a moment apart; \
+             {again} bytes were sent again on the sender's own connection, which ends at the first proxy: what was sent \
+             again behind that is not known here",
+            rest.max(0)
+        )
+    } else {
+        format!(
+            "{direction}at the end of the window {what}; the queues held {queues}; the readings are a moment apart, in \
+             which {} bytes moved; {again} bytes were sent again, which no figure above counts twice",
+            rest.abs()
+        )
+    };
+    out.notes.push(note);
+    let (all_sent, all_received) =
+        (total(&sender.drained, Counter::SentBytes), total(&receiver.drained, Counter::ReceivedBytes));
+    let cut = sender.incomplete.is_some() || receiver.incomplete.is_some();
+    out.invariant(&format!("{prefix}received_le_sent"), all_received <= all_sent, || {
+        format!("{all_sent} bytes sent, {all_received} received")
+    });
+    if !cut {
+        out.invariant(&format!("{prefix}received_eq_sent_at_close"), all_received == all_sent, || {
+            format!("{all_sent} bytes sent, {all_received} received")
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::Tick;
+
+    use super::*;
+
+    /// An end of a trial that sent or received so much, with these queues at the window's end.
+    fn end(counter: Counter, bytes: u64, tcp: TcpTotals) -> EndReport {
+        let mut counts = Counts::default();
+        counts.set(counter, bytes);
+        let end = Tick { t_ns: 1_000_000_000, counts, tcp: Some(tcp), ..Tick::default() };
+        EndReport { end, drained: counts, window_ns: 1_000_000_000, ..EndReport::default() }
+    }
+
+    fn accounted(received: u64, proxied: bool) -> Figures {
+        let queue =
+            TcpTotals { send_queue_bytes: 300, not_sent_bytes: 100, retransmitted_bytes: 7, ..TcpTotals::default() };
+        let sender = end(Counter::SentBytes, 10_000, queue);
+        let receiver =
+            end(Counter::ReceivedBytes, received, TcpTotals { receive_queue_bytes: 50, ..TcpTotals::default() });
+        let mut out = Figures::default();
+        account(&mut out, "", &sender, &receiver, proxied);
+        out
+    }
+
+    #[test]
+    fn what_neither_end_holds_is_in_the_proxies() {
+        let out = accounted(4_000, true);
+        assert_eq!(out.metrics["written_minus_received_bytes"], 6_000.0);
+        assert_eq!(out.metrics["in_proxies_bytes"], 5_650.0, "6000 less 300 and 50 of the ends' own");
+        assert!(out.notes[0].contains("5650 were in the buffers and sockets of the proxies"), "{}", out.notes[0]);
+        assert!(out.notes[0].contains("7 bytes were sent again on the sender's own connection"), "{}", out.notes[0]);
+        assert_eq!(accounted(9_900, true).metrics["in_proxies_bytes"], 0.0);
+    }
+
+    #[test]
+    fn without_proxies_the_rest_moved_between_the_readings() {
+        let out = accounted(9_600, false);
+        assert!(!out.metrics.contains_key("in_proxies_bytes"));
+        assert!(out.notes[0].contains("in which 50 bytes moved; 7 bytes were sent again"), "{}", out.notes[0]);
+    }
+}

@@ -1,0 +1,93 @@
+//! A proxy's description as the bootstrap that Envoy reads: everything static, nothing fetched from a control plane.
+//!
+//! ```text
+//!   listener ─► filter chain of the route (by destination port) ─► http | tcp ─► cluster of the route
+//!                  tls: from other proxies                           │              tls: to other proxies
+//!                                                                    ├─► access_log: file, telemetry service, peers
+//!                                                                    └─► services: policy
+//! ```
+
+mod access_log;
+mod cluster;
+mod http;
+mod listener;
+mod services;
+mod tcp;
+mod tls;
+
+use serde_json::{Value, json};
+
+use crate::{Proxy, stats};
+
+/// No limit, where Envoy wants a number.
+const UNLIMITED: u32 = u32::MAX;
+/// More connections than a lab ever opens; without a limit Envoy warns at each start.
+const MAX_DOWNSTREAM_CONNECTIONS: u32 = 10_000_000;
+/// `SOL_SOCKET` and `SO_MARK` of Linux.
+const SOL_SOCKET: u32 = 1;
+const SO_MARK: u32 = 36;
+
+impl Proxy {
+    /// The bootstrap. It holds the key of the identity: a file of it is for its owner's eyes only.
+    ///
+    /// What the description needs and does not have (an identity where a route encrypts, a service where the variant
+    /// asks one) is left empty, so that Envoy refuses the file instead of doing something else.
+    pub fn bootstrap(&self) -> Value {
+        let mut clusters: Vec<Value> =
+            self.routes().map(|route| cluster::of(route, &self.variant, self.identity.as_ref())).collect();
+        clusters.extend(services::clusters(self));
+        let mut bootstrap = json!({
+            "node": {"id": self.name, "cluster": "hopbench"},
+            "admin": {"address": {"pipe": {"path": self.admin}}},
+            "static_resources": {
+                "listeners": self.listeners.iter().map(|one| listener::of(one, self)).collect::<Vec<_>>(),
+                "clusters": clusters,
+            },
+            "stats_config": stats::config(self.variant.stats),
+            "stats_flush_on_admin": true,
+            "overload_manager": {"resource_monitors": [extension(
+                "envoy.resource_monitors.global_downstream_max_connections",
+                "envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
+                json!({"max_active_downstream_connections": MAX_DOWNSTREAM_CONNECTIONS}),
+            )]},
+        });
+        if let Some(mark) = self.mark {
+            bootstrap["cluster_manager"] = json!({"upstream_bind_config": {"socket_options": [{
+                "description": "not intercepted again",
+                "level": SOL_SOCKET,
+                "name": SO_MARK,
+                "int_value": mark,
+                "state": "STATE_PREBIND",
+            }]}});
+        }
+        bootstrap
+    }
+
+    /// What Envoy's command line needs beside `--config-path` and the file: worker threads, warnings only, and no
+    /// shared memory with other Envoys of this machine.
+    pub fn arguments(&self) -> Vec<String> {
+        let concurrency = self.variant.concurrency.to_string();
+        let arguments = ["--disable-hot-restart", "--concurrency", &concurrency, "--log-level", "warning"];
+        arguments.map(str::to_owned).to_vec()
+    }
+
+    fn routes(&self) -> impl Iterator<Item = &crate::Route> {
+        self.listeners.iter().flat_map(|listener| &listener.routes)
+    }
+}
+
+/// An extension of Envoy by its name, with its configuration, which is a message of this type.
+fn extension(name: &str, message: &str, config: Value) -> Value {
+    json!({"name": name, "typed_config": typed(message, config)})
+}
+
+/// A configuration that says which message it is.
+fn typed(message: &str, mut config: Value) -> Value {
+    config["@type"] = format!("type.googleapis.com/{message}").into();
+    config
+}
+
+/// An address as Envoy writes it.
+fn address(ip: &str, port: u16) -> Value {
+    json!({"socket_address": {"address": ip, "port_value": port}})
+}

@@ -1,0 +1,53 @@
+//! Where connections come in, and which route takes them.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{address, extension, http, tcp, tls};
+use crate::{Listener, Protocol, Proxy, Route};
+
+/// One listener, with a filter chain for each route. There is no default chain: a connection that no route is for is
+/// closed before anything is read from it.
+pub(super) fn of(listener: &Listener, proxy: &Proxy) -> Value {
+    let mut ports = bound(listener).into_iter().map(|port| address("0.0.0.0", port));
+    let mut config = json!({
+        "name": listener.name,
+        "address": ports.next(),
+        "filter_chains": listener.routes.iter().map(|route| chain(route, listener, proxy)).collect::<Vec<_>>(),
+    });
+    let others: Vec<Value> = ports.map(|address| json!({"address": address})).collect();
+    if !others.is_empty() {
+        config["additional_addresses"] = others.into();
+    }
+    if listener.redirected {
+        config["listener_filters"] = json!([extension(
+            "envoy.filters.listener.original_dst",
+            "envoy.extensions.filters.listener.original_dst.v3.OriginalDst",
+            json!({}),
+        )]);
+    }
+    config
+}
+
+/// The ports that it binds: its own where connections are redirected to it, otherwise those of its routes.
+fn bound(listener: &Listener) -> BTreeSet<u16> {
+    let routes = listener.routes.iter().map(|route| route.port);
+    if listener.redirected || listener.routes.is_empty() { [listener.port].into() } else { routes.collect() }
+}
+
+fn chain(route: &Route, listener: &Listener, proxy: &Proxy) -> Value {
+    let mut meant_for = json!({"destination_port": route.port});
+    if let Some(address) = route.address {
+        meant_for["prefix_ranges"] = json!([{"address_prefix": address, "prefix_len": 32}]);
+    }
+    let filters = match route.protocol {
+        Protocol::Http => http::filters(route, listener, proxy),
+        Protocol::Tcp => tcp::filters(route, proxy),
+    };
+    let mut chain = json!({"name": route.name, "filter_chain_match": meant_for, "filters": filters});
+    if proxy.variant.mtls && route.from_proxy {
+        chain["transport_socket"] = tls::downstream(route, &proxy.variant, proxy.identity.as_ref());
+    }
+    chain
+}

@@ -1,0 +1,59 @@
+//! Bootstraps as the real Envoy takes them.
+
+use hopbench_mesh::Proxy;
+use hopbench_model::Variant;
+
+use crate::descriptions::{SHAPES, identity, one_way, variants};
+use crate::envoy;
+
+/// Every variant of a shape; of the cross product of both, nothing is left out.
+fn every_variant(test: &str, shape: &str) {
+    let Some(envoy) = envoy::program(test) else {
+        return;
+    };
+    let (_, proxy) = SHAPES.iter().find(|(name, _)| *name == shape).unwrap();
+    for variant in variants() {
+        let proxy = Proxy { identity: Some(identity()), ..proxy(&variant) };
+        let valid = envoy::validate(&envoy, &proxy);
+        assert_eq!(valid, Ok(()), "{shape}, {}", variant.name);
+    }
+}
+
+#[test]
+fn envoy_takes_every_sidecar() {
+    every_variant("envoy_takes_every_sidecar", "sidecar");
+}
+
+#[test]
+fn envoy_takes_every_client() {
+    every_variant("envoy_takes_every_client", "client");
+}
+
+#[test]
+fn envoy_takes_every_server() {
+    every_variant("envoy_takes_every_server", "server");
+}
+
+#[test]
+fn envoy_takes_every_gateway() {
+    every_variant("envoy_takes_every_gateway", "gateway");
+}
+
+/// Nothing goes unencrypted or unchecked because a description forgot something.
+#[test]
+fn envoy_refuses_what_misses_something() {
+    let Some(envoy) = envoy::program("envoy_refuses_what_misses_something") else {
+        return;
+    };
+    let whole = |variant: &Variant| Proxy { identity: Some(identity()), ..one_way(variant, "inbound") };
+    let plain = Variant::plain();
+    let nobody = Proxy { identity: None, ..whole(&plain) };
+    let said = envoy::validate(&envoy, &nobody).unwrap_err();
+    assert!(said.contains("cannot be empty"), "{said}");
+    let checks = Variant { policy_check: true, ..plain.clone() };
+    let said = envoy::validate(&envoy, &Proxy { policy: None, ..whole(&checks) }).unwrap_err();
+    assert!(said.contains("SocketAddressValidationError.Address"), "{said}");
+    let reports = Variant { policy_report: true, ..plain };
+    let said = envoy::validate(&envoy, &Proxy { telemetry: None, ..whole(&reports) }).unwrap_err();
+    assert!(said.contains("SocketAddressValidationError.Address"), "{said}");
+}

@@ -1,0 +1,60 @@
+//! The two services that proxies ask and tell about requests: a *policy* service, which says whether a request may
+//! pass (Envoy's `ext_authz` filters), and a *telemetry* service, which is told of each request afterwards (Envoy's
+//! access log service). Each is a process of its own, so that what it costs is seen beside what proxies spend on it.
+//!
+//! ```text
+//!   proxy ── Check ────────────► policy      a table of rules, first match, otherwise allowed
+//!   proxy ── StreamAccessLogs ─► telemetry   counts, bytes, latencies by code, peer and path
+//!   anybody in the network namespace ── connects to the admin socket ─► one JSON object of totals
+//! ```
+//!
+//! Both are gRPC over plaintext HTTP/2 on an async runtime: peers that a scenario measures, and not its data plane.
+
+mod admin;
+mod aggregate;
+mod call;
+mod grpc;
+mod latencies;
+mod messages;
+mod policy;
+mod room;
+mod rules;
+mod server;
+mod service;
+mod telemetry;
+
+use std::net::SocketAddr;
+
+use hopbench_model::Fault;
+
+/// How one of the services is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Where proxies connect to, plaintext HTTP/2.
+    pub listen: SocketAddr,
+    /// The Unix socket that answers every connection with the totals as one JSON object: a name in the network
+    /// namespace that begins with `@`; absent: none.
+    pub admin: Option<String>,
+    /// Threads that serve connections, at least 1.
+    pub threads: usize,
+}
+
+/// Runs the policy service until `SIGTERM`. Its totals: `checks`, of these `http_checks` and `tcp_checks`, `denied`;
+/// `connections`, `refused_connections`, `failed_calls`.
+///
+/// # Errors
+/// An address or a name that cannot be listened on, an admin name that does not begin with `@`.
+pub fn policy(options: &Options) -> Result<(), Fault> {
+    server::run(options, policy::Policy::new())
+}
+
+/// Runs the telemetry service until `SIGTERM`. Its totals: `reports`, of these `http_reports` and `tcp_reports`,
+/// `intermediate_reports` (of connections that are not over, in no other figure), `received_bytes` and `sent_bytes` as
+/// the proxies report them, `series`, `connections`,
+/// `refused_connections`, `failed_calls`; and `busiest`, the series with the most reports.
+///
+/// # Errors
+/// An address or a name that cannot be listened on, an admin name that does not begin with `@`.
+pub fn telemetry(options: &Options) -> Result<(), Fault> {
+    server::run(options, telemetry::Telemetry::default())
+}

@@ -1,0 +1,184 @@
+//! A service on a port: connections come in, each with its calls.
+
+use std::future::Future;
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hopbench_model::Fault;
+use serde_json::{Map, Value, json};
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{sleep, timeout};
+
+use crate::call::{self, Failure};
+use crate::room::Room;
+use crate::service::{Count, Service};
+use crate::{Options, admin};
+
+/// What a server lets its peers do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Connections at once. A proxy opens one for each of its worker threads.
+    pub(crate) connections: usize,
+    /// Calls at once on a connection.
+    pub(crate) calls: u32,
+    /// Bytes of messages that are not whole yet, over all connections.
+    pub(crate) pending_bytes: usize,
+    /// How long a peer may take for what it began: its side of HTTP/2, or a message.
+    pub(crate) patience: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 512, calls: 256, pending_bytes: 64 << 20, patience: Duration::from_secs(10) }
+    }
+}
+
+/// The largest header block that is taken, bytes.
+const MOST_HEADER_BYTES: u32 = 16 << 10;
+/// Bytes that a peer may send ahead of being read, on one call and on all of a connection.
+const CALL_WINDOW_BYTES: u32 = 256 << 10;
+const CONNECTION_WINDOW_BYTES: u32 = 1 << 20;
+/// How long to wait where no connection can be taken: no descriptors left.
+const BREATH: Duration = Duration::from_millis(20);
+
+/// A service that is being served.
+#[derive(Debug)]
+pub(crate) struct Server<S> {
+    service: S,
+    limits: Limits,
+    connections: Room,
+    pending: Room,
+    accepted: Count,
+    refused: Count,
+    failed: Count,
+}
+
+/// Serves until `SIGTERM`.
+pub(crate) fn run<S: Service>(options: &Options, service: S) -> Result<(), Fault> {
+    let listener = listen(options)?;
+    let admin = options.admin.as_deref().map(admin::listen).transpose()?;
+    let runtime = runtime(options.threads).map_err(|e| Fault::environment(format!("cannot start threads: {e}")))?;
+    let server = Arc::new(Server::new(service, Limits::default()));
+    let result = runtime.block_on(async {
+        let mut terminated = signal(SignalKind::terminate())?;
+        until(server, listener, admin, async { terminated.recv().await.unwrap_or_default() }).await
+    });
+    runtime.shutdown_background();
+    result.map_err(|e| Fault::environment(format!("cannot serve {}: {e}", options.listen)))
+}
+
+/// Serves until the end.
+pub(crate) async fn until<S: Service>(
+    server: Arc<Server<S>>,
+    listener: TcpListener,
+    admin: Option<UnixListener>,
+    end: impl Future<Output = ()>,
+) -> std::io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    if let Some(admin) = admin {
+        let admin = tokio::net::UnixListener::from_std(admin)?;
+        let server = Arc::clone(&server);
+        tokio::spawn(admin::serve(admin, move || server.totals()));
+    }
+    let accepting = tokio::spawn(accept(server, listener));
+    end.await;
+    accepting.abort();
+    Ok(())
+}
+
+fn listen(options: &Options) -> Result<TcpListener, Fault> {
+    let listener = TcpListener::bind(options.listen).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    listener.map_err(|error| {
+        Fault::environment(format!(
+            "cannot listen on {}: {error}. Give `--listen` an address of this machine and a port that nobody has",
+            options.listen
+        ))
+    })
+}
+
+fn runtime(threads: usize) -> std::io::Result<Runtime> {
+    let mut builder = match threads {
+        0 | 1 => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
+    };
+    if threads > 1 {
+        builder.worker_threads(threads);
+    }
+    builder.enable_all().build()
+}
+
+async fn accept<S: Service>(server: Arc<Server<S>>, listener: tokio::net::TcpListener) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(connection(Arc::clone(&server), stream));
+            }
+            Err(_) => sleep(BREATH).await,
+        }
+    }
+}
+
+async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream) {
+    let mut held = server.connections.holder();
+    if !held.set(1) {
+        server.refused.one();
+        return;
+    }
+    server.accepted.one();
+    // Without it answers wait for acknowledgements; where it cannot be had, they come later.
+    let _ = stream.set_nodelay(true);
+    let mut protocol = h2::server::Builder::new();
+    protocol
+        .max_concurrent_streams(server.limits.calls)
+        .max_header_list_size(MOST_HEADER_BYTES)
+        .initial_window_size(CALL_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
+    let Ok(Ok(mut connection)) = timeout(server.limits.patience, protocol.handshake::<_, Bytes>(stream)).await else {
+        return;
+    };
+    // A connection that breaks the rules of HTTP/2 was told so, and ends.
+    while let Some(Ok((request, respond))) = connection.accept().await {
+        let server = Arc::clone(&server);
+        tokio::spawn(async move {
+            let Server { service, pending, limits, failed, .. } = &*server;
+            match call::serve(service, pending, limits.patience, request, respond).await {
+                Ok(()) | Err(Failure::Gone) => {}
+                Err(Failure::Status(_) | Failure::Http(_)) => failed.one(),
+            }
+        });
+    }
+}
+
+impl<S: Service> Server<S> {
+    pub(crate) fn new(service: S, limits: Limits) -> Self {
+        Self {
+            service,
+            limits,
+            connections: Room::new(limits.connections),
+            pending: Room::new(limits.pending_bytes),
+            accepted: Count::default(),
+            refused: Count::default(),
+            failed: Count::default(),
+        }
+    }
+
+    /// The totals of the service and of its port.
+    pub(crate) fn totals(&self) -> Map<String, Value> {
+        let mut totals = self.service.totals();
+        totals.insert("connections".to_owned(), json!(self.accepted.get()));
+        totals.insert("refused_connections".to_owned(), json!(self.refused.get()));
+        totals.insert("failed_calls".to_owned(), json!(self.failed.get()));
+        totals
+    }
+}
+
+#[cfg(test)]
+mod tests;

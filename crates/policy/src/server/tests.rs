@@ -1,0 +1,132 @@
+mod client;
+mod hostile;
+
+use std::net::SocketAddr;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::UnixStream;
+
+use serde_json::Value;
+
+use super::*;
+use crate::policy::Policy;
+use crate::telemetry::Telemetry;
+use client::{Answer, Client, frame};
+
+/// A server on a thread of its own.
+struct Running<S: Service> {
+    server: Arc<Server<S>>,
+    address: SocketAddr,
+    runtime: Option<Runtime>,
+}
+
+impl<S: Service> Running<S> {
+    fn new(service: S, limits: Limits) -> Self {
+        Self::with_admin(service, limits, None)
+    }
+
+    fn with_admin(service: S, limits: Limits, admin: Option<UnixListener>) -> Self {
+        let options = Options { listen: "127.0.0.1:0".parse().unwrap(), admin: None, threads: 1 };
+        let listener = listen(&options).unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Arc::new(Server::new(service, limits));
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        runtime.spawn(until(Arc::clone(&server), listener, admin, std::future::pending()));
+        Self { server, address, runtime: Some(runtime) }
+    }
+
+    fn client(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    fn total(&self, name: &str) -> u64 {
+        self.server.totals()[name].as_u64().unwrap()
+    }
+}
+
+impl<S: Service> Drop for Running<S> {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A check of nothing in particular: attributes that are empty.
+const CHECK: &[u8] = b"\x0a\x00";
+/// A report of one request of which nothing is known.
+const REPORT: &[u8] = b"\x12\x02\x0a\x00";
+
+#[test]
+fn checks_are_answered() {
+    let running = Running::new(Policy::new(), Limits::default());
+    let client = running.client();
+    for _ in 0..3 {
+        let answer = client.call(Policy::METHOD, &[&frame(CHECK)]);
+        let yes = b"\x0a\x00\x1a\x00";
+        assert_eq!(answer, Answer { http: 200, body: frame(yes), grpc: Some(0) });
+    }
+    assert_eq!((running.total("checks"), running.total("connections")), (3, 1));
+    assert_eq!(running.total("failed_calls"), 0);
+}
+
+#[test]
+fn reports_are_taken_while_the_stream_goes_on() {
+    let running = Running::new(Telemetry::default(), Limits::default());
+    let client = running.client();
+    let mut stream = client.open(Telemetry::METHOD);
+    for n in 1..=3 {
+        let message = frame(REPORT);
+        let (first, rest) = message.split_at(n);
+        stream.send(first);
+        stream.send(rest);
+        client::until(|| running.total("reports") == n as u64);
+    }
+    assert_eq!(stream.end(), Answer { http: 200, body: frame(b""), grpc: Some(0) });
+    let together = [frame(REPORT), frame(REPORT)].concat();
+    assert_eq!(client.call(Telemetry::METHOD, &[&together]).grpc, Some(0));
+    assert_eq!(client.call(Telemetry::METHOD, &[]), Answer { http: 200, body: frame(b""), grpc: Some(0) });
+    assert_eq!((running.total("reports"), running.total("failed_calls")), (5, 0));
+}
+
+#[test]
+fn many_calls_at_once_are_all_answered() {
+    let running = Running::new(Policy::new(), Limits { calls: 8, ..Limits::default() });
+    let client = running.client();
+    let answers = client.many(Policy::METHOD, &frame(CHECK), 100);
+    assert_eq!(answers.iter().filter(|answer| answer.grpc == Some(0)).count(), 100);
+    assert_eq!(running.total("checks"), 100);
+}
+
+#[test]
+fn totals_are_one_json_object() {
+    let name = format!("@hopbench-policy-test-{}", std::process::id());
+    let running = Running::with_admin(Policy::new(), Limits::default(), Some(admin::listen(&name).unwrap()));
+    let in_use = admin::listen(&name).unwrap_err();
+    assert!(in_use.text.contains(&name), "{in_use}");
+    running.client().call(Policy::METHOD, &[&frame(CHECK)]);
+    for _ in 0..2 {
+        let address = std::os::unix::net::SocketAddr::from_abstract_name(&name[1..]).unwrap();
+        let stream = UnixStream::connect_addr(&address).unwrap();
+        let totals: Value = serde_json::from_reader(stream).unwrap();
+        assert_eq!(totals, Value::Object(running.server.totals()));
+        assert_eq!((&totals["checks"], &totals["denied"]), (&json!(1), &json!(0)));
+    }
+}
+
+#[test]
+fn names_that_are_none_are_refused() {
+    for name in ["", "@", "name", "/tmp/name", &format!("@{}", "x".repeat(108))] {
+        let fault = admin::listen(name).unwrap_err();
+        assert_eq!(fault.kind, hopbench_model::FaultKind::Input, "{name}");
+        assert!(fault.text.starts_with(&format!("--admin: found `{name}`, expected `@`")), "{fault}");
+    }
+}
+
+#[test]
+fn a_port_that_somebody_has_is_said() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let options = Options { listen: taken.local_addr().unwrap(), admin: None, threads: 1 };
+    let fault = crate::policy(&options).unwrap_err();
+    assert_eq!(fault.kind, hopbench_model::FaultKind::Environment);
+    assert!(fault.text.contains(&options.listen.to_string()) && fault.text.contains("in use"), "{fault}");
+}

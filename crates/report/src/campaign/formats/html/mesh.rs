@@ -1,0 +1,85 @@
+//! What proxies cost, as tables beside the plots: what each hop adds, and what each proxy spends over the load.
+
+use super::markup::{esc, table};
+use crate::campaign::waterfall::texts::{Texts, shares};
+use crate::campaign::{CurveSummary, Resource, Summary, WaterfallSummary, WorkloadSummary};
+use crate::number::{by_name, plain};
+
+/// More tables than this of one workload are folded away.
+const OPEN: usize = 12;
+/// More than this are left to the other formats.
+const MOST: usize = 200;
+
+/// Nothing where no path of the workload has proxies.
+pub(super) fn section(summary: &Summary, workload: &WorkloadSummary) -> String {
+    let own = |waterfall: &&WaterfallSummary| waterfall.workload == workload.name;
+    let waterfalls: Vec<&WaterfallSummary> = summary.waterfall.iter().filter(own).take(MOST).collect();
+    let mut out = String::new();
+    if !waterfalls.is_empty() {
+        out.push_str("<h3>What each hop adds</h3>\n");
+        let tables: String = waterfalls.iter().map(|one| waterfall(one)).collect();
+        let tables = format!("<div class=\"steps\">{tables}</div>\n");
+        let folded = format!("<details><summary>All {} tables</summary>{tables}</details>\n", waterfalls.len());
+        out.push_str(if waterfalls.len() > OPEN { &folded } else { &tables });
+    }
+    let own = |curve: &&CurveSummary| curve.workload == workload.name;
+    let curves: Vec<&CurveSummary> = summary.proxy_curves.iter().filter(own).take(MOST).collect();
+    if !curves.is_empty() {
+        out.push_str("<h3>What each proxy spends as the load grows</h3>\n<ul class=\"plain\">\n");
+        for curve in &curves {
+            out.push_str(&format!("<li><strong>{}</strong> {}</li>\n", esc(&curve.path), esc(&curve.text)));
+        }
+        out.push_str("</ul>\n<details><summary>The points of these curves</summary>\n");
+        out.push_str(&points(workload, &curves));
+        out.push_str("</details>\n");
+    }
+    out
+}
+
+fn waterfall(waterfall: &WaterfallSummary) -> String {
+    let texts = Texts::of(waterfall);
+    let mut head = "<tr><th scope=\"col\">Step</th>".to_owned();
+    for [label, unit] in &texts.heads {
+        head.push_str(&format!("<th scope=\"col\" class=\"n\">{}<small>{}</small></th>", esc(label), esc(unit)));
+    }
+    head.push_str("</tr>");
+    let mut body = String::new();
+    for row in &texts.rows {
+        let note = if row.note.is_empty() { String::new() } else { format!("<small>! {}</small>", esc(&row.note)) };
+        body.push_str(&format!("<tr><th scope=\"row\">{}{note}</th>", esc(&row.label)));
+        for value in &row.values {
+            let (median, interval) = value.split_at(value.find(" [").unwrap_or(value.len()));
+            body.push_str(&format!("<td class=\"n\">{}<small>{}</small></td>", esc(median), esc(interval)));
+        }
+        body.push_str("</tr>\n");
+    }
+    let shares = shares(waterfall).map_or(String::new(), |text| format!("<p class=\"note\">{}</p>\n", esc(&text)));
+    format!("<div>{}{shares}</div>", table("cells", &waterfall.name(), &head, &body))
+}
+
+fn points(workload: &WorkloadSummary, curves: &[&CurveSummary]) -> String {
+    let head = "<tr><th scope=\"col\">Path, proxy</th><th scope=\"col\">Point</th>\
+                <th scope=\"col\" class=\"n\">Load</th><th scope=\"col\" class=\"n\">Spent</th></tr>";
+    let mut body = String::new();
+    for curve in curves {
+        let text = |value: f64| match curve.resource {
+            Resource::Cores => format!("{value:.3} cores"),
+            Resource::RssBytes => format!("{} resident", by_name("rss_bytes", value)),
+            Resource::AllocatedBytes => format!("{} allocated", by_name("allocated_bytes", value)),
+        };
+        for point in &curve.points {
+            let ends = point.low.zip(point.high).map_or(String::new(), |(low, high)| {
+                format!("<small>{} – {}</small>", esc(&text(low)), esc(&text(high)))
+            });
+            body.push_str(&format!(
+                "<tr><th scope=\"row\">{}</th><td class=\"point\">{}</td><td class=\"n\">{} {}</td><td class=\"n\">{}{ends}</td></tr>\n",
+                esc(&curve.name()),
+                esc(&point.label()),
+                esc(&plain((point.x * 10.0).round() / 10.0)),
+                esc(&curve.over.replace("_per_s", "/s").replace('_', " ")),
+                esc(&text(point.y)),
+            ));
+        }
+    }
+    table("cells", &format!("{}: what each proxy spent at every point", workload.name), head, &body)
+}

@@ -1,0 +1,44 @@
+//! What proxies cost: the ways of the paths, the waterfall, and CPU and memory over the load.
+
+use super::{row, safe};
+use crate::campaign::waterfall::texts::{Texts, shares};
+use crate::campaign::{Summary, WaterfallSummary, WorkloadSummary};
+
+/// What stands between the ends of each path, where proxies are a part of it.
+pub(super) fn ways(out: &mut String, summary: &Summary) {
+    if !summary.paths.iter().any(|path| path.variant.is_some()) {
+        return;
+    }
+    out.push_str("\n## Paths\n\n");
+    row(out, &["path", "from", "to", "way"].map(str::to_owned));
+    out.push_str("| :-- | :-- | :-- | :-- |\n");
+    for path in &summary.paths {
+        row(out, &[&path.name, &path.from, &path.to, &path.way].map(|text| safe(text)));
+    }
+}
+
+/// What each proxy of the workload's paths adds and spends.
+pub(super) fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
+    summary.waterfall.iter().filter(|one| one.workload == workload.name).for_each(|one| waterfall(out, one));
+    let mut curves = summary.proxy_curves.iter().filter(|curve| curve.workload == workload.name).peekable();
+    if curves.peek().is_some() {
+        out.push_str("\nWhat each proxy spends as the load grows:\n\n");
+    }
+    curves.for_each(|curve| out.push_str(&format!("- {}, {}\n", safe(&curve.path), safe(&curve.text))));
+}
+
+fn waterfall(out: &mut String, waterfall: &WaterfallSummary) {
+    out.push_str(&format!("\nWhat each hop adds, {}:\n\n", safe(&waterfall.name().replace('→', "to"))));
+    let texts = Texts::of(waterfall);
+    let head = |[label, unit]: &[String; 2]| if unit.is_empty() { label.clone() } else { format!("{label}, {unit}") };
+    row(out, &[String::new()].into_iter().chain(texts.heads.iter().map(head)).collect::<Vec<_>>());
+    out.push_str(&format!("| :-- |{}\n", " --: |".repeat(texts.heads.len())));
+    for step in &texts.rows {
+        let note = if step.note.is_empty() { String::new() } else { format!(" ({})", safe(&step.note)) };
+        let label = format!("{}{note}", safe(&step.label));
+        row(out, &[label].into_iter().chain(step.values.iter().cloned()).collect::<Vec<_>>());
+    }
+    if let Some(text) = shares(waterfall) {
+        out.push_str(&format!("\n{}\n", safe(&text)));
+    }
+}

@@ -1,0 +1,90 @@
+//! What each hop adds, as bars that begin where the one before ends.
+
+use super::{Axis, Chart, Series, axis};
+use crate::campaign::waterfall::WaterfallSummary;
+use crate::campaign::{Summary, WorkloadSummary, grid};
+
+/// More bars than this make a list, not a picture.
+const MOST_BARS: usize = 24;
+
+/// A chart for each figure that proxies add to, a bar a family of paths and point.
+pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
+    let own = |waterfall: &&WaterfallSummary| waterfall.workload == workload.name;
+    let all: Vec<&WaterfallSummary> = summary.waterfall.iter().filter(own).collect();
+    let left_out = match all.len() {
+        n if n > MOST_BARS => format!("The first {MOST_BARS} of {n}."),
+        _ => String::new(),
+    };
+    let shown = &all[..all.len().min(MOST_BARS)];
+    let names = names(workload, shown);
+    let mut figures: Vec<(&'static str, &'static str)> = Vec::new();
+    for figure in shown.iter().flat_map(|waterfall| waterfall.figures()) {
+        if !figures.contains(&figure) {
+            figures.push(figure);
+        }
+    }
+    let chart = |(name, label): (&'static str, &'static str)| Chart {
+        id: String::new(),
+        kind: "waterfall",
+        title: format!("{label}: what each hop adds"),
+        x: Axis::default(),
+        y: Axis { label: label.to_owned(), unit: axis::unit(name), log: false, ticks: Vec::new() },
+        categories: names.clone(),
+        stacked: true,
+        series: series(shown, name),
+        left_out: left_out.clone(),
+    };
+    figures.into_iter().map(chart).collect()
+}
+
+/// The parts of all bars: one for each step that there is in any of them.
+fn series(waterfalls: &[&WaterfallSummary], name: &str) -> Vec<Series> {
+    let mut out: Vec<Series> = Vec::new();
+    for (index, waterfall) in waterfalls.iter().enumerate() {
+        let mut start = 0.0;
+        for step in waterfall.steps.iter().filter(|step| step.in_chain) {
+            let Some(added) = step.of(name) else {
+                break;
+            };
+            let known = out.iter().position(|series| series.name == step.label).unwrap_or_else(|| {
+                out.push(Series { colour: out.len(), name: step.label.clone(), ..Series::default() });
+                out.len() - 1
+            });
+            out[known].points.push((index as f64, added.median, added.low, added.high));
+            out[known].starts.push(start);
+            start += added.median;
+        }
+    }
+    out
+}
+
+/// What the bars are called: as short as they can be told apart.
+fn names(workload: &WorkloadSummary, waterfalls: &[&WaterfallSummary]) -> Vec<String> {
+    let alike = |of: &dyn Fn(&WaterfallSummary) -> String| waterfalls.windows(2).all(|pair| of(pair[0]) == of(pair[1]));
+    let via = |waterfall: &WaterfallSummary| waterfall.family.rsplit(", ").next().unwrap_or_default().to_owned();
+    let ends = |waterfall: &WaterfallSummary| waterfall.family.clone();
+    let variant = |waterfall: &WaterfallSummary| waterfall.variant.clone().unwrap_or_default();
+    let name = |waterfall: &&WaterfallSummary| {
+        let mut parts = Vec::new();
+        if !alike(&via) {
+            parts.push(via(waterfall));
+        } else if !alike(&ends) {
+            parts.push(ends(waterfall));
+        }
+        if !alike(&variant) {
+            parts.push(variant(waterfall));
+        }
+        parts.push(grid::point(workload, &waterfall.point_label).to_owned());
+        parts.retain(|part| !part.is_empty());
+        if parts.is_empty() { workload.name.clone() } else { parts.join(" ") }
+    };
+    let mut out: Vec<String> = waterfalls.iter().map(name).collect();
+    // Two bars of one name would be one.
+    for index in 0..out.len() {
+        let twins = out[..index].iter().filter(|other| **other == out[index]).count();
+        if twins > 0 {
+            out[index] = format!("{} ({})", out[index], index + 1);
+        }
+    }
+    out
+}

@@ -1,0 +1,74 @@
+use hopbench_model::{MeshMode, Place, Variant};
+
+use super::*;
+
+fn path(via: Via, mesh: MeshMode, variant: &str) -> Path {
+    let place = |node: &str| Place { network: "bridge".to_owned(), node: node.to_owned(), runtime: None };
+    let proxied = !mesh.is_none() || matches!(via, Via::Gateway(_));
+    Path {
+        name: String::new(),
+        from: place("a"),
+        to: place("b"),
+        via,
+        clients: 1,
+        backends: 1,
+        mesh,
+        variant: proxied.then(|| Variant { name: variant.to_owned(), ..Variant::plain() }),
+    }
+}
+
+fn sets(modes: &[MeshMode], gateway: bool) -> Vec<Hops> {
+    modes.iter().map(|mode| Hops { gateway, server: mode.has_server(), client: mode.has_client() }).collect()
+}
+
+#[test]
+fn every_variant_has_a_family_with_the_bare_path() {
+    let gateway = || Via::Gateway("c".to_owned());
+    let paths = [
+        path(Via::Direct, MeshMode::None, ""),
+        path(Via::Direct, MeshMode::Server, "plain"),
+        path(Via::Direct, MeshMode::Both, "plain"),
+        path(Via::Direct, MeshMode::Both, "stats"),
+        path(gateway(), MeshMode::None, "plain"),
+        path(gateway(), MeshMode::Server, "plain"),
+        path(Via::ClusterIp, MeshMode::Both, "plain"),
+        Path { clients: 2, ..path(Via::Direct, MeshMode::Both, "plain") },
+    ];
+    let found = families(&paths);
+    let members: Vec<Vec<usize>> = found.iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect();
+    assert_eq!(members, [vec![0, 1, 2], vec![0, 3], vec![0, 4, 5]], "one path alone is no family");
+    let names: Vec<_> = found.iter().map(|f| (f.name.as_str(), f.variant.as_deref())).collect();
+    assert_eq!(
+        names,
+        [
+            ("bridge@a → bridge@b, direct", Some("plain")),
+            ("bridge@a → bridge@b, direct", Some("stats")),
+            ("bridge@a → bridge@b, gateway@c", Some("plain")),
+        ]
+    );
+}
+
+#[test]
+fn steps_are_between_what_was_measured() {
+    use MeshMode::{Both, Client, None, Server};
+    for (modes, steps, beside) in [
+        (vec![None, Server, Client, Both], vec![0, 1, 3], vec![(0, 2), (2, 3)]),
+        (vec![Both, Client, Server, None], vec![3, 2, 0], vec![(3, 1), (1, 0)]),
+        (vec![None, Both], vec![0, 1], vec![]),
+        (vec![None, Client, Both], vec![0, 1, 2], vec![]),
+        (vec![None, Server, Client], vec![0, 1], vec![(0, 2)]),
+        (vec![Server, Client, Both], vec![0, 2], vec![(1, 2)]),
+        (vec![Server, Client], vec![0], vec![]),
+        (vec![Both], vec![0], vec![]),
+        (vec![], vec![], vec![]),
+    ] {
+        let sets = sets(&modes, false);
+        let found = chain(&sets);
+        assert_eq!(found, steps, "{modes:?}");
+        assert_eq!(others(&sets, &found), beside, "{modes:?}");
+    }
+    let mut with_gateway = sets(&[None], false);
+    with_gateway.extend(sets(&[None, Server], true));
+    assert_eq!(chain(&with_gateway), [0, 1, 2]);
+    assert_eq!(with_gateway[2].without(with_gateway[0]).to_string(), "gateway, server sidecar");
+}

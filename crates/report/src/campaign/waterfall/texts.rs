@@ -1,0 +1,70 @@
+//! A waterfall as texts, whatever prints it.
+
+use super::{Step, WaterfallSummary};
+use crate::campaign::scale::Scale;
+
+/// A table of steps.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    /// The columns: what a figure is called, and the unit of its values.
+    pub(crate) heads: Vec<[String; 2]>,
+    /// The steps: label, values and what makes them doubtful.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A step as texts.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// `+ server sidecar`.
+    pub(crate) label: String,
+    /// `+210 [190, 230]`; empty where there is none.
+    pub(crate) values: Vec<String>,
+    /// Empty where nothing is doubtful.
+    pub(crate) note: String,
+}
+
+impl Texts {
+    /// The steps with one unit a column.
+    pub(crate) fn of(waterfall: &WaterfallSummary) -> Self {
+        let figures = waterfall.figures();
+        let scales: Vec<Scale> = figures
+            .iter()
+            .map(|(name, _)| {
+                Scale::of(name, waterfall.steps.iter().filter_map(|s| s.of(name)).map(|a| a.median)).coarse()
+            })
+            .collect();
+        let row = |step: &Step| {
+            let value = |((name, _), scale): (&(&'static str, _), &Scale)| text(step, name, scale);
+            Row {
+                label: step.label.clone(),
+                values: figures.iter().zip(&scales).map(value).collect(),
+                note: step.note.clone(),
+            }
+        };
+        let head = |((_, label), scale): (&(_, &'static str), &Scale)| [(*label).to_owned(), scale.head().to_owned()];
+        Self { heads: figures.iter().zip(&scales).map(head).collect(), rows: waterfall.steps.iter().map(row).collect() }
+    }
+}
+
+/// `84.0` for the first path, `+210 [190, 230]` for what is added to it.
+fn text(step: &Step, name: &str, scale: &Scale) -> String {
+    let Some(added) = step.of(name) else {
+        return String::new();
+    };
+    let sign = if step.against.is_some() && added.median >= 0.0 { "+" } else { "" };
+    let ends = added.low.zip(added.high);
+    let ends = ends.map_or(String::new(), |(low, high)| format!(" [{}, {}]", scale.text(low), scale.text(high)));
+    format!("{sign}{}{ends}", scale.text(added.median))
+}
+
+/// What each proxy of the path with most of them spends: `CPU/req of client-sidecar 64.0 us, server-sidecar 58.0 us (both)`.
+pub(crate) fn shares(waterfall: &WaterfallSummary) -> Option<String> {
+    let last = waterfall.steps.iter().rfind(|step| step.in_chain && !step.proxies.is_empty())?;
+    let label = last.added.iter().find(|added| added.name.starts_with("cpu_")).map_or("CPU", |added| added.label);
+    let one = |proxy: &super::ProxyShare| match proxy.low.zip(proxy.high) {
+        Some((low, high)) => format!("{} {}", proxy.name, Scale::with_ends("cpu_ns", proxy.cpu_ns, low, high)),
+        None => format!("{} {}", proxy.name, Scale::one("cpu_ns", proxy.cpu_ns)),
+    };
+    let each: Vec<String> = last.proxies.iter().map(one).collect();
+    Some(format!("proxies of {}, {label}: {}", last.path, each.join(", ")))
+}

@@ -1,0 +1,61 @@
+//! The result files of fortio, one object an HTTP trial, for its pages and for what reads its files.
+//!
+//! `DurationHistogram` is what fortio itself would have measured: the service time, from when a request was really sent.
+//! The response time of an open loop, which fortio does not know, is in the object `Hopbench` (that other readers pass
+//! over) with everything that identifies the trial and the whole histograms.
+//!
+//! Its buckets are those of the record's histogram, at most 0.1 % wide, so that reading between their ends does no harm. Of
+//! failed calls only their number is known (`ErrorsDurationHistogram` has no buckets), and of the sizes of answers only the
+//! mean.
+
+mod histogram;
+mod object;
+
+use self::object::Object;
+use crate::export::{Trial, TrialFile, TrialFormat};
+
+/// Longest name of a result, characters.
+const LONGEST_ID: usize = 96;
+
+/// The format; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Fortio;
+
+impl TrialFormat for Fortio {
+    fn name(&self) -> &'static str {
+        "fortio"
+    }
+
+    fn summary(&self) -> &'static str {
+        "fortio's result JSON, an object a line and HTTP trial; `-o DIR/`: a file each"
+    }
+
+    fn head(&self) -> &'static str {
+        ""
+    }
+
+    fn render(&self, trial: &Trial<'_>) -> String {
+        // Every key is a string: there is nothing that cannot be written.
+        let text = trial.histogram().map(|histogram| serde_json::to_string(&Object::of(trial, &histogram)));
+        text.and_then(Result::ok).unwrap_or_default() + "\n"
+    }
+
+    fn file(&self, trial: &Trial<'_>) -> Option<TrialFile> {
+        Some(TrialFile { stem: id(trial), extension: "json" })
+    }
+}
+
+/// `2026-03-01-120000_58e0ae13_qps_1000_c_16_1024_plain_both`: the time to the second, and the label's letters and digits.
+fn id(trial: &Trial<'_>) -> String {
+    let time = &trial.record.started_at;
+    let digits = |from: usize, to: usize| time.get(from..to).unwrap_or_default().replace(':', "");
+    let mut out = format!("{}-{}_", digits(0, 10), digits(11, 19));
+    for c in trial.label.chars() {
+        match c.is_ascii_alphanumeric() {
+            true => out.push(c),
+            false if !out.ends_with('_') => out.push('_'),
+            false => {}
+        }
+    }
+    out.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(LONGEST_ID).collect()
+}

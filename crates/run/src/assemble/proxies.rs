@@ -1,0 +1,141 @@
+//! What the proxies of a path cost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_load::workload::Workload;
+use hopbench_meter::delta;
+use hopbench_model::{Counter, EndReport, ProxyCost, SECOND};
+use hopbench_testbed::{Gauges, Proxy};
+
+use crate::conduct::Edges;
+use crate::limited::{Burden, Process};
+
+/// Proxies count times of connecting in whole milliseconds, rounded down: a mean below one says that they were short, and
+/// not how short.
+const RESOLUTION_US: f64 = 1000.0;
+
+/// A proxy of the route, and what it says of itself.
+#[derive(Debug, Clone)]
+pub struct ProxySaid<'a> {
+    /// Which one.
+    pub proxy: &'a Proxy,
+    /// How its counters grew from the trial's start to its end, warm-up included.
+    pub counted: BTreeMap<String, u64>,
+    /// Its values when the trial was over.
+    pub gauges: Gauges,
+}
+
+/// What all proxies cost.
+#[derive(Default)]
+pub(super) struct Spent {
+    pub(super) costs: Vec<ProxyCost>,
+    /// What those that the path names put on their CPUs.
+    pub(super) burdens: Vec<Burden>,
+    /// Cores that processes used, by node.
+    pub(super) on_nodes: Vec<(String, f64)>,
+    /// Figures of those that the path names together; absent where one of them is not known.
+    pub(super) metrics: BTreeMap<String, f64>,
+    /// Why what some spent is not known, by setting.
+    pub(super) unavailable: BTreeMap<String, String>,
+}
+
+/// What the traffic was, for the price of a piece of it.
+pub(super) struct Work {
+    requests_per_s: Option<f64>,
+    bytes_per_s: Option<f64>,
+}
+
+impl Work {
+    /// What the clients saw in the window: exchanges that were completed, and of bare TCP the payload, both directions
+    /// together.
+    pub(super) fn of(workload: &dyn Workload, metrics: &BTreeMap<String, f64>, client: &EndReport) -> Self {
+        let seconds = (client.end.t_ns - client.start.t_ns) as f64 / SECOND as f64;
+        let grown = client.end.counts.since(&client.start.counts);
+        let rate = |n: u64| (seconds > 0.0 && n > 0).then(|| n as f64 / seconds);
+        let nature = workload.nature();
+        let bare = nature.needs_agent && !nature.datagrams;
+        let bytes = grown.of(Counter::SentBytes) + grown.of(Counter::ReceivedBytes);
+        Self {
+            requests_per_s: rate(grown.of(Counter::Completed)).filter(|_| metrics.contains_key("requests_per_s")),
+            bytes_per_s: rate(bytes).filter(|_| bare),
+        }
+    }
+}
+
+/// The costs of the proxies, whose readings stand in the same order.
+pub(super) fn spent(proxies: &[ProxySaid<'_>], readings: &[Result<Edges, String>], work: &Work) -> Spent {
+    let mut out = Spent::default();
+    for (said, edges) in proxies.iter().zip(readings) {
+        let proxy = said.proxy;
+        let mut figures = match edges {
+            Ok(edges) => window(edges),
+            Err(why) => {
+                out.unavailable.insert(format!("proxy_{}", proxy.name), format!("unavailable: {why}"));
+                BTreeMap::new()
+            }
+        };
+        if let Some(cores) = figures.get("cores").copied() {
+            out.on_nodes.push((proxy.node.clone(), cores));
+            if proxy.named {
+                out.burdens.push(burden(proxy, cores));
+                for (name, rate) in [("request", work.requests_per_s), ("byte", work.bytes_per_s)] {
+                    if let Some(rate) = rate {
+                        figures.insert(format!("cpu_ns_per_{name}"), cores / rate * SECOND as f64);
+                    }
+                }
+            }
+        }
+        let counted = |name: &str| said.counted.get(name).copied().unwrap_or(0) as f64;
+        let mean = counted("upstream_connect_us_total") / counted("upstream_connects");
+        if mean >= RESOLUTION_US {
+            figures.insert("upstream_connect_mean_us".to_owned(), mean);
+        }
+        figures.extend(said.counted.iter().map(|(name, grown)| (name.clone(), *grown as f64)));
+        figures.extend(said.gauges.iter().map(|(name, value)| (name.clone(), *value)));
+        // JSON has no word for what is not finite.
+        figures.retain(|_, value| value.is_finite());
+        out.costs.push(ProxyCost { name: proxy.name.clone(), node: proxy.node.clone(), named: proxy.named, figures });
+    }
+    out.metrics = metrics(&out.costs, work);
+    out
+}
+
+/// What a proxy's processes spent between two readings.
+fn window(edges: &Edges) -> BTreeMap<String, f64> {
+    let mut out = delta::window(&edges.start, &edges.end);
+    out.retain(|name, _| !super::processes::is_of_one(name) && name != "processes");
+    let of = |name: &str| out.get(name).copied();
+    let cpu_s = of("cpu_s").or_else(|| Some(of("user_s")? + of("system_s")?));
+    if let Some(cpu_s) = cpu_s {
+        out.insert("cpu_s".to_owned(), cpu_s);
+        out.insert("cores".to_owned(), cpu_s / edges.seconds);
+    }
+    out
+}
+
+fn burden(proxy: &Proxy, cores: f64) -> Burden {
+    // The second server's sidecar is a server's sidecar.
+    let who = proxy.name.split('#').next().unwrap_or_default().to_owned();
+    let threads = proxy.workers;
+    Burden {
+        who,
+        node: proxy.node.clone(),
+        cores,
+        processes: if threads > 0 { vec![Process { cores, threads }] } else { Vec::new() },
+        cpus: proxy.cpus.as_ref().map(|cpus| cpus.iter().copied().collect::<BTreeSet<_>>()),
+    }
+}
+
+/// What the proxies that the path names cost together.
+fn metrics(costs: &[ProxyCost], work: &Work) -> BTreeMap<String, f64> {
+    let named: Vec<&ProxyCost> = costs.iter().filter(|cost| cost.named).collect();
+    let sum = |name: &str| -> Option<f64> {
+        let all: Option<Vec<f64>> = named.iter().map(|cost| cost.figures.get(name).copied()).collect();
+        all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
+    };
+    let cores = sum("cores");
+    let per_request = cores.zip(work.requests_per_s).map(|(cores, rate)| cores / rate * 1e6);
+    let all =
+        [("proxy_cores", cores), ("proxy_cpu_us_per_request", per_request), ("proxy_rss_bytes", sum("rss_bytes"))];
+    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
