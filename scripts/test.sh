@@ -2,8 +2,9 @@
 # Runs every check from the cheapest to the dearest, and sums up.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# A test that needs namespaces and cannot have them has failed, here.
+# A test that needs namespaces or an Envoy and cannot have them has failed, here.
 export HOPBENCH_REQUIRE_NETNS="${HOPBENCH_REQUIRE_NETNS-1}"
+export HOPBENCH_REQUIRE_ENVOY="${HOPBENCH_REQUIRE_ENVOY-1}"
 
 step() { printf '\n== %s\n' "$*"; }
 

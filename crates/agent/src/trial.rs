@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopbench_load::crew::{Context, Crew};
 use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Throttle, Tickets, Window, workload};
-use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, Tick};
+use hopbench_model::{EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick};
 use hopbench_sys::{Waker, clock, cpu, usage};
 use hopbench_wire::{FlowKey, Prepare, Role, WorkloadCode};
 
@@ -426,6 +426,9 @@ impl Trial {
             report.extra.insert(REFUSED_FLOWS.to_owned(), self.tickets.refused() as f64);
         }
         report.settings = self.sockets.settings();
+        report
+            .settings
+            .extend(self.shared.limits.bits_per_s.map(|most| (MAX_RATE_SETTING.to_owned(), most.to_string())));
         for (name, why) in self.observer.unavailable() {
             report.settings.insert(format!("meter_{name}"), format!("unavailable: {why}"));
         }

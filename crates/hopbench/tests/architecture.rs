@@ -187,13 +187,15 @@ fn registries_hold_what_the_folders_hold() {
     let engines: Vec<_> = hopbench_load::engines::ENGINES.iter().map(|(kind, _)| kind.name()).collect();
     let meters: Vec<_> = hopbench_meter::METERS.iter().map(|m| m.name()).collect();
     let formats: Vec<_> = hopbench_report::FORMATS.iter().map(|f| f.name()).collect();
+    let trials: Vec<_> = hopbench_report::export::TRIAL_FORMATS.iter().map(|f| f.name()).collect();
     for (folder, names) in [
+        ("report/src/export/formats", trials),
         ("load/src/workloads", workloads),
         ("load/src/engines", engines),
         ("meter/src/meters", meters),
         ("report/src/formats", formats),
     ] {
-        let registered: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let registered: BTreeSet<String> = names.iter().map(|name| name.replace('-', "_")).collect();
         assert_eq!(registered.len(), names.len(), "{folder}: something is registered twice");
         let mut there = stems(&crates().join(folder));
         there.remove("tests");

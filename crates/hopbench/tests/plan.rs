@@ -99,7 +99,22 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
     ] {
         assert!(page.contains(words), "no {words}: {page}");
     }
+    // One sidecar speaks with no other, and a client's asks nobody.
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("idle.yaml");
+    let text = "name: idle\npaths: {out: bridge@a -> bridge@b mesh client, both: bridge@a -> bridge@b mesh both}\n\
+                mesh: {variants: [plain, no-mtls, policy-check]}\nworkloads: {w: rr}\n";
+    fs::write(&file, text).expect("a scenario");
+    let file = file.to_str().expect("a path");
+    let page = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "changes nothing out.no-mtls no-mtls: there is no second proxy out.policy-check policy-check: a client's \
+                sidecar asks nobody";
+    assert!(page.ends_with(told), "{page}");
+    let idle = json(&["plan", file, "--json"])["without_effect"].clone();
+    assert_eq!(idle.as_array().map(Vec::len), Some(2), "{idle}");
+    assert_eq!((&idle[0]["path"], &idle[0]["setting"]), (&"out.no-mtls".into(), &"no-mtls".into()));
     let page = ran(&["plan", "mesh-latency"]).stdout;
+    assert!(!page.contains("changes nothing"), "{page}");
     assert!(page.contains("bridge@a -> bridge@b, mesh both "), "{page}");
     assert!(!page.contains("variant plain"), "what goes without saying: {page}");
     for (scenario, envoy) in [("mesh-latency", true), ("cni-matrix", false)] {

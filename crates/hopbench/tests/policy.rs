@@ -132,7 +132,7 @@ fn each_request_is_checked_and_reported() {
     assert_eq!(rig.telemetry.total("failed_calls"), 0);
     let totals = rig.telemetry.try_totals().expect("totals");
     let series = |at: usize| {
-        let series = &totals["busiest"][at];
+        let series = &totals["series"]["busiest"][at];
         let label = &series["label"];
         assert_eq!(
             (&label["kind"], &label["peer"], &label["path"]),

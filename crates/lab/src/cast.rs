@@ -51,15 +51,18 @@ impl Cast {
         Self { clients, servers, service, gateway, policy: None, offers, path: path.clone() }
     }
 
-    /// Where a pod for the services that proxies ask fits: beside the servers, or beside the clients where those have
-    /// no pods.
-    pub(crate) fn policy_place(&self) -> Place {
+    /// Finds the pod with the services that its proxies ask, one for each variant and place: beside the servers, or
+    /// beside the clients where those have no pods.
+    pub(crate) fn find_policy(&mut self, first: Option<&str>) {
+        let Some(variant) = self.path.variant.as_ref().filter(|_| self.asks()) else { return };
         let beside = if self.path.to.network == "host" { &self.path.from } else { &self.path.to };
-        Place { runtime: None, ..beside.clone() }
+        let place = Place { runtime: None, ..beside.clone() };
+        let later = Some(variant.name.clone()).filter(|name| Some(name.as_str()) != first);
+        self.policy = Some(PodId::first(place, Group::Policy(later)));
     }
 
     /// Whether its proxies ask anybody.
-    pub(crate) fn asks(&self) -> bool {
+    fn asks(&self) -> bool {
         self.path.is_proxied() && self.path.variant.as_ref().is_some_and(|v| v.policy_check || v.policy_report)
     }
 
@@ -68,6 +71,14 @@ impl Cast {
         let mode = self.path.mesh;
         let clients = self.clients.iter().filter(move |_| mode.has_client());
         clients.chain(self.servers.iter().filter(move |_| mode.has_server()))
+    }
+
+    /// Those of its proxies that speak with the services: clients' sidecars tell, and do not ask.
+    pub(crate) fn callers(&self) -> impl Iterator<Item = &PodId> {
+        let reports = self.path.variant.as_ref().is_some_and(|variant| variant.policy_report);
+        let clients = if self.path.mesh.has_client() && reports { self.clients.as_slice() } else { &[] };
+        let servers = if self.path.mesh.has_server() { self.servers.as_slice() } else { &[] };
+        clients.iter().chain(&self.gateway).chain(servers)
     }
 
     /// Whether the clients' sidecars choose the endpoints of its Service, instead of the clients' node.

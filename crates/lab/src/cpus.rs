@@ -28,6 +28,19 @@ pub(crate) fn deal(cpus: &[usize], nodes: usize, ends: &[(usize, usize)]) -> Res
     Ok(dealt)
 }
 
+/// The same, where gateways stand `between` ends: they are kept apart from both, too, if there are CPUs for that.
+pub(crate) fn deal_around(
+    cpus: &[usize],
+    nodes: usize,
+    ends: &[(usize, usize)],
+    between: &[(usize, usize)],
+) -> Result<Vec<Vec<usize>>, String> {
+    // What is on one node shares its CPUs anyway.
+    let apart: Vec<(usize, usize)> =
+        ends.iter().chain(between.iter().filter(|(end, gateway)| end != gateway)).copied().collect();
+    deal(cpus, nodes, &apart).or_else(|_| deal(cpus, nodes, ends))
+}
+
 /// One CPU a node, so that no path has both ends on one.
 fn apart(cpus: &[usize], nodes: usize, ends: &[(usize, usize)]) -> Option<Vec<Vec<usize>>> {
     let mut given: Vec<usize> = Vec::with_capacity(nodes);
@@ -156,6 +169,21 @@ mod tests {
         assert!(deal(&[0], 2, &[(0, 1)]).is_err());
         assert_eq!(deal(&[0, 1, 2, 3], 2, &[(0, 0), (0, 1)]), Ok(vec![vec![0, 1], vec![2, 3]]));
         assert!(deal(&[0, 1], 2, &[(0, 0), (0, 1)]).unwrap_err().contains("inside one node"));
+    }
+
+    #[test]
+    fn a_gateway_is_kept_apart_where_there_are_cpus() {
+        // Nodes a to d: c, which nobody uses, comes before the gateway's d.
+        let (ends, between) = ([(0, 1)], [(0, 3), (1, 3)]);
+        assert_eq!(deal(&[0, 1, 2], 4, &ends).unwrap()[3], [0], "with the client");
+        assert_eq!(deal_around(&[0, 1, 2], 4, &ends, &between), Ok(vec![vec![0], vec![1], vec![2], vec![2]]));
+        // Two are enough for the ends alone.
+        assert_eq!(deal_around(&[0, 1], 4, &ends, &between), deal(&[0, 1], 4, &ends));
+        assert_eq!(
+            deal_around(&[0, 1], 2, &ends, &[(0, 1), (1, 1)]),
+            Ok(vec![vec![0], vec![1]]),
+            "on the servers' node"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use hopbench_model::{Cell, Path, Plan, ServerSpec, Variant, Via};
 
 use crate::cast::Cast;
 use crate::offer::Offer;
-use crate::pod::{Group, PodId};
+use crate::pod::PodId;
 
 /// What a plan needs of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,7 +38,7 @@ impl Demand {
         for (at, path) in used {
             let service = if matches!(path.via, Via::ClusterIp | Via::NodePort(_)) { services.next() } else { None };
             let mut cast = Cast::new(path, service, first, Offer::all(plan, at));
-            demand.find_policy(&mut cast, first);
+            cast.find_policy(first);
             demand
                 .pods
                 .extend(cast.clients.iter().chain(&cast.servers).chain(&cast.gateway).chain(&cast.policy).cloned());
@@ -55,14 +55,6 @@ impl Demand {
         demand
     }
 
-    /// The pod with the services that a path's proxies ask: one for each variant.
-    fn find_policy(&self, cast: &mut Cast, first: Option<&str>) {
-        let Some(variant) = cast.path.variant.as_ref().filter(|_| cast.asks()) else { return };
-        let group = Group::Policy(Some(variant.name.clone()).filter(|name| Some(name.as_str()) != first));
-        let known = self.paths.values().filter_map(|other| other.policy.as_ref()).find(|pod| pod.group == group);
-        cast.policy = Some(known.cloned().unwrap_or_else(|| PodId::first(cast.policy_place(), group)));
-    }
-
     /// Whether there are proxies at all.
     pub(crate) fn is_proxied(&self) -> bool {
         self.paths.values().any(|cast| cast.path.is_proxied())
@@ -72,6 +64,13 @@ impl Demand {
     pub(crate) fn policies(&self) -> BTreeMap<&PodId, &Variant> {
         let pods = self.paths.values().filter_map(|cast| Some((cast.policy.as_ref()?, cast.path.variant.as_ref()?)));
         pods.collect()
+    }
+
+    /// How many proxies and services that is.
+    pub(crate) fn posts(&self) -> usize {
+        let gateways = self.paths.values().filter(|cast| cast.gateway.is_some()).count();
+        let services = |variant: &Variant| usize::from(variant.policy_check) + usize::from(variant.policy_report);
+        self.sidecars.len() + gateways + self.policies().into_values().map(services).sum::<usize>()
     }
 
     fn name_cpus(&mut self, plan: &Plan, cell: Cell) {
@@ -169,5 +168,22 @@ mod tests {
         let sidecars: BTreeSet<_> = sidecars.iter().map(|(pod, variant)| (pod.as_str(), *variant)).collect();
         assert_eq!(sidecars, BTreeSet::from(expected));
         assert_eq!(demand.services().len(), 2, "a gateway is no Service");
+        assert_eq!(demand.posts(), 5 + 1 + 1, "sidecars, a gateway, a policy service");
+    }
+
+    /// Whoever asks must be able to get there, whatever other paths there are.
+    #[test]
+    fn whom_proxies_ask_is_beside_the_servers_of_each_path() {
+        let demand = demand(vec![
+            path("one", "bridge", Via::Direct, MeshMode::Both, Some("checked")),
+            path("service", "bridge", Via::ClusterIp, MeshMode::Both, Some("checked")),
+            path("other", "macvlan", Via::Direct, MeshMode::Both, Some("checked")),
+            path("host", "host", Via::Direct, MeshMode::Client, Some("checked")),
+        ]);
+        let asked = |name: &str| demand.paths[name].policy.as_ref().map(PodId::to_string).unwrap_or_default();
+        assert_eq!(asked("one"), "bridge@b/policy");
+        assert_eq!((asked("service"), asked("other")), (asked("one"), "macvlan@b/policy".to_owned()));
+        assert_eq!(asked("host"), "bridge@a/policy", "nodes have no pods");
+        assert_eq!(demand.policies().len(), 3);
     }
 }

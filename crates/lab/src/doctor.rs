@@ -2,7 +2,6 @@
 //!
 //! To add a check: one file in `doctor/` and one line in [`CHECKS`].
 
-mod bounded;
 mod cpus;
 mod envoy;
 mod icmp;

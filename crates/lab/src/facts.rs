@@ -6,6 +6,7 @@ use hopbench_model::{CpuSet, LabSpec};
 
 use crate::addresses;
 use crate::built::Built;
+use crate::pod::PodId;
 use crate::runtime::Runtime;
 use crate::runtimes::runtime;
 use crate::tools;
@@ -51,11 +52,10 @@ pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>
         }
         given => (
             if apart {
-                "every node has CPUs of its own"
+                "every node has CPUs of its own".to_owned()
             } else {
-                "the ends of every path have different CPUs; other nodes share them"
-            }
-            .to_owned(),
+                format!("the ends of every path have different CPUs; {}", sharing(built).join(", "))
+            },
             match given {
                 Ok(()) => "steered to the node's CPUs".to_owned(),
                 Err(why) => format!("not steered to the node's CPUs: {why}"),
@@ -65,4 +65,26 @@ pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>
     put("cpus".to_owned(), cpus);
     put("receive".to_owned(), receive);
     facts
+}
+
+/// Which nodes share CPUs: `b and c share 1`.
+fn sharing(built: &Built) -> Vec<String> {
+    let mut on: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for node in &built.nodes {
+        for cpu in node.cpus.iter().flatten() {
+            on.entry(*cpu).or_default().push(&node.spec.name);
+        }
+    }
+    let shared = on.into_iter().filter(|(_, nodes)| nodes.len() > 1);
+    shared.map(|(cpu, nodes)| format!("{} share CPU {cpu}", nodes.join(" and "))).collect()
+}
+
+/// The other pods that run on CPUs of this one; `None` where no node has CPUs of its own.
+pub(crate) fn beside(built: &Built, pod: &PodId) -> Option<String> {
+    let cpus = |pod: &PodId| built.node(&pod.place.node)?.cpus.as_ref();
+    let own = cpus(pod)?;
+    let meets = |other: &&PodId| cpus(other).is_some_and(|cpus| cpus.iter().any(|cpu| own.contains(cpu)));
+    let others: Vec<String> =
+        built.pods.keys().filter(|other| *other != pod).filter(meets).map(PodId::to_string).collect();
+    Some(if others.is_empty() { "no other pod".to_owned() } else { others.join(", ") })
 }

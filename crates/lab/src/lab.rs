@@ -5,7 +5,7 @@ use std::fs::File;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-use hopbench_model::{CpuSet, Fault, LabSpec, Path, Plan, Point, Proof};
+use hopbench_model::{CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
 
 use crate::addresses;
@@ -92,7 +92,15 @@ impl Lab {
         let number = |name: &str| built.nodes.iter().position(|node| node.spec.name == name);
         let ends: Vec<(usize, usize)> =
             plan.paths.iter().filter_map(|path| Some((number(&path.from.node)?, number(&path.to.node)?))).collect();
-        let shares = cpus::deal(&allowed, built.nodes.len(), &ends)?;
+        let gateway = |path: &Path| if let Via::Gateway(node) = &path.via { number(node) } else { None };
+        let with = |path: &Path, end: &str| Some((number(end)?, gateway(path)?));
+        let between: Vec<(usize, usize)> = plan
+            .paths
+            .iter()
+            .flat_map(|path| [&path.from, &path.to].map(|end| with(path, &end.node)))
+            .flatten()
+            .collect();
+        let shares = cpus::deal_around(&allowed, built.nodes.len(), &ends, &between)?;
         for (node, share) in built.nodes.iter_mut().zip(shares) {
             node.cpus = Some(share);
         }
@@ -244,12 +252,12 @@ impl Testbed for Lab {
         let trail = Trail::of(&cast, &self.spec);
         let built = self.built.as_mut().ok_or_else(|| Fault::input("the lab is not built"))?;
         let mut counters = counters::read(built, &cast, &trail)?;
-        counters.extend(self.mesh.counters(&posts::met(&cast, &self.demand, false))?);
+        counters.extend(self.mesh.counters(&posts::met(&cast, &self.demand, is_bypassed(route)))?);
         Ok(counters)
     }
 
     fn gauges(&mut self, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
-        let met = posts::met(self.cast(&route.path)?, &self.demand, false);
+        let met = posts::met(self.cast(&route.path)?, &self.demand, is_bypassed(route));
         self.mesh.gauges(&met)
     }
 
@@ -304,6 +312,11 @@ impl Testbed for Lab {
         let sidecars = self.demand.sidecars.iter();
         facts
             .extend(sidecars.map(|(pod, variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name))));
+        let gateways = self.demand.paths.values().filter_map(|cast| cast.gateway.as_ref());
+        let helpers = gateways.chain(self.demand.policies().into_keys());
+        facts.extend(
+            helpers.filter_map(|pod| Some((format!("pod {pod} shares CPUs with"), facts::beside(built, pod)?))),
+        );
         let wider = self.demand.named.keys().filter_map(|pod| Some((pod, self.agent_cpus(pod)?)));
         facts.extend(
             wider.map(|(pod, cpus)| {
@@ -321,6 +334,11 @@ impl Testbed for Lab {
         self.built = None;
         self.demand = Demand::default();
     }
+}
+
+/// Whether the traffic of a route passes by all proxies of its path.
+fn is_bypassed(route: &Route) -> bool {
+    route.proxies.iter().all(|proxy| !proxy.named)
 }
 
 /// Where the agent of a pod runs.

@@ -18,11 +18,16 @@ use crate::proxies::{Authority, Proxies, Task};
 /// Proxies send their last reports within this time after the traffic, ns: they do so once a second.
 const REPORTING_NS: Nanos = SECOND + SECOND / 5;
 
+/// How long a proxy needs to look at its own state, ns.
+const LOOK_NS: Nanos = 2_000_000;
+
 /// The mesh of a lab.
 #[derive(Debug)]
 pub(crate) struct Mesh {
     posts: Vec<Post>,
     proxies: Proxies,
+    /// Connections to upstreams that each proxy had open already at the trial's start, by the names of processes.
+    warm: BTreeMap<String, f64>,
     /// Until when reports of a trial may be under way.
     reporting_until: Nanos,
 }
@@ -30,7 +35,7 @@ pub(crate) struct Mesh {
 impl Mesh {
     /// Nothing yet; `program` has the services as subcommands, `log` takes what the processes say.
     pub(crate) fn new(program: PathBuf, log: Option<File>) -> Self {
-        Self { posts: Vec::new(), proxies: Proxies::new(program, log), reporting_until: 0 }
+        Self { posts: Vec::new(), proxies: Proxies::new(program, log), warm: BTreeMap::new(), reporting_until: 0 }
     }
 
     /// Everything that a plan demands, started, each in its pod.
@@ -61,13 +66,16 @@ impl Mesh {
     }
 
     /// Those that a path meets, running, for a trial. Whatever the trial before left to be reported is over then: it
-    /// would move counters of links, and spend CPU, on the account of this one.
+    /// would move counters of links, and spend CPU, on the account of this one. Those that the path does not name are
+    /// tried, too: they show that they stay still, and one that does not run takes nothing.
     ///
     /// # Errors
-    /// One that cannot be started.
+    /// One that the path names and that cannot be started.
     pub(crate) fn meet(&mut self, built: &Built, met: &[Met]) -> Result<Vec<Proxy>, Fault> {
         clock::sleep_until(self.reporting_until);
-        self.start(built, |post| met.iter().any(|met| met.process() == post.name()))?;
+        self.start(built, |post| met.iter().any(|met| met.named && met.process() == post.name()))?;
+        let _ = self.start(built, |post| met.iter().any(|met| !met.named && met.process() == post.name()));
+        self.warm = met.iter().filter_map(|met| self.open(&met.process())).collect();
         let proxy = |met: &Met| {
             let name = met.process();
             self.proxies.fresh(&name);
@@ -84,28 +92,57 @@ impl Mesh {
         Ok(met.iter().map(proxy).collect())
     }
 
-    /// What they have counted, by the names of [`of_proxy`].
+    /// Connections to upstreams that a proxy has open, with its name.
+    fn open(&mut self, name: &str) -> Option<(String, f64)> {
+        // The first question makes it look, and the answer to the second has what it saw.
+        self.proxies.gauges(name).ok()?;
+        clock::sleep_until(clock::now() + LOOK_NS);
+        Some((name.to_owned(), *self.proxies.gauges(name).ok()?.get("upstream_active_connections")?))
+    }
+
+    /// What they have counted, by the names of [`of_proxy`]; nothing of those that the path does not name and that cannot
+    /// be asked.
     ///
     /// # Errors
-    /// One that has ended or does not answer.
+    /// One that the path names and that has ended or does not answer.
     pub(crate) fn counters(&mut self, met: &[Met]) -> Result<Counters, Fault> {
-        let mut counters = Counters::new();
-        for met in met {
-            let read = self.proxies.counters(&met.process())?;
-            counters.extend(read.into_iter().map(|(counter, value)| (of_proxy(&met.name, &counter), value)));
-        }
+        // Also where they cannot be read.
         if met.iter().any(|met| met.named && met.role == Role::Telemetry) {
             self.reporting_until = clock::now() + REPORTING_NS;
+        }
+        let mut counters = Counters::new();
+        // The services first: what proxies report meanwhile was sent by nobody otherwise.
+        let mut all: Vec<&Met> = met.iter().collect();
+        all.sort_by_key(|met| met.role);
+        for met in all {
+            let read = match self.proxies.counters(&met.process()) {
+                // The proof says so.
+                Err(_) if !met.named => continue,
+                read => read?,
+            };
+            // What a trial wrote is of no use to anybody, and its memory is.
+            self.proxies.fresh(&met.process());
+            counters.extend(read.into_iter().map(|(counter, value)| (of_proxy(&met.name, &counter), value)));
         }
         Ok(counters)
     }
 
-    /// What they say of themselves now, by their names.
+    /// What they say of themselves now, by their names, and `warm_upstream_connections`: those to upstreams that they had
+    /// open already when the trial began, from trials before it.
     ///
     /// # Errors
     /// The same.
     pub(crate) fn gauges(&mut self, met: &[Met]) -> Result<BTreeMap<String, Gauges>, Fault> {
-        met.iter().map(|met| Ok((met.name.clone(), self.proxies.gauges(&met.process())?))).collect()
+        let mut gauges = BTreeMap::new();
+        for met in met {
+            let mut read = match self.proxies.gauges(&met.process()) {
+                Err(_) if !met.named => continue,
+                read => read?,
+            };
+            read.extend(self.warm.get(&met.process()).map(|open| ("warm_upstream_connections".to_owned(), *open)));
+            gauges.insert(met.name.clone(), read);
+        }
+        Ok(gauges)
     }
 
     /// Ends them all.

@@ -64,6 +64,8 @@ fn whole(spec: &LabSpec, demand: &Demand) -> Vec<Need> {
 const FILES_OF_A_POD: usize = 8;
 /// Descriptors of a node: its namespace, its netlink socket, programs that set its rules.
 const FILES_OF_A_NODE: usize = 8;
+/// Descriptors of a proxy or a service: its words twice, its namespace, its admin endpoint, the meters of its process.
+const FILES_OF_A_PROXY: usize = 5;
 /// Descriptors of everything else.
 const FILES: usize = 128;
 
@@ -72,8 +74,10 @@ const FILES: usize = 128;
 /// # Errors
 /// The system allows fewer; the limit, and what to do about it.
 pub(crate) fn open_files(spec: &LabSpec, demand: &Demand) -> Result<(), String> {
-    let wanted = (FILES + spec.nodes.len() * FILES_OF_A_NODE + demand.pods.len() * FILES_OF_A_POD) as u64;
-    let what = format!("a lab of {} nodes and {} pods needs {wanted} open files", spec.nodes.len(), demand.pods.len());
+    let (nodes, pods, proxies) = (spec.nodes.len(), demand.pods.len(), demand.posts());
+    let wanted = (FILES + nodes * FILES_OF_A_NODE + pods * FILES_OF_A_POD + proxies * FILES_OF_A_PROXY) as u64;
+    let of_mesh = if proxies == 0 { String::new() } else { format!(" and {proxies} proxies and services") };
+    let what = format!("a lab of {nodes} nodes and {pods} pods{of_mesh} needs {wanted} open files");
     match hopbench_sys::limits::raise_open_files(wanted) {
         Ok(limit) if limit >= wanted => Ok(()),
         Ok(limit) => Err(format!("{what}; the limit is {limit}: raise the hard limit (`ulimit -Hn`, LimitNOFILE=)")),

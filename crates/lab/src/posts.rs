@@ -9,18 +9,16 @@ use crate::cast::Cast;
 use crate::demand::Demand;
 use crate::pod::PodId;
 use crate::proxies::{Authority, Program};
-use crate::sidecar;
+use crate::sidecar::{self, TELEMETRY_PORT};
 
 /// The port of the policy service in its pod.
 const POLICY_PORT: u16 = 15_010;
-/// The port of the telemetry service in its pod.
-const TELEMETRY_PORT: u16 = 15_011;
 /// The admin endpoint of a proxy: a name in its pod's network namespace.
 const ADMIN: &str = "@hopbench-admin";
 /// The access log of a proxy, which has folders of its own.
 const ACCESS_LOG: &str = "/tmp/access.log";
 
-/// What a process of the mesh is.
+/// What a process of the mesh is; those that are asked come before those that ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     Policy,
@@ -88,10 +86,9 @@ pub(crate) fn all(
         posts.extend(variant.policy_check.then(|| post(Role::Policy)));
         posts.extend(variant.policy_report.then(|| post(Role::Telemetry)));
     }
-    let proxy = |role: Role, pod: &PodId, variant: &Variant, listeners| -> Result<Post, Fault> {
-        let asked = demand.policies().into_iter().find(|(_, of)| of.name == variant.name);
-        let asked = asked.and_then(|(pod, _)| address(pod));
-        let at = |port: u16| asked.map(|address| SocketAddr::from((address, port)));
+    // `asked` is one of the paths for which this proxy checks: they end at the same place.
+    let proxy = |role: Role, pod: &PodId, variant: &Variant, asked: Option<&Cast>, listeners| -> Result<Post, Fault> {
+        let policy = asked.filter(|_| variant.policy_check).and_then(|cast| address(cast.policy.as_ref()?));
         let proxy = Proxy {
             name: pod.to_string(),
             variant: variant.clone(),
@@ -100,17 +97,18 @@ pub(crate) fn all(
             mark: (role == Role::Sidecar).then_some(MARK),
             identity: Some(authority.identity(&pod.to_string())?),
             access_log: ACCESS_LOG.to_owned(),
-            policy: at(POLICY_PORT).filter(|_| variant.policy_check),
-            telemetry: at(TELEMETRY_PORT).filter(|_| variant.policy_report),
+            policy: policy.map(|address| SocketAddr::from((address, POLICY_PORT))),
         };
         Ok(Post { role, pod: pod.clone(), variant: variant.clone(), proxy: Some(proxy) })
     };
     for (pod, variant) in &demand.sidecars {
-        posts.push(proxy(Role::Sidecar, pod, variant, sidecar::listeners(pod, demand, address))?);
+        let mut paths = demand.paths.values();
+        let asked = paths.find(|cast| cast.path.mesh.has_server() && cast.servers.contains(pod));
+        posts.push(proxy(Role::Sidecar, pod, variant, asked, sidecar::listeners(pod, demand, address))?);
     }
     for cast in demand.paths.values() {
         if let (Some(pod), Some(variant)) = (&cast.gateway, &cast.path.variant) {
-            posts.push(proxy(Role::Gateway, pod, variant, sidecar::gateway(cast, address))?);
+            posts.push(proxy(Role::Gateway, pod, variant, Some(cast), sidecar::gateway(cast, address))?);
         }
     }
     Ok(posts)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 
 use hopbench_model::CpuSet;
@@ -72,6 +73,14 @@ pub(crate) fn listening(pid: u32) -> BTreeSet<u16> {
     ["tcp", "tcp6"].iter().flat_map(|table| of(table).lines().filter_map(port).collect::<Vec<_>>()).collect()
 }
 
+/// Whether a process is known to have ended: what cannot be looked at is not.
+pub(crate) fn has_ended(pid: u32) -> bool {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => parsed(&stat).is_some_and(|stat| !stat.is_alive()),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
+}
+
 /// Whether a process is there and has not ended.
 pub(crate) fn is_alive(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.is_alive())
@@ -100,7 +109,10 @@ impl Stat {
 }
 
 fn stat(pid: u32) -> Option<Stat> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    parsed(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn parsed(stat: &str) -> Option<Stat> {
     // The name in parentheses may hold anything. State, parent and start are fields 3, 4 and 22.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?.chars().next()?;
@@ -153,6 +165,7 @@ mod tests {
         }
         // Dead, and not collected yet.
         while now.is_alive() {}
+        assert!(has_ended(child.id()) && !has_ended(own));
         assert!(Process::now(child.id()).is_none() && stat(child.id()).is_some());
         child.wait().unwrap();
         assert!(!is_alive(child.id()) && network_of(child.id()).is_none());

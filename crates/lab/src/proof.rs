@@ -117,7 +117,7 @@ pub(crate) fn prove(known: &Known<'_>, before: &Counters, after: &Counters, seen
     proofs.extend(links::translated(known, &grown, load, bypasses(seen.job)));
     proofs.extend(proxies::proxies(known, &grown, seen));
     proofs.extend(links::carried(known.trail, &grown, load));
-    proofs.push(links::still(known, &grown, load));
+    proofs.push(links::still(known, &grown, load, bypasses(seen.job)));
     proofs
 }
 

@@ -13,6 +13,9 @@ use crate::offer::Offer;
 use crate::pod::PodId;
 use crate::service;
 
+/// The port of the telemetry service in its pod.
+pub(crate) const TELEMETRY_PORT: u16 = 15_011;
+
 /// The listeners of a pod's sidecar; only what the plan needs. `address` knows where pods are.
 pub(crate) fn listeners(
     pod: &PodId,
@@ -24,7 +27,7 @@ pub(crate) fn listeners(
         let mode = cast.path.mesh;
         for offer in &cast.offers {
             if mode.has_server() && cast.servers.contains(pod) {
-                let route = inward(pod, cast, *offer);
+                let route = inward(pod, cast, *offer, address);
                 inbound.insert(route.port, route);
             }
             if mode.has_client() && cast.clients.contains(pod) {
@@ -51,8 +54,14 @@ pub(crate) fn entered(cast: &Cast) -> MeshMode {
     }
 }
 
+/// Who is told of the traffic of a path.
+fn telemetry(cast: &Cast, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<SocketAddr> {
+    cast.path.variant.as_ref().filter(|variant| variant.policy_report)?;
+    Some(SocketAddr::from((address(cast.policy.as_ref()?)?, TELEMETRY_PORT)))
+}
+
 /// From the pod's exposed port to whoever answers in it.
-fn inward(pod: &PodId, cast: &Cast, offer: Offer) -> Route {
+fn inward(pod: &PodId, cast: &Cast, offer: Offer, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Route {
     let mode = entered(cast);
     Route {
         name: format!("in-{}-{mode}", offer.word()),
@@ -62,6 +71,7 @@ fn inward(pod: &PodId, cast: &Cast, offer: Offer) -> Route {
         from_proxy: mode == MeshMode::Both,
         to_proxy: false,
         checked: true,
+        telemetry: telemetry(cast, address),
         upstream: Upstream::Endpoints(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, offer.own_port(pod)))]),
     }
 }
@@ -78,6 +88,7 @@ fn outward(cast: &Cast, offer: Offer, address: impl Fn(&PodId) -> Option<Ipv4Add
         from_proxy: false,
         to_proxy: mode == MeshMode::Both,
         checked: false,
+        telemetry: telemetry(cast, &address),
         upstream: Upstream::Original(None),
     };
     match (&cast.path.via, cast.service) {
@@ -116,6 +127,7 @@ pub(crate) fn gateway(cast: &Cast, address: impl Fn(&PodId) -> Option<Ipv4Addr>)
             from_proxy: false,
             to_proxy: mode == MeshMode::Both,
             checked: true,
+            telemetry: telemetry(cast, &address),
             upstream: Upstream::Endpoints(cast.servers.iter().filter_map(endpoint).collect()),
         }
     };

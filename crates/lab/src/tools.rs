@@ -1,13 +1,17 @@
 //! Programs of this machine that a lab uses.
 
+mod bounded;
 mod envoy;
 
 use std::env;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use hopbench_model::{Nanos, SECOND};
+
+pub(crate) use bounded::bounded;
 pub(crate) use envoy::envoy;
 pub use envoy::use_envoy;
 
@@ -30,9 +34,17 @@ pub(crate) fn cached(program: &str) -> Option<PathBuf> {
     Some(cache.join("hopbench/bin").join(program)).filter(|file| is_program(file))
 }
 
+/// A program that has not said its version by then hangs.
+const MOST_VERSION_NS: Nanos = 5 * SECOND;
+
 /// What a program prints of its version when it is called with `argument`: the first line.
 pub(crate) fn version(program: &Path, argument: &str) -> io::Result<String> {
-    let output = Command::new(program).arg(argument).stdin(Stdio::null()).output()?;
+    version_within(program, argument, MOST_VERSION_NS)
+}
+
+fn version_within(program: &Path, argument: &str, most_ns: Nanos) -> io::Result<String> {
+    let output = bounded(Command::new(program).arg(argument), most_ns)
+        .map_err(|error| io::Error::new(error.kind(), format!("{argument}: {error}")))?;
     if !output.status.success() {
         return Err(io::Error::other(format!("{argument}: {}", output.status)));
     }
@@ -57,7 +69,7 @@ mod tests {
         let printed = |script: &str| {
             let folder = env::temp_dir().join(format!("hopbench-version-{}-{}", std::process::id(), script.len()));
             std::fs::write(&folder, script).unwrap();
-            let version = version(&shell, folder.to_str().unwrap());
+            let version = version_within(&shell, folder.to_str().unwrap(), SECOND);
             std::fs::remove_file(&folder).unwrap();
             version.map_err(|e| e.to_string().rsplit(": ").next().unwrap_or_default().to_owned())
         };
@@ -65,6 +77,11 @@ mod tests {
         assert_eq!(printed("echo 'y 3' >&2"), Ok("y 3".to_owned()));
         assert_eq!(printed("true"), Err("it printed nothing".to_owned()));
         assert_eq!(printed("exit 3"), Err("3".to_owned()));
+        // Neither one that hangs nor one that leaves somebody with its output is waited for.
+        let start = hopbench_sys::clock::now();
+        assert_eq!(printed("echo z 1; sleep 30; true"), Err("it did not end within 1s".to_owned()));
+        assert_eq!(printed("sleep 30 & echo z 4"), Ok("z 4".to_owned()));
+        assert!(hopbench_sys::clock::now() - start < 20 * SECOND);
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub(crate) struct Stage {
 }
 
 /// The way of a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Trail {
     /// In words, out.
     pub(crate) hops: Vec<String>,
@@ -81,6 +81,8 @@ pub(crate) struct Trail {
     pub(crate) stages: Vec<Stage>,
     /// What must stay still.
     pub(crate) still: Vec<(Link, Side)>,
+    /// What carries what the proxies say to the services that they ask, and need not stay still where they do.
+    pub(crate) called: BTreeSet<(Link, Side)>,
     /// Nodes whose NIC all of the traffic crosses, or as fast a NIC beside it.
     pub(crate) nics: BTreeSet<String>,
     /// Whether it crosses zones.
@@ -193,20 +195,13 @@ fn calls(cast: &Cast) -> impl Iterator<Item = (End<'_>, End<'_>)> {
         let reach = kind(&pod.place.network).map_or(Reach::Node, |kind| kind.reach());
         End { node: &pod.place.node, reach, pods: std::slice::from_ref(pod) }
     }
-    let proxies = cast.sidecars().chain(&cast.gateway);
-    cast.policy.iter().flat_map(move |policy| proxies.clone().map(move |proxy| (end(proxy), end(policy))))
+    cast.policy.iter().flat_map(|policy| cast.callers().map(move |proxy| (end(proxy), end(policy))))
 }
 
 impl Trail {
     /// The way of a path, as the lab was built for it.
     pub(crate) fn of(cast: &Cast, spec: &LabSpec) -> Self {
-        let mut trail = Self {
-            hops: Vec::new(),
-            stages: Vec::new(),
-            still: Vec::new(),
-            nics: BTreeSet::new(),
-            crosses_zones: false,
-        };
+        let mut trail = Self::default();
         let legs = legs(cast);
         let first_is_whole = legs.len() == 1;
         for (from, to) in &legs {
@@ -235,6 +230,13 @@ impl Trail {
             }
         }
         trail.find_still(&legs);
+        let mut talk = Self::default();
+        for (from, to) in calls(cast) {
+            talk.stages_of(from, to, transport(from, to), Way::Out, spec);
+            talk.stages_of(to, from, transport(to, from), Way::Back, spec);
+        }
+        let links = |stage: Stage| stage.links.into_iter().map(move |link| (link, stage.side));
+        trail.called = talk.stages.into_iter().flat_map(links).collect();
         trail
     }
 

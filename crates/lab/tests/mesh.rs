@@ -20,7 +20,7 @@ use hopbench_model::{MeshMode, Path, ServerSpec, Variant, Via};
 use hopbench_testbed::{Need, Proxy, Route, Testbed, proxy_growth};
 
 use plans::{agent, job, meshed, path, plan, point, spec};
-use traffic::{Trial, echo, echo_of, echo_to, watched};
+use traffic::{Trial, echo, echo_of, echo_to, once_each, watched};
 
 /// Runs `body` in a sandbox where there is an Envoy.
 fn inside(test: &str, body: impl FnOnce()) {
@@ -28,7 +28,9 @@ fn inside(test: &str, body: impl FnOnce()) {
     let meshed = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
     let needs = Lab::new(&spec, None).missing(&plan(&spec, vec![meshed], vec![point("rr", agent())]));
     match needs.iter().find(|need| ["envoy", "nft"].contains(&need.what.as_str())) {
-        Some(need) => common::inside::skip(test, &format!("{}: {}", need.what, need.why)),
+        Some(need) => {
+            common::inside::skip(test, &format!("{} is missing: {}; {}", need.what, need.why, need.remedy));
+        }
         None => common::inside::inside(test, body),
     }
 }
@@ -224,15 +226,122 @@ fn variants_have_pods_of_their_own_and_all_carry_the_same() {
                 };
                 let each = if http { 12 } else { 3 };
                 let checks = if variant.policy_check { carriers * each } else { 0 };
-                assert_eq!(all("policy_checks"), checks, "{}", path.name);
+                assert_eq!((all("policy_checks"), all("checks"), all("denied")), (checks, checks, 0), "{}", path.name);
                 let handshakes = path.mesh != MeshMode::Client && variant.mtls;
                 // An HTTP connection between proxies is kept and may stand already.
                 assert!(http || (all("tls_handshakes") > 0) == handshakes, "{}", path.name);
             }
         }
+        let facts = lab.facts();
+        let gateways = |text: &str| text.split(", ").filter(|pod| pod.contains("bridge@c/gateway")).count();
+        let beside: Vec<usize> = facts
+            .iter()
+            .filter(|(name, _)| name.ends_with("shares CPUs with") && gateways(name) == 1)
+            .map(|(_, pods)| gateways(pods))
+            .collect();
+        let all = if facts["node c cpus"] == "shared" { 0 } else { Variant::known().len() };
+        assert_eq!(beside, vec![all.saturating_sub(1); all], "each gateway with the others on its node: {facts:?}");
         assert_eq!(pods.len(), Variant::known().len(), "a client pod for each variant: {pods:?}");
         let names: BTreeSet<_> = pods.into_iter().map(|(_, pod)| pod).collect();
         assert_eq!(names.len(), Variant::known().len(), "{names:?}");
+    });
+}
+
+/// Each path's proxies ask who is beside its own servers, and no link is excused but the way there.
+#[test]
+fn whoever_asks_can_get_there_and_it_is_proved() {
+    let Some(program) = program() else { return };
+    inside("whoever_asks_can_get_there_and_it_is_proved", || {
+        let asks = Variant { name: "asks".to_owned(), policy_check: true, policy_report: true, ..Variant::plain() };
+        // A node's bridge and a pod on its NIC cannot talk, and a node port is reached over another node.
+        let paths = [
+            meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &asks),
+            meshed("macvlan@a", "macvlan@b", Via::Direct, MeshMode::Both, &asks),
+            meshed("overlay@a", "overlay@b", NODE_PORT(), MeshMode::Both, &asks),
+            meshed("bridge@a", "overlay@b", Via::Direct, MeshMode::Client, &asks),
+        ];
+        let spec = spec();
+        let mut lab = Lab::with_agent(&spec, None, program);
+        let points = ["rr", "crr", "http", "udp"].map(|workload| point(workload, agent()));
+        let plan = plan(&spec, paths.to_vec(), points.to_vec());
+        assert_eq!(lab.missing(&plan), []);
+        lab.build(&plan).expect("a lab");
+        for path in &paths {
+            for trial in [echo(&mut lab, path, 3), ask(&mut lab, path, 3, 4), once_each(&mut lab, path, 3)] {
+                let trial = trial.unwrap_or_else(|error| panic!("{}: {error}", path.name));
+                assert_eq!(trial.doubts(&lab), [], "{}", path.name);
+            }
+        }
+    });
+}
+
+/// A new connection for each request, of which the first carries nothing and need not be asked about.
+#[test]
+fn connections_that_carry_something_are_checked_and_it_is_proved() {
+    let Some(program) = program() else { return };
+    inside("connections_that_carry_something_are_checked_and_it_is_proved", || {
+        let checks = Variant { name: "checks".to_owned(), policy_check: true, ..Variant::plain() };
+        let paths =
+            [MeshMode::Server, MeshMode::Both].map(|mode| meshed("bridge@a", "bridge@b", Via::Direct, mode, &checks));
+        let spec = spec();
+        let mut lab = Lab::with_agent(&spec, None, program);
+        lab.build(&plan(&spec, paths.to_vec(), vec![point("crr", agent())])).expect("a lab");
+        for path in &paths {
+            let trial = once_each(&mut lab, path, 5).unwrap_or_else(|error| panic!("{}: {error}", path.name));
+            assert_eq!(trial.doubts(&lab), [], "{}", path.name);
+            let of = |proxy: &str, counter: &str| proxy_growth(&trial.before, &trial.after, proxy)[counter];
+            // A client's sidecar may not have passed the one on that was closed at once.
+            let least = if path.mesh == MeshMode::Server { 6 } else { 5 };
+            assert!((least..=6).contains(&of("server-sidecar", "downstream_connections")), "{:?}", trial.after);
+            // The end of a connection may be asked about as its first bytes would be.
+            assert!((5..=6).contains(&of("policy", "checks")), "{}: {:?}", path.name, trial.after);
+        }
+    });
+}
+
+#[test]
+fn a_sidecar_that_cannot_run_is_no_harm_to_paths_without_it() {
+    inside("a_sidecar_that_cannot_run_is_no_harm_to_paths_without_it", || {
+        let plain = path("bridge@a", "bridge@b", Via::Direct);
+        let both = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
+        let mut lab = built(&[plain.clone(), both.clone()]);
+        let route = lab.route(&plain, &point("rr", agent())).expect("a route");
+        let sidecar = route.proxies.iter().find(|proxy| proxy.name == "server-sidecar").expect("a sidecar");
+        let pid = nix::unistd::Pid::from_raw(sidecar.pids[0] as i32);
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).expect("a kill");
+        // Somebody else has its port.
+        let take = || {
+            let end = Instant::now() + Duration::from_secs(5);
+            loop {
+                match std::net::TcpListener::bind(("0.0.0.0", hopbench_mesh::INBOUND)) {
+                    Ok(listener) => return listener,
+                    Err(error) => assert!(Instant::now() < end, "{error}"),
+                }
+            }
+        };
+        let taken = lab.namespace("bridge@b").expect("a pod").run(take).expect("a namespace to enter");
+        let trial = echo(&mut lab, &plain, 2).expect("traffic");
+        assert_eq!(trial.doubts(&lab), []);
+        let idle = trial.proofs(&lab).into_iter().find(|proof| proof.hop == "server-sidecar").expect("a proof");
+        assert_eq!(idle.evidence, "no proxy is on this path: does not run, it took nothing");
+        assert!(echo(&mut lab, &both, 2).is_err_and(|error| error.contains("bridge@b sidecar")));
+        drop(taken);
+        assert_eq!(echo(&mut lab, &both, 2).expect("traffic").doubts(&lab), []);
+    });
+}
+
+/// Proxies keep the connections of HTTP to each other: what a trial finds open is told.
+#[test]
+fn connections_that_are_open_from_trials_before_are_told() {
+    inside("connections_that_are_open_from_trials_before_are_told", || {
+        let both = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
+        let mut lab = built(std::slice::from_ref(&both));
+        let mut warm = || {
+            let trial = ask(&mut lab, &both, 3, 4).expect("traffic");
+            lab.gauges(&trial.route).expect("gauges")["client-sidecar"]["warm_upstream_connections"]
+        };
+        assert_eq!(warm(), 0.0);
+        assert!(warm() >= 1.0);
     });
 }
 

@@ -12,7 +12,7 @@ mod ports;
 mod proxy;
 mod stats;
 
-pub use ports::{App, Exposed, INBOUND, MARK, OUTBOUND, exposed, is_exposed};
+pub use ports::{App, Exposed, INBOUND, MARK, OUTBOUND, exposed};
 pub use proxy::{Identity, Listener, Protocol, Proxy, Route, Upstream};
 pub use stats::{STATS, counters, gauges};
 

@@ -63,11 +63,6 @@ pub fn exposed() -> impl Iterator<Item = Exposed> {
     EXPOSED.into_iter().flat_map(|(app, protocol)| MODES.map(|mode| Exposed { app, protocol, mode }))
 }
 
-/// What a port stands for, if it is one of them.
-pub fn is_exposed(port: u16) -> Option<Exposed> {
-    exposed().find(|exposed| exposed.port() == port)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -79,7 +74,5 @@ mod tests {
         let ports: BTreeSet<u16> = exposed().map(Exposed::port).collect();
         assert_eq!(ports.len(), exposed().count());
         assert!(ports.iter().all(|port| *port < 32_768 && *port != OUTBOUND && *port != INBOUND));
-        assert!(exposed().all(|one| is_exposed(one.port()) == Some(one)));
-        assert_eq!(is_exposed(80), None);
     }
 }

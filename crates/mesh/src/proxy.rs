@@ -20,7 +20,7 @@ pub struct Proxy {
     pub name: String,
     /// How it is set up.
     pub variant: Variant,
-    /// The Unix socket of its admin endpoint: a path, or a name in the network namespace that begins with `@`.
+    /// The Unix socket of its admin endpoint: `@` and a name in its network namespace.
     pub admin: String,
     /// Where it listens.
     pub listeners: Vec<Listener>,
@@ -30,10 +30,8 @@ pub struct Proxy {
     pub identity: Option<Identity>,
     /// The file of its access log; used where the variant logs.
     pub access_log: String,
-    /// The policy service; needed where the variant checks.
+    /// The policy service; needed where the variant checks, if any route is checked.
     pub policy: Option<SocketAddr>,
-    /// The telemetry service; needed where the variant reports.
-    pub telemetry: Option<SocketAddr>,
 }
 
 /// What a proxy proves to others, and whom it believes.
@@ -71,7 +69,8 @@ pub struct Listener {
 /// What a proxy does with the connections to one port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Its name, which no other route of the proxy has: letters, digits, `-`; not `admin`, `policy` or `telemetry`.
+    /// Its name, which no other route of the proxy has: letters, digits, `-`; not `admin` or `policy`, and
+    /// not beginning with `telemetry`.
     pub name: String,
     /// The address they were meant for; absent: any.
     pub address: Option<Ipv4Addr>,
@@ -85,6 +84,8 @@ pub struct Route {
     pub to_proxy: bool,
     /// Whether the policy service is asked, where the variant checks.
     pub checked: bool,
+    /// The telemetry service that is told of them; needed where the variant reports.
+    pub telemetry: Option<SocketAddr>,
     /// Where they go on to.
     pub upstream: Upstream,
 }

@@ -10,7 +10,7 @@ use line::{Line, lines};
 
 /// The cluster of the policy service.
 pub(crate) const POLICY: &str = "policy";
-/// The cluster of the telemetry service.
+/// The cluster of the telemetry service; what those of further ones begin with.
 pub(crate) const TELEMETRY: &str = "telemetry";
 /// What Envoy calls its own HTTP connection manager.
 const ADMIN: &str = "admin";
@@ -22,10 +22,10 @@ const ADMIN: &str = "admin";
 pub const STATS: &str = concat!(
     "/stats/prometheus?histogram_buckets=cumulative&filter=(%5C.(",
     "downstream_cx_(total%7Cactive)%7Cdownstream_rq_(total%7C5xx)",
-    "%7Cupstream_cx_(total%7Cconnect_fail%7Cconnect_ms%7Coverflow%7Cdestroy_remote_with_active_rq)",
+    "%7Cupstream_cx_(total%7Cactive%7Cconnect_fail%7Cconnect_ms%7Coverflow%7Cdestroy_remote_with_active_rq)",
     "%7Cupstream_rq_(total%7Crx_reset%7Cretry)",
     "%7Cssl%5C.(handshake%7Cconnection_error%7Cfail_verify_.*)",
-    "%7Clogs_dropped%7Cgrpc_entries_flushed",
+    "%7Clogs_dropped%7Cgrpc_entries_flushed%7Cwrite_failed",
     "%7Cmemory_allocated%7Cmemory_heap_size%7Cconcurrency%7Cuptime)",
     "%7Cext_authz%5C.(policy%5C.)?(total%7Cok%7Cdenied%7Cerror))$",
 );
@@ -45,12 +45,13 @@ pub(crate) fn config(all: bool) -> Value {
 const CONNECT_MS: &str = ".upstream_cx_connect_ms";
 
 fn metered() -> Vec<Value> {
-    const ENDS: [&str; 19] = [
+    const ENDS: [&str; 21] = [
         ".downstream_cx_total",
         ".downstream_cx_active",
         ".downstream_rq_total",
         ".downstream_rq_5xx",
         ".upstream_cx_total",
+        ".upstream_cx_active",
         ".upstream_cx_connect_fail",
         CONNECT_MS,
         ".upstream_cx_overflow",
@@ -65,6 +66,7 @@ fn metered() -> Vec<Value> {
         ".ssl.fail_verify_san",
         ".logs_dropped",
         ".grpc_entries_flushed",
+        ".write_failed",
     ];
     let mut patterns: Vec<Value> = ENDS.iter().map(|end| json!({"suffix": end})).collect();
     patterns.push(json!({"contains": "ext_authz."}));
@@ -85,6 +87,7 @@ fn metered() -> Vec<Value> {
 /// - `tls_handshakes` completed and `tls_failures`, on both sides;
 /// - `responses_5xx`: HTTP answers to clients with such a status, whoever made them;
 /// - `policy_checks` begun, `policy_denied`, `policy_errors` without a valid answer;
+/// - `log_write_failures`: of its access log, parts that could not be written and are lost;
 /// - `reports`: entries sent to the telemetry service, which Envoy does once a second; `reports_lost`: thrown away.
 ///
 /// What the proxy does with its admin endpoint and with the policy and telemetry services is left out.
@@ -108,13 +111,14 @@ pub fn counters(body: &[u8]) -> Result<BTreeMap<String, u64>, String> {
 /// What a proxy is at the moment, from its answer to [`STATS`]. Every name is always there.
 ///
 /// `allocated_bytes` and `heap_bytes` (asked of the system) of its allocator, `workers` (threads), `uptime_s` (whole
-/// seconds; 0 in the first answer), `active_connections` from clients.
+/// seconds; 0 in the first answer), `active_connections` from clients, `upstream_active_connections` to applications and
+/// other proxies.
 ///
 /// # Errors
 /// The answer cannot be read, or is not Envoy's.
 pub fn gauges(body: &[u8]) -> Result<BTreeMap<String, f64>, String> {
     let mut sums: BTreeMap<String, f64> = GAUGES.iter().map(|(_, name)| ((*name).to_owned(), 0.0)).collect();
-    for line in envoys(body)? {
+    for line in envoys(body)?.iter().filter(|line| !is_of_service(line)) {
         if let Some((_, name)) = GAUGES.iter().find(|(theirs, _)| *theirs == line.name) {
             *sums.entry((*name).to_owned()).or_default() += line.value;
         }
@@ -122,8 +126,9 @@ pub fn gauges(body: &[u8]) -> Result<BTreeMap<String, f64>, String> {
     Ok(sums)
 }
 
-const COUNTERS: [&str; 18] = [
+const COUNTERS: [&str; 19] = [
     "downstream_connections",
+    "log_write_failures",
     "policy_checks",
     "policy_denied",
     "policy_errors",
@@ -143,9 +148,10 @@ const COUNTERS: [&str; 18] = [
     "upstream_resets",
 ];
 
-const GAUGES: [(&str, &str); 5] = [
+const GAUGES: [(&str, &str); 6] = [
     (ALWAYS, "workers"),
     ("envoy_listener_downstream_cx_active", "active_connections"),
+    ("envoy_cluster_upstream_cx_active", "upstream_active_connections"),
     ("envoy_server_memory_allocated", "allocated_bytes"),
     ("envoy_server_memory_heap_size", "heap_bytes"),
     ("envoy_server_uptime", "uptime_s"),
@@ -165,9 +171,7 @@ fn envoys(body: &[u8]) -> Result<Vec<Line<'_>>, String> {
 /// Which of our counters a line adds to, and how much.
 fn adds_to(line: &Line<'_>, http: &BTreeSet<&str>) -> (&'static [&'static str], f64) {
     let cluster = line.label("envoy_cluster_name");
-    let not_ours = cluster.is_some_and(|name| [POLICY, TELEMETRY].contains(&name))
-        || line.label("envoy_http_conn_manager_prefix") == Some(ADMIN);
-    if not_ours {
+    if is_of_service(line) || line.label("envoy_http_conn_manager_prefix") == Some(ADMIN) {
         return (&[], 0.0);
     }
     let is_http = cluster.is_some_and(|name| http.contains(name));
@@ -193,10 +197,16 @@ fn adds_to(line: &Line<'_>, http: &BTreeSet<&str>) -> (&'static [&'static str], 
         "envoy_ext_authz_policy_error" => &["policy_errors"],
         "envoy_access_logs_grpc_access_log_grpc_entries_flushed" => &["reports"],
         "envoy_access_logs_grpc_access_log_logs_dropped" => &["reports_lost"],
+        "envoy_filesystem_write_failed" => &["log_write_failures"],
         name if is_tls_failure(name) => &["tls_failures"],
         _ => &[],
     };
     (names, line.value)
+}
+
+/// Whether a line is about the connections to the policy and telemetry services.
+fn is_of_service(line: &Line<'_>) -> bool {
+    line.label("envoy_cluster_name").is_some_and(|name| name == POLICY || name.starts_with(TELEMETRY))
 }
 
 fn is_tls_failure(name: &str) -> bool {

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Counts, Nanos, TcpTotals};
 
+/// The setting of an end whose agent moves at most so many bits/s over all its trials, both directions together; a whole
+/// number. Absent: no limit.
+pub const MAX_RATE_SETTING: &str = "max_rate_bits_per_s";
+
 /// Which latency a histogram holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

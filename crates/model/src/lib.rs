@@ -28,10 +28,10 @@ pub mod units;
 mod warning;
 
 pub use counter::{Counter, Counts};
-pub use end_report::{EndReport, FlowReport, LatencyKind, Reading, Tick};
+pub use end_report::{EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick};
 pub use fault::{Fault, FaultKind};
 pub use job::{CpuSet, EngineKind, Job, Pacing, Schedule, Timing};
-pub use mesh::{FLAGS_HEADER, HttpVersion, MeshMode, Variant};
+pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant};
 pub use path::{Path, Place, Via};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec, point_label};
 pub use problem::Problem;

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The field of an answer's head in which a proxy says by Envoy's flags why it gave the answer itself: `UF`.
 pub const FLAGS_HEADER: &str = "x-hopbench-flags";
 
+/// What the evidence of a hop begins with where the traffic of a trial is none that proxies carry.
+pub const BYPASSES_PROXY: &str = "bypasses proxy";
+
 /// Which ends of a path have a sidecar that the traffic passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -150,6 +153,31 @@ impl Variant {
         out
     }
 
+    /// The most characters of a name that [`Variant::name_of`] makes; a longer one nobody reads.
+    const LONGEST_NAME: usize = 40;
+
+    /// A name for what it does: how it differs from [`Variant::plain`], like `no-mtls`, `policy-check+policy-report` or
+    /// `concurrency=4`; `custom` where that would be longer than 40 characters.
+    pub fn name_of(&self) -> String {
+        let plain = Self::plain();
+        let switches = [
+            (!self.mtls, "no-mtls"),
+            (self.stats, "stats"),
+            (self.access_log, "access-log"),
+            (self.policy_check, "policy-check"),
+            (self.policy_report, "policy-report"),
+            (self.upstream == HttpVersion::Http2, "http2"),
+        ];
+        let mut ways: Vec<String> = switches.iter().filter(|(is, _)| *is).map(|(_, way)| (*way).to_owned()).collect();
+        ways.extend((self.concurrency != plain.concurrency).then(|| format!("concurrency={}", self.concurrency)));
+        ways.extend(self.max_connections.map(|most| format!("max-connections={most}")));
+        match ways.join("+") {
+            name if name.is_empty() => plain.name,
+            name if name.len() > Self::LONGEST_NAME => "custom".to_owned(),
+            name => name,
+        }
+    }
+
     /// The variants that a scenario can name without describing them.
     pub fn known() -> Vec<Self> {
         let plain = Self::plain();
@@ -185,6 +213,22 @@ mod tests {
         assert_eq!(other.summary(), told);
         let lines: std::collections::BTreeSet<String> = Variant::known().iter().map(Variant::summary).collect();
         assert_eq!(lines.len(), Variant::known().len());
+    }
+
+    #[test]
+    fn a_name_is_made_of_what_differs() {
+        let mut known = Variant::known();
+        known.iter().for_each(|one| assert_eq!(one.name_of(), one.name));
+        let two = Variant { policy_check: true, policy_report: true, ..known.remove(0) };
+        let plain = Variant::plain;
+        for (variant, name) in [
+            (Variant { stats: false, ..two.clone() }, "policy-check+policy-report"),
+            (Variant { concurrency: 4, ..plain() }, "concurrency=4"),
+            (Variant { mtls: false, max_connections: Some(8), ..plain() }, "no-mtls+max-connections=8"),
+            (Variant { access_log: true, ..two }, "custom"),
+        ] {
+            assert_eq!(variant.name_of(), name);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{MeshMode, Variant};
+use crate::{HttpVersion, MeshMode, Variant};
 
 /// Where an endpoint lives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -86,6 +86,27 @@ impl Path {
         !self.mesh.is_none() || matches!(self.via, Via::Gateway(_))
     }
 
+    /// Whether a connection of a client ends at a proxy that is not in the server's pod: at its own sidecar or a gateway.
+    pub fn ends_connections(&self) -> bool {
+        self.mesh.has_client() || matches!(self.via, Via::Gateway(_))
+    }
+
+    /// What its variant says that changes nothing on it, by the names of known variants, with the reason.
+    pub fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
+        let Some(variant) = &self.variant else { return Vec::new() };
+        let gateway = matches!(self.via, Via::Gateway(_));
+        let two = self.mesh == MeshMode::Both || gateway && self.mesh.has_server();
+        // The policy service is asked on the way in: by a gateway and by servers' sidecars.
+        let asks = gateway || self.mesh.has_server();
+        let alone = "there is no second proxy";
+        let all = [
+            (!variant.mtls && !two, "no-mtls", alone),
+            (variant.upstream == HttpVersion::Http2 && !two, "http2", alone),
+            (variant.policy_check && !asks, "policy-check", "a client's sidecar asks nobody"),
+        ];
+        all.into_iter().filter(|(is, ..)| *is).map(|(_, setting, why)| (setting, why)).collect()
+    }
+
     /// What stands between its ends, in words: `direct`, `direct, mesh both`, `gateway@c, mesh server, variant stats`; the
     /// variant is not named when it is called `plain`.
     pub fn way(&self) -> String {
@@ -103,6 +124,26 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_needs_a_second_proxy_or_a_servers_changes_nothing_without() {
+        let place = |node: &str| Place { network: "bridge".to_owned(), node: node.to_owned(), runtime: None };
+        let all = Variant { mtls: false, upstream: HttpVersion::Http2, policy_check: true, ..Variant::plain() };
+        let idle = |via: Via, mesh, variant: &Variant| -> Vec<&str> {
+            let (from, to, variant) = (place("a"), place("b"), Some(variant.clone()));
+            let path = Path { name: String::new(), from, to, via, clients: 1, backends: 1, mesh, variant };
+            path.without_effect().into_iter().map(|(setting, _)| setting).collect()
+        };
+        let gateway = || Via::Gateway("c".to_owned());
+        assert_eq!(idle(Via::Direct, MeshMode::Client, &all), ["no-mtls", "http2", "policy-check"]);
+        assert_eq!(idle(Via::Direct, MeshMode::Server, &all), ["no-mtls", "http2"]);
+        assert_eq!(idle(gateway(), MeshMode::None, &all), ["no-mtls", "http2"]);
+        for (via, mesh) in [(Via::Direct, MeshMode::Both), (gateway(), MeshMode::Server)] {
+            assert!(idle(via, mesh, &all).is_empty());
+        }
+        let others = Variant { stats: true, access_log: true, policy_report: true, ..Variant::plain() };
+        assert!(idle(Via::Direct, MeshMode::Client, &others).is_empty());
+    }
 
     #[test]
     fn the_way_names_what_stands_between_the_ends_and_nothing_else() {

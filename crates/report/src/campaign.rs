@@ -29,6 +29,7 @@ mod notes;
 mod plot;
 mod point;
 mod scale;
+mod spread;
 mod summarize;
 mod summary;
 mod verdict;

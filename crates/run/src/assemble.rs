@@ -25,7 +25,7 @@ use crate::resolve::Target;
 use crate::warnings::warnings;
 use cost::End;
 pub use proxies::ProxySaid;
-use proxies::Work;
+use proxies::{Connections, Work};
 
 /// What a record says besides what was measured.
 #[allow(missing_debug_implementations, reason = "a workload is code, not data")]
@@ -73,8 +73,10 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     let figures = setting.workload.figures(&trial);
     let started = OffsetDateTime::UNIX_EPOCH + outcome.started;
     let (clients, servers) = ends(setting, &together, outcome);
-    let mut proxies =
-        proxies::spent(setting.proxies, &outcome.proxies, &Work::of(setting.workload, &figures.metrics, client));
+    let work = Work::of(setting.workload, &figures.metrics, client);
+    let servers_count = u32::try_from(outcome.servers.len()).unwrap_or(u32::MAX);
+    let connections = Connections { each_client: job.connections, all: together.connections, servers: servers_count };
+    let mut proxies = proxies::spent(setting.proxies, &outcome.proxies, &work, connections);
     let (of_proxies, unavailable) = (std::mem::take(&mut proxies.metrics), std::mem::take(&mut proxies.unavailable));
     let spent = cost::spent(&clients, &servers, proxies, outcome.one_machine);
     let mut record = Record {
@@ -117,7 +119,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     record.warnings.extend(spent.warning);
     record.invariants.extend(spent.invariants);
     let limits = Limits { burdens: spent.burdens, one_machine: outcome.one_machine, link: setting.link, proxied };
-    (record.limited_by, record.limited_because) = limited_by_agents(&together, &record, &limits, &outcome.limited);
+    (record.limited_by, record.limited_because) = limited_by_agents(&together, &record, &limits, outcome);
     record.warnings.extend(overhead_seen(outcome, record.window_s));
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);

@@ -45,6 +45,10 @@ pub trait Watcher {
 
     /// Whether the user wants the trial to end now.
     fn interrupted(&self) -> bool;
+
+    /// All connections are open: in the middle of the warm-up and once more shortly before the window ends, for what is
+    /// to be asked of others meanwhile. What takes longer than some milliseconds makes the readings that follow late.
+    fn in_traffic(&mut self) {}
 }
 
 /// What came of a trial.

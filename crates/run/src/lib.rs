@@ -2,13 +2,14 @@
 //!
 //! - [`Link`]: a conductor's end of a control session;
 //! - [`conduct`]: one trial;
-//! - [`record`]: what all ends saw, as a record;
+//! - [`record`]: what all ends saw, as a record; [`failed_exchanges`]: whether it is one of failures;
 //! - [`Campaign`]: a whole plan in rounds, on whatever testbed;
 //! - [`results`]: the folder that holds what a campaign measured.
 
 mod assemble;
 mod campaign;
 mod conduct;
+mod failed;
 mod limited;
 mod link;
 mod link_rate;
@@ -23,6 +24,7 @@ mod words;
 pub use assemble::{ProxySaid, Setting, record};
 pub use campaign::{Campaign, Ended, Event, Finished, Observer, measurable, new_run, order, same_build};
 pub use conduct::{Edges, Ends, Outcome, Watch, Watcher, conduct};
+pub use failed::failed_exchanges;
 pub use link::Link;
 pub use link_rate::LinkRate;
 pub use resolve::{Target, resolve};

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use hopbench_model::units::BitRate;
 use hopbench_model::{EngineKind, Job, Record, Schedule};
 
+use crate::conduct::Outcome;
 use crate::link_rate::LinkRate;
 use crate::words;
 pub(crate) use cpu::{Burden, CLIENT, Process, SERVER};
@@ -20,6 +21,8 @@ const MOSTLY: f64 = 0.5;
 const MANY_RETRANSMISSIONS: f64 = 0.01;
 /// More of what the link can carry than this is all that it carries: acknowledgements and new connections take a part.
 const LINK_FULL: f64 = 0.95;
+/// Whose retransmissions are known where there are proxies.
+const NEAREST: &str = "on the ends' own connections (behind the first proxy this is not known)";
 /// Sends later than this at p99, while connections are free, are the generator's fault, ns.
 pub(crate) const LATE_NS: u64 = 1_000_000;
 
@@ -47,7 +50,7 @@ pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
     let metrics = &record.metrics;
     let found = schedule(record)
         .or_else(|| link(job, metrics, limits.link?))
-        .or_else(|| retransmission(metrics, record.window_s))
+        .or_else(|| retransmission(metrics, record.window_s, limits.proxied))
         .or_else(|| bit_rate(job, metrics));
     if let Some(found) = found {
         return found;
@@ -57,25 +60,33 @@ pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
         return verdict("unknown", why);
     }
     cpu::full(job, record, limits).or_else(|| buffer(metrics, limits.proxied)).unwrap_or_else(|| {
+        let cpus = if limits.proxied { "no CPU of ends or proxies was full" } else { "no CPU of the ends was full" };
+        let twice = if limits.proxied {
+            format!("few bytes were sent twice {NEAREST}")
+        } else {
+            "few bytes were sent twice".to_owned()
+        };
         let why = if job.engine == EngineKind::Spin && metrics.contains_key("requests_per_s") {
             "busy polling fills its CPUs; each exchange waits for the answer before it, so the round trip sets the rate"
+                .to_owned()
         } else if job.schedule == Schedule::Closed && metrics.contains_key("requests_per_s") {
-            "no CPU of the ends was full and no buffer: each exchange waits for the answer before it, so the round trip \
-             sets the rate"
+            format!(
+                "{cpus} and no buffer: each exchange waits for the answer before it, so the round trip sets the rate"
+            )
         } else {
-            "no CPU of the ends was full, few bytes were sent twice, no buffer was full for long"
+            format!("{cpus}, {twice}, no buffer was full for long")
         };
-        verdict("unknown", why.to_owned())
+        verdict("unknown", why)
     })
 }
 
-/// The same, where agents said that they keep to limits of their own: a trial that came up to one was held by it,
-/// whatever else that made it wait for.
-pub(crate) fn limited_by_agents(job: &Job, record: &Record, limits: &Limits, said: &[String]) -> Verdict {
+/// The same, where agents keep to limits of their own: a trial in which one came up to its own was held by it, whatever
+/// else that made it wait for.
+pub(crate) fn limited_by_agents(job: &Job, record: &Record, limits: &Limits, outcome: &Outcome) -> Verdict {
     let found = limited(job, record, limits);
     match found.0.as_str() {
         "target_rate" | "nic" => found,
-        _ => agent::held(&record.metrics, said).unwrap_or(found),
+        _ => agent::held(&outcome.clients, &outcome.servers).unwrap_or(found),
     }
 }
 
@@ -128,15 +139,16 @@ fn link(job: &Job, metrics: &BTreeMap<String, f64>, link: LinkRate) -> Option<Ve
 }
 
 /// Whether a direction lost so much that sending again set its rate.
-fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64) -> Option<Verdict> {
+fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool) -> Option<Verdict> {
     let shares = directions(metrics).iter().filter_map(|(way, words)| {
         let bytes = metrics.get(&format!("{way}retransmitted_bytes"))?;
         let rate = metrics.get(&format!("{way}sent_bits_per_s"))?;
         Some((bytes * 8.0 / (rate * window_s).max(1.0), words))
     });
     let (share, way) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let whose = if proxied { format!(" {NEAREST}") } else { String::new() };
     (share > MANY_RETRANSMISSIONS)
-        .then(|| verdict("retransmission", format!("{:.1} % of the bytes{way} were sent again", share * 100.0)))
+        .then(|| verdict("retransmission", format!("{:.1} % of the bytes{way} were sent again{whose}", share * 100.0)))
 }
 
 /// Whether each direction sent as many bits as were asked for. Where arrivals are scheduled they are what was asked for.

@@ -53,7 +53,7 @@ impl Mesh {
         let base = settings(&fields, Variant::plain(), problems);
         let variants = match fields.get("variants") {
             Some(node) => variants(node, &base, problems),
-            None => vec![base],
+            None => vec![Variant { name: base.name_of(), ..base }],
         };
         (problems.count() == before).then_some(Self { at: Some(node.at), variants })
     }
@@ -64,9 +64,22 @@ pub(crate) fn known_names() -> Vec<String> {
     Variant::known().into_iter().map(|variant| variant.name).collect()
 }
 
+/// The variants, which differ: of two that do the same nobody could tell why figures differ.
 fn variants(node: &Node, base: &Variant, problems: &mut Problems) -> Vec<Variant> {
+    let all = each(node, base, problems);
+    for (number, (at, variant)) in all.iter().enumerate() {
+        let same = |other: &&(At, Variant)| Variant { name: variant.name.clone(), ..other.1.clone() } == *variant;
+        if let Some((_, first)) = all[..number].iter().find(same) {
+            let (found, name) = (format!("{} with the settings of", quoted(&variant.name)), quoted(&first.name));
+            problems.add(*at, KEY, format!("{found} {name}"), "variants that differ");
+        }
+    }
+    all.into_iter().map(|(_, variant)| variant).collect()
+}
+
+fn each(node: &Node, base: &Variant, problems: &mut Problems) -> Vec<(At, Variant)> {
     let known = |name: &str| Variant::known().into_iter().find(|v| v.name == name).map(|v| known_on(base, v));
-    let mut out: Vec<Variant> = Vec::new();
+    let mut out: Vec<(At, Variant)> = Vec::new();
     match &node.kind {
         Kind::Map(_) => {
             for (key, value) in named(node, KEY, VARIANTS, problems).unwrap_or_default() {
@@ -78,11 +91,21 @@ fn variants(node: &Node, base: &Variant, problems: &mut Problems) -> Vec<Variant
                 }
                 let variant = start.unwrap_or_else(|| Variant { name: key.text.clone(), ..base.clone() });
                 if matches!(value.kind, Kind::Null) {
-                    out.push(variant);
+                    out.push((key.at, variant));
                 } else if let Some(fields) =
                     Fields::read(value, &joined(KEY, &key.text), VARIANT_KEYS, SETTINGS, problems)
                 {
-                    out.push(settings(&fields, variant, problems));
+                    let described = settings(&fields, variant, problems);
+                    if let Some(known) = known(&key.text).filter(|known| *known != described) {
+                        let expected = format!("another name: {} is known as {}", quoted(&key.text), known.summary());
+                        problems.add(
+                            key.at,
+                            KEY,
+                            format!("{} as {}", quoted(&key.text), described.summary()),
+                            expected,
+                        );
+                    }
+                    out.push((key.at, described));
                 }
             }
         }
@@ -97,17 +120,22 @@ fn variants(node: &Node, base: &Variant, problems: &mut Problems) -> Vec<Variant
     out
 }
 
-fn add_known(node: &Node, known: impl Fn(&str) -> Option<Variant>, out: &mut Vec<Variant>, problems: &mut Problems) {
+fn add_known(
+    node: &Node,
+    known: impl Fn(&str) -> Option<Variant>,
+    out: &mut Vec<(At, Variant)>,
+    problems: &mut Problems,
+) {
     let Some(name) = node.text() else {
         problems.add(node.at, KEY, node.shown(), "the name of a known variant");
         return;
     };
     match known(name) {
         None => problems.unknown(node.at, KEY, name, &known_names()),
-        Some(_) if out.iter().any(|variant| variant.name == name) => {
+        Some(_) if out.iter().any(|(_, variant)| variant.name == name) => {
             problems.add(node.at, KEY, format!("{} a second time", quoted(name)), "each variant once");
         }
-        Some(variant) => out.push(variant),
+        Some(variant) => out.push((node.at, variant)),
     }
 }
 

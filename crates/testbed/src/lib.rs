@@ -1,7 +1,7 @@
 //! What every testbed must provide. The conductor drives this and never knows which testbed it has.
 //!
 //! ```text
-//!   missing ─► up ─► (route, control, counters, [trial], counters, prove)* ─► down
+//!   missing ─► up ─► (route, control, counters, [trial: gauges], counters, prove)* ─► down
 //! ```
 
 use std::collections::BTreeMap;
@@ -58,7 +58,8 @@ pub trait Testbed {
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault>;
 
     /// What the proxies of a route say of themselves now, by their names: `allocated_bytes`, `workers`,
-    /// `active_connections` ...; empty where there are none.
+    /// `active_connections` ...; empty where there are none. Asked for twice while a trial is on: some of it may be as of
+    /// the question before.
     ///
     /// # Errors
     /// A proxy that does not answer.

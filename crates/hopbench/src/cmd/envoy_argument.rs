@@ -11,7 +11,7 @@ use hopbench_model::Fault;
 #[derive(Debug, Args)]
 pub(super) struct EnvoyArgument {
     /// The Envoy for sidecars and gateways [default: the one in PATH or in the cache folder]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "FILE")]
     envoy: Option<PathBuf>,
 }
 

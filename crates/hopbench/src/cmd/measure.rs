@@ -127,28 +127,17 @@ fn resolve_host(host: &str, port: u16, family: Option<u8>) -> Result<Target, Fau
     Ok(target)
 }
 
-/// Exchanges of which more failed than this share say nothing of the path.
-const MOST_FAILED: f64 = 0.5;
 /// What a connection that was closed without an answer counts as.
 const SHUT: &[&str] = &["reset", "closed_early"];
 
-/// Why a trial whose exchanges failed is no measurement; `None`: enough of them succeeded. That datagrams and echoes are
-/// lost is what their workloads measure, unless nothing came at all.
+/// Why a trial whose exchanges failed is no measurement, and what may help; `None`: enough of them succeeded.
 fn failed_exchanges(record: &Record) -> Option<String> {
-    let share = |name: &str| record.metrics.get(name).copied().unwrap_or(0.0);
-    let failed = share("error_ratio");
-    let what = if failed >= 1.0 || share("lost_ratio") >= 1.0 {
-        "not one exchange succeeded".to_owned()
-    } else if failed > MOST_FAILED {
-        format!("{:.1} % of the exchanges failed", failed * 100.0)
-    } else {
-        return None;
-    };
-    let reasons: Vec<_> = record.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    let why = hopbench_run::failed_exchanges(record)?;
     // An agent closes a connection whose HTTP it is not to answer.
     let reset = record.workload == "http" && record.errors.keys().all(|reason| SHUT.contains(&reason.as_str()));
-    let hint = if reset && failed >= 1.0 { "; an agent answers HTTP with `hopbench serve --http`" } else { "" };
-    Some(format!("{what}: {}{hint}", reasons.join(", ")))
+    let all = record.metrics.get("error_ratio").is_some_and(|failed| *failed >= 1.0);
+    let hint = if reset && all { "; an agent answers HTTP with `hopbench serve --http`" } else { "" };
+    Some(format!("{why}{hint}"))
 }
 
 struct Session {

@@ -5,7 +5,7 @@ mod page;
 use std::collections::BTreeSet;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use hopbench_model::{Cell, Fault, Plan, SECOND};
+use hopbench_model::{Cell, Fault, Path, Plan, SECOND};
 use hopbench_testbed::{Need, Testbed};
 use serde_json::json;
 
@@ -99,6 +99,13 @@ impl Outlook {
         round.saturating_mul(self.plan.rounds.into()).saturating_add(self.trials().saturating_mul(OVERHEAD_NS))
     }
 
+    /// What variants say that changes nothing on their path: the path, the setting, and why.
+    pub(super) fn without_effect(&self) -> impl Iterator<Item = (&str, &'static str, &'static str)> {
+        let idle =
+            |path| Path::without_effect(path).into_iter().map(|(setting, why)| (path.name.as_str(), setting, why));
+        self.plan.paths.iter().flat_map(idle)
+    }
+
     fn json(&self) -> serde_json::Value {
         let need = |need: &Need| json!({"path": need.path, "what": need.what, "why": need.why, "remedy": need.remedy});
         json!({
@@ -110,6 +117,9 @@ impl Outlook {
             "missing": self.needs.iter().map(need).collect::<Vec<_>>(),
             "unsupported": self.unsupported.iter().map(|(path, workload, reason)| json!({
                 "path": path, "workload": workload, "reason": reason,
+            })).collect::<Vec<_>>(),
+            "without_effect": self.without_effect().map(|(path, setting, why)| json!({
+                "path": path, "setting": setting, "why": why,
             })).collect::<Vec<_>>(),
         })
     }

@@ -1,5 +1,6 @@
 //! A real Envoy that asks and tells the services, in front of an application.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -32,7 +33,10 @@ pub(crate) fn program() -> Option<PathBuf> {
     if found.is_none() {
         let wanted = std::env::var_os("HOPBENCH_REQUIRE_ENVOY").is_some_and(|value| value == "1");
         assert!(!wanted, "HOPBENCH_REQUIRE_ENVOY=1, but there is no envoy in PATH or the cache folder");
-        eprintln!("SKIP no envoy in PATH or the cache folder; scripts/install-envoy.sh fetches it");
+        // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.
+        let test = std::thread::current().name().unwrap_or_default().to_owned();
+        let why = "no envoy in PATH or the cache folder; scripts/install-envoy.sh fetches it";
+        let _ = writeln!(std::io::stdout(), "\nSKIP {test}: {why}");
     }
     found
 }

@@ -106,6 +106,19 @@ fn reports_say_it_all(bench: &Bench, trials: usize) {
     for format in ["table", "markdown", "csv", "json", "html"] {
         assert!(formats.contains(&format), "{format} is not among {formats:?}");
     }
+    // Those for other tools have a line for each HTTP trial and say what they leave out.
+    let (others, formats): (Vec<&str>, Vec<&str>) =
+        formats.into_iter().partition(|format| ["istio-csv", "fortio"].contains(format));
+    assert_eq!(others.len(), 2, "{others:?}");
+    let pages = bench.results().records.iter().filter(|record| record.workload == "page").count();
+    for format in others {
+        let done = run(&mut bench.command(&["report", &out.to_string_lossy(), "--format", format]));
+        assert_eq!(done.code, Some(0), "{}", done.story());
+        let of_trials = done.stdout.lines().filter(|line| line.contains("_1024_none"));
+        assert_eq!(of_trials.count(), pages, "{}", done.story());
+        let told = format!("{} trials left out", trials - pages);
+        assert!(pages > 0 && done.stderr.contains(&told), "{}", done.story());
+    }
     for format in formats {
         let done = run(&mut bench.command(&["report", &out.to_string_lossy(), "--format", format]));
         assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{format}: {}", done.story());

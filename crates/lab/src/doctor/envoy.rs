@@ -4,9 +4,8 @@ use std::process::Command;
 
 use hopbench_model::{Nanos, SECOND};
 
-use super::bounded::bounded;
 use super::{Check, Finding};
-use crate::tools;
+use crate::tools::{self, bounded};
 
 pub(super) const CHECK: Check = Check { name: "envoy", needed_for: "sidecars and gateways", inside: false, run };
 

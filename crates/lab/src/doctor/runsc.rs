@@ -5,10 +5,9 @@ use std::process::Command;
 
 use hopbench_model::{Nanos, SECOND};
 
-use super::bounded::bounded;
 use super::{Check, Finding};
 use crate::runtimes::runtime;
-use crate::tools;
+use crate::tools::{self, bounded};
 
 pub(super) const CHECK: Check = Check { name: "runsc", needed_for: "runtime runsc (gVisor)", inside: true, run };
 

@@ -100,18 +100,15 @@ fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (Str
 }
 
 /// Whether the tunnels and NICs beside the way stayed still.
-pub(super) fn still(known: &Known<'_>, grown: &Grown<'_>, load: Load) -> Proof {
+pub(super) fn still(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypassed: bool) -> Proof {
     let (trail, built) = (known.trail, known.tunnels);
-    if let Some(policy) = known.cast.policy.as_ref().filter(|pod| pod.place != known.cast.policy_place()) {
-        let evidence = format!("not looked at: what the proxies say to {policy} goes there, too");
-        return Proof { hop: "no other way".to_owned(), evidence, ok: true };
-    }
     // Half of the smaller part that moved: a way that was taken in one direction only shows, too.
     let moved = [load.out_bytes, load.back_bytes].into_iter().filter(|bytes| *bytes > 0).min().unwrap_or(0);
     let allowed = (moved / 2).clamp(STILL_BYTES.0, STILL_BYTES.1);
     let tunnels = tunnels();
     let there = |link: &Link| !tunnels.contains(link.name.as_str()) || built.contains(link.name.as_str());
-    let seen = trail.still.iter().filter(|(link, _)| there(link)).map(|(link, side)| {
+    let quiet = |way: &&(Link, Side)| there(&way.0) && (bypassed || !trail.called.contains(*way));
+    let seen = trail.still.iter().filter(quiet).map(|(link, side)| {
         let counter = of_link(link, *side, "bytes");
         let name = counter.trim_end_matches("_bytes");
         match grown.by(&counter) {

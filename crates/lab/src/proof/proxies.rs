@@ -4,7 +4,7 @@
 //! sent. One behind another proxy must have counted what that one passed on. Where a figure is not known to the last
 //! one, it lies between two that are: what certainly came there, and what can have come there at most.
 
-use hopbench_model::{Job, Proof, Variant};
+use hopbench_model::{BYPASSES_PROXY, Job, Proof, Variant};
 use hopbench_testbed::{Proxy, Seen, of_proxy};
 
 use super::sent::{Range, Sent};
@@ -18,8 +18,8 @@ pub(super) fn proxies(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> 
     };
     let mut proofs: Vec<Proof> = Vec::new();
     if bypasses(seen.job) {
-        let why = "bypasses proxy: not TCP";
-        return known.proxies.iter().map(|proxy| idle(proxy, grown, why)).collect();
+        let why = format!("{BYPASSES_PROXY}: not TCP");
+        return known.proxies.iter().map(|proxy| idle(proxy, grown, &why)).collect();
     }
     let named = |end: &str| -> Vec<&Proxy> {
         known.proxies.iter().filter(|proxy| proxy.named && is_one_of(&proxy.name, end)).collect()
@@ -53,7 +53,7 @@ pub(super) fn proxies(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> 
     for (_, _, end) in wanted.iter().filter(|(wanted, group, _)| *wanted && group.is_empty()) {
         proofs.push(Proof { hop: (*end).to_owned(), evidence: "there is none in the pods".to_owned(), ok: false });
     }
-    proofs.extend(asked(known, grown, job, variant));
+    proofs.extend(asked(known, grown, seen, variant));
     let rest = known.proxies.iter().filter(|proxy| !proxy.named);
     proofs.extend(rest.map(|proxy| idle(proxy, grown, "not on this path")));
     proofs
@@ -120,10 +120,9 @@ fn passed_on(ahead: &[&Proxy], proxies: &[&Proxy], grown: &Grown<'_>, job: &Job,
     };
     let behind = hop(ahead);
     if job.workload == "http" {
-        // Connections are kept and shared. Errors that the proxy ahead made never came here.
-        let errors: u64 = sent.requests.most - sent.requests.least;
-        let refused = of(ahead, "responses_5xx").unwrap_or(0);
-        let wanted = Range { least: sent.requests.least.saturating_sub(refused.max(errors)).min(passed), most: passed };
+        // Connections are kept and shared. What the proxy ahead answered itself never came here.
+        let least = sent.requests.least.saturating_sub(sent.answered_by_proxies);
+        let wanted = Range { least: least.min(passed), most: passed };
         let evidence =
             format!("requests +{requests}, {behind} passed {wanted} on; connections +{connections} of {made}");
         return Proof { hop: hop(proxies), evidence, ok: wanted.holds(requests) && connections <= made };
@@ -134,36 +133,57 @@ fn passed_on(ahead: &[&Proxy], proxies: &[&Proxy], grown: &Grown<'_>, job: &Job,
     Proof { hop: hop(proxies), evidence, ok: wanted.holds(connections) && requests == 0 }
 }
 
-/// The services that proxies ask: as the proxies themselves count it.
-fn asked(known: &Known<'_>, grown: &Grown<'_>, job: &Job, variant: &Variant) -> Vec<Proof> {
+/// The services that proxies ask: as the proxies count it, and as the services do.
+fn asked(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>, variant: &Variant) -> Vec<Proof> {
+    let (job, sent) = (seen.job, Sent::all(seen.job, seen.clients));
     let unit = if job.workload == "http" { "requests" } else { "downstream_connections" };
     let named = |name: &str| known.proxies.iter().any(|proxy| proxy.named && proxy.name == name);
     let of = |proxies: &[&Proxy], counter: &str| sum(proxies, grown, counter);
     let carriers: Vec<&Proxy> = known.proxies.iter().filter(|proxy| proxy.named && !is_service(proxy)).collect();
     let checking: Vec<&Proxy> = carriers.iter().copied().filter(|p| !is_one_of(&p.name, "client-sidecar")).collect();
+    let own = |service: &str, counter: &str| grown.by(&of_proxy(service, counter));
     let mut proofs = Vec::new();
     if variant.policy_check && named("policy") {
-        let read = (of(&checking, "policy_checks"), of(&checking, "policy_errors"), of(&checking, unit));
-        let (evidence, ok) = match read {
-            (Some(asked), Some(errors), Some(took)) => {
+        // Each of them asks about what it took: all that was answered, and what was cut off perhaps.
+        let ends = ["gateway", "server-sidecar"];
+        let least = |end: &str| -> Option<u64> {
+            let of_end: Vec<&Proxy> = checking.iter().copied().filter(|proxy| is_one_of(&proxy.name, end)).collect();
+            let took = of(&of_end, unit)?;
+            let http = took.saturating_sub(sent.requests.most - sent.requests.least);
+            Some(if job.workload == "http" { http } else { took.min(sent.used.least) })
+        };
+        let least: Option<u64> = ends.into_iter().map(least).sum();
+        let read = (of(&checking, "policy_checks"), of(&checking, "policy_errors"), of(&checking, unit), least);
+        let (evidence, ok) = match (read, own("policy", "checks")) {
+            ((Some(asked), Some(errors), Some(took), Some(least)), Some(checks)) => {
+                let wanted = Range { least: least.min(took), most: took };
                 let text = format!(
-                    "asked {asked} times, {errors} without an answer; {took} {} were to be checked",
+                    "asked {asked} times, {errors} without an answer; {wanted} {} were to be checked; it made {checks} \
+                     checks",
                     words(unit)
                 );
-                (text, asked == took && errors == 0)
+                // Whoever asked may have gone before the answer.
+                let made = Range { least: asked.saturating_sub(errors), most: took.max(asked) };
+                (text, wanted.holds(asked) && made.holds(checks))
             }
+            (_, None) => ("it has no counters".to_owned(), false),
             _ => ("those that ask have no counters".to_owned(), false),
         };
         proofs.push(Proof { hop: "policy".to_owned(), evidence, ok });
     }
     if variant.policy_report && named("telemetry") {
         let read = (of(&carriers, "reports"), of(&carriers, "reports_lost"), of(&carriers, unit));
-        let (evidence, ok) = match read {
-            // Reports are sent once a second, of a connection when it is over: the last ones of a trial come after it.
-            (Some(reports), Some(lost), Some(took)) => {
-                let text = format!("{reports} reports sent, {lost} lost; {took} {} so far", words(unit));
-                (text, lost == 0)
+        let (evidence, ok) = match (read, own("telemetry", "reports"), own("telemetry", "failed_calls")) {
+            // Reports are sent once a second, of a connection when it is over: the last ones of a trial come after it,
+            // and are under way when the service is asked.
+            ((Some(reports), Some(lost), Some(took)), Some(got), Some(failed)) => {
+                let text = format!(
+                    "{reports} reports sent, {lost} lost, {got} received so far in calls of which {failed} failed; {took} {}",
+                    words(unit)
+                );
+                (text, lost == 0 && failed == 0 && got <= reports)
             }
+            (_, None, _) | (_, _, None) => ("it has no counters".to_owned(), false),
             _ => ("those that report have no counters".to_owned(), false),
         };
         proofs.push(Proof { hop: "telemetry".to_owned(), evidence, ok });
@@ -175,21 +195,26 @@ fn words(counter: &str) -> &str {
     if counter == "requests" { "requests" } else { "connections" }
 }
 
-/// Whether it is a service that proxies ask, which counts nothing itself.
+/// Whether it is a service that proxies ask, which counts other things than they do.
 fn is_service(proxy: &Proxy) -> bool {
     ["policy", "telemetry"].contains(&proxy.name.as_str())
 }
 
-/// A proxy that must not have moved.
+/// A proxy that must not have moved, or a service that nobody must have asked.
 fn idle(proxy: &Proxy, grown: &Grown<'_>, why: &str) -> Proof {
+    let counters: &[(&str, &str)] = match proxy.name.as_str() {
+        "policy" => &[("checks", "checks")],
+        "telemetry" => &[("reports", "reports")],
+        _ => &[("connections", "downstream_connections"), ("requests", "requests")],
+    };
     let by = |counter: &str| grown.by(&of_proxy(&proxy.name, counter));
-    let (evidence, ok) = match (by("downstream_connections"), by("requests")) {
-        (Some(connections), Some(requests)) => {
-            (format!("{why}: connections +{connections}, requests +{requests}"), connections == 0 && requests == 0)
+    let read: Option<Vec<(&str, u64)>> = counters.iter().map(|(word, counter)| Some((*word, by(counter)?))).collect();
+    let (evidence, ok) = match read {
+        Some(read) => {
+            let each: Vec<String> = read.iter().map(|(word, grown)| format!("{word} +{grown}")).collect();
+            (format!("{why}: {}", each.join(", ")), read.iter().all(|(_, grown)| *grown == 0))
         }
-        // Nobody asks it who was not asked himself.
-        _ if is_service(proxy) => (why.to_owned(), true),
-        _ => ("it has no counters".to_owned(), false),
+        None => (format!("{why}: does not run, it took nothing"), true),
     };
     Proof { hop: proxy.name.clone(), evidence, ok }
 }

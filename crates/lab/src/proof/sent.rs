@@ -5,6 +5,9 @@ use std::fmt;
 use hopbench_model::{Counter, EndReport, Job};
 use hopbench_testbed::AgentId;
 
+/// The reason of failures that were of too many reasons to tell them apart.
+const OTHER_REASONS: &str = "other";
+
 /// From the least to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Range {
@@ -43,6 +46,8 @@ pub(super) struct Sent {
     pub(super) used: Range,
     /// Requests; none but for `http`.
     pub(super) requests: Range,
+    /// Those of the least that a proxy answered itself with an error: they may have gone no further.
+    pub(super) answered_by_proxies: u64,
 }
 
 impl Sent {
@@ -57,24 +62,27 @@ impl Sent {
                 // Before all others one finds out whether there is a server; it carries nothing.
                 let ahead = end.settings.get("preflight_connections").and_then(|n| n.parse::<u64>().ok());
                 let opened = of(Counter::Connects) + ahead.unwrap_or(0);
-                let connections = Range { least: opened, most: opened + failed };
+                // An answer with an error was an answer, on a connection that stood.
+                let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
+                let refused: u64 =
+                    end.statuses.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| *count).sum();
+                let connections = Range { least: opened, most: opened + failed.saturating_sub(refused) };
                 if job.workload == "crr" {
-                    let used = Range { least: completed, most: opened + failed };
-                    return Self { connections, used, requests: Range::default() };
+                    let used = Range { least: completed, ..connections };
+                    return Self { connections, used, ..Self::default() };
                 }
                 // A request whose connection was closed while it rested is sent once more; the first try may have been
-                // seen or not. An answer with an error was an answer: only the others may never have been seen.
-                let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
-                let refused = end.statuses.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| *count);
-                let again = end.extra.get("reconnects").map_or(0, |count| *count as u64);
-                let least = (completed + refused.sum::<u64>()).min(sent);
-                let most = sent + again;
-                Self { connections, used: Range { least: 0, most: connections.most }, requests: Range { least, most } }
+                // seen or not.
+                let again = end.extra.get("reconnects_drained").map_or(0, |count| *count as u64);
+                let requests = Range { least: (completed + refused).min(sent), most: sent + again };
+                let by_proxies = end.errors.iter().filter(|(reason, _)| is_of_proxy(reason)).map(|(_, count)| count);
+                let answered_by_proxies = by_proxies.sum();
+                Self { connections, used: Range { least: 0, ..connections }, requests, answered_by_proxies }
             }
             // Opened before the load, and kept.
             _ => {
                 let connections = Range::exactly(u64::from(job.connections));
-                Self { connections, used: connections, requests: Range::default() }
+                Self { connections, used: connections, ..Self::default() }
             }
         }
     }
@@ -86,6 +94,12 @@ impl Sent {
             connections: sent().map(|sent| sent.connections).sum(),
             used: sent().map(|sent| sent.used).sum(),
             requests: sent().map(|sent| sent.requests).sum(),
+            answered_by_proxies: sent().map(|sent| sent.answered_by_proxies).sum(),
         }
     }
+}
+
+/// Whether an error may be a proxy's own answer: a status and Envoy's word for it, `503 UF`, or what was too much to tell.
+fn is_of_proxy(reason: &str) -> bool {
+    reason == OTHER_REASONS || reason.split_once(' ').is_some_and(|(status, _)| status.parse::<u16>().is_ok())
 }

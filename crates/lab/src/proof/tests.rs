@@ -9,7 +9,7 @@ use crate::trail::{Link, Owner, Side};
 const LOAD: Load = Load { out_bytes: 100_000, back_bytes: 100_000, packets: 1, connections: 1 };
 
 fn trail(still: Vec<(Link, Side)>) -> Trail {
-    Trail { hops: vec![], stages: vec![], still, nics: BTreeSet::new(), crosses_zones: false }
+    Trail { still, ..Trail::default() }
 }
 
 fn link(name: &str) -> Link {
@@ -55,7 +55,7 @@ fn a_device_that_was_built_must_have_a_counter() {
         };
         let grown = Grown { before: &at(false), after: &at(true) };
         let built = built.iter().copied().collect();
-        links::still(&known(&cast(), &trail, &built), &grown, LOAD)
+        links::still(&known(&cast(), &trail, &built), &grown, LOAD, false)
     };
     let (nic, tunnel) = (("a/eth0 rx_bytes", 7), ("a/vxlan0 tx_bytes", 9));
     let quiet = judge(&["vxlan0"], &[nic, tunnel]);
@@ -66,6 +66,26 @@ fn a_device_that_was_built_must_have_a_counter() {
     assert!(!doubt.ok && doubt.evidence.contains("a/vxlan0 tx has no counter"), "{doubt:?}");
     assert!(!judge(&["vxlan0"], &[tunnel]).ok, "a node always has its NIC");
     assert!(!judge(&["vxlan0"], &[nic, ("a/vxlan0 tx_bytes", 90_000)]).ok);
+}
+
+/// What the proxies say to the services takes its own way, and no other one is excused for it.
+#[test]
+fn only_the_way_to_the_services_need_not_be_still() {
+    let mut trail = trail(vec![(link("eth0"), Side::Sends), (link("vxlan0"), Side::Sends)]);
+    trail.called.insert((link("eth0"), Side::Sends));
+    let built = BTreeSet::from(["vxlan0"]);
+    let at = |nic, tunnel| Counters::from([("a/eth0 tx_bytes", nic), ("a/vxlan0 tx_bytes", tunnel)].map(named));
+    let (before, nic, tunnel) = (at(0, 0), at(90_000, 0), at(0, 90_000));
+    let judge = |after: &Counters, bypassed: bool| {
+        let grown = Grown { before: &before, after };
+        links::still(&known(&cast(), &trail, &built), &grown, LOAD, bypassed).ok
+    };
+    assert!(judge(&nic, false) && !judge(&nic, true), "datagrams are reported to nobody");
+    assert!(!judge(&tunnel, false) && !judge(&tunnel, true));
+}
+
+fn named((name, value): (&str, u64)) -> (String, u64) {
+    (name.to_owned(), value)
 }
 
 #[test]

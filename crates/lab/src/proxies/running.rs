@@ -30,6 +30,8 @@ const MOST_ANSWER_NS: Nanos = 2_000_000_000;
 /// A process whose endpoint has gone is seen to have ended by then, if it has.
 const MOST_END_NS: Nanos = 100_000_000;
 const LOOK_NS: Nanos = 1_000_000;
+/// What a proxy may write between two trials, most of it its access log. What does not fit is lost, and counted.
+const MOST_FILES_BYTES: u64 = 256 << 20;
 
 /// One process of a mesh. Dropping this kills it: neither Envoy nor the services have anything that they would have to
 /// put away first, and what was under way at the end of a lab is of no use to anybody.
@@ -48,6 +50,8 @@ pub(super) struct Running {
     access_log: Option<PathBuf>,
     /// Whether it was ready when it was last waited for.
     ready: bool,
+    /// Connections of which it did not tell what came of them, when it was last asked.
+    pub(super) untold: u64,
 }
 
 /// An admin endpoint: the name of an abstract Unix socket, and the connection to it, once there is one.
@@ -95,7 +99,7 @@ impl Running {
         })?;
         let words = words.ok_or_else(|| io::Error::other("it has no standard error"))?;
         let words = Words::hear(&name, words, log.map(File::try_clone).transpose()?)?;
-        Ok(Self { name, kept, words, ports, endpoint, totals, access_log, ready: false })
+        Ok(Self { name, kept, words, ports, endpoint, totals, access_log, ready: false, untold: 0 })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -232,7 +236,7 @@ fn envoy(proxy: &Proxy) -> io::Result<Outfit> {
     let (arguments, access_log) = (proxy.arguments(), PathBuf::from(&proxy.access_log));
     let log = access_log.clone();
     let arguments = move |program: &Path| {
-        let folder = room("proxy", program)?;
+        let folder = room("proxy", program, MOST_FILES_BYTES)?;
         if let Some(folder) = log.parent() {
             fs::create_dir_all(folder)?;
         }

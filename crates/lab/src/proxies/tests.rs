@@ -49,6 +49,7 @@ fn proxy(from: u16, to: u16) -> Proxy {
         from_proxy: false,
         to_proxy: false,
         checked: false,
+        telemetry: None,
         upstream: Upstream::Endpoints(vec![local(to)]),
     };
     Proxy {
@@ -60,7 +61,6 @@ fn proxy(from: u16, to: u16) -> Proxy {
         identity: None,
         access_log: "/tmp/logs/access.log".to_owned(),
         policy: None,
-        telemetry: None,
     }
 }
 
@@ -205,6 +205,41 @@ fn one_that_hangs_is_not_waited_for_and_is_asked_again_later() {
     });
 }
 
+/// What became of a connection that was given up while it came about is never told, and not waited for again and again.
+#[test]
+fn a_connection_that_was_given_up_is_waited_for_once() {
+    with_envoy("a_connection_that_was_given_up_is_waited_for_once", || {
+        let stack = stack("a");
+        let mut proxies = proxies();
+        proxies.start(vec![task("p", &stack, proxy(FRONT, ECHO + 1))]).unwrap();
+        let full = || {
+            fs::write("/proc/sys/net/core/somaxconn", "0").unwrap();
+            let listener = TcpListener::bind(local(ECHO + 1)).unwrap();
+            // Its queue takes one; whoever comes after that hears nothing.
+            (TcpStream::connect(local(ECHO + 1)).unwrap(), listener)
+        };
+        let kept = stack.namespace.run(full).unwrap();
+        let client = stack.namespace.run(|| TcpStream::connect(local(FRONT))).unwrap().unwrap();
+        until("a connection", || proxies.counters("p").unwrap()["upstream_connections"] == 1);
+        drop(client);
+        let waited = (MOST_QUESTIONS as u64 - 1) * LOOK_NS;
+        until("the end of it", || {
+            proxies.running["p"].untold == 1 && {
+                let counters = proxies.counters("p").unwrap();
+                counters["upstream_connects"] + counters["upstream_connect_failures"] == 0
+            }
+        });
+        let mut timed = || {
+            let start = clock::now();
+            proxies.counters("p").unwrap();
+            clock::now() - start
+        };
+        let shortest = (0..10).map(|_| timed()).min().unwrap();
+        assert!(shortest < waited, "{shortest} of {waited} ns");
+        drop(kept);
+    });
+}
+
 #[test]
 fn one_that_cannot_start_says_why_in_its_own_words() {
     with_envoy("one_that_cannot_start_says_why_in_its_own_words", || {
@@ -271,7 +306,7 @@ fn services_tell_their_totals_and_their_death_is_seen() {
         std::thread::Builder::new()
             .spawn(move || {
                 for mut stream in admin.incoming().map_while(Result::ok) {
-                    stream.write_all(b"{\"reports\": 7, \"busiest\": [{\"reports\": 5}]}\n").unwrap();
+                    stream.write_all(b"{\"reports\": 7, \"series\": {\"told_apart\": 5}}\n").unwrap();
                 }
             })
             .unwrap();
@@ -314,6 +349,16 @@ fn an_access_log_is_emptied_where_only_its_proxy_sees_it() {
         fill();
         // No hole where the old lines were.
         assert!(!fs::read(&file).unwrap().contains(&0));
+        // What does not fit is lost, and counted.
+        assert_eq!(proxies.counters("p").unwrap()["log_write_failures"], 0);
+        let filler = Path::new(&file).with_file_name("filler");
+        let mut filler = File::create(filler).unwrap();
+        let written = std::io::copy(&mut std::io::repeat(0).take(1 << 30), &mut filler).map_err(|e| e.kind());
+        assert_eq!(written, Err(std::io::ErrorKind::StorageFull));
+        until("a failure", || {
+            (0..20).for_each(|_| assert_eq!(echo(&stack, FRONT).unwrap(), "hello"));
+            proxies.counters("p").unwrap()["log_write_failures"] > 0
+        });
     });
 }
 
@@ -382,7 +427,7 @@ fn an_envoy_that_is_too_old_or_not_there_is_told_with_a_remedy() {
         let cover = |with: &Path| mount(Some(with), &there, None::<&str>, MsFlags::MS_BIND, None::<&str>).unwrap();
         cover(&old);
         let (why, remedy) = missing().unwrap();
-        assert_eq!(why, format!("{} is version 1.30.9; expected 1.31.0 or newer", there.display()));
+        assert_eq!(why, format!("{} is version 1.30.9; expected 1.39.0 or newer", there.display()));
         assert!(remedy.contains("install-envoy.sh") && remedy.contains("--envoy"), "{remedy}");
         program(&old, "#!/bin/sh\necho nginx version: nginx/1.22.1\n");
         assert!(

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn totals_are_the_numbers_of_an_object() {
-        let answer = br#"{"checks": 12, "denied": 0, "busiest": [{"reports": 3}], "ratio": 0.5}"#;
+        let answer = br#"{"checks": 12, "denied": 0, "series": {"told_apart": 3}, "ratio": 0.5}"#;
         let expected = [("checks", 12), ("denied", 0)].map(|(name, value)| (name.to_owned(), value));
         assert_eq!(numbers(answer).unwrap(), expected.into());
         for wrong in [b"".as_slice(), b"[1]", br#"{"checks": 12"#] {

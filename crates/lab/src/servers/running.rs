@@ -26,6 +26,9 @@ const MOST_END_NS: Nanos = 2 * SECOND;
 /// How often it is looked whether it listens, or has ended.
 const LOOK_NS: Nanos = 2_000_000;
 
+/// What a program may write beside the files that it serves.
+const MOST_MORE_BYTES: u64 = 256 << 20;
+
 /// A server program. Dropping this ends it.
 #[derive(Debug)]
 pub(crate) struct Running {
@@ -56,7 +59,8 @@ impl Running {
         let (server, port, sizes) = (task.server, task.port, task.sizes.clone());
         let cpus = task.cpus.map(<[usize]>::to_vec);
         let (master, words) = Kept::start(move || {
-            let folder = room(server.name(), &program)?;
+            let files: u64 = sizes.iter().sum();
+            let folder = room(server.name(), &program, MOST_MORE_BYTES.saturating_add(files))?;
             command.args(server.configure(&folder, port, &sizes)?);
             cpus::on(cpus.as_deref(), || command.spawn())
         })?;

@@ -1,5 +1,6 @@
 //! Envoy: where it is, and whether it is one that will do.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -9,20 +10,22 @@ use hopbench_model::Fault;
 
 use super::{cached, find, is_program, version};
 
-/// What is older does not know all that the bootstraps say.
-const LEAST: Version = Version(1, 31, 0);
+/// What is older does not count the entries of its access logs that it has sent, or does not know all that bootstraps say.
+const LEAST: Version = Version(1, 39, 0);
 /// How to get one.
 const REMEDY: &str = "scripts/install-envoy.sh fetches it; or put `envoy` into PATH, or name it with --envoy";
 
 /// The one that the user named.
 static NAMED: OnceLock<PathBuf> = OnceLock::new();
-/// What came of the last look at a program: it is asked about for every cell.
-static LOOKED: Mutex<Option<(File, Result<Version, String>)>> = Mutex::new(None);
+/// What came of the last look at each program: they are asked about for every cell.
+static LOOKED: Mutex<BTreeMap<PathBuf, Looked>> = Mutex::new(BTreeMap::new());
+
+/// A program's file, and the version that it said it was, or why that is not known.
+type Looked = (File, Result<Version, String>);
 
 /// A program as it was looked at.
 #[derive(Debug, PartialEq, Eq)]
 struct File {
-    path: PathBuf,
     changed: Option<SystemTime>,
     bytes: u64,
 }
@@ -77,27 +80,39 @@ pub fn use_envoy(path: &Path) -> Result<(), Fault> {
     if *NAMED.get_or_init(|| named.clone()) == named { Ok(()) } else { Err(Fault::input("--envoy: given twice")) }
 }
 
-/// The Envoy that proxies run: the one that was named, or one in `PATH`, or one in the cache.
+/// The Envoy that proxies run: the one that was named, or else the first of those in `PATH` and in the cache that will do.
 pub(crate) fn envoy() -> Result<Envoy, Absent> {
     let found = match NAMED.get() {
-        Some(path) => Some((path.clone(), "--envoy")),
-        None => find("envoy").map(|path| (path, "PATH")).or_else(|| Some((cached("envoy")?, "cache"))),
+        Some(path) => vec![(path.clone(), "--envoy")],
+        None => {
+            let found = [(find("envoy"), "PATH"), (cached("envoy"), "cache")];
+            found.into_iter().filter_map(|(path, source)| Some((path?, source))).collect()
+        }
     };
-    let absent = |why: String| Absent { why, remedy: REMEDY };
-    let (path, source) = found.ok_or_else(|| absent("no program `envoy` in PATH or the cache folder".to_owned()))?;
-    match looked_at(&path) {
-        Ok(version) if version >= LEAST => Ok(Envoy { path, version, source }),
-        Ok(version) => Err(absent(format!("{} is version {version}; expected {LEAST} or newer", path.display()))),
-        Err(why) => Err(absent(format!("{}: {why}", path.display()))),
+    first_of(found).map_err(|why| Absent { why, remedy: REMEDY })
+}
+
+/// The first of these that will do, or why none does.
+fn first_of(found: Vec<(PathBuf, &'static str)>) -> Result<Envoy, String> {
+    let mut wrong = Vec::new();
+    for (path, source) in found {
+        match looked_at(&path) {
+            Ok(version) if version >= LEAST => return Ok(Envoy { path, version, source }),
+            Ok(version) => {
+                wrong.push(format!("{} is version {version}; expected {LEAST} or newer", path.display()));
+            }
+            Err(why) => wrong.push(format!("{}: {why}", path.display())),
+        }
     }
+    Err(if wrong.is_empty() { "no program `envoy` in PATH or the cache folder".to_owned() } else { wrong.join("; ") })
 }
 
 /// The version of a program, asked for again only when its file has changed.
 fn looked_at(path: &Path) -> Result<Version, String> {
     let metadata = path.metadata().map_err(|e| e.to_string())?;
-    let file = File { path: path.to_owned(), changed: metadata.modified().ok(), bytes: metadata.len() };
+    let file = File { changed: metadata.modified().ok(), bytes: metadata.len() };
     let mut looked = LOOKED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((known, result)) = &*looked
+    if let Some((known, result)) = looked.get(path)
         && *known == file
     {
         return result.clone();
@@ -106,7 +121,7 @@ fn looked_at(path: &Path) -> Result<Version, String> {
     let result = line.and_then(|line| {
         Version::of(&line).ok_or_else(|| format!("expected the version of an Envoy, it printed `{line}`"))
     });
-    *looked = Some((file, result.clone()));
+    looked.insert(path.to_owned(), (file, result.clone()));
     result
 }
 
@@ -120,11 +135,33 @@ mod tests {
         assert_eq!(of("1.40.0"), Some(Version(1, 40, 0)));
         assert_eq!(of("1.41.0-dev"), Some(Version(1, 41, 0)));
         assert_eq!(of("1.9.12").map(|version| version < LEAST), Some(true));
-        assert_eq!(of("1.31.0").map(|version| version >= LEAST), Some(true));
+        assert_eq!(of("1.39.0").map(|version| version >= LEAST), Some(true));
+        assert_eq!(of("1.38.9").map(|version| version >= LEAST), Some(false));
         for wrong in ["", "1.40", "1.40.0.1", "x.1.2"] {
             assert_eq!(of(wrong), None, "{wrong}");
         }
         assert_eq!(Version::of("nginx version: nginx/1.22.1"), None);
+    }
+
+    /// One in `PATH` that is too old does not hide the one that the project's script fetched.
+    #[test]
+    fn the_first_that_will_do_is_taken() {
+        let folder = std::env::temp_dir().join(format!("hopbench-envoys-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let made = |version: &str| {
+            let file = folder.join(version);
+            let line = format!("{}  version: 9e55/{version}/Clean/RELEASE/BoringSSL", file.display());
+            std::fs::write(&file, format!("#!/bin/sh\necho '{line}'\n")).unwrap();
+            std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            file
+        };
+        let (old, new) = (made("1.32.0"), made("1.40.0"));
+        let taken = |found: &[&PathBuf]| first_of(found.iter().map(|path| ((*path).clone(), "PATH")).collect());
+        assert_eq!(taken(&[&old, &new]).map(|envoy| envoy.path), Ok(new.clone()));
+        let why = taken(&[&old]).unwrap_err();
+        assert_eq!(why, format!("{} is version 1.32.0; expected 1.39.0 or newer", old.display()));
+        assert_eq!(taken(&[]).unwrap_err(), "no program `envoy` in PATH or the cache folder");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

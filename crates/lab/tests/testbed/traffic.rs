@@ -74,6 +74,18 @@ pub(crate) fn echo_of(lab: &mut Lab, path: &Path, connections: u32, bytes: usize
     watched(lab, route, job, |lab, route| trial(lab, route, route.target, connections, bytes))
 }
 
+/// An echo on each of so many connections, after one that carries nothing: what `crr` does.
+pub(crate) fn once_each(lab: &mut Lab, path: &Path, connections: u32) -> Result<Trial, String> {
+    let route = lab.route(path, &plans::point("crr", plans::agent())).map_err(|e| e.to_string())?;
+    watched(lab, route, plans::job("crr", 1), |lab, route| {
+        let nothing = || TcpStream::connect_timeout(&route.target, PATIENCE).map(drop);
+        namespace(lab, &route.clients[0]).run(nothing).expect("a namespace to enter").map_err(|e| e.to_string())?;
+        let (mut clients, servers) = trial(lab, route, route.target, connections, PAYLOAD)?;
+        clients[0].1.settings.insert("preflight_connections".to_owned(), "1".to_owned());
+        Ok((clients, servers))
+    })
+}
+
 /// A trial of this traffic.
 pub(crate) fn watched(
     lab: &mut Lab,
@@ -181,7 +193,11 @@ fn serve(port: u16, ready: &std::sync::Barrier, over: &AtomicBool, bytes: usize)
         stream.set_nonblocking(false).expect("a setting");
         stream.set_read_timeout(Some(PATIENCE)).expect("a setting");
         let mut payload = vec![0; bytes];
-        stream.read_exact(&mut payload).expect("the question");
+        match stream.read_exact(&mut payload) {
+            // One that carries nothing.
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => continue,
+            read => read.expect("the question"),
+        }
         stream.write_all(&payload).expect("the answer");
         count(&mut report, Counter::ReceivedBytes, bytes as u64);
         let flow = report.flows.len() as u32;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{extension, services};
-use crate::Proxy;
+use crate::{Proxy, Route};
 
 /// A line about a request: when and what, how it ended, how long it took, who spoke with whom.
 const REQUEST: &str = concat!(
@@ -24,16 +24,16 @@ const CONNECTION: &str = concat!(
 );
 
 /// The logs of HTTP routes.
-pub(super) fn http(proxy: &Proxy) -> Value {
-    logs(proxy, REQUEST, "http", "HttpGrpcAccessLogConfig")
+pub(super) fn http(route: &Route, proxy: &Proxy) -> Value {
+    logs(route, proxy, REQUEST, "http", "HttpGrpcAccessLogConfig")
 }
 
 /// The logs of TCP routes.
-pub(super) fn tcp(proxy: &Proxy) -> Value {
-    logs(proxy, CONNECTION, "tcp", "TcpGrpcAccessLogConfig")
+pub(super) fn tcp(route: &Route, proxy: &Proxy) -> Value {
+    logs(route, proxy, CONNECTION, "tcp", "TcpGrpcAccessLogConfig")
 }
 
-fn logs(proxy: &Proxy, line: &str, kind: &str, message: &str) -> Value {
+fn logs(route: &Route, proxy: &Proxy, line: &str, kind: &str, message: &str) -> Value {
     let mut logs = Vec::new();
     if proxy.variant.access_log {
         logs.push(extension(
@@ -52,7 +52,7 @@ fn logs(proxy: &Proxy, line: &str, kind: &str, message: &str) -> Value {
             json!({"common_config": {
                 "log_name": proxy.name,
                 "transport_api_version": "V3",
-                "grpc_service": services::telemetry(),
+                "grpc_service": services::telemetry(route, proxy),
             }}),
         ));
     }

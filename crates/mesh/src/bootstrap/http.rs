@@ -31,7 +31,7 @@ pub(super) fn filters(route: &Route, listener: &Listener, proxy: &Proxy) -> Valu
         "route_config": {"name": route.name, "virtual_hosts": [virtual_host(route, proxy.variant.stats)]},
         "http_filters": http_filters,
         "local_reply_config": flags_in_own_replies(),
-        "access_log": access_log::http(proxy),
+        "access_log": access_log::http(route, proxy),
     });
     json!([extension(
         "envoy.filters.network.http_connection_manager",

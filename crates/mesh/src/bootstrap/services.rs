@@ -1,21 +1,25 @@
 //! The services that a mesh's proxies ask: policy before, telemetry after.
 
+use std::net::SocketAddr;
+
 use hopbench_model::HttpVersion;
 use serde_json::{Value, json};
 
 use super::{cluster, extension};
-use crate::{Proxy, stats};
+use crate::{Proxy, Route, stats};
 
 /// How long the policy service may take to answer; without an answer the request is refused.
 const CHECK_TIMEOUT: &str = "1s";
 
 /// Their clusters, as far as the variant needs them.
 pub(super) fn clusters(proxy: &Proxy) -> Vec<Value> {
-    let wanted = [
-        (proxy.variant.policy_check, stats::POLICY, proxy.policy),
-        (proxy.variant.policy_report, stats::TELEMETRY, proxy.telemetry),
-    ];
-    let clusters = wanted.into_iter().filter(|(wanted, ..)| *wanted).map(|(_, name, at)| {
+    let asks = proxy.variant.policy_check && proxy.routes().any(|route| route.checked);
+    let mut wanted = Vec::new();
+    wanted.extend(asks.then(|| (stats::POLICY.to_owned(), proxy.policy)));
+    if proxy.variant.policy_report {
+        wanted.extend(told(proxy).into_iter().map(|at| (telemetry_of(proxy, at), at)));
+    }
+    let clusters = wanted.into_iter().map(|(name, at)| {
         // Envoy refuses an empty address, but not a report to a cluster that is not there.
         let (ip, port) = at.map_or((String::new(), 0), |at| (at.ip().to_string(), at.port()));
         json!({
@@ -23,11 +27,30 @@ pub(super) fn clusters(proxy: &Proxy) -> Vec<Value> {
             "type": "STATIC",
             "connect_timeout": CHECK_TIMEOUT,
             "circuit_breakers": cluster::limits(None),
-            "load_assignment": cluster::assignment(name, [(ip, port)].into_iter()),
+            "load_assignment": cluster::assignment(&name, [(ip, port)].into_iter()),
             "typed_extension_protocol_options": cluster::speaks(HttpVersion::Http2),
         })
     });
     clusters.collect()
+}
+
+/// The telemetry services of all routes, each once.
+fn told(proxy: &Proxy) -> Vec<Option<SocketAddr>> {
+    let mut told = Vec::new();
+    for route in proxy.routes() {
+        if !told.contains(&route.telemetry) {
+            told.push(route.telemetry);
+        }
+    }
+    told
+}
+
+/// The cluster of one of them: `telemetry`, `telemetry-2`.
+fn telemetry_of(proxy: &Proxy, at: Option<SocketAddr>) -> String {
+    match told(proxy).iter().position(|told| *told == at) {
+        None | Some(0) => stats::TELEMETRY.to_owned(),
+        Some(more) => format!("{}-{}", stats::TELEMETRY, more + 1),
+    }
 }
 
 /// Asks before each request. What the service refuses is answered with its status, or 403; what it did not answer, 503.
@@ -58,9 +81,9 @@ pub(super) fn tcp_check() -> Value {
     )
 }
 
-/// The telemetry service, as access logs reach it.
-pub(super) fn telemetry() -> Value {
-    json!({"envoy_grpc": {"cluster_name": stats::TELEMETRY}})
+/// The telemetry service of a route, as its access log reaches it.
+pub(super) fn telemetry(route: &Route, proxy: &Proxy) -> Value {
+    json!({"envoy_grpc": {"cluster_name": telemetry_of(proxy, route.telemetry)}})
 }
 
 fn policy() -> Value {

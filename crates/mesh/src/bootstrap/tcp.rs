@@ -19,7 +19,7 @@ pub(super) fn filters(route: &Route, proxy: &Proxy) -> Value {
             "stat_prefix": route.name,
             "cluster": route.name,
             "idle_timeout": "0s",
-            "access_log": access_log::tcp(proxy),
+            "access_log": access_log::tcp(route, proxy),
         }),
     ));
     filters.into()

@@ -23,7 +23,7 @@ const SERVICES: &[u8] = include_bytes!("../answers/services.txt");
 /// The counters that are not 0.
 fn counted(body: &[u8]) -> BTreeMap<String, u64> {
     let mut counted = counters(body).unwrap();
-    assert_eq!(counted.len(), 18, "{counted:?}");
+    assert_eq!(counted.len(), 19, "{counted:?}");
     counted.retain(|_, value| *value > 0);
     counted
 }
@@ -105,6 +105,7 @@ fn gauges_are_of_the_whole_process() {
         ("active_connections", 3.0),
         ("allocated_bytes", 7_318_680.0),
         ("heap_bytes", 12_582_912.0),
+        ("upstream_active_connections", 0.0),
         ("uptime_s", 6.0),
         ("workers", 2.0),
     ];

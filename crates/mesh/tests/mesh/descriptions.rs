@@ -58,7 +58,6 @@ fn proxy(name: &str, variant: &Variant, listeners: Vec<Listener>) -> Proxy {
         identity: Some(placeholder()),
         access_log: "/tmp/access.log".to_owned(),
         policy: Some(SocketAddr::from((POD, 7481))),
-        telemetry: Some(SocketAddr::from((POD, 7482))),
     }
 }
 
@@ -71,6 +70,7 @@ pub(crate) fn route(name: &str, port: u16, protocol: Protocol, upstream: Upstrea
         from_proxy: false,
         to_proxy: false,
         checked: false,
+        telemetry: Some(SocketAddr::from((POD, 7482))),
         upstream,
     }
 }

@@ -54,6 +54,8 @@ fn envoy_refuses_what_misses_something() {
     let said = envoy::validate(&envoy, &Proxy { policy: None, ..whole(&checks) }).unwrap_err();
     assert!(said.contains("SocketAddressValidationError.Address"), "{said}");
     let reports = Variant { policy_report: true, ..plain };
-    let said = envoy::validate(&envoy, &Proxy { telemetry: None, ..whole(&reports) }).unwrap_err();
+    let mut nobody = whole(&reports);
+    nobody.listeners.iter_mut().flat_map(|one| &mut one.routes).for_each(|route| route.telemetry = None);
+    let said = envoy::validate(&envoy, &nobody).unwrap_err();
     assert!(said.contains("SocketAddressValidationError.Address"), "{said}");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{ProxyCost, Record, WarningKind};
+use hopbench_model::{BYPASSES_PROXY, ProxyCost, Record, WarningKind};
 
 use super::Limit;
 use super::kind::{Kind, per_s};
@@ -12,8 +12,6 @@ use super::notes;
 const MOST_ERRORS: usize = 16;
 /// What the others are called.
 const OTHER_ERRORS: &str = "others";
-/// What a proof says of traffic that no proxy can see.
-const BYPASSES: &str = "bypasses proxy";
 
 /// The trials of one cell, as far as their figures need them.
 #[derive(Debug, Default)]
@@ -36,29 +34,32 @@ pub(crate) struct Cell {
 #[derive(Debug)]
 pub(crate) struct Round {
     /// The round, from 1.
-    round: u32,
+    pub(crate) round: u32,
     /// In which part of the run it was measured; `--resume` begins another.
-    session: u32,
+    pub(crate) session: u32,
     /// In the order of the kind's figures; not a number where absent.
     pub(crate) figures: Box<[f64]>,
     /// Units of work a second; not a number where there is no such unit.
     pub(crate) work_per_s: f64,
-    /// What each proxy in the path's pods spent.
+    /// What the proxies in the path's pods spent, those of one kind together.
     pub(crate) proxies: Box<[Spent]>,
 }
 
-/// What a proxy spent in a trial; not a number where that is not known.
+/// What the proxies of one kind spent in a trial, added up: work is that of all of them, too. Not a number where that is
+/// not known of each.
 #[derive(Debug)]
 pub(crate) struct Spent {
-    /// Its name on the path.
+    /// Their kind: the name on the path before `#`.
     pub(crate) name: String,
-    /// Whether the path names it; the others stand idle.
+    /// How many there are.
+    pub(crate) count: u32,
+    /// Whether the path names them; the others stand idle.
     pub(crate) named: bool,
-    /// Cores that it kept busy.
+    /// Cores that they kept busy.
     pub(crate) cores: f64,
     /// Resident memory, bytes.
     pub(crate) rss_bytes: f64,
-    /// What it says that it has allocated, bytes.
+    /// What they say that they have allocated, bytes.
     pub(crate) allocated_bytes: f64,
 }
 
@@ -66,12 +67,29 @@ impl Spent {
     fn of(proxy: &ProxyCost) -> Self {
         let figure = |name: &str| proxy.figures.get(name).copied().unwrap_or(f64::NAN);
         Self {
-            name: proxy.name.clone(),
+            name: proxy.name.split('#').next().unwrap_or_default().to_owned(),
+            count: 1,
             named: proxy.named,
             cores: figure("cores"),
             rss_bytes: figure("rss_bytes"),
             allocated_bytes: figure("allocated_bytes"),
         }
+    }
+
+    fn all(proxies: &[ProxyCost]) -> Box<[Self]> {
+        let mut out: Vec<Self> = Vec::new();
+        for proxy in proxies.iter().map(Self::of) {
+            match out.iter_mut().find(|known| known.name == proxy.name && known.named == proxy.named) {
+                Some(known) => {
+                    known.count += 1;
+                    known.cores += proxy.cores;
+                    known.rss_bytes += proxy.rss_bytes;
+                    known.allocated_bytes += proxy.allocated_bytes;
+                }
+                None => out.push(proxy),
+            }
+        }
+        out.into()
     }
 }
 
@@ -95,7 +113,7 @@ impl Cell {
             session: record.session,
             figures,
             work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),
-            proxies: record.cost.proxies.iter().map(Spent::of).collect(),
+            proxies: Spent::all(&record.cost.proxies),
         };
         match self.rounds.iter_mut().find(|known| known.round == record.round) {
             Some(known) => *known = taken,
@@ -122,7 +140,7 @@ impl Cell {
             let total = self.errors.entry(reason.to_owned()).or_default();
             *total = total.saturating_add(*count);
         }
-        self.bypasses_proxy |= record.proof.iter().any(|proof| proof.evidence.contains(BYPASSES));
+        self.bypasses_proxy |= record.proof.iter().any(|proof| proof.evidence.starts_with(BYPASSES_PROXY));
     }
 
     /// The values of a figure over the rounds that have it.
@@ -134,6 +152,11 @@ impl Cell {
     pub(crate) fn apart(&self, baseline: &Self) -> usize {
         let apart = |here: &&Round| baseline.of_round(here.round).is_some_and(|there| there.session != here.session);
         self.rounds.iter().filter(apart).count()
+    }
+
+    /// Rounds that were measured here and in the other cell.
+    pub(crate) fn shared(&self, other: &Self) -> usize {
+        self.rounds.iter().filter(|here| other.of_round(here.round).is_some()).count()
     }
 
     fn of_round(&self, round: u32) -> Option<&Round> {

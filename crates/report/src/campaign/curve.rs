@@ -1,41 +1,52 @@
-//! What a proxy spends as the load on it grows: points with intervals and, through at least three of them, a line. What it
-//! spends at rest and what each unit of work adds are two figures; their quotient at one rate would be neither.
+//! What proxies spend as the load on them grows: points with intervals and, where that means something, a line. What they
+//! spend at rest and what each unit of work adds are two figures; their quotient at one rate would be neither.
+//!
+//! - CPU over the rate that was asked for: a line. A closed loop makes the load that the path lets it make, and with other
+//!   parameters a request itself changes: these are points.
+//! - What a proxy has allocated over connections: a line. Its resident memory is the largest so far, whatever the order of
+//!   the trials was: points.
+
+mod line;
+mod texts;
 
 use std::collections::BTreeMap;
 
 use hopbench_model::{Path, point_label};
-use hopbench_stats::{FEWEST_PLACES, fit, median_interval, summary::median};
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::line::LineSummary;
+
+use self::line::Rounds;
 use super::cell::{Cell, Round, Spent};
 use super::kind::Work;
-use super::scale::Scale;
+use super::spread::Spread;
 use super::{Campaign, Workload};
-use crate::number::{by_name, plain};
 
-/// A point further from the line than this share of its value makes the line doubtful.
-const FAR: f64 = 0.15;
-
-/// What one proxy of a path spends over the points of a workload.
+/// What the proxies of one kind on a path spend over the points of a workload.
 #[derive(Debug, Clone, Serialize)]
 pub struct CurveSummary {
     /// The workload's name.
     pub workload: String,
     /// The path's name.
     pub path: String,
-    /// The proxy's name on the path.
+    /// The proxies' kind: their name on the path, without a number.
     pub proxy: String,
-    /// What it spends.
+    /// How many of them there are; what they spend is added up.
+    pub proxies: u32,
+    /// What all points have in common, where several parameters vary.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub at: BTreeMap<String, Value>,
+    /// What they spend.
     pub resource: Resource,
-    /// What it is spent over: `requests_per_s`, `connections` ...
+    /// What it is spent over: `requests_per_s`, `connections` ...; of the whole path.
     pub over: String,
     /// The points, by their load.
     pub points: Vec<CurvePoint>,
-    /// The line through them; absent with fewer than three different loads.
+    /// The line through them; absent where there is none, and with fewer than three different loads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<LineSummary>,
-    /// What the same proxy spent in trials of paths that do not name it, median.
+    /// What the same proxies spent in trials of paths that do not name them, median.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_idle: Option<f64>,
     /// In words.
@@ -48,7 +59,7 @@ pub struct CurveSummary {
 pub enum Resource {
     /// Cores kept busy.
     Cores,
-    /// Resident memory, bytes.
+    /// Resident memory, bytes: the largest so far, as a proxy lives through all trials.
     RssBytes,
     /// What it says that it has allocated, bytes.
     AllocatedBytes,
@@ -71,29 +82,6 @@ pub struct CurvePoint {
     pub high: Option<f64>,
 }
 
-/// A line through all trials, with 95 % intervals.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct LineSummary {
-    /// What is spent without load.
-    pub idle: f64,
-    /// Lower end of its interval.
-    pub idle_low: f64,
-    /// Upper end.
-    pub idle_high: f64,
-    /// What each unit of load adds.
-    pub slope: f64,
-    /// Lower end of its interval.
-    pub slope_low: f64,
-    /// Upper end.
-    pub slope_high: f64,
-    /// The smallest load.
-    pub from: f64,
-    /// The largest load.
-    pub to: f64,
-    /// By how much the line misses the point that it misses most, as a share of that.
-    pub off_ratio: f64,
-}
-
 impl Resource {
     fn of(self, proxy: &Spent) -> f64 {
         match self {
@@ -113,27 +101,6 @@ impl Resource {
     }
 }
 
-/// The curves of a run: workloads and paths in the scenario's order.
-pub(super) fn all(campaign: &Campaign) -> Vec<CurveSummary> {
-    let plan = &campaign.run.plan;
-    let mut out = Vec::new();
-    for workload in campaign.workloads.iter().filter(|workload| workload.points.len() > 1) {
-        let connections = |at: &usize| plan.points[*at].job.connections;
-        let growing = workload.points.iter().any(|at| connections(at) != connections(&workload.points[0]));
-        for (index, path) in plan.paths.iter().enumerate().filter(|(_, path)| path.is_proxied()) {
-            for proxy in named(campaign, workload, index) {
-                let curve = |resource, over| curve(campaign, workload, (index, path), &proxy, resource, over);
-                let per_s = workload.kind.work().map(Over::Work);
-                out.extend(per_s.and_then(|over| curve(Resource::Cores, over)));
-                for resource in [Resource::RssBytes, Resource::AllocatedBytes].into_iter().filter(|_| growing) {
-                    out.extend(curve(resource, Over::Connections));
-                }
-            }
-        }
-    }
-    out
-}
-
 /// What a curve is over.
 #[derive(Clone, Copy)]
 enum Over {
@@ -141,181 +108,195 @@ enum Over {
     Connections,
 }
 
-impl Over {
-    fn name(self) -> String {
-        match self {
-            Self::Work(Work::Each(metric)) => metric.to_owned(),
-            Self::Work(Work::KiB) => "received_kib_per_s".to_owned(),
-            Self::Connections => "connections".to_owned(),
-        }
-    }
-
-    /// A load in words.
-    fn text(self, x: f64) -> String {
-        match self {
-            Self::Work(Work::KiB) => by_name("received_bits_per_s", x * 1024.0 * 8.0),
-            Self::Work(Work::Each(_)) => format!("{}/s", plain(x.round())),
-            Self::Connections => plain(x),
-        }
-    }
-
-    /// One unit of it.
-    fn unit(self) -> &'static str {
-        match self {
-            Self::Work(work) => work.name(),
-            Self::Connections => "connection",
-        }
-    }
+/// Points that belong to one curve.
+struct Sweep {
+    /// What they have in common, of several parameters that vary.
+    at: BTreeMap<String, Value>,
+    /// Their indices in the plan.
+    points: Vec<usize>,
+    /// Whether they differ in the load only, so that a line may go through them.
+    is_load: bool,
 }
 
-/// The proxies that the trials of a path name and that saw its traffic.
-fn named(campaign: &Campaign, workload: &Workload, path: usize) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
+/// The curves of a run: workloads and paths in the scenario's order.
+pub(super) fn all(campaign: &Campaign) -> Vec<CurveSummary> {
+    let mut out = Vec::new();
+    for workload in &campaign.workloads {
+        let (loads, connections) = (loads(campaign, workload), sweeps(campaign, workload, "connections"));
+        for (index, path) in campaign.run.plan.paths.iter().enumerate().filter(|(_, path)| path.is_proxied()) {
+            for proxy in named(campaign, workload, index) {
+                let one =
+                    |resource, over, sweep| Curve { campaign, workload, index, path, proxy, resource, over, sweep };
+                let per_s = workload.kind.work().map(Over::Work);
+                for (over, sweep) in per_s.iter().flat_map(|over| loads.iter().map(|sweep| (*over, sweep))) {
+                    out.extend(one(Resource::Cores, over, sweep).summary());
+                }
+                for resource in [Resource::RssBytes, Resource::AllocatedBytes] {
+                    out.extend(connections.iter().filter_map(|at| one(resource, Over::Connections, at).summary()));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Over what CPU is shown: over the rate where it was asked for and varies, or over what came about at any points.
+fn loads(campaign: &Campaign, workload: &Workload) -> Vec<Sweep> {
+    let points = &campaign.run.plan.points;
+    let scheduled = workload.points.iter().all(|at| points[*at].job.schedule.per_s().is_some());
+    let rates = if scheduled { sweeps(campaign, workload, "rate") } else { Vec::new() };
+    if rates.is_empty() {
+        return vec![Sweep { at: BTreeMap::new(), points: workload.points.clone(), is_load: false }];
+    }
+    rates
+}
+
+/// The points that are equal in all but this parameter, where there are several.
+fn sweeps(campaign: &Campaign, workload: &Workload, parameter: &str) -> Vec<Sweep> {
+    let mut out: Vec<Sweep> = Vec::new();
+    for at in &workload.points {
+        let mut rest = campaign.run.plan.points[*at].point.clone();
+        if rest.remove(parameter).is_none() {
+            continue;
+        }
+        match out.iter_mut().find(|sweep| sweep.at == rest) {
+            Some(sweep) => sweep.points.push(*at),
+            None => out.push(Sweep { at: rest, points: vec![*at], is_load: true }),
+        }
+    }
+    out.retain(|sweep| sweep.points.len() > 1);
+    out
+}
+
+/// The kinds of proxies that the trials of a path name and that saw its traffic.
+fn named<'a>(campaign: &'a Campaign, workload: &Workload, path: usize) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
     for cell in workload.points.iter().filter_map(|point| campaign.cells.get(&(path, *point))) {
         for proxy in cell.rounds.iter().flat_map(|round| &round.proxies) {
-            if proxy.named && !cell.bypasses_proxy && !names.contains(&proxy.name) {
-                names.push(proxy.name.clone());
+            if proxy.named && !cell.bypasses_proxy && !names.contains(&proxy.name.as_str()) {
+                names.push(&proxy.name);
             }
         }
     }
     names
 }
 
-/// What a proxy spent in a round, where it is named, or where it is not.
+/// A curve on its way to a summary.
+struct Curve<'a> {
+    campaign: &'a Campaign,
+    workload: &'a Workload,
+    /// The path's index in the plan.
+    index: usize,
+    path: &'a Path,
+    proxy: &'a str,
+    resource: Resource,
+    over: Over,
+    sweep: &'a Sweep,
+}
+
+impl Curve<'_> {
+    /// `None` with fewer than two points.
+    fn summary(&self) -> Option<CurveSummary> {
+        let plan = &self.campaign.run.plan;
+        let mut points = Vec::new();
+        let mut rounds = Rounds::default();
+        for at in &self.sweep.points {
+            let Some(cell) = self.campaign.cells.get(&(self.index, *at)) else {
+                continue;
+            };
+            let seen: Vec<(&Round, f64, f64)> = cell.rounds.iter().filter_map(|round| self.trial(round, *at)).collect();
+            let [x, y] = [seen.iter().map(|(_, x, _)| *x).collect(), seen.iter().map(|(.., y)| *y).collect::<Vec<_>>()]
+                .map(Spread::of);
+            if let (Some(x), Some(y)) = (x, y) {
+                let point = plan.points[*at].point.clone();
+                points.push(CurvePoint { point, x: x.median, y: y.median, low: y.low, high: y.high });
+                seen.iter().for_each(|(round, x, y)| rounds.add(round, (*x, *y)));
+            }
+        }
+        if points.len() < 2 {
+            return None;
+        }
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let line = if self.can_be_line() { rounds.line(&points) } else { None };
+        let mut out = CurveSummary {
+            workload: self.workload.name.clone(),
+            path: self.path.name.clone(),
+            proxy: self.proxy.to_owned(),
+            proxies: self.proxies(),
+            at: self.sweep.at.clone(),
+            resource: self.resource,
+            over: self.over.name(),
+            points,
+            line,
+            measured_idle: self.idle(),
+            text: String::new(),
+        };
+        out.text = texts::text(&out, self.over, self.can_be_line());
+        Some(out)
+    }
+
+    fn can_be_line(&self) -> bool {
+        self.sweep.is_load && self.resource != Resource::RssBytes
+    }
+
+    /// The load of a trial, and what was spent.
+    fn trial<'a>(&self, round: &'a Round, at: usize) -> Option<(&'a Round, f64, f64)> {
+        let x = match self.over {
+            Over::Work(_) => round.work_per_s,
+            // Each client makes as many.
+            Over::Connections => {
+                f64::from(self.campaign.run.plan.points[at].job.connections) * f64::from(self.path.clients)
+            }
+        };
+        let y = self.resource.of(spent(round, self.proxy, true)?);
+        (x.is_finite() && y.is_finite()).then_some((round, x, y))
+    }
+
+    fn proxies(&self) -> u32 {
+        let cells = self.sweep.points.iter().filter_map(|at| self.campaign.cells.get(&(self.index, *at)));
+        let rounds = cells.flat_map(|cell| &cell.rounds);
+        rounds.filter_map(|round| spent(round, self.proxy, true)).map(|spent| spent.count).max().unwrap_or(0)
+    }
+
+    /// What such proxies spent where no traffic went through them: over the trials of this workload, in pods that are the
+    /// same or set up alike. `None` where there are none, and for what only grows.
+    fn idle(&self) -> Option<f64> {
+        if self.resource == Resource::RssBytes {
+            return None;
+        }
+        let paths = &self.campaign.run.plan.paths;
+        // Paths without proxies are measured between the pods of the first variant.
+        let first = paths.iter().find_map(|path| path.variant.as_ref());
+        let in_its_pods = |other: &Path| {
+            let ends = |path: &Path| (path.from.clone(), path.to.clone(), path.clients, path.backends);
+            let via = |path: &Path| std::mem::discriminant(&path.via);
+            let variant = other.variant.as_ref().or(first) == self.path.variant.as_ref();
+            ends(other) == ends(self.path) && via(other) == via(self.path) && variant
+        };
+        let of_path = |(index, _): (usize, &Path)| {
+            self.workload.points.iter().filter_map(move |point| self.campaign.cells.get(&(index, *point)))
+        };
+        let cells = paths.iter().enumerate().filter(|(_, other)| in_its_pods(other)).flat_map(of_path);
+        let rounds = cells.flat_map(|cell: &Cell| &cell.rounds);
+        let values = rounds.filter_map(|round| Some(self.resource.of(spent(round, self.proxy, false)?)));
+        Spread::of(values).map(|idle| idle.median)
+    }
+}
+
+/// What the proxies of a kind spent in a round, where they are named, or where they are not.
 fn spent<'a>(round: &'a Round, name: &str, named: bool) -> Option<&'a Spent> {
     round.proxies.iter().find(|proxy| proxy.named == named && proxy.name == name)
 }
 
-fn curve(
-    campaign: &Campaign,
-    workload: &Workload,
-    (index, path): (usize, &Path),
-    proxy: &str,
-    resource: Resource,
-    over: Over,
-) -> Option<CurveSummary> {
-    let plan = &campaign.run.plan;
-    let mut points = Vec::new();
-    let mut trials = Vec::new();
-    for at in &workload.points {
-        let Some(cell) = campaign.cells.get(&(index, *at)) else {
-            continue;
-        };
-        let load = |round: &Round| match over {
-            Over::Work(_) => round.work_per_s,
-            Over::Connections => f64::from(plan.points[*at].job.connections),
-        };
-        let trial = |round: &Round| Some((load(round), resource.of(spent(round, proxy, true)?)));
-        let seen: Vec<(f64, f64)> =
-            cell.rounds.iter().filter_map(trial).filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
-        let (xs, ys): (Vec<f64>, Vec<f64>) = seen.iter().copied().unzip();
-        if let (Some(x), Some(y)) = (median(&xs), median(&ys)) {
-            let interval = median_interval(&ys);
-            let point = plan.points[*at].point.clone();
-            points.push(CurvePoint { point, x, y, low: interval.map(|i| i.low), high: interval.map(|i| i.high) });
-            trials.extend(seen);
-        }
-    }
-    if points.len() < 2 {
-        return None;
-    }
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let line = line(&trials, &points);
-    let measured_idle = idle(campaign, workload, path, proxy, resource);
-    Some(CurveSummary {
-        workload: workload.name.clone(),
-        path: path.name.clone(),
-        proxy: proxy.to_owned(),
-        resource,
-        over: over.name(),
-        text: text(proxy, &points, line.as_ref(), measured_idle, resource, over),
-        points,
-        line,
-        measured_idle,
-    })
-}
-
-fn line(trials: &[(f64, f64)], points: &[CurvePoint]) -> Option<LineSummary> {
-    let line = fit(trials)?;
-    let off = |point: &CurvePoint| (point.y - line.at(point.x)).abs() / point.y.abs();
-    Some(LineSummary {
-        idle: line.intercept,
-        idle_low: line.intercept_interval.low,
-        idle_high: line.intercept_interval.high,
-        slope: line.slope,
-        slope_low: line.slope_interval.low,
-        slope_high: line.slope_interval.high,
-        from: line.range.low,
-        to: line.range.high,
-        off_ratio: points.iter().map(off).filter(|off| off.is_finite()).fold(0.0, f64::max),
-    })
-}
-
-/// What the proxy spent where no path sent traffic through it: over the trials of this workload between the same ends.
-fn idle(campaign: &Campaign, workload: &Workload, path: &Path, proxy: &str, resource: Resource) -> Option<f64> {
-    let paths = &campaign.run.plan.paths;
-    let same_pods = |(_, other): &(usize, &Path)| (&other.from, &other.to) == (&path.from, &path.to);
-    let cells =
-        paths.iter().enumerate().filter(same_pods).flat_map(|(index, _)| {
-            workload.points.iter().filter_map(move |point| campaign.cells.get(&(index, *point)))
-        });
-    let rounds = cells.flat_map(|cell: &Cell| &cell.rounds);
-    let values: Vec<f64> =
-        rounds.filter_map(|round| Some(resource.of(spent(round, proxy, false)?))).filter(|v| v.is_finite()).collect();
-    median(&values)
-}
-
-/// `server-sidecar: idle 0.010 cores [0.008, 0.012], 62.0 us CPU a request [58.0, 66.0] between 100/s and 4000/s`.
-fn text(
-    proxy: &str,
-    points: &[CurvePoint],
-    line: Option<&LineSummary>,
-    idle: Option<f64>,
-    resource: Resource,
-    over: Over,
-) -> String {
-    let amount = |value: f64| match resource {
-        Resource::Cores => format!("{value:.3} cores"),
-        _ => by_name("rss_bytes", value),
-    };
-    let (what, at_rest) = match resource {
-        Resource::Cores => (" CPU", "idle "),
-        Resource::RssBytes => ("", "resident "),
-        Resource::AllocatedBytes => ("", "allocated "),
-    };
-    let measured = idle.map_or(String::new(), |idle| format!(" ({} measured without traffic)", amount(idle)));
-    let Some(line) = line else {
-        let few: Vec<String> =
-            points.iter().map(|point| format!("{} at {}", amount(point.y), over.text(point.x))).collect();
-        let few = few.join(", ");
-        return format!("{proxy}: {few}{measured}; a line needs {FEWEST_PLACES} different loads");
-    };
-    // Cores over work a second are CPU seconds for each.
-    let (name, factor) = if resource == Resource::Cores { ("cpu_ns", 1e9) } else { ("rss_bytes", 1.0) };
-    let [slope, low, high] = [line.slope, line.slope_low, line.slope_high].map(|value| value * factor);
-    // Far from where it was measured, a line says little of what is spent at rest.
-    let ends = match resource {
-        Resource::Cores => format!(" [{:.3}, {:.3}]", line.idle_low, line.idle_high),
-        _ => String::new(),
-    };
-    let far = match line.off_ratio {
-        off if off > FAR => format!("; not a straight line: it misses a point by {:.0} %", off * 100.0),
-        _ => String::new(),
-    };
-    format!(
-        "{proxy}: {at_rest}{}{ends}{measured}, {}{what} a {} between {} and {}{far}",
-        amount(line.idle),
-        Scale::with_ends(name, slope, low, high),
-        over.unit(),
-        over.text(line.from),
-        over.text(line.to),
-    )
-}
-
 impl CurveSummary {
-    /// Its name among those of the workload.
+    /// Its name among those of the workload: `both server-sidecar at size=1024`.
     pub(crate) fn name(&self) -> String {
-        format!("{} {}", self.path, self.proxy)
+        format!("{} {}{}", self.path, self.proxy, self.place())
+    }
+
+    /// ` at size=1024`; empty where only the load varies.
+    fn place(&self) -> String {
+        if self.at.is_empty() { String::new() } else { format!(" at {}", point_label(&self.at)) }
     }
 }
 

@@ -1,7 +1,9 @@
 //! A workload's table, whatever prints it: which columns there are, in which unit, and the text of every value.
 
+use hopbench_model::BYPASSES_PROXY;
+
 use super::scale::{self, Scale};
-use super::summary::{CellSummary, Estimate, RatioSummary, WorkloadSummary};
+use super::summary::{CONNECTING_ENDS, CellSummary, Estimate, RatioSummary, WorkloadSummary};
 use super::words;
 
 /// A column of figures.
@@ -97,11 +99,12 @@ pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
     }
 }
 
-/// What a reader must know of a cell beside its figures: that no proxy saw its traffic, and what failed, how often.
+/// What a reader must know of a cell beside its figures: that no proxy saw its traffic, what is not compared, and what failed, how often.
 pub(crate) fn remark(cell: &CellSummary) -> String {
-    let bypasses = cell.bypasses_proxy.then(|| "bypasses proxy".to_owned());
+    let bypasses = cell.bypasses_proxy.then(|| BYPASSES_PROXY.to_owned());
     let errors = cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x"));
-    bypasses.into_iter().chain(errors).collect::<Vec<_>>().join(", ")
+    let short = cell.figures.iter().any(|figure| figure.note == CONNECTING_ENDS).then(|| CONNECTING_ENDS.to_owned());
+    bypasses.into_iter().chain(short).chain(errors).collect::<Vec<_>>().join(", ")
 }
 
 /// The remarks of a workload's cells, a line a text: `bypasses proxy (server, both)`.

@@ -113,6 +113,11 @@ impl Figure {
         if matches!(self.source, Source::Latency(..)) { 0.002 } else { 0.0 }
     }
 
+    /// Whether this is the time of connecting, which ends where the connection does.
+    pub(crate) fn is_of_connecting(&self) -> bool {
+        matches!(self.source, Source::Latency("connect_ns", _))
+    }
+
     /// Whether this is CPU time for a unit of work.
     pub(crate) fn is_cpu(&self) -> bool {
         matches!(self.source, Source::Cpu(..))

@@ -71,7 +71,7 @@ const PROXY_REQUEST: Figure =
 const PROXY_CONNECTION: Figure =
     figure("proxy_cpu_per_connection_ns", "proxy CPU/conn", Cheaper, Cpu(Proxies, Each("connections_per_s")));
 const PROXY_CORES: Figure = figure("proxy_cores", "proxy cores", Neither, Metric("proxy_cores"));
-const PROXY_MEMORY: Figure = figure("proxy_rss_bytes", "proxy memory", Neither, Metric("proxy_rss_bytes"));
+const PROXY_MEMORY: Figure = figure("proxy_rss_bytes", "proxy memory so far", Neither, Metric("proxy_rss_bytes"));
 const CLIENT_PACKET: Figure =
     figure("client_cpu_per_packet_ns", "client CPU/pkt", Cheaper, Cpu(Client, Each("received_packets_per_s")));
 const SERVER_PACKET: Figure =

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::units::Span;
 use hopbench_model::{Schedule, point_label};
-use hopbench_stats::{NoRatio, median_interval, paired_ratio, summary::median};
+use hopbench_stats::{NoRatio, paired_ratio};
 use serde_json::Value;
 
 use super::cell::Cell;
 use super::kind::{Better, Figure};
+use super::spread::Spread;
 use super::summary::{
-    CellSummary, DistributionSummary, Estimate, FigureSummary, PathSummary, RatioSummary, Run, SUMMARY_SCHEMA,
-    SkippedSummary, Summary, WorkloadSummary,
+    CONNECTING_ENDS, CellSummary, DistributionSummary, Estimate, FigureSummary, PathSummary, RatioSummary, Run,
+    SUMMARY_SCHEMA, SkippedSummary, Summary, WorkloadSummary,
 };
 use super::verdict::{decided, verdict};
 use super::{Campaign, Workload, curve, headline, waterfall};
@@ -91,6 +92,7 @@ fn paths(campaign: &Campaign) -> Vec<PathSummary> {
         via: path.via.to_string(),
         mesh: path.mesh,
         variant: path.variant.as_ref().map(|variant| variant.name.clone()),
+        proxies: path.variant.as_ref().map(hopbench_model::Variant::summary),
         way: path.way(),
         clients: path.clients,
         backends: path.backends,
@@ -154,6 +156,9 @@ fn cell(
 ) -> CellSummary {
     let plan = &campaign.run.plan;
     let mut limited_by = kept.limits.clone();
+    // Where connecting ends on the way, its time is that of another way than the baseline's.
+    let base = plan.paths.iter().find(|path| Some(&path.name) == plan.baseline.as_ref());
+    let short = plan.paths[path].ends_connections() || base.is_some_and(|base| base.ends_connections());
     limited_by.sort_by(|a, b| b.trials.cmp(&a.trials).then_with(|| a.limit.cmp(&b.limit)));
     CellSummary {
         path: plan.paths[path].name.clone(),
@@ -166,7 +171,10 @@ fn cell(
             .figures
             .iter()
             .enumerate()
-            .filter_map(|(index, figure)| estimate(figure, index, kept, baseline))
+            .filter_map(|(index, figure)| {
+                let short = figure.is_of_connecting() && short;
+                estimate(figure, index, kept, baseline, short)
+            })
             .collect(),
         limited_by,
         warnings: kept.warnings,
@@ -177,19 +185,15 @@ fn cell(
     }
 }
 
-fn estimate(figure: &Figure, index: usize, kept: &Cell, baseline: Option<&Cell>) -> Option<Estimate> {
-    let values = kept.values(index);
-    let interval = median_interval(&values);
-    let (ratio, note) = baseline.map(|baseline| compare(figure, index, kept, baseline)).unwrap_or_default();
-    Some(Estimate {
-        name: figure.name,
-        median: median(&values)?,
-        low: interval.map(|interval| interval.low),
-        high: interval.map(|interval| interval.high),
-        rounds: values.len(),
-        ratio,
-        note,
-    })
+/// `short`: the figure is the time of connecting, which ends before the server here or in the baseline.
+fn estimate(figure: &Figure, index: usize, kept: &Cell, baseline: Option<&Cell>, short: bool) -> Option<Estimate> {
+    let Spread { median, low, high, rounds } = Spread::of(kept.values(index))?;
+    let (ratio, note) = match baseline {
+        Some(_) if short => (None, CONNECTING_ENDS.to_owned()),
+        Some(baseline) => compare(figure, index, kept, baseline),
+        None => (None, String::new()),
+    };
+    Some(Estimate { name: figure.name, median, low, high, rounds, ratio, note })
 }
 
 /// A figure against the baseline's, and what is missing from that.

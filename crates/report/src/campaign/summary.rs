@@ -14,6 +14,9 @@ use super::waterfall::WaterfallSummary;
 /// The version of [`Summary`]; a field is never repurposed, this number grows instead.
 pub const SUMMARY_SCHEMA: &str = "hopbench.summary/1";
 
+/// Why the time of connecting is not compared.
+pub(crate) const CONNECTING_ENDS: &str = "connect times not compared: connecting ends at the first proxy";
+
 /// A whole run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
@@ -98,7 +101,10 @@ pub struct PathSummary {
     /// The name of the variant of its proxies; absent: it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// All of that in words: `direct, mesh both`.
+    /// What its proxies do, in words: `no TLS, HTTP/1.1, 2 workers`; absent: it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxies: Option<String>,
+    /// From end to end in words: `direct, mesh both`.
     pub way: String,
     /// Clients.
     pub clients: u32,

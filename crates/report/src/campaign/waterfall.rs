@@ -8,19 +8,22 @@
 //! Every step is the difference of two paths that were both measured, taken round by round. Where one was not measured,
 //! the steps are those between the others.
 
+mod doubt;
 mod family;
 pub(super) mod texts;
 
 use std::collections::BTreeMap;
 
 use hopbench_model::point_label;
-use hopbench_stats::{median_interval, paired_difference, summary::median};
+use hopbench_stats::paired_difference;
 use serde::Serialize;
 use serde_json::Value;
 
+use self::doubt::Doubts;
 use self::family::{Family, Member, families};
 use super::cell::{Cell, Round};
 use super::kind::{End, Kind, Percentile};
+use super::spread::Spread;
 use super::{Campaign, Workload};
 
 /// What each proxy of a family of paths adds, at one point of a workload.
@@ -40,6 +43,9 @@ pub struct WaterfallSummary {
     pub variant: Option<String>,
     /// The steps; the first is the path with the fewest proxies, with its own figures.
     pub steps: Vec<Step>,
+    /// What holds of every step; empty where nothing does.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// A path, against one with fewer proxies.
@@ -57,7 +63,7 @@ pub struct Step {
     /// What is added, by figure: median and 99th percentile of the latency, CPU time of all ends and proxies for a unit of
     /// work.
     pub added: Vec<Added>,
-    /// CPU time of each proxy of the path for a unit of work.
+    /// CPU time of the proxies of the path for a unit of work, those of one kind together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proxies: Vec<ProxyShare>,
     /// What makes the figures doubtful; empty where nothing does.
@@ -84,10 +90,10 @@ pub struct Added {
     pub rounds: usize,
 }
 
-/// What one proxy spends for a unit of work.
+/// What the proxies of one kind spend for a unit of work of the whole path.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProxyShare {
-    /// Its name on the path.
+    /// Their kind: the name on the path without a number.
     pub name: String,
     /// CPU time for a unit of work, median over the rounds, ns.
     pub cpu_ns: f64,
@@ -116,18 +122,23 @@ struct Measured<'a> {
     member: &'a Member,
     name: &'a str,
     cell: &'a Cell,
+    doubts: Doubts,
 }
 
 /// `None` where fewer than two paths of the family have figures, and where the traffic goes by the proxies.
 fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: usize) -> Option<WaterfallSummary> {
     let plan = &campaign.run.plan;
+    let asked_per_s = plan.points[point].job.schedule.per_s();
     let measured: Vec<Measured<'_>> = family
         .members
         .iter()
         .filter_map(|member| {
             let cell = campaign.cells.get(&(member.path, point))?;
-            let name = plan.paths[member.path].name.as_str();
-            (!cell.rounds.is_empty() && !cell.bypasses_proxy).then_some(Measured { member, name, cell })
+            let path = &plan.paths[member.path];
+            let asked_per_s = asked_per_s.map(|rate| rate * f64::from(path.clients));
+            let doubts = Doubts::of(cell, workload.kind, asked_per_s);
+            let name = path.name.as_str();
+            (!cell.rounds.is_empty() && !cell.bypasses_proxy).then_some(Measured { member, name, cell, doubts })
         })
         .collect();
     let quantities = quantities(workload.kind);
@@ -140,8 +151,15 @@ fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: u
         family: family.name.clone(),
         variant: family.variant.clone(),
         steps,
+        note: if asked_per_s.is_none() { CLOSED_LOOP.to_owned() } else { String::new() },
     })
 }
+
+/// What the step from the first path to the last begins with.
+const WHOLE: char = '=';
+
+/// What a closed loop means for a step.
+const CLOSED_LOOP: &str = "closed loop: every path at another throughput";
 
 fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>> {
     let of = |at: usize| &measured[at];
@@ -157,7 +175,7 @@ fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>
         out.push(Step { in_chain: true, ..step(of(pair[1]), of(pair[0]), label, quantities) });
     }
     if chain.len() > 2 {
-        let label = format!("= {}", sets[last].without(sets[first]));
+        let label = format!("{WHOLE} {}", sets[last].without(sets[first]));
         out.push(step(of(last), of(first), label, quantities));
     }
     let mut before = None;
@@ -178,17 +196,9 @@ fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>
 /// The figures of the first path.
 fn own(path: &Measured<'_>, quantities: &[Quantity]) -> Step {
     let figure = |quantity: &Quantity| {
-        let value = |round: &Round| quantity.of(round, path.member);
-        let values: Vec<f64> = path.cell.rounds.iter().map(value).filter(|value| value.is_finite()).collect();
-        let interval = median_interval(&values);
-        Some(Added {
-            name: quantity.name,
-            label: quantity.label,
-            median: median(&values)?,
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
-            rounds: values.len(),
-        })
+        let values = path.cell.rounds.iter().map(|round| quantity.of(round, path.member));
+        let Spread { median, low, high, rounds } = Spread::of(values)?;
+        Some(Added { name: quantity.name, label: quantity.label, median, low, high, rounds })
     };
     Step {
         label: path.member.hops.with(),
@@ -197,7 +207,7 @@ fn own(path: &Measured<'_>, quantities: &[Quantity]) -> Step {
         in_chain: true,
         added: quantities.iter().filter_map(figure).collect(),
         proxies: proxies(path.cell),
-        note: note(path.cell.generator_limited),
+        note: note(&[path], is_short(path, quantities)),
     }
 }
 
@@ -223,15 +233,31 @@ fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: 
         in_chain: false,
         added: quantities.iter().filter_map(figure).collect(),
         proxies: proxies(path.cell),
-        note: note(path.cell.generator_limited || against.cell.generator_limited),
+        note: note(&[path, against], is_short(path, quantities)),
     }
 }
 
-fn note(generator_limited: bool) -> String {
-    if generator_limited { "the load generator was the limit".to_owned() } else { String::new() }
+/// Whether clients of the path connect to a proxy before the server's and a figure is about that.
+fn is_short(path: &Measured<'_>, quantities: &[Quantity]) -> bool {
+    path.member.hops.ends_connections() && quantities.iter().any(|quantity| quantity.connecting)
 }
 
-/// What every proxy that the path names spends for a unit of work.
+/// What makes the figures of a path, or of the difference of two, doubtful.
+fn note(paths: &[&Measured<'_>], short: bool) -> String {
+    let mut notes = Doubts::notes(&paths.iter().map(|path| (path.name, &path.doubts)).collect::<Vec<_>>());
+    if let [path, against] = paths {
+        let (apart, all) = (path.cell.apart(against.cell), path.cell.shared(against.cell));
+        if apart > 0 {
+            notes.push(format!("{} of {all} rounds: the others were measured in different sessions", all - apart));
+        }
+    }
+    if short {
+        notes.push("connecting ends at the first proxy and says nothing of the rest".to_owned());
+    }
+    notes.join("; ")
+}
+
+/// What the proxies that the path names spend for a unit of work.
 fn proxies(cell: &Cell) -> Vec<ProxyShare> {
     let mut names: Vec<&str> = Vec::new();
     for proxy in cell.rounds.iter().flat_map(|round| &round.proxies).filter(|proxy| proxy.named) {
@@ -244,14 +270,8 @@ fn proxies(cell: &Cell) -> Vec<ProxyShare> {
             let proxy = round.proxies.iter().find(|proxy| proxy.named && proxy.name == name)?;
             Some(proxy.cores * 1e9 / round.work_per_s).filter(|ns| ns.is_finite())
         };
-        let values: Vec<f64> = cell.rounds.iter().filter_map(each).collect();
-        let interval = median_interval(&values);
-        Some(ProxyShare {
-            name: name.to_owned(),
-            cpu_ns: median(&values)?,
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
-        })
+        let Spread { median, low, high, .. } = Spread::of(cell.rounds.iter().filter_map(each))?;
+        Some(ProxyShare { name: name.to_owned(), cpu_ns: median, low, high })
     };
     names.into_iter().filter_map(share).collect()
 }
@@ -264,11 +284,16 @@ struct Quantity {
     parts: Vec<usize>,
     /// Index of the figure with the proxies' part, where proxies have one.
     proxies: Option<usize>,
+    /// Whether it is the time of connecting, which ends where the connection does.
+    connecting: bool,
 }
 
 impl Quantity {
-    /// Its value in a round; not a number where a part is missing.
+    /// Its value in a round; not a number where a part is missing, and where it is about a shorter way.
     fn of(&self, round: &Round, member: &Member) -> f64 {
+        if self.connecting && member.hops.ends_connections() {
+            return f64::NAN;
+        }
         let ends: f64 = self.parts.iter().map(|part| round.figures[*part]).sum();
         match self.proxies {
             // Without what the proxies of the path spent, the sum would look like a cheap path.
@@ -283,7 +308,13 @@ fn quantities(kind: &Kind) -> Vec<Quantity> {
     let latency = |percentile| {
         let at = kind.latency(percentile)?;
         let figure = &kind.figures[at];
-        Some(Quantity { name: figure.name, label: figure.label, parts: vec![at], proxies: None })
+        Some(Quantity {
+            name: figure.name,
+            label: figure.label,
+            parts: vec![at],
+            proxies: None,
+            connecting: figure.is_of_connecting(),
+        })
     };
     let cpu = || {
         let (client, server) = (kind.cpu(End::Client)?, kind.cpu(End::Server)?);
@@ -293,12 +324,34 @@ fn quantities(kind: &Kind) -> Vec<Quantity> {
             label: figure.label.trim_start_matches("client "),
             parts: vec![client, server],
             proxies: kind.cpu(End::Proxies),
+            connecting: false,
         })
     };
     [latency(Percentile::P50), latency(Percentile::P99), cpu()].into_iter().flatten().collect()
 }
 
 impl WaterfallSummary {
+    /// What leads to the figure of the last path, each step from the one before. Where one between lacks the figure, one
+    /// step leads from the first to the last.
+    pub(crate) fn way(&self, name: &str) -> Vec<(&Step, &Added)> {
+        let mut out: Vec<(&Step, &Added)> = Vec::new();
+        for step in self.steps.iter().filter(|step| step.in_chain) {
+            match step.of(name) {
+                Some(added) if out.last().map(|(last, _)| &last.path) == step.against.as_ref() => {
+                    out.push((step, added));
+                }
+                _ => break,
+            }
+        }
+        let whole = self.steps.iter().find(|step| step.is_whole()).and_then(|step| Some((step, step.of(name)?)));
+        let goes_on = |whole: &(&Step, _)| out.last().is_some_and(|(last, _)| last.path != whole.0.path);
+        if let Some(whole) = whole.filter(goes_on) {
+            out.truncate(1);
+            out.push(whole);
+        }
+        out
+    }
+
     /// What the steps are about, in the order of columns.
     pub(crate) fn figures(&self) -> Vec<(&'static str, &'static str)> {
         let mut out: Vec<(&str, &str)> = Vec::new();
@@ -324,6 +377,11 @@ impl WaterfallSummary {
 }
 
 impl Step {
+    /// Whether it leads from the first path to the last at once, passing others by.
+    fn is_whole(&self) -> bool {
+        self.label.starts_with(WHOLE)
+    }
+
     /// What it adds to a figure.
     pub(crate) fn of(&self, name: &str) -> Option<&Added> {
         self.added.iter().find(|added| added.name == name)

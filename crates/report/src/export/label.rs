@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use hopbench_model::units::Bytes;
 use hopbench_model::{MeshMode, Path, Point, RunFile, Via, point_label};
 
+use super::trial::{asked_per_s, connections};
+
 /// Characters of the run's identity in a label.
 const RUN_DIGITS: usize = 8;
 
@@ -42,12 +44,11 @@ impl Labels {
     }
 
     fn plain(&self, path: &Path, point: &Point, extra: &str) -> String {
-        let job = &point.job;
         // Their kit asks for `-qps 0` where it wants as many as possible.
-        let qps = job.schedule.per_s().unwrap_or(0.0);
+        let qps = asked_per_s(path, point).unwrap_or(0.0);
         let size = size(point).map_or_else(|| "0".to_owned(), |bytes| bytes.to_string());
         let telemetry = path.variant.as_ref().map_or("none", |variant| &variant.name);
-        let (run, connections) = (&self.run, job.connections);
+        let (run, connections) = (&self.run, connections(path, point));
         format!("{run}_qps_{qps}_c_{connections}_{size}_{}{extra}_{}", word(telemetry), mode(path))
     }
 }

@@ -23,17 +23,26 @@ pub struct Trial<'a> {
 /// What a call is counted under that ended without a status.
 pub(super) const NO_STATUS: &str = "-1";
 
+/// Calls a second that all clients of the path together are asked for; `None` for a closed loop.
+pub(super) fn asked_per_s(path: &Path, point: &Point) -> Option<f64> {
+    point.job.schedule.per_s().map(|rate| rate * f64::from(path.clients))
+}
+
+/// Connections of all clients of the path together: each client makes the whole load of a workload.
+pub(super) fn connections(path: &Path, point: &Point) -> u32 {
+    point.job.connections.saturating_mul(path.clients)
+}
+
 impl Trial<'_> {
     /// Calls by status; those that failed without one under `-1`. `200` is always there.
     pub(super) fn codes(&self) -> BTreeMap<String, u64> {
         let mut out = self.record.statuses.clone();
-        for (reason, count) in &self.record.errors {
-            let code = reason.get(..3).filter(|code| code.bytes().all(|b| b.is_ascii_digit()));
-            match code {
-                // An answer that is an error: it is among the answers already.
-                Some(code) if self.record.statuses.contains_key(code) => {}
-                code => *out.entry(code.unwrap_or(NO_STATUS).to_owned()).or_default() += count,
-            }
+        // An answer that is an error is among the failures, too, whatever its reason is called: what is left had no status.
+        let failures: u64 = self.record.errors.values().sum();
+        let is_error = |status: &str| status.parse::<u32>().is_ok_and(|status| status >= 400);
+        let answered: u64 = out.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| count).sum();
+        if failures > answered {
+            out.insert(NO_STATUS.to_owned(), failures - answered);
         }
         out.entry("200".to_owned()).or_default();
         out
@@ -48,6 +57,16 @@ impl Trial<'_> {
     pub(super) fn failed(&self) -> u64 {
         let codes = self.codes();
         codes.iter().filter(|(code, _)| *code != "200").map(|(_, count)| count).sum()
+    }
+
+    /// Connections of all clients together.
+    pub(super) fn connections(&self) -> u32 {
+        connections(self.path, self.point)
+    }
+
+    /// Calls a second that all clients together were asked for; `None` for a closed loop.
+    pub(super) fn asked_per_s(&self) -> Option<f64> {
+        asked_per_s(self.path, self.point)
     }
 
     /// All calls a second, errors included.

@@ -7,6 +7,7 @@
 )]
 
 mod comparisons;
+mod curves;
 mod export;
 mod figures;
 pub(crate) mod fixture;

@@ -8,7 +8,7 @@ use hopbench_model::{Counter, EndReport, ProxyCost, SECOND};
 use hopbench_testbed::{Gauges, Proxy};
 
 use crate::conduct::Edges;
-use crate::limited::{Burden, Process};
+use crate::limited::{Burden, CLIENT, Process, SERVER};
 
 /// Proxies count times of connecting in whole milliseconds, rounded down: a mean below one says that they were short, and
 /// not how short.
@@ -21,7 +21,7 @@ pub struct ProxySaid<'a> {
     pub proxy: &'a Proxy,
     /// How its counters grew from the trial's start to its end, warm-up included.
     pub counted: BTreeMap<String, u64>,
-    /// Its values when the trial was over.
+    /// Its values shortly before the window ended.
     pub gauges: Gauges,
 }
 
@@ -62,8 +62,38 @@ impl Work {
     }
 }
 
+/// Connections that clients open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Connections {
+    pub(super) each_client: u32,
+    pub(super) all: u32,
+    pub(super) servers: u32,
+}
+
+impl Connections {
+    /// How many pass a proxy: several servers share those of all clients.
+    fn through(&self, proxy: &Proxy) -> u32 {
+        let is = |end: &str| kind(&proxy.name) == format!("{end}-sidecar");
+        match () {
+            () if is(CLIENT) => self.each_client,
+            () if is(SERVER) => self.all.div_ceil(self.servers.max(1)),
+            () => self.all,
+        }
+    }
+}
+
+/// What sort of proxy it is: the second server's sidecar is a server's sidecar.
+fn kind(name: &str) -> &str {
+    name.split('#').next().unwrap_or_default()
+}
+
 /// The costs of the proxies, whose readings stand in the same order.
-pub(super) fn spent(proxies: &[ProxySaid<'_>], readings: &[Result<Edges, String>], work: &Work) -> Spent {
+pub(super) fn spent(
+    proxies: &[ProxySaid<'_>],
+    readings: &[Result<Edges, String>],
+    work: &Work,
+    connections: Connections,
+) -> Spent {
     let mut out = Spent::default();
     for (said, edges) in proxies.iter().zip(readings) {
         let proxy = said.proxy;
@@ -77,7 +107,7 @@ pub(super) fn spent(proxies: &[ProxySaid<'_>], readings: &[Result<Edges, String>
         if let Some(cores) = figures.get("cores").copied() {
             out.on_nodes.push((proxy.node.clone(), cores));
             if proxy.named {
-                out.burdens.push(burden(proxy, cores));
+                out.burdens.push(burden(proxy, cores, connections));
                 for (name, rate) in [("request", work.requests_per_s), ("byte", work.bytes_per_s)] {
                     if let Some(rate) = rate {
                         figures.insert(format!("cpu_ns_per_{name}"), cores / rate * SECOND as f64);
@@ -113,12 +143,11 @@ fn window(edges: &Edges) -> BTreeMap<String, f64> {
     out
 }
 
-fn burden(proxy: &Proxy, cores: f64) -> Burden {
-    // The second server's sidecar is a server's sidecar.
-    let who = proxy.name.split('#').next().unwrap_or_default().to_owned();
-    let threads = proxy.workers;
+fn burden(proxy: &Proxy, cores: f64, connections: Connections) -> Burden {
+    // A connection stays with the worker that accepted it: the others have nothing to do.
+    let threads = proxy.workers.min(connections.through(proxy));
     Burden {
-        who,
+        who: kind(&proxy.name).to_owned(),
         node: proxy.node.clone(),
         cores,
         processes: if threads > 0 { vec![Process { cores, threads }] } else { Vec::new() },

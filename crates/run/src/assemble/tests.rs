@@ -211,7 +211,7 @@ fn proxies_have_a_price_and_are_busy_on_their_nodes() {
     let mut outcome = outcome(client.clone(), vec![client], vec![agent(0.125)]);
     outcome.one_machine = false;
     outcome.proxies = vec![Ok(first.1), Ok(second.1)];
-    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    let http = Job { connections: 4, ..job("http", json!({"url": "http://10.0.0.1/"})) };
     let record = recorded_with(&http, (&[], &[]), &outcome, &[said(&first.0), said(&second.0)]);
     let figures: Vec<(&str, f64)> = record.cost.proxies[0].figures.iter().map(|(n, v)| (n.as_str(), *v)).collect();
     let expected = [
@@ -247,6 +247,26 @@ fn proxies_have_a_price_and_are_busy_on_their_nodes() {
     assert_eq!(record.settings["proxy_server-sidecar#2"], "unavailable: nobody knows");
     assert!(record.metrics.keys().all(|name| !name.starts_with("proxy_")), "{:?}", record.metrics);
     assert_eq!(record.cost.proxies[1].figures["requests"], 12.0);
+}
+
+#[test]
+fn a_connection_keeps_one_worker_busy() {
+    let limit = |name: &str, cores: f64, connections: u32, [clients, servers]: [usize; 2]| {
+        let (proxy, edges) = proxy(name, "client", cores);
+        assert_eq!(proxy.workers, 2);
+        let mut outcome = outcome(agent(0.1), vec![agent(0.1); clients], vec![agent(0.1); servers]);
+        outcome.proxies = vec![Ok(edges)];
+        let http = Job { connections, ..job("http", json!({"url": "http://10.0.0.1/"})) };
+        recorded_with(&http, (&[], &[]), &outcome, &[said(&proxy)]).limited_by
+    };
+    let found = ["cpu:client-sidecar", "unknown", "cpu:client-sidecar"];
+    assert_eq!([(0.97, 1), (0.97, 2), (1.93, 2)].map(|(cores, n)| limit("client-sidecar", cores, n, [1, 1])), found);
+    // Each client's sidecar has its own; a gateway has all of them, and servers share them.
+    assert_eq!(limit("client-sidecar#2", 0.97, 1, [2, 1]), "cpu:client-sidecar");
+    assert_eq!(limit("gateway", 0.97, 1, [2, 1]), "unknown");
+    assert_eq!(limit("gateway", 0.97, 1, [1, 1]), "cpu:gateway");
+    assert_eq!(limit("server-sidecar", 0.97, 1, [2, 1]), "unknown");
+    assert_eq!(limit("server-sidecar#2", 0.97, 1, [2, 2]), "cpu:server-sidecar");
 }
 
 #[test]

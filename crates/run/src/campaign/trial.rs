@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use hopbench_load::workload::Workload;
-use hopbench_model::{CpuSet, EndReport, Fault, Job, Path, Point, Proof, Record};
+use hopbench_model::{CpuSet, EndReport, Fault, Job, Path, Point, Proof, Record, Tick};
 use hopbench_testbed::{AgentId, Counters, Gauges, Proxy, Route, Seen, Testbed, proxy_growth};
+use hopbench_wire::Role;
 
 use super::links::Links;
 use crate::assemble::{ProxySaid, Setting, record};
 use crate::conduct::{Ends, Outcome, Watch, Watcher, conduct};
+use crate::failed::failed_exchanges;
 use crate::link::Link;
 use crate::link_rate::LinkRate;
 use crate::resolve::Target;
@@ -41,8 +43,8 @@ struct Over<'a> {
     /// The testbed's counters before the traffic and after it.
     before: &'a Counters,
     after: Result<Counters, Fault>,
-    /// What the proxies say of themselves when it is over.
-    gauges: Result<BTreeMap<String, Gauges>, Fault>,
+    /// What the proxies said of themselves while all connections were open, or why that is not known.
+    gauges: Result<BTreeMap<String, Gauges>, String>,
 }
 
 impl Trial<'_> {
@@ -67,12 +69,13 @@ impl Trial<'_> {
         }
         let measured = testbed.counters(&route).and_then(|before| {
             let watch = Watch { programs: &route.programs, proxies: &route.proxies };
-            let outcome = conduct(&mut ends, &job, target, &watch, watcher)?;
-            Ok((before, outcome))
+            let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
+            let outcome = conduct(&mut ends, &job, target, &watch, &mut asking)?;
+            let gauges = asking.gauges.unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
+            Ok((before, outcome, gauges))
         });
-        let finished = measured.map(|(before, outcome)| {
+        let finished = measured.map(|(before, outcome, gauges)| {
             let after = testbed.counters(&route);
-            let gauges = testbed.gauges(&route);
             let (job, route, ends, outcome, before) = (&job, &route, &ends, &outcome, &before);
             self.finish(Over { workload, job, target, route, ends, outcome, before, after, gauges }, testbed)
         });
@@ -127,6 +130,9 @@ impl Trial<'_> {
         let (mut record, _) = record(&setting, outcome);
         record.session = self.session;
         record.settings.insert("hops".to_owned(), route.hops.join(", "));
+        if let (Err(why), false) = (&gauges, route.proxies.is_empty()) {
+            record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));
+        }
         let agents = route.clients.iter().chain(&route.servers);
         let machines: BTreeMap<_, _> = agents
             .zip(ends.clients.iter().chain(&ends.servers))
@@ -141,18 +147,48 @@ impl Trial<'_> {
         let mut fault = outcome.fault.clone();
         match after {
             Ok(after) => record.proof.extend(proven(testbed, testbed.prove(route, before, &after, &seen))),
-            // Without them nothing says which way the traffic went.
-            Err(error) => fault = fault.or(Some(error)),
+            // Without them nothing says which way the traffic went. The testbed may know why something ended that was
+            // only seen to be gone.
+            Err(error) => fault = Some(fault.map_or_else(|| error.clone(), |first| and(&first, &error))),
         }
-        fault = fault.or_else(|| gauges.err());
         if let Some(fault) = &fault {
-            record.incomplete.get_or_insert_with(|| fault.text.clone());
+            record.incomplete = Some(match (record.incomplete.take(), &outcome.fault) {
+                (Some(why), None) => format!("{why}; {}", fault.text),
+                _ => fault.text.clone(),
+            });
         }
         // What was cut short cannot be expected to add up.
         if record.incomplete.is_none() {
             record.error = error(&record);
         }
         Done { record, fault }
+    }
+}
+
+/// Asks the proxies how they are while the traffic is on, for whoever looks on.
+struct Asking<'a> {
+    watcher: &'a mut dyn Watcher,
+    testbed: &'a mut dyn Testbed,
+    route: &'a Route,
+    /// The last answer; absent: not asked yet.
+    gauges: Option<Result<BTreeMap<String, Gauges>, String>>,
+}
+
+impl Watcher for Asking<'_> {
+    fn tick(&mut self, role: Role, end: usize, tick: &Tick) {
+        self.watcher.tick(role, end, tick);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.watcher.interrupted()
+    }
+
+    fn in_traffic(&mut self) {
+        self.watcher.in_traffic();
+        // One that does not answer is not waited for again.
+        if !self.route.proxies.is_empty() && !matches!(self.gauges, Some(Err(_))) {
+            self.gauges = Some(self.testbed.gauges(self.route).map_err(|fault| fault.text));
+        }
     }
 }
 
@@ -175,6 +211,11 @@ fn proxies<'a>(
         gauges: gauges.and_then(|all| all.get(&proxy.name)).cloned().unwrap_or_default(),
     };
     route.proxies.iter().map(said).collect()
+}
+
+/// A fault with what another one adds to it.
+fn and(first: &Fault, more: &Fault) -> Fault {
+    Fault { kind: first.kind, text: format!("{}; {}", first.text, more.text) }
 }
 
 fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, EndReport)> {
@@ -202,9 +243,5 @@ fn error(record: &Record) -> Option<String> {
     if !broken.is_empty() {
         return Some(format!("the figures contradict each other: {}", broken.join("; ")));
     }
-    let nothing = ["error_ratio", "lost_ratio"].iter().any(|name| record.metrics.get(*name).is_some_and(|s| *s >= 1.0));
-    nothing.then(|| {
-        let reasons: Vec<_> = record.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-        format!("not one exchange succeeded: {}", reasons.join(", "))
-    })
+    failed_exchanges(record)
 }

@@ -1,21 +1,39 @@
 //! What the conductor itself reads at the edges of the window: what no agent sees of its own process and machine.
 
 use hopbench_model::{EndReport, Fault, Nanos, Timing};
-use hopbench_sys::usage;
+use hopbench_sys::{clock, usage};
 
-use super::Ends;
 use super::outside::Outside;
 use super::proxies::{Edges, Proxies};
+use super::{Ends, Watcher};
+
+/// How long before the window ends the proxies are read, and whoever looks on is told: at its end clients close their
+/// connections.
+const AHEAD: Nanos = 20_000_000;
+/// The same as a share of the window, where that is less.
+const AHEAD_SHARE: Nanos = 50;
 
 /// All that is read, and when.
 pub(super) struct Beside {
     outside: Outside,
     proxies: Proxies,
-    /// Edges of the window that are still to come; the last is the next.
-    edges: Vec<Nanos>,
+    window_ns: Nanos,
+    /// What is still to come, with when it is due; the last is the next.
+    due: Vec<(Nanos, Look)>,
     /// What this thread had spent when the window began.
     spent_before: Option<Nanos>,
     spent: Nanos,
+}
+
+/// What there is to do at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// In the middle of the warm-up: what is asked now is the state that a later answer tells of.
+    Traffic,
+    Start,
+    /// Shortly before the end, while all connections are open.
+    Proxies,
+    End,
 }
 
 /// What was read.
@@ -30,40 +48,64 @@ pub(super) struct Seen {
 
 impl Beside {
     pub(super) fn of(ends: &Ends, proxies: Proxies, timing: &Timing, window_start: Nanos) -> Self {
-        let edges = vec![window_start + timing.window_ns, window_start];
-        Self { outside: Outside::of(ends), proxies, edges, spent_before: None, spent: 0 }
+        let end = window_start + timing.window_ns;
+        let mut due = vec![
+            (end, Look::End),
+            (end - AHEAD.min(timing.window_ns / AHEAD_SHARE), Look::Proxies),
+            (window_start.saturating_sub(timing.warmup_ns / 2), Look::Traffic),
+            (window_start, Look::Start),
+        ];
+        // Without a warm-up the window's start goes first.
+        due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        Self { outside: Outside::of(ends), proxies, window_ns: timing.window_ns, due, spent_before: None, spent: 0 }
     }
 
     /// When it wants to look next.
     pub(super) fn next(&self) -> Option<Nanos> {
-        self.edges.last().copied()
+        self.due.last().map(|(at, _)| *at)
     }
 
-    /// Reads, when an edge of the window has come.
-    pub(super) fn look(&mut self, now: Nanos) {
-        while self.next().is_some_and(|edge| edge <= now) {
-            self.edges.pop();
-            self.read(true);
+    /// Reads what is due, and lets `watcher` ask while the traffic is on.
+    pub(super) fn look(&mut self, watcher: &mut dyn Watcher) {
+        while let Some((at, look)) = self.due.pop_if(|(at, _)| *at <= clock::now()) {
+            self.take(at, look);
+            if matches!(look, Look::Traffic | Look::Proxies) {
+                watcher.in_traffic();
+            }
         }
     }
 
-    fn read(&mut self, outside: bool) {
-        let before = usage::thread().cpu_ns();
-        if outside {
-            self.outside.read();
+    fn take(&mut self, due: Nanos, look: Look) {
+        match look {
+            Look::Traffic => {}
+            Look::Start => {
+                self.spent_before = Some(usage::thread().cpu_ns());
+                self.outside.read();
+                self.proxies.read(due);
+            }
+            Look::Proxies => self.proxies.read(due),
+            Look::End => {
+                self.outside.read();
+                self.spent();
+            }
         }
-        self.proxies.read();
-        match self.spent_before {
-            None => self.spent_before = Some(before),
-            Some(before) => self.spent = usage::thread().cpu_ns().saturating_sub(before),
-        }
+    }
+
+    fn spent(&mut self) {
+        let before = self.spent_before.unwrap_or_default();
+        self.spent = usage::thread().cpu_ns().saturating_sub(before);
     }
 
     /// The traffic is over. A window that was cut short ends here; a sandbox' own agent says when it did.
     pub(super) fn end(&mut self) {
-        if self.edges.len() == 1 {
-            self.read(false);
+        let left = |look| self.due.iter().any(|(_, other)| *other == look);
+        if left(Look::Start) || !left(Look::End) {
+            return;
         }
+        if left(Look::Proxies) {
+            self.proxies.read(clock::now());
+        }
+        self.spent();
     }
 
     /// Puts what was read of a sandbox into the report of end `end`.
@@ -72,7 +114,7 @@ impl Beside {
     }
 
     pub(super) fn seen(self) -> Seen {
-        let (proxies, fault) = self.proxies.seen();
+        let (proxies, fault) = self.proxies.seen(self.window_ns);
         Seen { proxies, fault, conductor_cpu_ns: self.spent }
     }
 }

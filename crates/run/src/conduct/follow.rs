@@ -138,7 +138,7 @@ impl<'e> Conductor<'e> {
         let mut look_at_all = 0;
         let mut beside = Beside::of(self.ends, proxies, timing, window_start);
         loop {
-            beside.look(clock::now());
+            beside.look(watcher);
             // Only who has something to say is listened to; everybody now and then, for what no event tells.
             let all = clock::now() >= look_at_all;
             if all {

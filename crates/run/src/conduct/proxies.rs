@@ -21,10 +21,22 @@ pub(super) struct Proxies(Vec<One>);
 
 struct One {
     name: String,
+    /// Whether the path needs it: the end of one that stands beside it is no fault of the trial.
+    named: bool,
     state: State,
-    /// What was read so far, and when.
-    read: Vec<(Nanos, Reading)>,
+    /// What was read so far.
+    read: Vec<Read>,
 }
+
+struct Read {
+    due: Nanos,
+    at: Nanos,
+    reading: Reading,
+}
+
+/// A reading that came later than this, or than [`LATE_SHARE`] of the window if that is more, is of another time.
+const LATE: Nanos = 20_000_000;
+const LATE_SHARE: Nanos = 50;
 
 enum State {
     Watched(Watched),
@@ -38,49 +50,106 @@ impl Proxies {
     /// Looks for their processes.
     pub(super) fn watch(proxies: &[Proxy]) -> Result<Self, Fault> {
         let one = |proxy: &Proxy| {
-            let state = if proxy.pids.is_empty() {
-                State::Unseen
-            } else {
-                State::Watched(Watched::open(&proxy.pids).map_err(|absent| {
+            let state = match Watched::open(&proxy.pids) {
+                _ if proxy.pids.is_empty() => State::Unseen,
+                Ok(watched) => State::Watched(watched),
+                Err(absent) if proxy.named => {
                     let Proxy { name, node, .. } = proxy;
-                    Fault::environment(format!(
+                    return Err(Fault::environment(format!(
                         "the proxy {name} on {node} cannot be watched, has it ended? {}",
                         absent.why
-                    ))
-                })?)
+                    )));
+                }
+                Err(absent) => State::Gone(absent.why),
             };
-            Ok(One { name: format!("{} on {}", proxy.name, proxy.node), state, read: Vec::new() })
+            Ok(One { name: format!("{} on {}", proxy.name, proxy.node), named: proxy.named, state, read: Vec::new() })
         };
         proxies.iter().map(one).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Reads all of them, at an edge.
-    pub(super) fn read(&mut self) {
+    /// Reads all of them, at an edge that was due at `due`.
+    pub(super) fn read(&mut self, due: Nanos) {
         for one in &mut self.0 {
             let State::Watched(watched) = &mut one.state else { continue };
             match watched.read() {
-                Ok(reading) => one.read.push((clock::now(), reading)),
+                Ok(reading) => one.read.push(Read { due, at: clock::now(), reading }),
                 Err(error) => one.state = State::Gone(error.to_string()),
             }
         }
     }
 
-    /// What was read of each or why it is not known, and whether one ended.
-    pub(super) fn seen(self) -> (Vec<Result<Edges, String>>, Option<Fault>) {
+    /// What was read of each in a window of this length, or why it is not known, and whether one ended.
+    pub(super) fn seen(self, window_ns: Nanos) -> (Vec<Result<Edges, String>>, Option<Fault>) {
         let mut fault = None;
         let mut edges = |one: One| match (one.state, <[_; 2]>::try_from(one.read)) {
             (State::Gone(how), _) => {
-                let text = format!("the proxy {} ended while the trial ran: {how}; its log says why", one.name);
-                fault.get_or_insert_with(|| Fault::measuring(text.clone()));
+                let text = format!("the proxy {} ended while the trial ran: {how}", one.name);
+                if one.named {
+                    fault.get_or_insert_with(|| Fault::measuring(text.clone()));
+                }
                 Err(text)
             }
-            (State::Watched(_), Ok([(began, start), (ended, end)])) => {
-                Ok(Edges { start, end, seconds: ended.saturating_sub(began).max(1) as f64 / SECOND as f64 })
-            }
+            (State::Watched(_), Ok([start, end])) => between(start, end, window_ns),
             (State::Watched(_), Err(_)) => Err("the trial ended before the window began".to_owned()),
             (State::Unseen, _) => Err("its processes cannot be seen from here".to_owned()),
         };
         let seen = self.0.into_iter().map(&mut edges).collect();
         (seen, fault)
+    }
+}
+
+/// What two readings come to, if they are of the window.
+fn between(start: Read, end: Read, window_ns: Nanos) -> Result<Edges, String> {
+    let late = [&start, &end].map(|read| read.at.saturating_sub(read.due)).into_iter().fold(0, Nanos::max);
+    if late > LATE.max(window_ns / LATE_SHARE) {
+        return Err(format!("read {} ms late", late / 1_000_000));
+    }
+    let seconds = end.at.saturating_sub(start.at).max(1) as f64 / SECOND as f64;
+    Ok(Edges { start: start.reading, end: end.reading, seconds })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of this process, read so late at the edges of a window of 1 s.
+    fn read(late_ms: [Nanos; 2]) -> Result<f64, String> {
+        let (name, node, pids) = ("gateway".to_owned(), "c".to_owned(), vec![std::process::id()]);
+        let proxy = Proxy { name, node, named: true, pids, workers: 1, cpus: None };
+        let mut proxies = Proxies::watch(&[proxy]).unwrap();
+        for late in late_ms {
+            proxies.read(clock::now() - late * 1_000_000);
+        }
+        let (mut seen, fault) = proxies.seen(SECOND);
+        assert_eq!(fault, None);
+        seen.remove(0).map(|edges| edges.seconds)
+    }
+
+    #[test]
+    fn only_the_end_of_a_proxy_on_the_path_is_a_fault() {
+        let seen = |named: bool| {
+            let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+            let (name, node, pids) = ("client-sidecar".to_owned(), "a".to_owned(), vec![child.id()]);
+            let proxy = Proxy { name, node, named, pids, workers: 1, cpus: None };
+            let mut proxies = Proxies::watch(std::slice::from_ref(&proxy)).unwrap();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            proxies.read(clock::now());
+            let (edges, fault) = proxies.seen(SECOND);
+            assert!(edges[0].is_err(), "{edges:?}");
+            (fault.is_some(), Proxies::watch(&[proxy]).is_err())
+        };
+        assert_eq!((seen(true), seen(false)), ((true, true), (false, false)));
+    }
+
+    #[test]
+    fn what_was_read_late_is_of_another_time() {
+        assert!(read([0, 5]).is_ok_and(|seconds| seconds > 0.0));
+        for late in [[300, 0], [0, 300]] {
+            let why = read(late).unwrap_err();
+            assert!(why.starts_with("read 30") && why.ends_with(" ms late"), "{why}");
+        }
+        // Both edges had passed at the first look.
+        assert!(read([1200, 200]).unwrap_err().starts_with("read 12"));
     }
 }

@@ -1,54 +1,76 @@
 //! Whether an agent held a trial to its own limit.
 
-use std::collections::BTreeMap;
+use hopbench_model::{Counter, EndReport, MAX_RATE_SETTING, SECOND};
 
-use hopbench_model::units::BitRate;
-
-use super::{Verdict, verdict};
+use super::{CLIENT, SERVER, Verdict, verdict};
 use crate::words;
 
 /// More of what an agent allows than this is all of it: a ceiling is kept from below.
 const MOSTLY: f64 = 0.8;
 
-/// The limit that an agent said it keeps (`said`, in its words), if the trial came up to it. One that was far below it
-/// was limited by something else, as is one that shared the agent's allowance with others.
-pub(crate) fn held(metrics: &BTreeMap<String, f64>, said: &[String]) -> Option<Verdict> {
-    let metric = |name: &str| metrics.get(name).copied();
-    // An agent counts what it moves in both directions; in a transfer both ends count the same bytes.
-    let answers = if metrics.contains_key("requests_per_s") { metric("sent_bits_per_s") } else { None };
-    let moved = metric("received_bits_per_s")? + answers.unwrap_or(0.0);
-    said.iter().find_map(|words| {
-        let most = ceiling(words)?;
-        (moved >= MOSTLY * most).then(|| verdict("agent_limit", format!("{} moved; {words}", words::bit_rate(moved))))
+/// The end that came up to the limit that its own agent keeps, if one did. One that was far below it was limited by
+/// something else, as is one that shared the agent's allowance with others.
+pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>]) -> Option<Verdict> {
+    [(CLIENT, clients), (SERVER, servers)].into_iter().find_map(|(name, side)| {
+        (1..).zip(side).find_map(|(number, report)| {
+            let report = report.as_ref()?;
+            let most: f64 = report.settings.get(MAX_RATE_SETTING)?.parse().ok()?;
+            let moved = moved(report)?;
+            let whose = if side.len() > 1 { format!("{name} {number}") } else { format!("the {name}") };
+            let (moved_words, most_words) = (words::bit_rate(moved), words::bit_rate(most));
+            (moved >= MOSTLY * most).then(|| {
+                let why = format!("{whose} moved {moved_words} of the {most_words} that its agent allows (--max-rate)");
+                verdict("agent_limit", why)
+            })
+        })
     })
 }
 
-/// The rate in an agent's words: `the agent moves at most 50Mbit/s over all trials (--max-rate)`.
-fn ceiling(words: &str) -> Option<f64> {
-    let rate = |word: &str| word.strip_suffix("/s")?.parse::<BitRate>().ok();
-    words.split_whitespace().find_map(rate).map(|rate| rate.0 as f64)
+/// What an end moved in the window, both directions together, bits/s.
+fn moved(report: &EndReport) -> Option<f64> {
+    let seconds = (report.end.t_ns - report.start.t_ns) as f64 / SECOND as f64;
+    let grown = report.end.counts.since(&report.start.counts);
+    let bytes = grown.of(Counter::SentBytes) + grown.of(Counter::ReceivedBytes);
+    (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds)
 }
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::{Counts, Tick};
+
     use super::*;
 
-    fn by(said: &[&str], metrics: &[(&str, f64)]) -> Option<String> {
-        let said: Vec<String> = said.iter().map(|words| (*words).to_owned()).collect();
-        let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        held(&metrics, &said).map(|(name, why)| format!("{name}: {why}"))
+    /// An end that moved so many Mbit in a second, of so many that its agent allows.
+    fn end(sent: u64, received: u64, most: Option<u64>) -> Option<EndReport> {
+        let mut counts = Counts::default();
+        counts.set(Counter::SentBytes, sent * 125_000);
+        counts.set(Counter::ReceivedBytes, received * 125_000);
+        let end = Tick { t_ns: SECOND as i64, counts, ..Tick::default() };
+        let mut report = EndReport { end, ..EndReport::default() };
+        report.settings.extend(most.map(|most| (MAX_RATE_SETTING.to_owned(), (most * 1_000_000).to_string())));
+        Some(report)
     }
 
-    const CUT: &str = "the agent moves at most 50Mbit/s over all trials (--max-rate)";
+    fn by(clients: &[Option<EndReport>], servers: &[Option<EndReport>]) -> Option<String> {
+        held(clients, servers).map(|(name, why)| format!("{name}: {why}"))
+    }
 
     #[test]
     fn a_ceiling_that_was_reached_is_the_limit() {
-        let said = by(&[CUT], &[("received_bits_per_s", 49e6), ("sent_bits_per_s", 49e6)]);
-        assert_eq!(said.as_deref(), Some(&*format!("agent_limit: 49.00 Mbit/s moved; {CUT}")));
-        assert_eq!(by(&[CUT], &[("received_bits_per_s", 20e6), ("sent_bits_per_s", 20e6)]), None, "far below it");
-        let exchanges = [("received_bits_per_s", 24e6), ("sent_bits_per_s", 24e6), ("requests_per_s", 3e3)];
-        assert!(by(&[CUT], &exchanges).is_some(), "both directions are the agent's");
-        assert_eq!(by(&[], &[("received_bits_per_s", 49e6)]), None);
-        assert_eq!(by(&["at most 5 flows"], &[("received_bits_per_s", 49e6)]), None);
+        let expected =
+            "agent_limit: the server moved 49.00 Mbit/s of the 50.00 Mbit/s that its agent allows (--max-rate)";
+        assert_eq!(by(&[end(49, 0, None)], &[end(0, 49, Some(50))]).as_deref(), Some(expected));
+        assert_eq!(by(&[end(20, 0, None)], &[end(0, 20, Some(50))]), None, "far below it");
+        assert!(by(&[end(24, 24, Some(50))], &[]).is_some(), "both directions are the agent's");
+        assert_eq!(by(&[end(49, 0, None)], &[end(0, 49, None)]), None);
+    }
+
+    #[test]
+    fn each_end_has_a_limit_of_its_own() {
+        let clients = [end(30, 0, Some(50)), end(30, 0, Some(50))];
+        assert_eq!(by(&clients, &[end(0, 60, None)]), None, "their sum is no agent's");
+        let clients = [end(30, 0, Some(500)), end(45, 0, Some(50))];
+        let why = by(&clients, &[end(0, 75, None)]).unwrap();
+        assert!(why.starts_with("agent_limit: client 2 moved 45.00 Mbit/s"), "{why}");
     }
 }

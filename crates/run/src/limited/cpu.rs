@@ -57,7 +57,7 @@ pub(super) fn full(job: &Job, record: &Record, limits: &Limits) -> Option<Verdic
     // A polling thread fills its CPU whatever the traffic does.
     let polls = job.engine == EngineKind::Spin;
     let mut works = limits.burdens.iter().filter(|burden| !(polls && burden.is_end()));
-    if let Some(found) = works.find_map(|burden| never_waited(burden, &record.cost.nodes)) {
+    if let Some(found) = works.find_map(|burden| never_waited(burden, &record.cost.nodes, limits.one_machine)) {
         return Some(found);
     }
     let mut other = None;
@@ -86,8 +86,10 @@ pub(super) fn full(job: &Job, record: &Record, limits: &Limits) -> Option<Verdic
 }
 
 /// A thread that never waits is the limit even when the scheduler moves it between CPUs.
-fn never_waited(burden: &Burden, nodes: &[NodeCost]) -> Option<Verdict> {
-    let of_node = nodes.iter().find(|node| node.name == burden.node).map_or(0, |node| node.per_cpu_busy.len());
+fn never_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Option<Verdict> {
+    // A gateway's node may have no end that read its CPUs.
+    let node = nodes.iter().find(|node| node.name == burden.node).or_else(|| nodes.first().filter(|_| one_machine));
+    let of_node = node.map_or(0, |node| node.per_cpu_busy.len());
     let cpus = burden.cpus.as_ref().map_or(of_node, BTreeSet::len);
     burden.processes.iter().find_map(|process| {
         let Process { cores, threads } = *process;

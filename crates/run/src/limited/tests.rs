@@ -2,21 +2,10 @@ use hopbench_model::{Latency, NodeCost};
 use serde_json::json;
 
 use super::*;
-use crate::sample;
+use crate::sample::{self, record};
 
 fn job(workload: &str) -> Job {
     sample::job(workload, json!({"size": "1472B"}))
-}
-
-/// A record of 1 s with these metrics.
-fn record(metrics: &[(&str, f64)]) -> Record {
-    let metrics: BTreeMap<_, _> = metrics.iter().copied().collect();
-    serde_json::from_value(json!({
-        "schema": "", "run_id": "", "path": "", "workload": "", "point": {}, "round": 1, "started_at": "",
-        "window_s": 1.0, "limited_by": "", "metrics": metrics, "cost": {}, "proof": [], "invariants": [],
-        "warnings": [], "job": {}, "environment": {},
-    }))
-    .unwrap()
 }
 
 /// An end whose one thread used so many cores.
@@ -256,6 +245,48 @@ fn a_proxy_whose_workers_never_wait_is_the_limit() {
     let (name, why) = limited(&polling, &record, &Limits { burdens, one_machine: true, link: None, proxied: false });
     assert_eq!(name, "unknown");
     assert!(why.starts_with("busy polling fills its CPUs"), "{why}");
+}
+
+#[test]
+fn a_gateway_on_a_node_without_an_end_has_the_machines_cpus() {
+    let mut record = record(&[("requests_per_s", 1000.0)]);
+    record.cost.nodes = vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![0.5; 2], ..NodeCost::default() }];
+    let gateway = Burden { node: "c".to_owned(), ..proxy("gateway", 1.95, 4, None) };
+    let limit = |one_machine| {
+        let limits = Limits { burdens: vec![gateway.clone()], one_machine, link: None, proxied: true };
+        limited(&job("http"), &record, &limits)
+    };
+    let (name, why) = limit(true);
+    assert_eq!(
+        (name.as_str(), why.as_str()),
+        ("cpu:gateway", "its 4 threads used 1.95 cores of the 2 that they may use")
+    );
+    assert_eq!(limit(false).0, "unknown", "nobody knows how many CPUs another machine has");
+}
+
+#[test]
+fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
+    let says = |metrics: &[(&str, f64)], proxied| {
+        let limits = Limits { burdens: vec![], one_machine: true, link: None, proxied };
+        limited(&job("stream"), &record(metrics), &limits).1
+    };
+    let lossy = [("sent_bits_per_s", 8e6), ("retransmitted_bytes", 5e4)];
+    assert_eq!(says(&lossy, false), "5.0 % of the bytes were sent again");
+    assert_eq!(
+        says(&lossy, true),
+        "5.0 % of the bytes were sent again on the ends' own connections (behind the first proxy this is not known)"
+    );
+    let quiet = [("sent_bits_per_s", 8e6)];
+    assert_eq!(
+        says(&quiet, false),
+        "no CPU of the ends was full, few bytes were sent twice, no buffer was full for long"
+    );
+    assert_eq!(
+        says(&quiet, true),
+        "no CPU of ends or proxies was full, few bytes were sent twice on the ends' own connections (behind the first \
+         proxy this is not known), no buffer was full for long"
+    );
+    assert!(says(&[("requests_per_s", 9.0)], true).starts_with("no CPU of ends or proxies was full and no buffer: "));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hopbench_agent::{Inherited, Limits};
 use hopbench_model::{Fault, Path, Plan, Point, Proof};
@@ -25,6 +27,8 @@ pub(crate) enum Trouble {
     Dies(u64, bool),
     /// The path's first proxy is killed this many ms after the conductor took its counters.
     ProxyDies(u64),
+    /// The testbed has seen it end.
+    ProxyIsGone,
     /// The proxies do not say how they are.
     NoGauges,
 }
@@ -47,7 +51,9 @@ pub(crate) struct Bed {
     /// Servers are there from the start: the address is part of the route.
     pub(crate) waiting: BTreeMap<AgentId, Inherited>,
     pub(crate) targets: BTreeMap<String, SocketAddr>,
-    /// The proxies of each path, played by whatever processes.
+    /// Connections that are open through the relay of a path.
+    pub(crate) open: BTreeMap<String, Arc<AtomicU64>>,
+    /// The proxies of each path, played by whatever processes; a relay stands in for them.
     pub(crate) proxies: BTreeMap<String, Vec<Proxy>>,
     /// How often counters were read: each proxy has counted three more requests then.
     pub(crate) looks: u64,
@@ -89,7 +95,13 @@ impl Testbed for Bed {
                 addresses.push(server.address().unwrap());
                 self.waiting.insert(agent, server);
             }
-            let target = if addresses.len() == 1 { addresses[0] } else { service(addresses) };
+            let target = if addresses.len() == 1 && !self.proxies.contains_key(&path.name) {
+                addresses[0]
+            } else {
+                let (target, open) = service(addresses);
+                self.open.insert(path.name.clone(), open);
+                target
+            };
             self.targets.insert(path.name.clone(), target);
         }
         Ok(())
@@ -149,7 +161,10 @@ impl Testbed for Bed {
                 clock::sleep_until(clock::now() + ms * 1_000_000);
                 let _ = Command::new("kill").args(["-9", &pid]).status();
             });
+            self.trouble.insert(route.path.clone(), Trouble::ProxyIsGone);
+        } else if let Some(Trouble::ProxyIsGone) = self.trouble.get(&route.path) {
             self.trouble.remove(&route.path);
+            return Err(Fault::measuring("a sidecar has ended (signal: 9 (SIGKILL)); its last words:\nout of memory"));
         }
         self.looks += 1;
         let mut counters = Counters::from([("trials".to_owned(), self.routes.len() as u64)]);
@@ -161,7 +176,8 @@ impl Testbed for Bed {
         if self.trouble.get(&route.path) == Some(&Trouble::NoGauges) {
             return Err(Fault::measuring("the admin endpoint does not answer"));
         }
-        let gauges = Gauges::from([("workers".to_owned(), 2.0)]);
+        let open = self.open[&route.path].load(Ordering::SeqCst) as f64;
+        let gauges = Gauges::from([("workers".to_owned(), 2.0), ("active_connections".to_owned(), open)]);
         Ok(route.proxies.iter().map(|proxy| (proxy.name.clone(), gauges.clone())).collect())
     }
 

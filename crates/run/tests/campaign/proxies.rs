@@ -75,6 +75,7 @@ fn each_proxy_is_charged_what_its_process_spent() {
         assert!(of("cores") <= 1.05 && of("rss_bytes") > 100e3 && of("max_rss_bytes") >= of("rss_bytes"), "{cost:?}");
         assert!((of("cpu_s") - of("user_s") - of("system_s")).abs() < 0.05, "{cost:?}");
         assert_eq!((of("threads"), of("workers"), of("requests")), (1.0, 2.0, 3.0));
+        assert_eq!(of("active_connections"), 2.0, "asked while the traffic was on");
     }
     let cores = |cost: &ProxyCost| cost.figures["cores"];
     assert!(cores(busy) > 0.05, "{busy:?}");
@@ -134,6 +135,11 @@ fn a_proxy_that_dies_is_why_the_trial_is_incomplete() {
     assert!(why.contains("the proxy client-sidecar on a ended while the trial ran"), "{why}");
     // Its parent, this test, has not looked yet: the process is a zombie, not gone.
     assert!(why.contains(&format!("process {} has ended", dies.0.id())), "{why}");
+    // And the testbed knows how it ended.
+    assert!(
+        why.ends_with("has ended; a sidecar has ended (signal: 9 (SIGKILL)); its last words:\nout of memory"),
+        "{why}"
+    );
     assert!(cut.settings["proxy_client-sidecar"].starts_with("unavailable: "), "{:?}", cut.settings);
     assert!(!cost(cut, "client-sidecar").figures.contains_key("cores"));
     assert!(cost(cut, "server-sidecar").figures.contains_key("cores"), "the other one is known all the same");
@@ -161,7 +167,8 @@ fn a_proxy_that_does_not_answer_leaves_what_was_measured() {
     let proxies = vec![player.plays("gateway", "c", true)];
     let mut bed = Bed { trouble: [("x".to_owned(), Trouble::NoGauges)].into(), ..bed("x", proxies) };
     let (records, _dir) = measure(&mut bed, "rr", json!({"size": "1B"}), vec![path("x", 1, 1)]);
-    assert_eq!(records[0].incomplete.as_deref(), Some("the admin endpoint does not answer"));
+    assert_eq!((records[0].incomplete.as_deref(), records[0].error.as_deref()), (None, None));
+    assert_eq!(records[0].settings["proxy_gauges"], "unavailable: the admin endpoint does not answer");
     let figures = &records[0].cost.proxies[0].figures;
     assert!(figures.contains_key("cores") && !figures.contains_key("workers"), "{figures:?}");
 }
@@ -183,7 +190,9 @@ fn proxies_that_cannot_be_seen_cost_nobody_knows_what() {
     // What it says of itself is there.
     assert_eq!(
         record.cost.proxies[0].figures,
-        BTreeMap::from([("requests", 3.0), ("workers", 2.0)].map(|(n, v)| (n.to_owned(), v)))
+        BTreeMap::from(
+            [("active_connections", 2.0), ("requests", 3.0), ("workers", 2.0)].map(|(n, v)| (n.to_owned(), v))
+        )
     );
     assert!(record.metrics.keys().all(|name| !name.starts_with("proxy_")));
 }

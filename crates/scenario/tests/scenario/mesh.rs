@@ -104,9 +104,21 @@ fn the_block_is_the_one_variant_without_variants() {
         concurrency: 64,
         max_connections: Some(5),
         upstream: HttpVersion::Http2,
+        name: "custom".to_owned(),
         ..Variant::plain()
     };
     assert_eq!(variants(mesh), [expected]);
+    for (mesh, name) in [
+        ("{mtls: false}", "no-mtls"),
+        ("{policy-check: true, policy-report: true}", "policy-check+policy-report"),
+        ("{concurrency: 4}", "concurrency=4"),
+        ("{concurrency: 2, mtls: true}", "plain"),
+    ] {
+        let paths = plan(&meshed(mesh)).paths;
+        let way =
+            if name == "plain" { "direct, mesh both".to_owned() } else { format!("direct, mesh both, variant {name}") };
+        assert_eq!(paths[0].way(), way);
+    }
     assert_eq!(variants("{}"), [Variant::plain()]);
     assert_eq!(names(&plan(&meshed(mesh))), ["p"], "one variant leaves names alone");
     assert_eq!(names(&plan(&meshed("{variants: [stats]}"))), ["p"], "one variant leaves names alone");
@@ -119,10 +131,13 @@ fn known_variants_are_what_they_are_over_what_holds_for_all() {
     let expected = ["plain", "stats", "access-log", "policy-check", "policy-report", "no-mtls", "http2"].map(known);
     assert_eq!(variants(&format!("{{variants: {all}}}")), expected);
     assert_eq!(expected.len(), Variant::known().len(), "each of them");
-    let over = variants(&format!("{{mtls: false, stats: true, concurrency: 1, upstream: http2, variants: {all}}}"));
+    let over = variants(&format!("{{concurrency: 1, max-connections: 9, variants: {all}}}"));
     for (over, known) in over.iter().zip(expected) {
-        let base = Variant { mtls: false, stats: true, concurrency: 1, upstream: HttpVersion::Http2, ..known };
-        assert_eq!(*over, base);
+        assert_eq!(*over, Variant { concurrency: 1, max_connections: Some(9), ..known });
+    }
+    let over = variants("{mtls: false, stats: true, variants: [http2, policy-check]}");
+    for (over, name) in over.iter().zip(["http2", "policy-check"]) {
+        assert_eq!(*over, Variant { mtls: false, stats: true, ..known(name) });
     }
     assert_eq!(variants("{variants: http2}"), [known("http2")], "one needs no list");
 }
@@ -130,7 +145,7 @@ fn known_variants_are_what_they_are_over_what_holds_for_all() {
 #[test]
 fn described_variants_are_what_they_say_over_what_holds_for_all() {
     let mesh = "{concurrency: 4, max-connections: 7, variants: {mixer: {policy-check: true, policy_report: true}, \
-                few: {max-connections: 1, concurrency: 2}, same: {}, stats: , http2: {mtls: false}}}";
+                few: {max-connections: 1, concurrency: 2}, same: {}, stats: , http2: {upstream: http2}}}";
     let base = Variant { concurrency: 4, max_connections: Some(7), ..Variant::plain() };
     let named = |name: &str| Variant { name: name.to_owned(), ..base.clone() };
     let expected = [
@@ -138,7 +153,7 @@ fn described_variants_are_what_they_say_over_what_holds_for_all() {
         Variant { max_connections: Some(1), concurrency: 2, ..named("few") },
         named("same"),
         Variant { stats: true, ..named("stats") },
-        Variant { mtls: false, upstream: HttpVersion::Http2, ..named("http2") },
+        Variant { upstream: HttpVersion::Http2, ..named("http2") },
     ];
     assert_eq!(variants(mesh), expected);
 }
@@ -262,6 +277,10 @@ fn wrong_blocks() {
         ("{variants: {a b: {}}}", "x.yaml:3:19: mesh.variants: found `a b`, expected a name of at most 64 letters, digits and -_.+ that starts with a letter or digit".to_owned()),
         ("{variants: {a: {}, a: {}}}", "x.yaml:3:26: mesh.variants.a: found `a` a second time, expected each key once".to_owned()),
         ("{variants: {mixer: }}", format!("x.yaml:3:19: mesh.variants.mixer: found nothing, expected what its proxies do, like {{stats: true}}; none of {KNOWN} is called so")),
+        ("{variants: {plain: {mtls: false}}}", "x.yaml:3:19: mesh.variants: found `plain` as no TLS, HTTP/1.1, 2 workers, expected another name: `plain` is known as mTLS, HTTP/1.1, 2 workers".to_owned()),
+        ("{concurrency: 4, variants: {no-mtls: {mtls: true}}}", "x.yaml:3:35: mesh.variants: found `no-mtls` as mTLS, HTTP/1.1, 4 workers, expected another name: `no-mtls` is known as no TLS, HTTP/1.1, 4 workers".to_owned()),
+        ("{variants: {plain: , own: {concurrency: 2}}}", "x.yaml:3:28: mesh.variants: found `own` with the settings of `plain`, expected variants that differ".to_owned()),
+        ("{mtls: false, variants: [plain, stats, no-mtls]}", "x.yaml:3:46: mesh.variants: found `no-mtls` with the settings of `plain`, expected variants that differ".to_owned()),
         ("{variants: {mixer: stats}}", "x.yaml:3:26: mesh.variants.mixer: found `stats`, expected what its proxies do, like {stats: true}".to_owned()),
         ("{variants: {mixer: {policy: true}}}", format!("x.yaml:3:27: mesh.variants.mixer.policy: found `policy`, expected one of {KEYS}")),
         ("{variants: {mixer: {stats: maybe, concurrency: 100}}}", "x.yaml:3:34: mesh.variants.mixer.stats: found `maybe`, expected true or false\nx.yaml:3:54: mesh.variants.mixer.concurrency: found `100`, expected 1 to 64 worker threads".to_owned()),

@@ -204,7 +204,7 @@ fn both_take_the_same_meshes() {
         ("{stats: true, access-log: true, policy-check: true, policy-report: true, variants: [plain]}", true),
         ("{variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, http2]}", true),
         ("{variants: stats}", true),
-        ("{variants: {plain: , mixer: {policy-check: true}, own: {}, http2: {concurrency: 64}}}", true),
+        ("{variants: {plain: , mixer: {policy-check: true, stats: true}, own: {concurrency: 64}, http2: {}}}", true),
         ("", false),
         ("plain", false),
         ("[plain]", false),

@@ -47,6 +47,8 @@ impl Outlook {
         });
         let cells = self.unsupported.iter().map(|(path, workload, why)| (why.clone(), format!("{workload} on {path}")));
         paragraphs(&mut out, "cannot run here", needs.chain(cells));
+        let idle = self.without_effect().map(|(path, setting, why)| (format!("{setting}: {why}"), path.to_owned()));
+        paragraphs(&mut out, "changes nothing", idle);
         out
     }
 }

@@ -60,18 +60,31 @@ fn doubts(
         "server-sidecar" | "policy" | "telemetry" => mode.has_server(),
         _ => false,
     };
-    let all =
-        ["downstream_connections", "upstream_connections", "requests", "retries", "policy_checks", "policy_errors"];
+    let of_proxies: &[&str] = &[
+        "downstream_connections",
+        "upstream_connections",
+        "requests",
+        "retries",
+        "policy_checks",
+        "policy_errors",
+        "reports",
+        "reports_lost",
+    ];
     let (mut before, mut after) = (Counters::new(), Counters::new());
-    for (name, values) in counted.iter().filter(|(name, _)| !["policy", "telemetry"].contains(name)) {
+    for (name, values) in counted {
+        let all: &[&str] = match *name {
+            "policy" => &["checks"],
+            "telemetry" => &["reports", "failed_calls"],
+            _ => of_proxies,
+        };
         for counter in all {
-            let grown = values.iter().find(|(known, _)| *known == counter).map_or(0, |(_, value)| *value);
+            let grown = values.iter().find(|(known, _)| *known == *counter).map_or(0, |(_, value)| *value);
             before.insert(of_proxy(name, counter), 1000);
             after.insert(of_proxy(name, counter), 1000 + grown);
         }
     }
     let proxies: Vec<Proxy> = counted.iter().map(|(name, _)| proxy(name, names(name))).collect();
-    let trail = Trail { hops: vec![], stages: vec![], still: vec![], nics: BTreeSet::new(), crosses_zones: false };
+    let trail = Trail::default();
     let known = Known {
         cast: &Cast::new(&path, None, None, BTreeSet::new()),
         trail: &trail,
@@ -150,14 +163,91 @@ fn a_proxy_that_is_not_named_must_not_move() {
 
 #[test]
 fn every_request_is_checked_and_answered() {
-    let judge = |asked: u64, errors: u64| {
+    let judge = |asked: u64, errors: u64, checks: u64| {
         let client = end(&[(Counter::Connects, 1), (Counter::Sent, 10), (Counter::Completed, 10)]);
         let counters: &[(&str, u64)] =
             &[("downstream_connections", 1), ("requests", 10), ("policy_checks", asked), ("policy_errors", errors)];
         let variant = Variant { policy_check: true, ..Variant::plain() };
-        let counted = [("server-sidecar", counters), ("policy", &[])];
+        let counted: [(&str, &[(&str, u64)]); 2] = [("server-sidecar", counters), ("policy", &[("checks", checks)])];
         doubts(MeshMode::Server, variant, &job("http", 1), &client, &counted)
     };
-    assert_eq!(judge(10, 0), set(&[]));
-    assert_eq!((judge(9, 0), judge(10, 1)), (set(&["policy"]), set(&["policy"])));
+    assert_eq!(judge(10, 0, 10), set(&[]));
+    assert_eq!((judge(9, 0, 9), judge(11, 0, 11)), (set(&["policy"]), set(&["policy"])));
+    assert_eq!((judge(10, 0, 9), judge(10, 0, 11)), (set(&["policy"]), set(&["policy"])), "another one was asked");
+    // Without an answer, and asked all the same: what failed is in the figures.
+    assert_eq!((judge(10, 1, 10), judge(10, 1, 9), judge(10, 1, 8)), (set(&[]), set(&[]), set(&["policy"])));
+}
+
+/// A connection that carries nothing need not be asked about: the one with which `crr` finds out whether there is a server.
+#[test]
+fn connections_that_carried_something_are_checked() {
+    let judge = |asked: u64| {
+        let mut client = end(&[(Counter::Connects, 10), (Counter::Sent, 10), (Counter::Completed, 10)]);
+        client.settings.insert("preflight_connections".into(), "1".into());
+        let counters: &[(&str, u64)] = &[("downstream_connections", 11), ("policy_checks", asked)];
+        let variant = Variant { policy_check: true, ..Variant::plain() };
+        let counted: [(&str, &[(&str, u64)]); 2] = [("server-sidecar", counters), ("policy", &[("checks", asked)])];
+        doubts(MeshMode::Server, variant, &job("crr", 1), &client, &counted).is_empty()
+    };
+    assert!(judge(10) && judge(11) && !judge(9) && !judge(12));
+}
+
+/// What is behind a proxy gets all that was answered but what that proxy answered itself.
+#[test]
+fn errors_of_the_server_were_passed_on() {
+    let judge = |reason: &str, passed: u64| {
+        let mut client =
+            end(&[(Counter::Connects, 1), (Counter::Sent, 10), (Counter::Completed, 6), (Counter::Errors, 4)]);
+        client.statuses = [("200".to_owned(), 6), ("500".to_owned(), 4)].into();
+        client.errors = [(reason.to_owned(), 4)].into();
+        let ahead: &[(&str, u64)] = &[("downstream_connections", 1), ("requests", 10), ("upstream_connections", 1)];
+        let behind: &[(&str, u64)] = &[("downstream_connections", 1), ("requests", passed)];
+        let counted = [("client-sidecar", ahead), ("server-sidecar", behind)];
+        doubts(MeshMode::Both, Variant::plain(), &job("http", 1), &client, &counted)
+    };
+    assert_eq!((judge("status_5xx", 10), judge("status_5xx", 9)), (set(&[]), set(&["server-sidecar"])));
+    assert_eq!((judge("503 UF", 6), judge("503 UF", 5)), (set(&[]), set(&["server-sidecar"])));
+    assert_eq!((judge("403 UAEX", 6), judge("other", 6)), (set(&[]), set(&[])));
+}
+
+#[test]
+fn an_answer_with_an_error_came_on_a_connection_that_is_counted() {
+    let judge = |connections: u64, status: Option<(u16, u64)>| {
+        let mut client =
+            end(&[(Counter::Connects, 2), (Counter::Sent, 10), (Counter::Completed, 5), (Counter::Errors, 5)]);
+        client.statuses.extend(status.map(|(status, count)| (status.to_string(), count)));
+        let counters: &[(&str, u64)] = &[("downstream_connections", connections), ("requests", 10)];
+        doubts(MeshMode::Server, Variant::plain(), &job("http", 2), &client, &[("server-sidecar", counters)]).is_empty()
+    };
+    assert!(judge(2, None) && judge(7, None) && !judge(8, None));
+    assert!(judge(2, Some((503, 5))) && !judge(3, Some((503, 5))));
+}
+
+/// A service that nobody is to ask must not be asked; who does not run takes nothing.
+#[test]
+fn what_is_beside_the_path_is_still_or_not_there() {
+    let judge = |counted: &[(&str, &[(&str, u64)])]| {
+        doubts(MeshMode::None, Variant::plain(), &job("rr", 1), &end(&[]), counted)
+    };
+    let (policy, telemetry) = ([("checks", 1)], [("reports", 1)]);
+    assert_eq!(judge(&[("policy", &[]), ("telemetry", &[]), ("server-sidecar", &[])]), set(&[]));
+    assert_eq!(judge(&[("policy", &policy), ("telemetry", &telemetry)]), set(&["policy", "telemetry"]));
+    let nobody =
+        idle(&proxy("server-sidecar", false), &Grown { before: &Counters::new(), after: &Counters::new() }, "w");
+    assert!(nobody.ok && nobody.evidence == "w: does not run, it took nothing", "{nobody:?}");
+}
+
+#[test]
+fn no_report_is_lost_or_made_up() {
+    let judge = |sent: u64, lost: u64, got: u64, failed: u64| {
+        let client = end(&[(Counter::Connects, 1), (Counter::Sent, 10), (Counter::Completed, 10)]);
+        let counters: &[(&str, u64)] =
+            &[("downstream_connections", 1), ("requests", 10), ("reports", sent), ("reports_lost", lost)];
+        let variant = Variant { policy_report: true, ..Variant::plain() };
+        let service: &[(&str, u64)] = &[("reports", got), ("failed_calls", failed)];
+        let counted = [("server-sidecar", counters), ("telemetry", service)];
+        doubts(MeshMode::Server, variant, &job("http", 1), &client, &counted).is_empty()
+    };
+    assert!(judge(10, 0, 10, 0) && judge(7, 0, 5, 0), "the last ones come later");
+    assert!(!judge(10, 1, 9, 0) && !judge(10, 0, 11, 0) && !judge(10, 0, 9, 1));
 }

@@ -216,6 +216,7 @@ impl Client {
     fn try_again(&mut self, now: Nanos, out: &Recorder) -> Op {
         self.again = true;
         self.sums.reconnects += u64::from(self.belongs(now, out));
+        self.sums.reconnects_drained += 1;
         self.close(Then::TryAgain)
     }
 

@@ -11,6 +11,8 @@ pub(super) const HEADER_BYTES: &str = "header_bytes";
 pub(super) const UNEXPECTED_SIZES: &str = "unexpected_sizes";
 /// Figure: requests of the window that were sent again because their connection had been closed at rest.
 pub(super) const RECONNECTS: &str = "reconnects";
+/// The same of the whole trial, for whoever compares with counters of the whole trial.
+pub(super) const RECONNECTS_DRAINED: &str = "reconnects_drained";
 /// Figure: answers of the window after whose end more bytes came.
 pub(super) const SURPLUS: &str = "surplus_answers";
 
@@ -22,6 +24,8 @@ pub(super) struct Sums {
     unexpected_sizes: u64,
     /// See [`RECONNECTS`].
     pub(super) reconnects: u64,
+    /// See [`RECONNECTS_DRAINED`].
+    pub(super) reconnects_drained: u64,
     /// See [`SURPLUS`].
     pub(super) surplus: u64,
 }
@@ -44,6 +48,7 @@ impl Sums {
             (HEADER_BYTES, sums.header_bytes),
             (UNEXPECTED_SIZES, sums.unexpected_sizes),
             (RECONNECTS, sums.reconnects),
+            (RECONNECTS_DRAINED, sums.reconnects_drained),
             (SURPLUS, sums.surplus),
         ] {
             if value > 0 {

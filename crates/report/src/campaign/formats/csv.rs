@@ -69,8 +69,11 @@ fn values(
     out.push(ratio.and_then(|r| r.verdict.as_ref()).map(|verdict| verdict.text.clone()).unwrap_or_default());
     out.push(words::limits(cell));
     out.push(cell.warnings.to_string());
-    let notes = [figure.note.clone(), grid::remark(cell)];
-    out.push(notes.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
+    let remark = grid::remark(cell);
+    let notes = [figure.note.clone(), remark.clone()];
+    // What the remark says of the whole cell is not said twice.
+    let notes = notes.into_iter().enumerate().filter(|(at, note)| *at == 1 || !remark.contains(note.as_str()));
+    out.push(notes.map(|(_, note)| note).filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
     out.push(path.mesh.to_string());
     out.push(path.variant.clone().unwrap_or_default());
     out

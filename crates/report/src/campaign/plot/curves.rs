@@ -20,17 +20,18 @@ fn chart(summary: &Summary, workload: &WorkloadSummary, resource: Resource) -> O
     for (colour, curve) in curves.iter().take(MOST_CURVES).enumerate() {
         let at = |x: f64| (x * 10.0).round() / 10.0;
         let points = curve.points.iter().map(|point| (at(point.x), point.y, point.low, point.high)).collect();
-        let style = if curve.line.is_some() { "points" } else { "" };
-        series.push(Series { name: curve.name(), colour, points, style, ..Series::default() });
+        // Points that no line goes through are not joined either: between them nothing is known.
+        series.push(Series { name: curve.name(), colour, points, style: "points", ..Series::default() });
         series.extend(curve.line.map(|line| {
-            let ends = [(0.0, line.idle), (line.to, line.idle + line.slope * line.to)];
+            let from = if line.is_near_rest() && line.intercept > 0.0 { 0.0 } else { line.from };
+            let ends = [from, line.to].map(|x| (x, line.intercept + line.slope * x));
             let points = ends.map(|(x, y)| (at(x), y, None, None)).into();
             Series { name: format!("{}, line", curve.name()), colour, points, style: "fit", ..Series::default() }
         }));
     }
     let (what, label) = match resource {
         Resource::Cores => ("CPU", "cores"),
-        Resource::RssBytes => ("resident memory", "resident"),
+        Resource::RssBytes => ("resident memory, largest so far", "resident, largest so far"),
         Resource::AllocatedBytes => ("allocated memory", "allocated"),
     };
     Some(Chart {

@@ -42,10 +42,7 @@ fn series(waterfalls: &[&WaterfallSummary], name: &str) -> Vec<Series> {
     let mut out: Vec<Series> = Vec::new();
     for (index, waterfall) in waterfalls.iter().enumerate() {
         let mut start = 0.0;
-        for step in waterfall.steps.iter().filter(|step| step.in_chain) {
-            let Some(added) = step.of(name) else {
-                break;
-            };
+        for (step, added) in waterfall.way(name) {
             let known = out.iter().position(|series| series.name == step.label).unwrap_or_else(|| {
                 out.push(Series { colour: out.len(), name: step.label.clone(), ..Series::default() });
                 out.len() - 1

@@ -43,6 +43,11 @@ impl Hops {
         self == Self::default()
     }
 
+    /// Whether a connection of a client ends at a proxy that is not in the server's pod.
+    pub(super) fn ends_connections(self) -> bool {
+        self.gateway || self.client
+    }
+
     fn len(self) -> u8 {
         u8::from(self.gateway) + u8::from(self.server) + u8::from(self.client)
     }
@@ -91,8 +96,11 @@ pub(super) fn families(paths: &[Path]) -> Vec<Family> {
         }
         let mut members: Vec<Member> = Vec::new();
         let of_it = |other: &&(usize, &Path)| kin(other.1, path) || is_base(other.1, path);
-        for (path, other) in paths.iter().enumerate().collect::<Vec<_>>().iter().filter(of_it) {
-            let member = Member { path: *path, hops: Hops::of(other) };
+        let mut candidates: Vec<(usize, &Path)> = paths.iter().enumerate().filter(|one| of_it(&one)).collect();
+        // Of several paths without a proxy, the one with nothing in between is what a gateway is added to.
+        candidates.sort_by_key(|(_, other)| !other.is_proxied() && other.via != path.via && other.via != Via::Direct);
+        for (path, other) in candidates {
+            let member = Member { path, hops: Hops::of(other) };
             if !members.iter().any(|known| known.hops == member.hops) {
                 members.push(member);
             }

@@ -35,8 +35,10 @@ impl Texts {
             .collect();
         let row = |step: &Step| {
             let value = |((name, _), scale): (&(&'static str, _), &Scale)| text(step, name, scale);
+            // What all steps are added to is a path that a reader must be able to find.
+            let own = if step.against.is_none() { format!(" ({})", step.path) } else { String::new() };
             Row {
-                label: step.label.clone(),
+                label: format!("{}{own}", step.label),
                 values: figures.iter().zip(&scales).map(value).collect(),
                 note: step.note.clone(),
             }

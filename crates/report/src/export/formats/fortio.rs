@@ -4,9 +4,12 @@
 //! The response time of an open loop, which fortio does not know, is in the object `Hopbench` (that other readers pass
 //! over) with everything that identifies the trial and the whole histograms.
 //!
+//! It holds the calls that succeeded: in fortio's own files it holds failed ones, too, and `ErrorsDurationHistogram` says
+//! which of them those were. How long failed calls took is not kept: of them there is `Count` and nothing else, no time and
+//! no buckets (`Data` is null). `Sizes` and `RetCodes` count all calls.
+//!
 //! Its buckets are those of the record's histogram, at most 0.1 % wide, so that reading between their ends does no harm. Of
-//! failed calls only their number is known (`ErrorsDurationHistogram` has no buckets), and of the sizes of answers only the
-//! mean.
+//! the sizes of answers only the mean is known. Threads, connections and rates are those of all clients together.
 
 mod histogram;
 mod object;

@@ -43,7 +43,7 @@ impl TrialFormat for IstioCsv {
             record.started_at.clone(),
             (record.window_s as u64).to_string(),
             trial.label.clone(),
-            trial.point.job.connections.to_string(),
+            trial.connections().to_string(),
             (trial.calls_per_s().round() as u64).to_string(),
         ];
         row.extend([50.0, 90.0, 99.0, 99.9].map(|p| (histogram.percentile(p) / 1000).to_string()));

@@ -1,7 +1,7 @@
 //! What proxies add and spend, with known answers.
 
 use hopbench_model::Record;
-use hopbench_report::campaign::{Resource, Step, Summary, WaterfallSummary};
+use hopbench_report::campaign::{Step, Summary, WaterfallSummary};
 
 use super::fixture::Made;
 use super::mesh::{self, mesh};
@@ -108,6 +108,147 @@ fn rounds_of_different_sessions_and_unknown_proxies_make_no_step() {
 }
 
 #[test]
+fn connecting_to_a_proxy_before_the_servers_is_no_step() {
+    let mut made = mesh(2);
+    // Short connections in the place of the bulk.
+    for point in made.run.plan.points.iter_mut().filter(|point| point.workload == "bulk") {
+        point.job.workload = "crr".to_owned();
+    }
+    for record in made.records.iter_mut().filter(|record| record.workload == "bulk") {
+        record.latency = [("connect_ns".to_owned(), mesh::of(&[80_000]))].into();
+        record.metrics.insert("connections_per_s".to_owned(), 1000.0);
+    }
+    let found = summary(&made);
+    let of_it = |one: &&WaterfallSummary| one.workload == "bulk" && one.variant.as_deref() == Some("plain");
+    let steps: Vec<&Step> = found.waterfall.iter().filter(of_it).flat_map(|one| &one.steps).collect();
+    let connects = |step: &Step| step.added.iter().any(|added| added.name.starts_with("connect_"));
+    let mut told: Vec<(&str, bool, bool)> =
+        steps.iter().map(|step| (step.path.as_str(), connects(step), step.note.contains("first proxy"))).collect();
+    told.sort_unstable();
+    told.dedup();
+    let expected = [
+        ("both", false, true),
+        ("client", false, true),
+        ("gateway", false, true),
+        ("gateway-server", false, true),
+        ("none", true, false),
+        ("server", true, false),
+    ];
+    assert_eq!(told, expected);
+    assert!(steps.iter().all(|step| step.added.iter().any(|added| added.name == "cpu_per_connection_ns")), "{steps:?}");
+    // Beside the baseline's, these times would be another's.
+    let bulk = found.workloads.iter().find(|workload| workload.name == "bulk").unwrap();
+    let note = "connect times not compared: connecting ends at the first proxy";
+    for cell in &bulk.cells {
+        let compared = cell.path == "server";
+        let p50 = cell.figure("connect_p50_ns").unwrap();
+        assert_eq!((p50.ratio.is_some(), p50.note.is_empty()), (compared, compared || cell.path == "none"), "{cell:?}");
+        let rate = cell.figure("connections_per_s").unwrap();
+        assert_eq!(rate.ratio.is_some(), cell.path != "none", "{cell:?}");
+    }
+    let told = render(&made, "table").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(&format!("- {note} (client, both, both-stats, gateway, gateway-server)")), "{told}");
+    let csv = render(&made, "csv");
+    let row = csv.lines().find(|row| row.starts_with("client,") && row.contains(",connect_p50_ns,")).unwrap();
+    assert_eq!(row.matches(note).count(), 1, "{row}");
+}
+
+#[test]
+fn a_step_says_what_makes_it_doubtful() {
+    let mut made = mesh(3);
+    for record in &mut made.records {
+        let (path, rate) = (record.path.as_str(), record.point.get("rate").and_then(serde_json::Value::as_u64));
+        match (path, rate) {
+            ("both", Some(4000)) => record.limited_by = "cpu:proxy:server-sidecar".to_owned(),
+            ("both", Some(2000)) => {
+                record.metrics.insert("requests_per_s".to_owned(), 1900.0);
+            }
+            // All that was asked for was sent, and a part of it failed.
+            ("both", Some(1000)) => {
+                record.metrics.insert("requests_per_s".to_owned(), 950.0);
+                record.metrics.insert("error_ratio".to_owned(), 0.05);
+            }
+            ("both", Some(500)) if record.round == 2 => record.session = 2,
+            _ => {}
+        }
+    }
+    let notes = |made: &Made, rate: u64, label: &str| {
+        let found = summary(made);
+        let of_it = |one: &&WaterfallSummary| {
+            one.variant.as_deref() == Some("plain") && one.point.get("rate") == Some(&rate.into())
+        };
+        let waterfall = found.waterfall.iter().find(of_it).unwrap().clone();
+        assert_eq!(waterfall.note, "");
+        waterfall.steps.iter().find(|step| step.label == label).unwrap().note.clone()
+    };
+    for (rate, note) in [
+        (100, ""),
+        (500, "2 of 3 rounds: the others were measured in different sessions"),
+        (1000, "5.0 % failed (both)"),
+        (2000, "the asked rate was not reached (both)"),
+        (4000, "the asked rate was not reached (both)"),
+    ] {
+        assert_eq!(notes(&made, rate, "+ client sidecar"), note, "{rate}");
+        assert_eq!(notes(&made, rate, "+ server sidecar"), "", "{rate}: neither path is the one");
+        assert_eq!(notes(&made, rate, "+ server sidecar to that"), note, "{rate}");
+    }
+    // Two clients are asked for twice as much.
+    made.run.plan.paths.iter_mut().for_each(|path| path.clients = 2);
+    assert_eq!(notes(&made, 100, "no proxy"), "the asked rate was not reached (none)");
+}
+
+#[test]
+fn a_closed_loop_says_once_that_every_path_has_another_throughput() {
+    let made = mesh(2);
+    let found = summary(&made);
+    for waterfall in &found.waterfall {
+        let closed = waterfall.workload != "web";
+        assert_eq!(waterfall.note, if closed { "closed loop: every path at another throughput" } else { "" });
+    }
+    let closed = found.waterfall.iter().filter(|one| one.workload != "web").count();
+    for format in ["table", "markdown", "html"] {
+        assert_eq!(render(&made, format).matches("! closed loop: every path").count(), closed, "{format}");
+    }
+}
+
+#[test]
+fn a_waterfall_names_its_first_path_and_every_list_of_paths_what_proxies_do() {
+    let mut made = mesh(2);
+    for path in made.run.plan.paths.iter_mut().filter(|path| path.name == "both") {
+        path.variant.as_mut().unwrap().mtls = false;
+    }
+    for format in ["table", "markdown", "html"] {
+        let page = render(&made, format);
+        assert!(page.contains("no proxy (none)"), "{format}");
+        assert!(page.contains("no TLS, HTTP/1.1, 2 workers"), "{format}");
+        assert!(page.contains("mTLS, HTTP/1.1, 2 workers"), "{format}");
+    }
+}
+
+#[test]
+fn a_bar_goes_from_the_first_path_to_the_last_where_one_between_lacks_the_figure() {
+    let mut made = exact(2, added);
+    made.records.retain(|record| record.point["rate"] == 1000);
+    // The parts of the first bar.
+    let parts = |made: &Made| -> Vec<String> {
+        let page = render(made, "html");
+        let title = page.find("\"title\":\"response p50: what each hop adds\"").unwrap();
+        let start = page[..title].rfind("{\"id\":").unwrap();
+        let mut chart = serde_json::Deserializer::from_str(&page[start..]).into_iter::<serde_json::Value>();
+        let chart = chart.next().unwrap().unwrap();
+        let of_first = |series: &&serde_json::Value| series["points"].as_array().unwrap().iter().any(|p| p[0] == 0.0);
+        let series = chart["series"].as_array().unwrap().iter().filter(of_first);
+        series.map(|series| series["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(parts(&made), ["no proxy", "+ server sidecar", "+ client sidecar"]);
+    let server = |record: &&mut Record| record.path == "server";
+    made.records.iter_mut().filter(server).for_each(|record| {
+        record.latency.remove("response_ns");
+    });
+    assert_eq!(parts(&made), ["no proxy", "= both sidecars"]);
+}
+
+#[test]
 fn traffic_that_no_proxy_sees_is_marked_and_adds_nothing() {
     let made = mesh(2);
     let found = summary(&made);
@@ -139,62 +280,4 @@ fn failures_stand_beside_their_cells() {
     ] {
         assert!(render(&made, format).contains(text), "{format}");
     }
-}
-
-#[test]
-fn cpu_over_the_rate_is_a_line_with_what_is_spent_at_rest() {
-    let mut made = mesh(3);
-    made.records.retain(|record| record.workload == "web");
-    for record in &mut made.records {
-        let rate = record.point["rate"].as_f64().unwrap();
-        record.metrics.insert("requests_per_s".to_owned(), rate);
-        for proxy in &mut record.cost.proxies {
-            let cores = if proxy.named { 0.01 + 62e-6 * rate } else { 0.008 };
-            proxy.figures.insert("cores".to_owned(), cores);
-        }
-    }
-    let found = summary(&made);
-    let curve = found.proxy_curves.iter().find(|c| c.path == "both" && c.proxy == "server-sidecar").unwrap();
-    assert_eq!((curve.resource, curve.over.as_str()), (Resource::Cores, "requests_per_s"));
-    let line = curve.line.unwrap();
-    assert!((line.idle - 0.01).abs() < 1e-9 && (line.slope - 62e-6).abs() < 1e-12, "{line:?}");
-    assert_eq!((line.from, line.to, curve.measured_idle), (100.0, 4000.0, Some(0.008)));
-    assert_eq!(
-        curve.text,
-        "server-sidecar: idle 0.010 cores [0.010, 0.010] (0.008 cores measured without traffic), 62.0 us [62.0, 62.0] CPU a request \
-         between 100/s and 4000/s"
-    );
-    // A curve that bends is not passed off as a line.
-    for record in &mut made.records {
-        let rate = record.point["rate"].as_f64().unwrap();
-        for proxy in &mut record.cost.proxies {
-            proxy.figures.insert("cores".to_owned(), 0.2 * (rate / 1000.0).sqrt());
-        }
-    }
-    assert!(summary(&made).proxy_curves[0].text.contains("; not a straight line: it misses a point by "));
-    made.records.retain(|record| record.point["rate"] == 100 || record.point["rate"] == 4000);
-    let two = summary(&made);
-    assert!(two.proxy_curves[0].line.is_none());
-    let text = &two.proxy_curves[0].text;
-    assert!(text.contains(" at 4000/s") && text.ends_with("; a line needs 3 different loads"), "{text}");
-}
-
-#[test]
-fn memory_over_connections_is_a_line_too() {
-    let mut made = mesh(2);
-    for record in made.records.iter_mut().filter(|record| record.workload == "pool") {
-        let connections = record.job["connections"].as_f64().unwrap();
-        for proxy in &mut record.cost.proxies {
-            proxy.figures.insert("rss_bytes".to_owned(), 4e7 + 5e4 * connections);
-        }
-    }
-    let found = summary(&made);
-    let of = |resource| {
-        found.proxy_curves.iter().find(move |c| c.workload == "pool" && c.path == "both" && c.resource == resource)
-    };
-    let line = of(Resource::RssBytes).unwrap().line.unwrap();
-    assert!((line.idle - 4e7).abs() < 1.0 && (line.slope - 5e4).abs() < 1e-3, "{line:?}");
-    assert!(of(Resource::AllocatedBytes).is_some());
-    let rates = found.proxy_curves.iter().filter(|c| c.workload == "web");
-    assert!(rates.clone().count() > 0 && rates.clone().all(|c| c.resource == Resource::Cores), "16 connections in all");
 }

@@ -53,8 +53,13 @@ fn waterfall(waterfall: &WaterfallSummary) -> String {
         }
         body.push_str("</tr>\n");
     }
+    let note = if waterfall.note.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"note\">! {}</p>\n", esc(&waterfall.note))
+    };
     let shares = shares(waterfall).map_or(String::new(), |text| format!("<p class=\"note\">{}</p>\n", esc(&text)));
-    format!("<div>{}{shares}</div>", table("cells", &waterfall.name(), &head, &body))
+    format!("<div>{}{note}{shares}</div>", table("cells", &waterfall.name(), &head, &body))
 }
 
 fn points(workload: &WorkloadSummary, curves: &[&CurveSummary]) -> String {
@@ -64,7 +69,7 @@ fn points(workload: &WorkloadSummary, curves: &[&CurveSummary]) -> String {
     for curve in curves {
         let text = |value: f64| match curve.resource {
             Resource::Cores => format!("{value:.3} cores"),
-            Resource::RssBytes => format!("{} resident", by_name("rss_bytes", value)),
+            Resource::RssBytes => format!("{} resident, largest so far", by_name("rss_bytes", value)),
             Resource::AllocatedBytes => format!("{} allocated", by_name("allocated_bytes", value)),
         };
         for point in &curve.points {

@@ -158,6 +158,7 @@ fn proof(path: &PathSummary) -> String {
         (_, n) => ("worse", format!("{n} failed")),
     };
     let mut way = words::way(path);
+    way.extend(path.proxies.as_ref().map(|proxies| format!(" ({proxies})")));
     if path.clients > 1 || path.backends > 1 {
         way.push_str(&format!(", {} clients, {} backends", path.clients, path.backends));
     }

@@ -10,10 +10,11 @@ pub(super) fn ways(out: &mut String, summary: &Summary) {
         return;
     }
     out.push_str("\n## Paths\n\n");
-    row(out, &["path", "from", "to", "way"].map(str::to_owned));
-    out.push_str("| :-- | :-- | :-- | :-- |\n");
+    row(out, &["path", "from", "to", "way", "proxies"].map(str::to_owned));
+    out.push_str("| :-- | :-- | :-- | :-- | :-- |\n");
     for path in &summary.paths {
-        row(out, &[&path.name, &path.from, &path.to, &path.way].map(|text| safe(text)));
+        let proxies = path.proxies.as_deref().unwrap_or_default();
+        row(out, &[&path.name, &path.from, &path.to, &path.way, proxies].map(safe));
     }
 }
 
@@ -37,6 +38,9 @@ fn waterfall(out: &mut String, waterfall: &WaterfallSummary) {
         let note = if step.note.is_empty() { String::new() } else { format!(" ({})", safe(&step.note)) };
         let label = format!("{}{note}", safe(&step.label));
         row(out, &[label].into_iter().chain(step.values.iter().cloned()).collect::<Vec<_>>());
+    }
+    if !waterfall.note.is_empty() {
+        out.push_str(&format!("\n! {}\n", safe(&waterfall.note)));
     }
     if let Some(text) = shares(waterfall) {
         out.push_str(&format!("\n{}\n", safe(&text)));

@@ -18,7 +18,8 @@ pub(super) fn ways(out: &mut String, summary: &Summary) {
     }
     out.push_str("\npaths\n");
     for path in &summary.paths {
-        paragraph(out, &format!("- {}: {} to {}, {}", path.name, path.from, path.to, path.way), "  ");
+        let proxies = path.proxies.as_ref().map_or(String::new(), |proxies| format!(" ({proxies})"));
+        paragraph(out, &format!("- {}: {} to {}, {}{proxies}", path.name, path.from, path.to, path.way), "  ");
     }
 }
 
@@ -57,6 +58,9 @@ fn waterfall(out: &mut String, waterfall: &WaterfallSummary) {
     out.push_str(block.trim_start_matches('\n'));
     for row in texts.rows.iter().filter(|row| !row.note.is_empty()) {
         paragraph(out, &format!("! {}: {}", row.label, row.note), "  ");
+    }
+    if !waterfall.note.is_empty() {
+        paragraph(out, &format!("! {}", waterfall.note), "  ");
     }
     if let Some(text) = shares(waterfall) {
         paragraph(out, &text, "  ");

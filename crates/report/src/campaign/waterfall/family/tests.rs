@@ -49,6 +49,22 @@ fn every_variant_has_a_family_with_the_bare_path() {
 }
 
 #[test]
+fn a_gateway_is_added_to_the_direct_path_wherever_that_stands() {
+    let gateway = || Via::Gateway("c".to_owned());
+    let paths = [
+        path(Via::ClusterIp, MeshMode::None, ""),
+        path(gateway(), MeshMode::None, "plain"),
+        path(Via::Direct, MeshMode::None, ""),
+        path(Via::ClusterIp, MeshMode::Both, "plain"),
+    ];
+    let members = |paths: &[Path]| -> Vec<Vec<usize>> {
+        families(paths).iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect()
+    };
+    assert_eq!(members(&paths), [vec![1, 2], vec![0, 3]]);
+    assert_eq!(members(&paths[..2]), [vec![1, 0]], "the Service where there is no other");
+}
+
+#[test]
 fn steps_are_between_what_was_measured() {
     use MeshMode::{Both, Client, None, Server};
     for (modes, steps, beside) in [

@@ -24,6 +24,21 @@ pub(super) struct HistogramData {
     percentiles: Vec<Percentile>,
 }
 
+/// A distribution of which only the number of samples is known. Its readers take what is missing for 0 or for nothing;
+/// no field with a time is written, since every value would be invented.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct CountOnly {
+    count: u64,
+    data: Option<Vec<Bucket>>,
+}
+
+impl CountOnly {
+    pub(super) fn of(count: u64) -> Self {
+        Self { count, data: None }
+    }
+}
+
 /// Samples from `start` to `end`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]

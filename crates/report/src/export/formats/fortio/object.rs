@@ -7,7 +7,7 @@ use hopbench_stats::Histogram;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::histogram::HistogramData;
+use super::histogram::{CountOnly, HistogramData};
 use super::id;
 use crate::export::Trial;
 
@@ -28,7 +28,7 @@ pub(super) struct Object<'a> {
     num_threads: u32,
     version: String,
     duration_histogram: HistogramData,
-    errors_duration_histogram: HistogramData,
+    errors_duration_histogram: CountOnly,
     exactly: i64,
     jitter: bool,
     uniform: bool,
@@ -107,7 +107,7 @@ struct Hopbench<'a> {
 
 impl<'a> Object<'a> {
     pub(super) fn of(trial: &'a Trial<'_>, histogram: &Histogram) -> Self {
-        let (record, job) = (trial.record, &trial.point.job);
+        let (record, job, connections) = (trial.record, &trial.point.job, trial.connections());
         let metric = |name: &str| record.metrics.get(name).copied().unwrap_or(0.0);
         let parameter = |name: &str| record.job.get("params").and_then(|params| params.get(name));
         let text = |name: &str| parameter(name).and_then(Value::as_str).map(str::to_owned);
@@ -119,14 +119,14 @@ impl<'a> Object<'a> {
             run_type: "HTTP",
             labels: &trial.label,
             start_time: &record.started_at,
-            requested_qps: job.schedule.per_s().map_or_else(|| "max".to_owned(), significant),
+            requested_qps: trial.asked_per_s().map_or_else(|| "max".to_owned(), significant),
             requested_duration: duration(job.timing.window_ns),
             actual_qps: trial.calls_per_s(),
             actual_duration: (record.window_s * 1e9).round() as u64,
-            num_threads: job.connections,
+            num_threads: connections,
             version: trial.run.environment.get("version").cloned().unwrap_or_else(|| "hopbench".to_owned()),
             duration_histogram: HistogramData::of(histogram),
-            errors_duration_histogram: HistogramData::of_mean(trial.failed(), 0.0),
+            errors_duration_histogram: CountOnly::of(trial.failed()),
             exactly: 0,
             jitter: false,
             uniform: false,
@@ -135,7 +135,7 @@ impl<'a> Object<'a> {
             access_logger_info: "",
             id: id(trial),
             ret_codes: trial.codes(),
-            ip_count_map: record.settings.get("address").map(|to| (to.clone(), job.connections)).into_iter().collect(),
+            ip_count_map: record.settings.get("address").map(|to| (to.clone(), connections)).into_iter().collect(),
             insecure: false,
             mtls: false,
             ca_cert: "",
@@ -143,7 +143,7 @@ impl<'a> Object<'a> {
             key: "",
             unix_domain_socket: "",
             url: text("url").unwrap_or_else(|| trial.point.server.request.clone()),
-            num_connections: job.connections,
+            num_connections: connections,
             compression: false,
             disable_fast_client: false,
             http10: false,
@@ -166,8 +166,8 @@ impl<'a> Object<'a> {
             sizes: HistogramData::of_mean(calls, header + metric("response_body_bytes")),
             header_sizes: HistogramData::of_mean(calls, header),
             // Which connection was opened again is not known.
-            sockets: (reconnects == 0).then(|| vec![1; job.connections as usize]),
-            socket_count: u64::from(job.connections) + reconnects,
+            sockets: (reconnects == 0).then(|| vec![1; connections as usize]),
+            socket_count: u64::from(connections) + reconnects,
             connection_stats: connect.map_or_else(HistogramData::default, |connect| HistogramData::of(&connect)),
             abort_on: 0,
             hopbench: Hopbench {
