@@ -128,7 +128,10 @@ struct Measured<'a> {
 /// `None` where fewer than two paths of the family have figures, and where the traffic goes by the proxies.
 fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: usize) -> Option<WaterfallSummary> {
     let plan = &campaign.run.plan;
-    let asked_per_s = plan.points[point].job.schedule.per_s();
+    let job = &plan.points[point].job;
+    let asked_per_s = job.schedule.per_s();
+    // Their own parameters say how much is sent.
+    let paced = ["push", "udp", "ping"].contains(&job.workload.as_str());
     let measured: Vec<Measured<'_>> = family
         .members
         .iter()
@@ -151,7 +154,7 @@ fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: u
         family: family.name.clone(),
         variant: family.variant.clone(),
         steps,
-        note: if asked_per_s.is_none() { CLOSED_LOOP.to_owned() } else { String::new() },
+        note: if asked_per_s.is_none() && !paced { CLOSED_LOOP.to_owned() } else { String::new() },
     })
 }
 
