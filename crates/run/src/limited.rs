@@ -69,7 +69,7 @@ pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
         let why = if job.engine == EngineKind::Spin && metrics.contains_key("requests_per_s") {
             "busy polling fills its CPUs; each exchange waits for the answer before it, so the round trip sets the rate"
                 .to_owned()
-        } else if job.schedule == Schedule::Closed && metrics.contains_key("requests_per_s") {
+        } else if job.schedule == Schedule::Closed && metrics.contains_key("requests_per_s") && job.connections == 1 {
             format!(
                 "{cpus} and no buffer: each exchange waits for the answer before it, so the round trip sets the rate"
             )

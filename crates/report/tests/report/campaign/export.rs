@@ -196,6 +196,11 @@ fn calls_that_failed_are_counted_as_such() {
     assert_eq!(converted(object)["errorPercent"], "10");
     assert_eq!(object["ActualQPS"], 50.0, "100 calls in 2 s");
     // A proxy's word can stand for answers of any class; more answers than failures are no failures without an answer.
+    let late = one(&[1_000_000; 90], |record| {
+        record.metrics.insert("requests_per_s".to_owned(), 30.0);
+        record.metrics.insert("error_ratio".to_owned(), 0.25);
+    });
+    assert_eq!(objects(&late)[0]["ActualQPS"], 40.0, "what was due and came after the window is not in it");
     let fewer = one(&[1_000_000; 9], |record| {
         record.statuses.insert("503".to_owned(), 1);
         record.errors.clear();
