@@ -5,11 +5,11 @@
 mod lab;
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hopbench_model::{ProxyCost, Record};
 use lab::bench::Results;
+use lab::envoy::{self, is_envoy};
 use lab::namespace::outside;
 use lab::process::try_kill;
 use lab::program::run;
@@ -36,22 +36,6 @@ workloads:
 ";
 
 const PATIENCE: u64 = 180 * S;
-
-/// Envoy where the tools' script puts it, or in `PATH`; without it the test is skipped, which is printed.
-fn envoy(test: &str) -> Option<PathBuf> {
-    let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
-    let cached = cache.map(|cache| cache.join("hopbench/bin/envoy"));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::env::split_paths(&path).map(|folder| folder.join("envoy")).chain(cached);
-    let found = all.into_iter().find(|file| file.is_file());
-    if found.is_none() {
-        let required = std::env::var("HOPBENCH_REQUIRE_ENVOY").is_ok_and(|value| value == "1");
-        assert!(!required, "{test} needs Envoy (HOPBENCH_REQUIRE_ENVOY=1): run scripts/install-envoy.sh");
-        let _ = writeln!(std::io::stdout(), "\nSKIP {test}: no Envoy; scripts/install-envoy.sh fetches it");
-    }
-    found
-}
 
 /// Envoy where a user can run it.
 fn within_reach(envoy: &Path, folder: &Path, user: User) -> PathBuf {
@@ -80,7 +64,7 @@ fn median(results: &Results, path: &str, rate: u64, of: impl Fn(&Record) -> f64)
 #[test]
 fn every_hop_counts_what_was_sent_and_more_hops_take_longer() {
     const TEST: &str = "every_hop_counts_what_was_sent_and_more_hops_take_longer";
-    let Some(envoy) = envoy(TEST) else { return };
+    let Some(envoy) = envoy::program() else { return };
     let Some(_alone) = outside(TEST) else { return };
     for (user, rounds) in User::all().into_iter().zip(["3", "1"]) {
         let folder = user.folder();
@@ -207,17 +191,13 @@ fn envoys(run: u32) -> Vec<u32> {
         }
         at += 1;
     }
-    let is_envoy = |pid: &u32| {
-        std::fs::read_link(format!("/proc/{pid}/exe"))
-            .is_ok_and(|exe| exe.file_name().is_some_and(|name| name == "envoy"))
-    };
-    all.into_iter().filter(is_envoy).collect()
+    all.into_iter().filter(|pid| is_envoy(*pid)).collect()
 }
 
 #[test]
 fn an_envoy_that_dies_costs_its_trial_and_comes_again() {
     const TEST: &str = "an_envoy_that_dies_costs_its_trial_and_comes_again";
-    let Some(envoy) = envoy(TEST) else { return };
+    let Some(envoy) = envoy::program() else { return };
     let Some(_alone) = outside(TEST) else { return };
     let bench = Bench::new(User::Caller, TWO);
     let started = bench.start(&["--envoy", &envoy.to_string_lossy(), "--only", "path=both"]);
@@ -238,9 +218,5 @@ fn an_envoy_that_dies_costs_its_trial_and_comes_again() {
     whole.into_iter().for_each(lab::bench::good);
     assert_eq!(bench.resume(&["--envoy", &envoy.to_string_lossy()]).code, Some(0));
     bench.results().whole();
-    assert!(both.iter().all(|pid| !is_envoy_alive(*pid)), "nothing stays");
-}
-
-fn is_envoy_alive(pid: u32) -> bool {
-    std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe.ends_with("envoy"))
+    assert!(both.iter().all(|pid| !is_envoy(*pid)), "nothing stays");
 }

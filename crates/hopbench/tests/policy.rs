@@ -1,5 +1,4 @@
 //! The binary as the policy and the telemetry service, by itself and with a real Envoy.
-#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 #[path = "policy/application.rs"]
 mod application;
@@ -84,7 +83,7 @@ struct Rig {
 
 impl Rig {
     fn new() -> Option<Self> {
-        let program = envoy::program()?;
+        let program = lab::envoy::program()?;
         let (policy, telemetry) = (Service::start("policy"), Service::start("telemetry"));
         let application = Application::start();
         let envoy = Envoy::start(&program, application.address, policy.listen, telemetry.listen);

@@ -4,6 +4,7 @@
 //! - [`program`]: the binary under test, run to its end;
 //! - [`Agent`]: the binary as a server, killed with its guard;
 //! - [`Bench`]: `hopbench run` on a scenario of the test, and its results;
+//! - [`envoy`]: the real one of this machine;
 //! - [`User`]: who runs the binary;
 //! - [`namespace`]: the test once more, inside namespaces of its own;
 //! - [`Pair`]: two hosts and a bridge between them;
@@ -15,6 +16,7 @@
 pub(crate) mod agent;
 pub(crate) mod alone;
 pub(crate) mod bench;
+pub(crate) mod envoy;
 pub(crate) mod namespace;
 pub(crate) mod pair;
 pub(crate) mod process;
