@@ -7,10 +7,10 @@ HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 BIN := target/$(HOST)/release/hopbench
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
-.PHONY: help build demo test check bench clean
+.PHONY: help build demo test check bench cluster-up cluster-down clean
 
 help: ## Shows this list
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Builds the static release binary
 	@scripts/toolchain.sh
@@ -33,6 +33,12 @@ bench: build ## Compares with iperf3, qperf, sockperf, wrk and fortio (about 15 
 	@scripts/install-peers.sh
 	@cargo build --release --locked -p hopbench-bench
 	@target/$(HOST)/release/hopbench-bench --hopbench $(BIN) $(BENCH_ARGS)
+
+cluster-up: ## Starts a Kubernetes cluster on this machine for tests (root; ten minutes the first time, then one)
+	@tests/cluster/up.sh
+
+cluster-down: ## Takes it down; nothing of it is left
+	@tests/cluster/down.sh
 
 clean: ## Removes what was built
 	@cargo clean

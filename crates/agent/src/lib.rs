@@ -9,6 +9,7 @@
 //! - [`local`]: an agent inside this process, for the client's end of the commands by hand;
 //! - [`Limits`]: what an agent lets anybody ask of it.
 
+mod cpus;
 mod entrance;
 mod gate;
 mod greeter;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hopbench_load::crew::{Accepted, Acceptor};
 use hopbench_load::workload::Workload;
-use hopbench_load::{Again, Tickets};
+use hopbench_load::{Again, Ticket, Tickets};
 use hopbench_model::{Fault, Job};
 use hopbench_sys::{DatagramPort, Socket};
 use hopbench_wire::udp::{CookieJar, Verdict};
@@ -55,14 +55,35 @@ impl Runs {
         if open.contains_key(&number) {
             return Err(Fault::environment("another run has this number; try again"));
         }
-        if let Some(most) = self.tickets.most() {
-            let expected = |run: &Run| (run.job.connections as usize).saturating_sub(run.tickets.open());
-            let taken = self.tickets.open() + open.values().map(expected).sum::<usize>();
-            if taken + run.job.connections as usize > most {
-                return Err(no_room(most, taken, run.job.connections));
-            }
-        }
+        self.find_room(&open, run.job.connections)?;
         open.insert(number, run);
+        Ok(())
+    }
+
+    /// Places for the flows that a client of this agent opens, to be kept for as long as they may be open; refused where
+    /// [`Runs::enter`] would be.
+    pub(crate) fn places(&self, connections: u32) -> Result<Vec<Ticket>, Fault> {
+        // Flows of the HTTP target come without asking for room first: what was found free may be gone by now.
+        let open = self.lock();
+        self.find_room(&open, connections)?;
+        let places: Vec<Ticket> = (0..connections).map_while(|_| self.tickets.take()).collect();
+        match self.tickets.most() {
+            Some(most) if places.len() < connections as usize => {
+                drop(places);
+                Err(no_room(most, self.tickets.open(), connections))
+            }
+            _ => Ok(places),
+        }
+    }
+
+    /// Refuses so many flows more than the agent allows, beside those that are open and those that runs still wait for.
+    fn find_room(&self, open: &BTreeMap<u32, Run>, connections: u32) -> Result<(), Fault> {
+        let Some(most) = self.tickets.most() else { return Ok(()) };
+        let expected = |run: &Run| (run.job.connections as usize).saturating_sub(run.tickets.open());
+        let taken = self.tickets.open() + open.values().map(expected).sum::<usize>();
+        if taken + connections as usize > most {
+            return Err(no_room(most, taken, connections));
+        }
         Ok(())
     }
 

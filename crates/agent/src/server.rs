@@ -28,6 +28,9 @@ pub struct Options {
     pub limits: Limits,
     /// Whether HTTP requests on the port are answered by the HTTP target.
     pub http: bool,
+    /// Whether a session may make the agent a client, too, which sends load to wherever the session says. Otherwise it
+    /// only serves.
+    pub both_ends: bool,
 }
 
 /// A running agent; dropping it stops it.
@@ -56,7 +59,7 @@ impl Server {
         let bound = Bound::to(options.listen, FLAGS)?;
         let other = |error: &dyn std::fmt::Display| Fault::environment(format!("cannot start the agent: {error}"));
         let config = tls::server_config(&options.secret).map_err(|e| other(&e))?;
-        let shared = Shared::new(options.limits, false);
+        let shared = Shared::new(options.limits, options.both_ends);
         let http = if options.http { Some(Http::open(&shared).map_err(|e| other(&e))?) } else { None };
         let (runs, gate) = (Arc::clone(&shared.runs), Arc::clone(&shared.gate));
         let sessions = Arc::new(Sessions::default());

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use hopbench_control::{Channel, ChannelError};
 use hopbench_model::{Fault, Nanos};
 use hopbench_sys::{Waker, clock};
-use hopbench_wire::{AgentSession, Build, FromAgent, HANDSHAKE_LIMIT, Heed, SILENCE_LIMIT, SessionError, ToAgent};
+use hopbench_wire::{
+    AgentSession, BOTH_ENDS, Build, FromAgent, HANDSHAKE_LIMIT, Heed, SILENCE_LIMIT, SessionError, ToAgent,
+};
 
 use crate::hello::hello;
 use crate::limits::Limits;
@@ -71,7 +73,10 @@ pub(crate) fn serve(
 ) -> Result<(), Ended> {
     let notify = Arc::new(Waker::new()?);
     channel.watch(&*notify)?;
-    let ours = hello();
+    let mut ours = hello();
+    if over == Over::Tls && shared.may_be_client {
+        ours.machine.insert(BOTH_ENDS.to_owned(), "yes".to_owned());
+    }
     let mut state = AgentSession::new(Build::of(&ours));
     greet(&mut channel, &mut state, ours)?;
     if !welcome() {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopbench_load::crew::{Context, Crew};
-use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Throttle, Tickets, Window, workload};
-use hopbench_model::{EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick};
-use hopbench_sys::{Waker, clock, cpu, usage};
+use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Throttle, Ticket, Tickets, Window, workload};
+use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick};
+use hopbench_sys::{Waker, clock, usage};
 use hopbench_wire::{FlowKey, Prepare, Role, WorkloadCode};
 
+use crate::cpus;
 use crate::entrance::{self, Entrance};
 use crate::gate::Gate;
 use crate::greeter::RunGreeter;
@@ -25,7 +26,8 @@ pub(crate) struct Shared {
     pub(crate) gate: Arc<Gate>,
     pub(crate) limits: Limits,
     pub(crate) throttle: Option<Arc<Throttle>>,
-    /// Whether a trial may open connections: an agent behind a port must not be sent against others.
+    /// Whether a trial may open connections: an agent behind a port is not sent against others unless whoever started it
+    /// said so.
     pub(crate) may_be_client: bool,
     /// Trials under way.
     pub(crate) trials: AtomicUsize,
@@ -64,6 +66,8 @@ pub(crate) struct Trial {
     sockets: Arc<SocketSet>,
     /// A server's open flows, and how many found no place.
     tickets: Arc<Tickets>,
+    /// The places of a client's flows among all of the agent's.
+    places: Vec<Ticket>,
     crew: Option<Crew>,
     observer: Observer,
     /// What this thread had spent when the window began, ns.
@@ -123,7 +127,9 @@ impl Trial {
     /// Makes ready for a trial; workers of a client connect from here on.
     pub(crate) fn prepare(prepare: &Prepare, shared: &Arc<Shared>, notify: &Arc<Waker>) -> Result<Self, Fault> {
         if prepare.role == Role::Client && !shared.may_be_client {
-            return Err(Fault::environment("this agent only serves; it opens no connections"));
+            return Err(Fault::environment(
+                "this agent only serves and opens no connections; `hopbench serve --both-ends` does both",
+            ));
         }
         let job = prepare.job.clone();
         let workload = workload(&job.workload)
@@ -135,10 +141,8 @@ impl Trial {
         if !problems.is_empty() {
             return Err(Fault::from_problems(&problems));
         }
-        check_cpus(&job, prepare.role)?;
-        if prepare.role == Role::Server {
-            shared.limits.refuse(&job)?;
-        }
+        cpus::check(&job, prepare.role)?;
+        shared.limits.refuse(&job)?;
         make_room(&job)?;
         let key = FlowKey::from_hex(&prepare.key).map_err(|e| Fault::input(format!("flow key: {e}")))?;
         let nature = workload.nature();
@@ -175,6 +179,7 @@ impl Trial {
         };
         let tickets = entrance::tickets(shared, workload, job.connections);
         let program = observer::watch(&prepare.watch)?;
+        let places = if prepare.role == Role::Client { shared.runs.places(job.connections)? } else { Vec::new() };
         let started = match prepare.role {
             Role::Client => workload.client(&context).map(|crew| (crew, Entrance::Shut)),
             Role::Server => entrance::open(shared, workload, &context, prepare, key, &tickets),
@@ -198,6 +203,7 @@ impl Trial {
             window,
             sockets,
             tickets,
+            places,
             crew: Some(crew),
             observer: Observer::new(program),
             spent_before: 0,
@@ -300,7 +306,7 @@ impl Trial {
             Phase::Opening | Phase::Ready if self.window.stopped() => Some(self.conclude()),
             Phase::Opening if self.role == Role::Server || crew.ready() => {
                 self.phase = Phase::Ready;
-                Some(News::Ready(if self.role == Role::Server { self.shared.limits.cuts() } else { Vec::new() }))
+                Some(News::Ready(self.shared.limits.cuts()))
             }
             Phase::Opening if now >= self.ready_by => {
                 self.window.stop();
@@ -429,6 +435,7 @@ impl Trial {
         report
             .settings
             .extend(self.shared.limits.bits_per_s.map(|most| (MAX_RATE_SETTING.to_owned(), most.to_string())));
+        report.settings.extend(cpus::confined(&report.end).map(|cpus| (CPUS_SETTING.to_owned(), cpus.to_string())));
         for (name, why) in self.observer.unavailable() {
             report.settings.insert(format!("meter_{name}"), format!("unavailable: {why}"));
         }
@@ -465,6 +472,7 @@ impl Trial {
         crew.close();
         let counts = crew.counts_handle();
         let outcome = crew.join();
+        self.places.clear();
         self.report.drained = counts();
         self.report.drained_tcp = Some(self.sockets.tcp_totals()).filter(|t| t.connections > 0);
         Some(outcome)
@@ -477,23 +485,4 @@ impl Drop for Trial {
         self.window.stop();
         self.leave();
     }
-}
-
-fn check_cpus(job: &Job, role: Role) -> Result<(), Fault> {
-    let asked = match role {
-        Role::Client => &job.client_cpus,
-        Role::Server => &job.server_cpus,
-    };
-    let Some(asked) = asked else { return Ok(()) };
-    let allowed = cpu::allowed().map_err(|e| Fault::environment(format!("cannot read the CPU affinity: {e}")))?;
-    let missing: Vec<_> = asked.0.iter().filter(|cpu| !allowed.contains(cpu)).map(ToString::to_string).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let allowed: Vec<_> = allowed.iter().map(ToString::to_string).collect();
-    let end = match role {
-        Role::Client => "client",
-        Role::Server => "server",
-    };
-    Err(Fault::input(format!("--cpu: the {end} has no CPU {}; it may use {}", missing.join(", "), allowed.join(", "))))
 }

@@ -76,6 +76,14 @@ impl Channel {
         Self::new(Stream::Tcp(stream), Some(ClientConnection::new(config, tls::server_name())?.into()))
     }
 
+    /// The conductor's end of a session over a stream that others carry to the agent's port.
+    ///
+    /// # Errors
+    /// What the kernel or the TLS library refuses; nothing is exchanged yet.
+    pub fn open_forwarded(stream: UnixStream, config: Arc<ClientConfig>) -> Result<Self, ChannelError> {
+        Self::new(Stream::Unix(stream), Some(ClientConnection::new(config, tls::server_name())?.into()))
+    }
+
     /// Either end of a session over a socket pair, which is private to the two ends.
     ///
     /// # Errors
@@ -105,6 +113,11 @@ impl Channel {
     /// What the kernel refuses.
     pub fn watch(&self, waker: &impl AsFd) -> Result<(), ChannelError> {
         Ok(self.epoll.add(waker, WAKER)?)
+    }
+
+    /// Whether it crosses a network, which can lose the other end without a word.
+    pub fn is_remote(&self) -> bool {
+        self.tls.is_some()
     }
 
     /// A file that becomes readable when something may have come: for waiting on several channels at once.

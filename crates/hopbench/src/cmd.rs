@@ -20,6 +20,8 @@ mod scenario_arguments;
 mod schema;
 mod serve;
 mod telemetry;
+mod testbed_arguments;
+mod text_file;
 mod token;
 
 use std::process::ExitCode;

@@ -101,6 +101,11 @@ fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
     let via = match &path.via {
         Via::NodePort(node) | Via::Gateway(node) => Some(node),
         Via::Direct | Via::ClusterIp => None,
+        Via::LoadBalancer | Via::Address(_) => {
+            let why = format!("`via {}`: a lab has neither load balancers nor anything outside of it", path.via);
+            add(Need::IMPOSSIBLE, why, "run this path on a cluster (`--testbed kubernetes`), or leave it out");
+            None
+        }
     };
     for node in [&path.from.node, &path.to.node].into_iter().chain(via) {
         if !spec.nodes.iter().any(|known| known.name == *node) {

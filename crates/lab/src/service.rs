@@ -61,7 +61,7 @@ impl Service {
     pub(crate) fn of(cast: &Cast, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<Self> {
         let number = cast.service?;
         let front = match cast.path.via {
-            Via::Direct | Via::Gateway(_) => return None,
+            Via::Direct | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => return None,
             Via::ClusterIp => Front::Address(addresses::service(number)),
             Via::NodePort(_) => Front::Nodes,
         };
@@ -110,7 +110,7 @@ pub(crate) fn port(cast: &Cast, number: usize, offer: Offer) -> u16 {
 /// The node that translates for a path; none without a Service.
 pub(crate) fn translator(cast: &Cast) -> Option<&str> {
     match &cast.path.via {
-        Via::Direct | Via::Gateway(_) => None,
+        Via::Direct | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => None,
         Via::ClusterIp => Some(&cast.path.from.node),
         Via::NodePort(node) => Some(node),
     }

@@ -498,7 +498,7 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
         let agents = ["bridge@a", "bridge@b", "host@a", "host@a#2", "host@a#3"].map(|name| AgentId(name.to_owned()));
         let mut pids = BTreeSet::new();
         for id in &agents {
-            let Control::Pair(mut stream) = lab.control(id).expect("a session");
+            let Control::Pair(mut stream) = lab.control(id).expect("a session") else { panic!("no socket pair") };
             stream.write_all(b"hello").expect("a message");
             let mut answer = [0; 5];
             stream.read_exact(&mut answer).expect("an answer");
@@ -513,7 +513,7 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
             assert!(said.lines().any(|found| found.starts_with(&line)), "{line}\nnot in\n{said}");
         }
         // A second session is a new agent; the one before is gone.
-        let Control::Pair(mut stream) = lab.control(&agents[0]).expect("a session");
+        let Control::Pair(mut stream) = lab.control(&agents[0]).expect("a session") else { panic!("no socket pair") };
         stream.write_all(b"again").expect("a message");
         let mut answer = [0; 5];
         stream.read_exact(&mut answer).expect("an answer");

@@ -73,7 +73,8 @@ pub(crate) struct Deck<F> {
     opening: usize,
     live: usize,
     readiness: Arc<Readiness>,
-    resting: VecDeque<usize>,
+    /// Slots that rest and since when, the one that rests the longest first.
+    resting: VecDeque<(usize, Nanos)>,
     backlog: VecDeque<Nanos>,
     timers: BinaryHeap<Timer>,
     /// At most one that counts per slot: the one that the slot knows of.

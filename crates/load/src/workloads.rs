@@ -18,3 +18,18 @@ pub const WORKLOADS: &[&dyn Workload] =
 pub fn workload(name: &str) -> Option<&'static dyn Workload> {
     WORKLOADS.iter().copied().find(|w| w.name() == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::is_of_exchanges;
+
+    use super::*;
+
+    #[test]
+    fn what_can_be_scheduled_is_made_of_exchanges() {
+        for workload in WORKLOADS {
+            let name = workload.name();
+            assert_eq!(is_of_exchanges(name), workload.nature().scheduled, "{name}: add it in model/src/job.rs");
+        }
+    }
+}

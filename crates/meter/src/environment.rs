@@ -38,10 +38,11 @@ const FILES: &[(&str, &str)] = &[
 /// Names carry their unit. `cpu_governor` is CPU 0's. However large the machine, less than a hundred
 /// small files are read.
 pub fn machine() -> BTreeMap<String, String> {
-    machine_at(Path::new("/"))
+    machine_at(Path::new("/"), nic::offloads)
 }
 
-fn machine_at(root: &Path) -> Facts {
+/// With the offloads of an interface as `offloads` tells them: the kernel has no file for these.
+fn machine_at(root: &Path, offloads: impl Fn(&str) -> Option<String>) -> Facts {
     let mut facts = Facts::new();
     for (name, path) in FILES {
         put(&mut facts, name, read(root, path));
@@ -51,7 +52,7 @@ fn machine_at(root: &Path) -> Facts {
     let memory = meminfo.as_deref().and_then(|text| labelled::bytes(text, "MemTotal"));
     put(&mut facts, "memory_bytes", memory.map(|bytes| bytes.to_string()));
     cpu::add(root, &mut facts);
-    nic::add(root, &mut facts);
+    nic::add(root, offloads, &mut facts);
     let limit = cgroup::cpu_limit_cores(root);
     put(&mut facts, "cgroup_cpu_limit_cores", limit.map(|cores| cores.to_string()));
     facts
@@ -111,7 +112,7 @@ mod tests {
             ("tcp_rmem_bytes", "4096 131072 6291456"),
         ];
         let expected: Facts = expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        assert_eq!(machine_at(root.path()), expected, "an empty file is no fact");
+        assert_eq!(machine_at(root.path(), |_| None), expected, "an empty file is no fact");
     }
 
     #[test]
@@ -122,12 +123,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("proc/thread-self/ns")).unwrap();
         std::os::unix::fs::symlink("uts:[4026531838]", root.path().join("proc/thread-self/ns/net")).unwrap();
-        assert!(!machine_at(root.path()).contains_key("netns"));
+        assert!(!machine_at(root.path(), |_| None).contains_key("netns"));
     }
 
     #[test]
     fn nothing_to_read_is_nothing_known() {
         let root = tempfile::tempdir().unwrap();
-        assert_eq!(machine_at(root.path()), Facts::new());
+        assert_eq!(machine_at(root.path(), |_| None), Facts::new());
     }
 }

@@ -35,7 +35,7 @@ counters! {
     Timeouts => "timeouts",
     /// Connections that were opened.
     Connects => "connects",
-    /// Open loop: arrivals that found every connection busy and had to wait.
+    /// Open loop: arrivals that came due while every connection was busy, and had to wait.
     Queued => "queued",
     /// Open loop: arrivals that were still unsent when the trial ended.
     Unsent => "unsent",

@@ -10,6 +10,10 @@ use crate::{Counts, Nanos, TcpTotals};
 /// number. Absent: no limit.
 pub const MAX_RATE_SETTING: &str = "max_rate_bits_per_s";
 
+/// The setting of an end whose process may use only these CPUs, as a [`CpuSet`](crate::CpuSet); read back from the kernel.
+/// Absent: it may use all of its machine's.
+pub const CPUS_SETTING: &str = "cpus_allowed";
+
 /// Which latency a histogram holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -179,7 +179,41 @@ impl fmt::Display for CpuSet {
     }
 }
 
+/// A schedule of whose arrivals at least this share was done was kept: the rest started or ended beyond an edge of the
+/// window.
+pub const SCHEDULE_KEPT: f64 = 0.99;
+
+/// A send that is later than this, although a connection was free, is the generator's fault, ns.
+pub const LATE_NS: Nanos = 1_000_000;
+
+/// The workloads whose next message waits for the answer to the one before, unless a schedule says when it starts.
+const EXCHANGES: &[&str] = &["rr", "crr", "http"];
+
+/// Whether a workload, by name, is made of exchanges. All others send whatever has become of what they sent before: the
+/// words *closed loop* and *open loop* say nothing of them.
+pub fn is_of_exchanges(workload: &str) -> bool {
+    EXCHANGES.contains(&workload)
+}
+
 impl Job {
+    /// See [`is_of_exchanges`].
+    pub fn is_of_exchanges(&self) -> bool {
+        is_of_exchanges(&self.workload)
+    }
+
+    /// Whether each exchange starts when the one before is done, so that a slower path is asked less.
+    pub fn is_closed_loop(&self) -> bool {
+        self.is_of_exchanges() && self.schedule == Schedule::Closed
+    }
+
+    /// Whether how much is to be sent was fixed before the trial, by a schedule or by a `rate` among the workload's own
+    /// parameters: every path is then asked for the same. Otherwise each carries what it can. The job must be settled,
+    /// as those of plans and records are.
+    pub fn is_paced(&self) -> bool {
+        let rate = self.params.get("rate").filter(|rate| !rate.is_null());
+        self.schedule.per_s().is_some() || rate.is_some_and(|rate| rate != "max")
+    }
+
     /// The most connections one trial may ask for.
     pub const MOST_CONNECTIONS: u32 = 1_000_000;
     /// The most threads one trial may ask for.
@@ -262,6 +296,37 @@ mod tests {
         for bad in ["", "x", "3-1", "0-9999", "-1", "1,"] {
             assert!(bad.parse::<CpuSet>().is_err(), "{bad} was accepted");
         }
+    }
+
+    #[test]
+    fn a_rate_paces_wherever_it_stands() {
+        let job = |workload: &str, params: serde_json::Value, schedule| Job {
+            workload: workload.to_owned(),
+            params,
+            schedule,
+            engine: EngineKind::Epoll,
+            connections: 1,
+            threads: 1,
+            pacing: Pacing::Sleep,
+            client_cpus: None,
+            server_cpus: None,
+            timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
+            seed: 1,
+        };
+        let is = |workload, params, schedule| {
+            let job = job(workload, params, schedule);
+            (job.is_paced(), job.is_closed_loop())
+        };
+        let nothing = || serde_json::json!({});
+        assert_eq!(is("stream", nothing(), Schedule::Closed), (false, false), "it waits for no answer");
+        assert_eq!(is("stream", serde_json::json!({"rate": "1Gbit"}), Schedule::Closed), (true, false));
+        assert_eq!(is("stream", serde_json::json!({"rate": null}), Schedule::Closed), (false, false));
+        assert_eq!(is("push", serde_json::json!({"rate": 20.0}), Schedule::Closed), (true, false));
+        assert_eq!(is("udp", serde_json::json!({"rate": "max"}), Schedule::Closed), (false, false));
+        assert_eq!(is("udp", serde_json::json!({"rate": "50000pps"}), Schedule::Rate(5e4)), (true, false));
+        assert_eq!(is("ping", nothing(), Schedule::Rate(5.0)), (true, false));
+        assert_eq!(is("http", nothing(), Schedule::Closed), (false, true));
+        assert_eq!(is("rr", nothing(), Schedule::Poisson(9.0)), (true, false));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! - [`Problem`]: an input that cannot be used, and what to do about it;
 //! - [`Warning`]: a result that needs a caveat.
 
+mod cluster;
 mod counter;
 mod end_report;
 mod fault;
@@ -27,19 +28,24 @@ mod testbed;
 pub mod units;
 mod warning;
 
+pub use cluster::{
+    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec, ServerImage,
+};
 pub use counter::{Counter, Counts};
-pub use end_report::{EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick};
+pub use end_report::{CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick};
 pub use fault::{Fault, FaultKind};
-pub use job::{CpuSet, EngineKind, Job, Pacing, Schedule, Timing};
-pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant};
+pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing, is_of_exchanges};
+pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
 pub use path::{Path, Place, Via};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec, point_label};
 pub use problem::Problem;
-pub use record::{Cost, Environment, Interval, Invariant, Latency, NodeCost, Proof, ProxyCost, RECORD_SCHEMA, Record};
+pub use record::{
+    Cost, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost, RECORD_SCHEMA, Record,
+};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
 pub use sweep::{Scale, Sweep};
 pub use tcp::TcpTotals;
-pub use testbed::{LabNode, LabSpec, TestbedSpec};
+pub use testbed::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};
 pub use warning::{Warning, WarningKind};
 
 /// Nanoseconds on the monotonic clock of one machine, or a length of time in nanoseconds.

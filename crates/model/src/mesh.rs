@@ -10,6 +10,12 @@ pub const FLAGS_HEADER: &str = "x-hopbench-flags";
 /// What the evidence of a hop begins with where the traffic of a trial is none that proxies carry.
 pub const BYPASSES_PROXY: &str = "bypasses proxy";
 
+/// What a proxy is on its path, from its name there: the second server's sidecar, `server-sidecar#2`, is a
+/// `server-sidecar`.
+pub fn proxy_role(name: &str) -> &str {
+    name.split_once('#').map_or(name, |(role, _)| role)
+}
+
 /// Which ends of a path have a sidecar that the traffic passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -197,6 +203,18 @@ impl Variant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn proxies_of_one_role_differ_in_a_number() {
+        for (name, role) in [
+            ("gateway", "gateway"),
+            ("server-sidecar", "server-sidecar"),
+            ("server-sidecar#2", "server-sidecar"),
+            ("server-sidecar#12", "server-sidecar"),
+        ] {
+            assert_eq!(proxy_role(name), role);
+        }
+    }
 
     #[test]
     fn a_summary_tells_everything_that_is_set() {

@@ -40,18 +40,26 @@ pub enum Via {
     ClusterIp,
     /// A port of this node, which need not have a backend.
     NodePort(String),
-    /// A proxy in a pod of this node, in front of the servers.
+    /// A proxy in front of the servers: in a pod of this node, or, where the node is empty, one that the testbed says
+    /// where to find.
     Gateway(String),
+    /// The address that a load balancer has for a Service.
+    LoadBalancer,
+    /// An address outside of the testbed that leads to the servers: `203.0.113.7:7474`.
+    Address(String),
 }
 
-/// `direct`, `cluster-ip`, `node-port@b`, `gateway@c`.
+/// `direct`, `cluster-ip`, `node-port@b`, `gateway@c`, `gateway`, `load-balancer`, `address@203.0.113.7:7474`.
 impl fmt::Display for Via {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Direct => f.write_str("direct"),
             Self::ClusterIp => f.write_str("cluster-ip"),
             Self::NodePort(node) => write!(f, "node-port@{node}"),
+            Self::Gateway(node) if node.is_empty() => f.write_str("gateway"),
             Self::Gateway(node) => write!(f, "gateway@{node}"),
+            Self::LoadBalancer => f.write_str("load-balancer"),
+            Self::Address(address) => write!(f, "address@{address}"),
         }
     }
 }
@@ -155,6 +163,9 @@ mod tests {
             (Via::ClusterIp, MeshMode::None, None, "cluster-ip"),
             (Via::NodePort("b".to_owned()), MeshMode::Server, named("plain"), "node-port@b, mesh server"),
             (gateway(), MeshMode::None, named("plain"), "gateway@c"),
+            (Via::Gateway(String::new()), MeshMode::Server, named("plain"), "gateway, mesh server"),
+            (Via::LoadBalancer, MeshMode::None, None, "load-balancer"),
+            (Via::Address("[::1]:80".to_owned()), MeshMode::None, None, "address@[::1]:80"),
             (gateway(), MeshMode::None, named("http2"), "gateway@c, variant http2"),
             (Via::Direct, MeshMode::Both, named("plain"), "direct, mesh both"),
             (gateway(), MeshMode::Server, named("stats"), "gateway@c, mesh server, variant stats"),

@@ -81,6 +81,10 @@ fn first() -> u32 {
     1
 }
 
+fn is_false(truth: &bool) -> bool {
+    !*truth
+}
+
 /// One latency distribution, ns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Latency {
@@ -126,6 +130,31 @@ pub struct Cost {
     pub proxies: Vec<ProxyCost>,
     /// The machines.
     pub nodes: Vec<NodeCost>,
+    /// Whether all nodes are one machine, as in a lab: each has read the same CPUs then, a moment apart.
+    #[serde(skip_serializing_if = "is_false")]
+    pub one_machine: bool,
+    /// What others metered, with their own windows: the kubelets, cAdvisor, Prometheus.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metered: Vec<MeteredCost>,
+}
+
+/// What somebody else metered of a container or a node, over a window of his own.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MeteredCost {
+    /// What it is about: the name of a proxy, of an agent, or of a node of the scenario.
+    pub who: String,
+    /// `proxy`, `agent`, `program` or `node`.
+    pub what: String,
+    /// Who metered it: `kubelet`, `cadvisor`, `prometheus`.
+    pub source: String,
+    /// Length of the window, s; it covers the trial's where the meter has readings on both sides of it.
+    pub window_s: f64,
+    /// From the start of the trial's window to the start of this one, s: negative where this one began before.
+    pub starts_at_s: f64,
+    /// Figures of it: `cpu_s`, `cores`, `memory_bytes`, `throttled_s`.
+    #[serde(flatten)]
+    pub figures: BTreeMap<String, f64>,
 }
 
 /// What a proxy, or a service that proxies ask, spent over the window.

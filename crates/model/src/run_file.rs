@@ -38,7 +38,8 @@ pub struct RunFile {
     /// failed. One that `--resume` tries again stands here until it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
-    /// Cells that the testbed cannot measure; they have no records and are not missing.
+    /// Cells that the testbed cannot measure; they have no records and are not missing. Of a cell that only a later session
+    /// cannot measure, what is missing stands in `failures`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
     /// What a reader should know of the run as a whole, in order: a baseline that cannot be measured, what was different

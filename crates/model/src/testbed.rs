@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Nanos;
+use crate::{ClusterSpec, Nanos};
 
 /// The testbed of a scenario, resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,6 +10,10 @@ use crate::Nanos;
 pub enum TestbedSpec {
     /// Network namespaces on this machine.
     Lab(LabSpec),
+    /// Pods of a Kubernetes cluster.
+    Kubernetes(Box<ClusterSpec>),
+    /// Agents that somebody started.
+    Hosts(HostsSpec),
 }
 
 impl TestbedSpec {
@@ -17,6 +21,8 @@ impl TestbedSpec {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Lab(_) => "lab",
+            Self::Kubernetes(_) => "kubernetes",
+            Self::Hosts(_) => "hosts",
         }
     }
 
@@ -24,6 +30,8 @@ impl TestbedSpec {
     pub fn nodes(&self) -> Vec<&str> {
         match self {
             Self::Lab(lab) => lab.nodes.iter().map(|node| node.name.as_str()).collect(),
+            Self::Kubernetes(cluster) => cluster.nodes.iter().map(|node| node.name.as_str()).collect(),
+            Self::Hosts(hosts) => hosts.nodes.iter().map(|host| host.name.as_str()).collect(),
         }
     }
 }
@@ -54,4 +62,29 @@ pub struct LabNode {
     /// Rate of its link to the fabric, each direction, bits/s; absent: not shaped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_bits_per_s: Option<u64>,
+}
+
+/// Machines on which somebody started agents (`hopbench serve --both-ends`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostsSpec {
+    /// The machines, at least one.
+    pub nodes: Vec<Host>,
+    /// The file that holds the agents' token; absent: they take anybody (`--insecure`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_file: Option<String>,
+}
+
+/// A machine with an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Name or address of the agent's control port, with the port number where it is not 7474.
+    pub control: String,
+    /// Address that the traffic goes to, with the port number where it is not that of `control`; absent: that of
+    /// `control`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
 }

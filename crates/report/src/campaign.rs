@@ -7,7 +7,7 @@
 //! ```
 //!
 //! - a cell's figure is the median over its rounds with the interval of `hopbench_stats::median_interval`; a percentile is the
-//!   median of the rounds' percentiles;
+//!   median of the rounds' percentiles, a minimum or maximum that of all rounds;
 //! - a comparison is the ratio to the baseline path at the same point, round by round (`hopbench_stats::paired_ratio`), of
 //!   rounds that both measured in one session of the run;
 //! - a record that is incomplete, in error, without proof of its path, or whose invariants do not hold is listed and used in
@@ -16,6 +16,7 @@
 //!   and one line each.
 
 mod cell;
+mod compare;
 mod curve;
 mod distribution;
 mod format;
@@ -25,6 +26,7 @@ mod headline;
 mod kind;
 mod kinds;
 mod layout;
+mod nodes;
 mod notes;
 mod plot;
 mod point;
@@ -43,9 +45,11 @@ use hopbench_model::{Record, RunFile, point_label};
 pub use self::curve::{CurvePoint, CurveSummary, LineSummary, Resource};
 pub use self::format::SummaryFormat;
 pub use self::formats::{SUMMARY_FORMATS, summary_format};
+pub use self::spread::Spread;
 pub use self::summary::{
-    CellSummary, DistributionSummary, Estimate, FailureSummary, FigureSummary, Finding, Limit, PathSummary,
-    ProofSummary, RatioSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary, WorkloadSummary,
+    CellSummary, DistributionSummary, Estimate, FailureSummary, FigureSummary, Finding, Limit, NodeSummary,
+    PathSummary, ProofSummary, RatioSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary,
+    WorkloadSummary,
 };
 pub use self::verdict::{Outcome, Verdict};
 pub use self::waterfall::{Added, ProxyShare, Step, WaterfallSummary};
@@ -156,7 +160,7 @@ impl Campaign {
             return;
         };
         let kind = self.workloads[workload].kind;
-        kept.add(record, kind);
+        kept.add(record, kind, self.run.plan.paths[cell.0].is_proxied());
         self.warnings.add(workload, cell.0, record);
         if let Some(latency) = kind.distribution.and_then(|name| record.latency.get(name)) {
             self.distributions.add(cell, &latency.hdr);
@@ -187,7 +191,7 @@ pub fn main_latency(record: &Record) -> Option<(&'static str, f64)> {
     let open_loop = job.schedule().is_some_and(|schedule| schedule.per_s().is_some());
     let kind = kinds::of(record.job.get("workload")?.as_str()?, open_loop);
     let figure = &kind.figures[kind.latency(kind::Percentile::P50)?];
-    Some((figure.label, figure.of(record)?))
+    Some((figure.label, figure.of(record, false)?))
 }
 
 /// What identifies a point: JSON with sorted keys.

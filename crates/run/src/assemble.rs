@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_load::workload::{Trial, Workload};
 use hopbench_model::{
-    CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, Proof, RECORD_SCHEMA, Record, SECOND, Warning,
-    WarningKind,
+    CPUS_SETTING, CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, Proof, RECORD_SCHEMA, Record, SECOND,
+    Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use hopbench_wire::Hello;
@@ -138,7 +138,10 @@ fn ends<'a>(setting: &Setting<'a>, together: &Job, outcome: &'a Outcome) -> (Vec
             let end = |(i, report): (usize, &'a EndReport)| End {
                 node: nodes.get(i).map_or(name, String::as_str),
                 report,
-                held: held.get(i).and_then(|held| held.as_ref().map(set)),
+                held: held
+                    .get(i)
+                    .and_then(|held| held.as_ref().map(set))
+                    .or_else(|| confined(report).as_ref().map(set)),
                 pinned: pinned.clone(),
                 threads,
             };
@@ -150,6 +153,12 @@ fn ends<'a>(setting: &Setting<'a>, together: &Job, outcome: &'a Outcome) -> (Vec
         side(&outcome.clients, nodes.0, "client", cpus.0, &job.client_cpus, threads(job, job.connections)),
         side(&outcome.servers, nodes.1, "server", cpus.1, &job.server_cpus, threads(job, accepted)),
     )
+}
+
+/// The CPUs that an agent's process may use, as it read them back; absent: any. A sandbox numbers CPUs of its own.
+fn confined(report: &EndReport) -> Option<CpuSet> {
+    let cpus = report.settings.get(CPUS_SETTING)?.parse().ok()?;
+    (!processes::in_sandbox(report)).then_some(cpus)
 }
 
 /// Threads of an agent that do the work of so many connections.

@@ -99,7 +99,8 @@ impl Campaign {
     }
 
     fn on(&mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(), Fault> {
-        let (plan, skipped) = supported::supported(&self.folder.run().plan, testbed)?;
+        let (plan, mut skipped) = supported::supported(&self.folder.run().plan, testbed)?;
+        let lost = supported::lost(&mut skipped, plan.rounds, &self.done);
         testbed.up(&plan)?;
         let facts = testbed.facts();
         let mut notes = std::mem::take(&mut self.notes);
@@ -115,13 +116,13 @@ impl Campaign {
         notes.iter().chain(&baseline).for_each(|note| observer.event(&Event::Note(note)));
         skipped.iter().for_each(|cell| observer.event(&Event::CellSkipped(cell)));
         let mut links = Links::new(self.ours.clone());
-        let walked = self.walk(&mut Around { plan: &plan, testbed, links: &mut links, observer });
+        let walked = self.walk(&mut Around { plan: &plan, testbed, links: &mut links, observer }, lost);
         links.close();
         walked
     }
 
-    /// Walks through the rounds.
-    fn walk(&mut self, around: &mut Around<'_>) -> Result<(), Fault> {
+    /// Walks through the rounds. What is lost before has failed.
+    fn walk(&mut self, around: &mut Around<'_>, lost: Vec<(TrialId, String)>) -> Result<(), Fault> {
         let plan = around.plan;
         let (cells, rounds) = (plan.cells.len(), plan.rounds);
         let trials = cells * rounds as usize;
@@ -131,6 +132,9 @@ impl Campaign {
         }
         left.retain(|(_, round, cell)| !self.done.contains(&id(plan, *cell, *round)));
         around.observer.event(&Event::RunStarted { run: self.folder.run(), trials, left: left.len() });
+        for (trial, reason) in lost {
+            self.fail(trial, reason, false, around.observer)?;
+        }
         let mut in_a_row: BTreeMap<usize, u32> = BTreeMap::new();
         let mut round_now = 0;
         let mut ended_at = None;

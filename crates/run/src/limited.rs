@@ -2,6 +2,7 @@
 
 mod agent;
 mod cpu;
+mod schedule;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use crate::conduct::Outcome;
 use crate::link_rate::LinkRate;
 use crate::words;
 pub(crate) use cpu::{Burden, CLIENT, Process, SERVER};
+pub(crate) use schedule::late_ns;
 
 /// CPU figures of a shorter window are a few ticks of the kernel, s.
 const SHORTEST: f64 = 0.5;
@@ -23,8 +25,6 @@ const MANY_RETRANSMISSIONS: f64 = 0.01;
 const LINK_FULL: f64 = 0.95;
 /// Whose retransmissions are known where there are proxies.
 const NEAREST: &str = "on the ends' own connections (behind the first proxy this is not known)";
-/// Sends later than this at p99, while connections are free, are the generator's fault, ns.
-pub(crate) const LATE_NS: u64 = 1_000_000;
 
 /// What the record does not say, of what can limit a trial.
 pub(crate) struct Limits {
@@ -48,7 +48,7 @@ fn verdict(name: &str, why: String) -> Verdict {
 /// The name of the limit and the numbers behind it, from the trial's own meters. `job` is that of all clients together.
 pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
     let metrics = &record.metrics;
-    let found = schedule(record)
+    let found = schedule::kept(job, record)
         .or_else(|| link(job, metrics, limits.link?))
         .or_else(|| retransmission(metrics, record.window_s, limits.proxied))
         .or_else(|| bit_rate(job, metrics));
@@ -90,47 +90,27 @@ pub(crate) fn limited_by_agents(job: &Job, record: &Record, limits: &Limits, out
     }
 }
 
-/// Whether all that was due was done, or else the generator was late.
-fn schedule(record: &Record) -> Option<Verdict> {
-    let Record { metrics, latency, .. } = record;
-    let metric = |name: &str| metrics.get(name).copied();
-    let asked = metric("intended_per_s").filter(|rate| *rate > 0.0)?;
-    let first = |names: &[&str]| names.iter().find_map(|name| metric(name)).unwrap_or(asked);
-    // What a datagram's sender hands over can be dropped on the way: only what arrived was done.
-    let done = first(&["requests_per_s", "messages_per_s", "received_packets_per_s", "sent_packets_per_s"]);
-    let unsent = metric("unsent").unwrap_or(0.0);
-    if done >= 0.99 * asked && unsent == 0.0 {
-        let why = format!("{} a second of the {} that were due", words::rate(done), words::rate(asked));
-        return Some(verdict("target_rate", why));
-    }
-    // Datagrams that left in time and did not arrive are no fault of who sent them.
-    if metric("sent_packets_per_s").is_some_and(|sent| sent >= 0.99 * asked) && unsent == 0.0 {
-        return None;
-    }
-    let late = latency.get("lateness_ns").map_or(0, |l| l.p99);
-    let late =
-        (unsent == 0.0 && metric("queued").unwrap_or(0.0) == 0.0 && late > LATE_NS).then(|| words::time(late))?;
-    Some(verdict("generator", format!("sends were {late} late at p99 although connections were free")))
-}
-
 /// Whether the slowest link was full.
 fn link(job: &Job, metrics: &BTreeMap<String, f64>, link: LinkRate) -> Option<Verdict> {
     let most = link.payload_bits_per_s(job)?;
     // Each direction has the link to itself.
-    let rates = ["sent_bits_per_s", "received_bits_per_s"].map(|name| {
+    let largest = |name: &str| {
         let of_way = directions(metrics).iter().filter_map(|(way, _)| metrics.get(&format!("{way}{name}")));
         of_way.copied().reduce(f64::max)
-    });
-    let [sent, received] = rates;
-    // What a sender writes can be dropped on the way; what arrives cannot exceed the link.
-    let arrived =
-        if job.workload == "udp" { received.or(sent)? } else { sent.into_iter().chain(received).fold(0.0, f64::max) };
-    (arrived >= LINK_FULL * most).then(|| {
+    };
+    let (sent, received) = (largest("sent_bits_per_s"), largest("received_bits_per_s"));
+    // What a sender's kernel takes is on its way into a queue, where it may stay or be dropped: where one end sends only,
+    // what crossed the link is what arrived. What answers each other is read at one end, both ways.
+    let crossed = match (received, job.is_of_exchanges()) {
+        (Some(received), false) => received,
+        _ => received.into_iter().chain(sent).reduce(f64::max)?,
+    };
+    (crossed >= LINK_FULL * most).then(|| {
         verdict(
             "nic",
             format!(
                 "{:.0} Mbit/s of payload, of the {:.0} that a link of {:.0} Mbit/s carries",
-                arrived / 1e6,
+                crossed / 1e6,
                 most / 1e6,
                 link.bits_per_s.unwrap_or(0) as f64 / 1e6
             ),

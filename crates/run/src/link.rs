@@ -1,14 +1,15 @@
 //! A conductor's end of a control session.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use hopbench_control::reach::{connect, refused};
 use hopbench_control::secret::Secret;
-use hopbench_control::tls::{self, Refusal};
-use hopbench_control::{Channel, ChannelError};
+use hopbench_control::{Channel, tls};
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
+use hopbench_testbed::Control;
 use hopbench_wire::{
     Build, ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, SILENCE_LIMIT, ToAgent,
 };
@@ -30,12 +31,19 @@ pub struct Link {
     pub round_trip_ns: Nanos,
     pinged: Nanos,
     heard: Nanos,
+    /// When the clocks were compared last.
+    compared: Nanos,
+    /// Whether the agent reads this process' clock.
+    shares_ours: bool,
     broken: bool,
     who: String,
 }
 
 /// How often clocks are compared; the fastest exchange counts.
 const CLOCK_TRIES: usize = 8;
+
+/// For so long what was found of two clocks and of a session holds.
+const FRESH: Nanos = 2 * SECOND;
 
 /// An agent that has not even answered pings for so long hangs. Twice the agent's own patience with the conductor: an
 /// agent that reads all its meters on a busy machine is slow, not gone.
@@ -47,10 +55,35 @@ impl Link {
     /// # Errors
     /// Nothing listens there, it is no agent, it has another token or another protocol.
     pub fn open(address: SocketAddr, secret: &Secret, ours: &Hello, timeout: Duration) -> Result<Self, Fault> {
-        let who = format!("the agent at {address}");
-        let stream = TcpStream::connect_timeout(&address, timeout.min(Duration::from_nanos(HANDSHAKE_LIMIT)))
-            .map_err(|error| unreachable(address, &error))?;
-        let config = tls::client_config(secret).map_err(|e| Fault::environment(format!("TLS: {e}")))?;
+        Self::at(address, secret, ours, timeout, format!("the agent at {address}"))
+    }
+
+    /// Opens a session with an agent of a testbed, which messages call `who`, as `ours`.
+    ///
+    /// # Errors
+    /// An agent that cannot be reached, does not answer, has another token or another protocol.
+    pub fn with(control: Control, ours: &Hello, who: String) -> Result<Self, Fault> {
+        let secret = |token: &str| {
+            token.parse::<Secret>().map_err(|error| Fault::environment(format!("the token of {who}: {error}")))
+        };
+        match control {
+            Control::Pair(stream) => Self::over_pair(stream, ours, who),
+            Control::Forwarded { stream, token } => {
+                let config = tls::client_config(&secret(&token)?).map_err(no_tls)?;
+                let channel = Channel::open_forwarded(stream, config).map_err(|e| refused(&who, &e))?;
+                Self::greet(channel, ours, who)
+            }
+            Control::Address { address, token } => {
+                let secret = token.as_deref().map_or_else(|| Ok(Secret::insecure()), secret)?;
+                let who = format!("{who} at {address}");
+                Self::at(address, &secret, ours, Duration::from_nanos(HANDSHAKE_LIMIT), who)
+            }
+        }
+    }
+
+    fn at(address: SocketAddr, secret: &Secret, ours: &Hello, timeout: Duration, who: String) -> Result<Self, Fault> {
+        let stream = connect(address, timeout)?;
+        let config = tls::client_config(secret).map_err(no_tls)?;
         let channel = Channel::open(stream, config).map_err(|e| refused(&who, &e))?;
         Self::greet(channel, ours, who)
     }
@@ -98,10 +131,12 @@ impl Link {
             round_trip_ns: 0,
             pinged: now,
             heard: now,
+            compared: now,
+            shares_ours: shares,
             broken: false,
             who,
         };
-        if !shares {
+        if !shares || link.is_remote() {
             link.compare_clocks()?;
         }
         Ok(link)
@@ -118,22 +153,53 @@ impl Link {
         self.hello.boot_id == other.hello.boot_id && !self.hello.boot_id.is_empty()
     }
 
-    /// The offset by the fastest of several exchanges, as NTP takes it (RFC 5905, clock filter).
+    /// Makes sure of a session over a network before a trial: that the agent answers, and what its clock says now, as two
+    /// machines' clocks drift apart by some 10 us a second.
+    ///
+    /// # Errors
+    /// A session that broke, an agent that does not answer within 5 s.
+    pub(crate) fn freshen(&mut self) -> Result<(), Fault> {
+        let known = clock::now() < self.compared + FRESH;
+        if known || !self.is_remote() { Ok(()) } else { self.compare_clocks() }
+    }
+
+    /// The offset by the fastest of several exchanges, as NTP takes it (RFC 5905, clock filter). One exchange only, to see
+    /// that the agent answers, where it reads our clock.
     fn compare_clocks(&mut self) -> Result<(), Fault> {
-        self.round_trip_ns = Nanos::MAX;
-        for _ in 0..CLOCK_TRIES {
+        let mut fastest = Nanos::MAX;
+        for _ in 0..if self.shares_ours { 1 } else { CLOCK_TRIES } {
             let sent = clock::now();
             self.send(&ToAgent::Clock)?;
             let answer = self.expect(sent + HANDSHAKE_LIMIT)?;
             let got = clock::now();
             if let FromAgent::Clock { now_ns } = answer
-                && got - sent < self.round_trip_ns
+                && got - sent < fastest
             {
-                self.round_trip_ns = got - sent;
-                self.clock_offset_ns = now_ns as i64 - (sent + (got - sent) / 2) as i64;
+                fastest = got - sent;
+                self.round_trip_ns = fastest;
+                if !self.shares_ours {
+                    self.clock_offset_ns = now_ns as i64 - (sent + fastest / 2) as i64;
+                }
             }
         }
+        self.compared = clock::now();
         Ok(())
+    }
+
+    /// Whether the session crosses a network, which can lose the agent without a word; the agent ends it when it hears
+    /// nothing for 5 s.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.channel.is_remote()
+    }
+
+    /// Keeps a session alive that rests between trials. To be called every second or two.
+    ///
+    /// # Errors
+    /// A session that broke, an agent that has not answered for long.
+    pub(crate) fn rest(&mut self, now: Nanos) -> Result<(), Fault> {
+        while self.receive()?.is_some() {}
+        self.check_heard(now)?;
+        self.keep_alive(now)
     }
 
     /// Sends one message.
@@ -182,7 +248,12 @@ impl Link {
 
     fn lost(&mut self, error: &dyn std::fmt::Display) -> Fault {
         self.broken = true;
-        broken(&self.who, error)
+        let fault = broken(&self.who, error);
+        if !self.is_remote() {
+            return fault;
+        }
+        let text = format!("{}; it ended, or the connection to it was cut (the next trial opens another)", fault.text);
+        Fault { text, ..fault }
     }
 
     /// Sends a keep-alive when it is time.
@@ -213,46 +284,16 @@ impl Link {
                 return Ok(message);
             }
             if clock::now() >= until {
+                self.broken = true;
                 return Err(Fault::environment(format!("{} did not answer in time", self.who)));
             }
-            self.channel.wait(until, None).map_err(|e| broken(&self.who, &e))?;
+            self.channel.wait(until, None).map_err(|e| self.lost(&e))?;
         }
     }
 }
 
-fn unreachable(address: SocketAddr, error: &std::io::Error) -> Fault {
-    use std::io::ErrorKind as K;
-    let hint = match error.kind() {
-        K::ConnectionRefused => "nothing listens there; start `hopbench serve` on it",
-        K::TimedOut => "no answer; is the address right, and does a firewall or NetworkPolicy drop TCP to this port?",
-        _ => "check the address and the route to it",
-    };
-    Fault::environment(format!("cannot reach {address}: {error} ({hint})"))
-}
-
-fn refused(who: &str, error: &ChannelError) -> Fault {
-    let text = match error {
-        ChannelError::Tls(error) => match tls::explain(error) {
-            Refusal::OtherToken => {
-                format!(
-                    "{who} has another token; give the one it printed with --token, --token-file, or --insecure on both ends"
-                )
-            }
-            Refusal::NotHopbench { why } => format!("{who} is no hopbench agent: {why}"),
-            Refusal::Broken { why } => format!("{who}: the TLS session broke: {why}"),
-        },
-        ChannelError::Stuck => {
-            format!("{who} took the connection and said nothing for 5 s: it is no hopbench agent, or it hangs")
-        }
-        ChannelError::Closed => closed(who),
-        ChannelError::Io(error) if error.kind() == std::io::ErrorKind::ConnectionReset => closed(who),
-        other => format!("{who}: {other}"),
-    };
-    Fault::environment(text)
-}
-
-fn closed(who: &str) -> String {
-    format!("{who} closed the connection at once: it is no hopbench agent, or it has too many sessions")
+fn no_tls(error: tls::TlsError) -> Fault {
+    Fault::environment(format!("TLS: {error}"))
 }
 
 fn broken(who: &str, error: &dyn std::fmt::Display) -> Fault {

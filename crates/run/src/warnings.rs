@@ -4,7 +4,7 @@ use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};
 use hopbench_stats::drift;
 
 use crate::conduct::Outcome;
-use crate::limited::LATE_NS;
+use crate::limited::late_ns;
 use crate::words;
 
 /// The latencies whose tail people read.
@@ -69,15 +69,10 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
             "a longer window holds more of the tail",
         );
     }
-    let lateness = record.latency.get("lateness_ns").map_or(0, |l| l.p99);
-    let queued = record.metrics.get("queued").copied().unwrap_or(0.0);
-    let intended = record.metrics.get("intended_per_s").copied().unwrap_or(0.0) * record.window_s;
-    // Datagrams never wait for a connection: what is queued then came of the lateness itself.
-    let waited = job.workload != "udp" && queued >= 0.01 * intended;
-    if lateness > LATE_NS && !waited {
+    if let Some(late) = late_ns(job, record) {
         warn(
             WarningKind::GeneratorLimited,
-            format!("1 % of the sends were more than {} late although connections were free", words::time(lateness)),
+            format!("1 % of the sends were more than {} late although connections were free", words::time(late)),
             "take --pacing spin on a CPU of its own, more --threads, or a lower rate",
         );
     }

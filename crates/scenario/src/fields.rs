@@ -134,6 +134,7 @@ pub(crate) fn joined(parent: &str, child: &str) -> String {
     if parent.is_empty() { child } else { format!("{parent}.{child}") }
 }
 
-fn twice(key: &Key, path: &str, problems: &mut Problems) {
+/// Says that a key is there a second time.
+pub(crate) fn twice(key: &Key, path: &str, problems: &mut Problems) {
     problems.add(key.at, &joined(path, &key.text), format!("{} a second time", quoted(&key.text)), "each key once");
 }

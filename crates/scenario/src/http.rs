@@ -7,7 +7,7 @@ use hopbench_model::units::Bytes;
 use crate::node::{At, quoted};
 use crate::problem::Problems;
 use crate::values::Value;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{Server, Vocabulary};
 
 /// The keys, with a line about each.
 pub(crate) const HTTP_KEYS: &[(&str, &str)] = &[
@@ -25,7 +25,7 @@ pub(crate) fn check(name: &str, value: &Value, key: &str, vocabulary: &Vocabular
     match name {
         "server" => {
             let known = vocabulary.server_names();
-            if !known.contains(&value.text.as_str()) {
+            if !known.contains(&value.text) {
                 problems.unknown(value.at, key, &value.text, &known);
             }
         }
@@ -43,10 +43,13 @@ pub(crate) fn check(name: &str, value: &Value, key: &str, vocabulary: &Vocabular
     problems.count() == before
 }
 
-fn path(text: &str) -> Result<(), String> {
-    const EXPECTED: &str = "a path from the slash on, like /index.html?lang=en";
+/// What a path and query look like.
+pub(crate) const PATH: &str = "a path from the slash on, like /index.html?lang=en";
+
+/// Whether a text is a path and query that can be requested.
+pub(crate) fn path(text: &str) -> Result<(), String> {
     if !text.starts_with('/') || text.contains('#') {
-        return Err(EXPECTED.to_owned());
+        return Err(PATH.to_owned());
     }
     Url::parse(&stand_in(text)).map(drop).map_err(|error| error.expected.to_owned())
 }
@@ -77,11 +80,12 @@ impl<'v> Request<'v> {
     /// The server's part of a point.
     pub(crate) fn spec(&self, vocabulary: &Vocabulary) -> ServerSpec {
         let program = self.server.unwrap_or(ServerSpec::AGENT);
-        let sized = vocabulary.servers().find(|server| server.name == program).map_or("/", |server| server.sized);
-        let request = match (self.path, self.response) {
-            (Some(path), _) => path.to_owned(),
-            (None, Some(size)) => format!("{sized}{}", size.0),
-            (None, None) => "/".to_owned(),
+        let server = vocabulary.servers().find(|server| server.name == program);
+        let request = match (self.path, self.response, server) {
+            (Some(path), ..) => path.to_owned(),
+            (None, Some(size), Some(server)) => server.request.replace(Server::BYTES, &size.0.to_string()),
+            (None, None, Some(server)) if !server.is_sized() => server.request,
+            (None, ..) => "/".to_owned(),
         };
         ServerSpec { program: program.to_owned(), request, response_bytes: self.response.map(|size| size.0) }
     }
@@ -90,4 +94,18 @@ impl<'v> Request<'v> {
 /// `path` says what is requested, and so does `response`.
 pub(crate) fn contradiction(at: At, key: &str, problems: &mut Problems) {
     problems.add(at, key, "`path` beside `response`", "only one of the two");
+}
+
+/// Says of the sizes of answers that they are not ours to choose where one of these servers answers.
+pub(crate) fn unsized_answers(responses: &[Value], key: &str, servers: &[Value], all: &Vocabulary, problems: &mut Problems) {
+    let fixed = servers.iter().find(|value| all.servers().any(|server| server.name == value.text && !server.is_sized()));
+    if let (Some(response), Some(server)) = (responses.first(), fixed) {
+        let expected = format!(
+            "no size: what {} answers is up to its image; say what to request with `request: /PATH{}` under the \
+             testbed's servers, or leave response out",
+            quoted(&server.text),
+            Server::BYTES
+        );
+        problems.add(response.at, key, quoted(&response.text), expected);
+    }
 }

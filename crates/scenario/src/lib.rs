@@ -7,11 +7,12 @@
 //!
 //! A workload's keys are the flags of its command ([`hopbench_load::workload::Workload::arguments`],
 //! [`hopbench_load::JobArguments`]): there is no second list of them. Which network kinds, runtimes and servers there
-//! are, the caller says with a [`Vocabulary`]. Nothing stops at the first problem.
+//! are, the caller says with a [`Vocabulary`] for each testbed. Nothing stops at the first problem.
 
 mod fields;
 mod flags;
 mod http;
+mod json;
 mod keys;
 mod matrix;
 mod mesh;
@@ -33,9 +34,9 @@ mod workload;
 mod yaml;
 
 pub use problem::ScenarioProblem;
-pub use resolve::{Overrides, read};
+pub use resolve::{Overrides, Resolved, TestbedChoice, read};
 pub use schema::schema;
 pub use shipped::{SHIPPED, Shipped, shipped};
-pub use vocabulary::{Network, Server, Vocabulary};
+pub use vocabulary::{Network, Server, Vocabularies, Vocabulary};
 pub use workload::MOST_CELLS;
 pub use yaml::MOST_BYTES;

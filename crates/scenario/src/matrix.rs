@@ -213,7 +213,7 @@ fn pair(node: &Node, name: &str, words: &Words<'_>, problems: &mut Problems) -> 
 
 /// From the first node to the second; `a` and `b` where the scenario lists no nodes.
 fn first_two(at: At, words: &Words<'_>, problems: &mut Problems) -> Option<Pair> {
-    let nodes = words.nodes.as_deref().unwrap_or(&["a", "b"]);
+    let nodes = words.nodes.first();
     match nodes {
         [from, to, ..] => Some(Pair { name: String::new(), from: (*from).to_owned(), to: (*to).to_owned() }),
         _ => {

@@ -14,6 +14,8 @@ pub(crate) struct At {
 pub(crate) struct Node {
     pub(crate) at: At,
     pub(crate) kind: Kind,
+    /// Whether a scalar stood in quotes, or as a block: then it is text, whatever it looks like.
+    pub(crate) quoted: bool,
 }
 
 /// What a value is. Scalars stay text: whoever needs a number parses one.
@@ -35,6 +37,11 @@ pub(crate) struct Key {
 }
 
 impl Node {
+    /// A value that nobody quoted.
+    pub(crate) fn new(at: At, kind: Kind) -> Self {
+        Self { at, kind, quoted: false }
+    }
+
     /// A word for what it is, or the text itself, for a message.
     pub(crate) fn shown(&self) -> String {
         match &self.kind {

@@ -4,15 +4,16 @@ use hopbench_model::{MeshMode, Place, Via};
 
 use crate::node::{At, quoted};
 use crate::problem::Problems;
-use crate::testbed::{NODE_NAME, is_node_name};
+use crate::testbed::{ENDPOINT, LABEL, Nodes, endpoint, is_label};
 use crate::vocabulary::Vocabulary;
 
 /// What a path may consist of.
 #[derive(Debug)]
 pub(crate) struct Words<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
-    /// The nodes that there are, where the scenario lists them.
-    pub(crate) nodes: Option<Vec<&'a str>>,
+    pub(crate) nodes: Nodes<'a>,
+    /// Whether there is a gateway that no path has to place.
+    pub(crate) has_gateway: bool,
 }
 
 /// A network kind with or without a runtime, not on any node yet.
@@ -23,7 +24,8 @@ pub(crate) struct Attachment {
 }
 
 /// What `via` takes.
-pub(crate) const VIA: &str = "direct, cluster-ip, node-port@NODE or gateway@NODE";
+pub(crate) const VIA: &str =
+    "direct, cluster-ip, node-port@NODE, gateway@NODE, load-balancer or address@HOST:PORT";
 /// What `mesh` of a path takes.
 pub(crate) const MODES: &str = "none, server, client or both";
 
@@ -55,7 +57,12 @@ impl Words<'_> {
         };
         if let Some(runtime) = runtime {
             let known = self.vocabulary.runtime_names();
-            if !known.contains(&runtime) {
+            if self.vocabulary.any_runtime {
+                if !is_label(runtime) {
+                    problems.add(at, path, quoted(runtime), format!("a runtime: {LABEL}"));
+                    return None;
+                }
+            } else if !known.contains(&runtime) {
                 problems.unknown(at, path, runtime, &known);
                 return None;
             }
@@ -79,18 +86,27 @@ impl Words<'_> {
         Some(attachment?.on(node))
     }
 
-    /// `direct`, `cluster-ip`, `node-port@b` or `gateway@b`.
+    /// `direct`, `cluster-ip`, `node-port@b`, `gateway@b`, `load-balancer` or `address@203.0.113.7:80`; `gateway` alone
+    /// where there is one.
     pub(crate) fn via(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Via> {
         match text.trim() {
             "direct" => Some(Via::Direct),
             "cluster-ip" => Some(Via::ClusterIp),
+            "load-balancer" => Some(Via::LoadBalancer),
+            "gateway" if self.has_gateway => Some(Via::Gateway(String::new())),
             text => match text.split_once('@') {
                 Some(("node-port", node)) => Some(Via::NodePort(self.node(node, at, path, problems)?.to_owned())),
                 Some(("gateway", node)) => Some(Via::Gateway(self.node(node, at, path, problems)?.to_owned())),
+                Some(("address", address)) if endpoint(address).is_some() => Some(Via::Address(address.to_owned())),
+                Some(("address", address)) => {
+                    problems.add(at, path, quoted(address), ENDPOINT);
+                    None
+                }
                 other => {
-                    let node = other.map(|(_, node)| node).filter(|node| is_node_name(node)).unwrap_or("NODE");
+                    let node = other.map(|(_, node)| node).filter(|node| self.nodes.is_name(node)).unwrap_or("NODE");
                     let (node_port, gateway) = (format!("node-port@{node}"), format!("gateway@{node}"));
-                    problems.unknown(at, path, text, &["direct", "cluster-ip", &node_port, &gateway]);
+                    let known = ["direct", "cluster-ip", &node_port, &gateway, "load-balancer", "address@HOST:PORT"];
+                    problems.unknown(at, path, text, &known);
                     None
                 }
             },
@@ -109,13 +125,13 @@ impl Words<'_> {
     /// A node that there is.
     pub(crate) fn node<'t>(&self, text: &'t str, at: At, path: &str, problems: &mut Problems) -> Option<&'t str> {
         let node = text.trim();
-        match &self.nodes {
-            _ if !is_node_name(node) => {
-                problems.add(at, path, quoted(node), format!("a node: {NODE_NAME}"));
+        match &self.nodes.listed {
+            _ if !self.nodes.is_name(node) => {
+                problems.add(at, path, quoted(node), format!("a node: {}", self.nodes.name()));
                 None
             }
-            Some(nodes) if !nodes.contains(&node) => {
-                problems.unknown(at, path, node, nodes);
+            Some(listed) if !self.nodes.others && !listed.contains(&node) => {
+                problems.unknown(at, path, node, listed);
                 None
             }
             _ => Some(node),

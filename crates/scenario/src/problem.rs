@@ -92,6 +92,18 @@ impl Problems {
         }
     }
 
+    /// Takes over the problems of another file.
+    pub(crate) fn adopt(&mut self, other: Self) {
+        self.more += other.more;
+        for problem in other.list {
+            if self.list.len() >= MOST {
+                self.more += 1;
+            } else if self.seen.insert(problem.clone()) {
+                self.list.push(problem);
+            }
+        }
+    }
+
     /// What was made of the file, if nothing is wrong with it; otherwise the problems in the file's order.
     pub(crate) fn finish<T>(self, made: Option<T>) -> Result<T, Vec<ScenarioProblem>> {
         let Self { file, mut list, more, .. } = self;
@@ -99,7 +111,8 @@ impl Problems {
             Some(made) if list.is_empty() => return Ok(made),
             _ => {}
         }
-        list.sort_by_key(|p| (p.line, p.column));
+        // Another file first, each in its own order.
+        list.sort_by_key(|p| (p.file == file, p.line, p.column));
         if more > 0 {
             list.push(ScenarioProblem {
                 file,

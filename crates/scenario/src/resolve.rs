@@ -10,8 +10,8 @@ use crate::mesh::Mesh;
 use crate::node::{At, Kind, Node};
 use crate::place::Words;
 use crate::problem::{Problems, ScenarioProblem};
-use crate::testbed::Testbed;
-use crate::vocabulary::Vocabulary;
+use crate::testbed::{Blocks, Testbed};
+use crate::vocabulary::Vocabularies;
 use crate::workload::Shared;
 use crate::{matrix, only, paths, variants, yaml};
 
@@ -38,6 +38,33 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// The seed where neither the command line nor the scenario says one.
     pub new_seed: u64,
+    /// `--testbed`; without it, the scenario's first, and a lab where it says none.
+    pub testbed: Option<TestbedChoice>,
+    /// `--context`: the context of the kubeconfig, for clusters only.
+    pub context: Option<String>,
+}
+
+/// Which testbed a scenario runs on.
+#[derive(Debug, Clone)]
+pub enum TestbedChoice {
+    /// That of this name, as the scenario says it; one of which it says nothing is as usual.
+    Named(String),
+    /// What a file says, in place of what the scenario says.
+    File {
+        /// The file, as it was named.
+        name: String,
+        /// What would be under `testbed:`.
+        text: String,
+    },
+}
+
+/// What became of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    /// All that a run needs.
+    pub plan: Plan,
+    /// What the scenario says that does not hold on the testbed that was chosen, a line each.
+    pub notes: Vec<String>,
 }
 
 /// Reads a scenario. `file` is for messages only.
@@ -47,19 +74,27 @@ pub struct Overrides {
 pub fn read(
     file: &str,
     text: &str,
-    vocabulary: &Vocabulary,
+    vocabularies: &Vocabularies,
     overrides: &Overrides,
-) -> Result<Plan, Vec<ScenarioProblem>> {
+) -> Result<Resolved, Vec<ScenarioProblem>> {
     let mut problems = Problems::new(file);
-    let plan = yaml::load(text, &mut problems).and_then(|root| resolve(&root, vocabulary, overrides, &mut problems));
-    let plan = match plan {
-        Some(plan) if problems.count() == 0 => only::keep(plan, &overrides.only, &mut problems),
+    let resolved =
+        yaml::load(text, &mut problems).and_then(|root| resolve(&root, vocabularies, overrides, &mut problems));
+    let resolved = match resolved {
+        Some(Resolved { plan, notes }) if problems.count() == 0 => {
+            only::keep(plan, &overrides.only, &mut problems).map(|plan| Resolved { plan, notes })
+        }
         other => other,
     };
-    problems.finish(plan)
+    problems.finish(resolved)
 }
 
-fn resolve(root: &Node, vocabulary: &Vocabulary, overrides: &Overrides, problems: &mut Problems) -> Option<Plan> {
+fn resolve(
+    root: &Node,
+    vocabularies: &Vocabularies,
+    overrides: &Overrides,
+    problems: &mut Problems,
+) -> Option<Resolved> {
     let known = [KEYS, DEFAULT_KEYS].concat();
     let fields = Fields::read(root, "", &known, "a scenario: a mapping with name, paths and workloads", problems)?;
     if fields.get("name").is_none() {
@@ -73,8 +108,10 @@ fn resolve(root: &Node, vocabulary: &Vocabulary, overrides: &Overrides, problems
     }
     let seed = fields.parsed("seed", "a whole number up to 18446744073709551615", problems);
     let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
-    let testbed = Testbed::read(fields.get("testbed"), problems);
-    let paths = all_paths(&fields, &Words { vocabulary, nodes: testbed.listed() }, problems);
+    let testbed = testbed(&fields, overrides, problems);
+    let vocabulary = &testbed.vocabulary(vocabularies);
+    let words = Words { vocabulary, nodes: testbed.nodes(), has_gateway: testbed.has_gateway() };
+    let paths = all_paths(&fields, &words, problems);
     // Who names a path that is not even tried is wrong, whatever else is.
     let tried = if paths.is_none() { tried(&fields) } else { None };
     let baseline = baseline(&fields, paths.as_deref(), tried.as_deref(), problems);
@@ -119,17 +156,38 @@ fn resolve(root: &Node, vocabulary: &Vocabulary, overrides: &Overrides, problems
         }
     }
     let nodes: BTreeSet<&str> = named_paths.iter().flat_map(nodes).collect();
-    Some(Plan {
+    let (testbed, notes) = testbed.with(&nodes);
+    let plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
         name: name?,
-        testbed: testbed.with(&nodes),
+        testbed,
         paths: named_paths.clone(),
         points,
         cells,
         rounds,
         baseline,
         seed,
-    })
+    };
+    Some(Resolved { plan, notes })
+}
+
+/// The testbed that the command line asks for, or the scenario.
+fn testbed(fields: &Fields<'_>, overrides: &Overrides, problems: &mut Problems) -> Testbed {
+    let own = fields.get("testbed").map(|node| Blocks::read(node, "testbed", problems)).unwrap_or_default();
+    let mut testbed = match &overrides.testbed {
+        None => own.choose(None, None, problems),
+        Some(TestbedChoice::Named(name)) => own.choose(Some(name), None, problems),
+        Some(TestbedChoice::File { name, text }) => {
+            let mut of_file = Problems::new(name);
+            let blocks = yaml::load(text, &mut of_file).map(|root| Blocks::read(&root, "", &mut of_file));
+            problems.adopt(of_file);
+            own.choose(None, Some(blocks.unwrap_or_default()), problems)
+        }
+    };
+    if let Some(context) = &overrides.context {
+        testbed.set_context(context, problems);
+    }
+    testbed
 }
 
 /// Those of `paths` and those of `places`, with the variants of `mesh`; `None` if some of it could not be read.
@@ -152,6 +210,12 @@ fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) ->
     }
     let out = variants::split(out, &mesh?, problems);
     variants::unique(&out, problems);
+    let out = out.into_iter().map(|(at, path)| match path.via {
+        // It is where it is; a node that the path names has no part in it.
+        Via::Gateway(_) if words.has_gateway => (at, Path { via: Via::Gateway(String::new()), ..path }),
+        _ => (at, path),
+    });
+    let out = out.collect();
     (problems.count() == before).then_some(out)
 }
 
@@ -189,7 +253,9 @@ fn baseline(
 /// The nodes of a path.
 fn nodes(path: &Path) -> Vec<&str> {
     let mut out = vec![path.from.node.as_str(), path.to.node.as_str()];
-    if let Via::NodePort(node) | Via::Gateway(node) = &path.via {
+    if let Via::NodePort(node) | Via::Gateway(node) = &path.via
+        && !node.is_empty()
+    {
         out.push(node);
     }
     out

@@ -4,6 +4,7 @@
 
 mod mesh;
 mod paths;
+mod testbed;
 
 use hopbench_load::WORKLOADS;
 use hopbench_load::workload::Workload;
@@ -12,12 +13,11 @@ use serde_json::{Map, Value, json};
 use crate::flags::{Flag, Sort, command, common, flags};
 use crate::http::HTTP_KEYS;
 use crate::resolve::{DEFAULT_KEYS, ROUNDS};
-use crate::testbed::{MOST_NODES, MTU};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::Vocabularies;
 
 /// A name that the user gives.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$";
-/// The name of a node.
+/// The name of a lab's node.
 const NODE: &str = "[a-z][a-z0-9-]{0,14}";
 /// A bit rate.
 const BIT_RATE: &str = "^[0-9][0-9._]* *[kKMG]?bit(/s)?$";
@@ -26,11 +26,13 @@ const QUANTITY: &str = "^ *(max|[0-9][0-9._]* *[A-Za-zµ/]*) *$";
 /// A sweep as flags write it.
 const SWEEP: &str = "^[^:,]+((,[^:,]+)+|:[^:,]+:[*+][^:,]+)$";
 
-/// The schema (JSON Schema 2020-12) of a scenario for a testbed with this vocabulary.
-pub fn schema(vocabulary: &Vocabulary) -> Value {
+/// The schema (JSON Schema 2020-12) of a scenario. Which words paths may consist of follows from the testbeds that it
+/// says; where there are several, or a cluster, which may have names of its own for everything, more is taken than the
+/// reader takes.
+pub fn schema(vocabularies: &Vocabularies) -> Value {
     let mut properties = Map::from_iter([
         ("name".to_owned(), described(json!({"type": "string", "pattern": NAME}), "Part of the results folder's name")),
-        ("testbed".to_owned(), testbed()),
+        ("testbed".to_owned(), testbed::testbed()),
         (
             "rounds".to_owned(),
             described(
@@ -49,14 +51,11 @@ pub fn schema(vocabulary: &Vocabulary) -> Value {
         (
             "paths".to_owned(),
             described(
-                json!({
-                    "type": "object", "minProperties": 1, "propertyNames": {"pattern": NAME},
-                    "additionalProperties": {"$ref": "#/$defs/path"},
-                }),
+                json!({"type": "object", "minProperties": 1, "propertyNames": {"pattern": NAME}}),
                 "From where to where, by name",
             ),
         ),
-        ("places".to_owned(), paths::places()),
+        ("places".to_owned(), described(json!({}), "Many paths at once: FROM-TO[.NODES][.VIA][.MESH]")),
         ("mesh".to_owned(), mesh::mesh()),
         (
             "workloads".to_owned(),
@@ -81,7 +80,35 @@ pub fn schema(vocabulary: &Vocabulary) -> Value {
         "required": ["name", "workloads"],
         "anyOf": [{"required": ["paths"]}, {"required": ["places"]}],
         "properties": properties,
-        "$defs": definitions(vocabulary),
+        "allOf": [of_testbeds(vocabularies)],
+        "$defs": definitions(vocabularies),
+    })
+}
+
+/// What follows from the testbeds that a scenario says.
+fn of_testbeds(vocabularies: &Vocabularies) -> Value {
+    let words = |prefix: &str, servers: Option<Vec<String>>| {
+        let path = json!({"$ref": format!("#/$defs/{prefix}path")});
+        let mut out = json!({"properties": {
+            "paths": {"additionalProperties": path}, "places": {"$ref": format!("#/$defs/{prefix}places")},
+        }});
+        if let Some(names) = servers {
+            let server = values(&Sort::Word(names), false);
+            let http = json!({"properties": {"http": {"properties": {"server": server}}}});
+            out["properties"]["workloads"] = json!({"additionalProperties": http});
+        }
+        out
+    };
+    let only = |name: &str| json!({"properties": {"testbed": {"anyOf": [{"const": name}, {"type": "object", "propertyNames": {"const": name}}]}}});
+    let mut hosts = only("hosts");
+    hosts["required"] = json!(["testbed"]);
+    let lab = words("", Some(vocabularies.lab.server_names()));
+    json!({
+        "if": only("lab"), "then": lab,
+        "else": {
+            "if": hosts, "then": words("hosts-", Some(vocabularies.hosts.server_names())),
+            "else": words("cluster-", None),
+        },
     })
 }
 
@@ -90,44 +117,15 @@ fn described(mut schema: Value, text: &str) -> Value {
     schema
 }
 
-fn testbed() -> Value {
-    let link = json!({"type": "string", "pattern": BIT_RATE});
-    let node = json!({
-        "type": ["object", "null"], "additionalProperties": false,
-        "properties": {
-            "zone": {"type": "string", "pattern": format!("^{NODE}$"), "description": "Nodes of one zone share a bridge"},
-            "link": described(link.clone(), "Rate of this node's link"),
-        },
-    });
-    let nodes = json!({"anyOf": [
-        {"type": "integer", "minimum": 1, "maximum": MOST_NODES, "description": "So many, called a, b, c ..."},
-        {"type": "array", "minItems": 1, "maxItems": MOST_NODES, "uniqueItems": true,
-         "items": {"type": "string", "pattern": format!("^{NODE}$")}},
-        {"type": "object", "minProperties": 1, "maxProperties": MOST_NODES,
-         "propertyNames": {"pattern": format!("^{NODE}$")}, "additionalProperties": node},
-    ]});
-    let lab = json!({
-        "type": ["object", "null"], "additionalProperties": false,
-        "properties": {
-            "nodes": described(nodes, "Without it, those that the paths name"),
-            "link": described(link.clone(), "Rate of the nodes' links, each direction; not shaped without it"),
-            "mtu": {"type": "integer", "minimum": MTU.start(), "maximum": MTU.end(), "default": 1500,
-                    "description": "MTU of the nodes' links, bytes"},
-            "zone-link": described(link, "Rate of the link between two zones"),
-            "zone-delay": {"type": ["string", "number"], "pattern": QUANTITY,
-                           "description": "One-way delay between two zones; needs netem"},
-        },
-    });
-    let lab = json!({"type": "object", "additionalProperties": false, "required": ["lab"], "properties": {"lab": lab}});
-    described(json!({"anyOf": [{"const": "lab"}, lab]}), "Where it runs: network namespaces on this machine")
-}
-
-fn definitions(vocabulary: &Vocabulary) -> Value {
-    let mut out = paths::definitions(vocabulary);
+fn definitions(vocabularies: &Vocabularies) -> Value {
+    let Vocabularies { lab, kubernetes, hosts } = vocabularies;
+    let mut out = paths::definitions("", lab, NODE);
+    out.extend(paths::definitions("cluster-", kubernetes, &testbed::domain()));
+    out.extend(paths::definitions("hosts-", hosts, &testbed::domain()));
     out.insert("workload".to_owned(), workload());
     out.insert("range".to_owned(), range());
     for workload in WORKLOADS {
-        out.insert(workload.name().to_owned(), parameters(*workload, vocabulary));
+        out.insert(workload.name().to_owned(), parameters(*workload));
     }
     Value::Object(out)
 }
@@ -152,7 +150,7 @@ fn workload() -> Value {
     ]})
 }
 
-fn parameters(workload: &dyn Workload, vocabulary: &Vocabulary) -> Value {
+fn parameters(workload: &dyn Workload) -> Value {
     let mut properties: Map<String, Value> = flags(&command(workload))
         .into_iter()
         .map(|Flag { name, help, sort, repeats, .. }| (name, described(values(&sort, repeats), &help)))
@@ -160,7 +158,8 @@ fn parameters(workload: &dyn Workload, vocabulary: &Vocabulary) -> Value {
     if workload.nature().target == "URL" {
         for (name, help) in HTTP_KEYS {
             let sort = match *name {
-                "server" => Sort::Word(vocabulary.server_names().iter().map(|name| (*name).to_owned()).collect()),
+                // Which there are depends on the testbed.
+                "server" => Sort::Text,
                 "response" => Sort::Quantity,
                 _ => Sort::Text,
             };

@@ -26,7 +26,7 @@ fn end(place: &Place, whose: &str, mode: MeshMode, at: At, key: &str, words: &Wo
     let Place { network, runtime, .. } = place;
     let expected = if !words.vocabulary.network(network).is_some_and(|kind| kind.pod) {
         format!("a pod for the {whose}'s sidecar; {network} is none")
-    } else if let Some(runtime) = runtime {
+    } else if let Some(runtime) = runtime.as_ref().filter(|_| !words.vocabulary.sidecars_in_runtimes) {
         format!("a pod without a runtime for the {whose}'s sidecar: {runtime} takes the pod's network over")
     } else {
         return;

@@ -1,192 +1,185 @@
-//! `testbed:`.
+//! `testbed:`, where a scenario runs.
+//!
+//! ```yaml
+//! testbed: kubernetes
+//!
+//! testbed:                     # several: the first is the usual one, `--testbed NAME` takes another
+//!   lab: {nodes: 3, link: 1Gbit}
+//!   kubernetes: {nodes: {a: {name: worker-1}, b: {zone: z2}}}
+//! ```
+
+mod hosts;
+mod kubernetes;
+mod lab;
+mod names;
+mod nodes;
 
 use std::collections::BTreeSet;
 
-use hopbench_model::units::{BitRate, Span};
-use hopbench_model::{LabNode, LabSpec, SECOND, TestbedSpec};
+use hopbench_model::TestbedSpec;
 
-use crate::fields::{Fields, named, parsed};
-use crate::node::{At, Kind, Node};
+use self::hosts::Hosts;
+pub(crate) use self::hosts::{HOST_KEYS, HOSTS_KEYS};
+use self::kubernetes::Cluster;
+pub(crate) use self::kubernetes::{
+    CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, IMAGE, MESH_KEYS, NETWORK_KEYS, PROMETHEUS_KEYS, PULL_POLICIES,
+    SERVER_KEYS,
+};
+use self::lab::Lab;
+pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS};
+pub(crate) use self::names::{ENDPOINT, LABEL, endpoint, is_label};
+pub(crate) use self::nodes::Nodes;
+use crate::fields::{Fields, joined};
+use crate::node::{At, Kind, Node, quoted};
 use crate::problem::Problems;
+use crate::vocabulary::{Vocabularies, Vocabulary};
 
-/// The keys of a lab.
-pub(crate) const LAB_KEYS: &[&str] = &["nodes", "link", "mtu", "zone-link", "zone-delay"];
-/// The keys of a node.
-pub(crate) const NODE_KEYS: &[&str] = &["zone", "link"];
-/// The most nodes of a lab.
-pub(crate) const MOST_NODES: usize = 100;
-/// Lower and upper bound of an MTU, bytes.
-pub(crate) const MTU: std::ops::RangeInclusive<u32> = 1280..=65_535;
+/// The names of testbeds.
+pub(crate) const TESTBEDS: &[&str] = &["lab", "kubernetes", "hosts"];
 
-/// The zone of nodes that name none.
-const ZONE: &str = "zone";
-const LATER: &str = "`lab`: other testbeds are not in this version";
-const RATE: &str = "a bit rate like 10Gbit, from 1kbit to 1000Gbit";
-const NODES: &str = "a number of nodes, a list like [a, b] or a mapping like {a: {zone: x}}";
-const LONGEST_NODE: usize = 15;
+const FORM: &str = "lab, kubernetes, or a mapping like {lab: {nodes: 3}}";
+const NO_HOSTS: &str = "the machines with their agents, like testbed: {hosts: {nodes: {a: 10.0.0.1, b: 10.0.0.2}}}";
 
-/// What a node may be called: interface names, which have 15 characters, are made of it.
-pub(crate) const NODE_NAME: &str = "a name of at most 15 lower-case letters, digits and - that starts with a letter";
+/// What a scenario says of testbeds; each of them at most once.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    /// The names of those that it says something of, in its order.
+    named: Vec<String>,
+    lab: Option<Lab>,
+    kubernetes: Option<Cluster>,
+    hosts: Option<Hosts>,
+}
 
-/// Whether a text is a [`NODE_NAME`].
-pub(crate) fn is_node_name(text: &str) -> bool {
-    let rest = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    text.len() <= LONGEST_NODE && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(rest)
+/// The testbed that was chosen.
+#[derive(Debug)]
+enum Chosen {
+    Lab(Lab),
+    Kubernetes(Box<Cluster>),
+    Hosts(Hosts),
 }
 
 /// The testbed of a scenario, but for nodes that only its paths name.
 #[derive(Debug)]
 pub(crate) struct Testbed {
-    /// The nodes that the scenario lists.
-    nodes: Option<Vec<LabNode>>,
-    /// Of nodes that say nothing else, bits/s.
-    link_bits_per_s: Option<u64>,
-    mtu: u32,
-    zone_link_bits_per_s: Option<u64>,
-    zone_delay_ns: u64,
+    chosen: Chosen,
+    /// The scenario's lab, where it runs elsewhere.
+    replaced: Option<Lab>,
+}
+
+impl Blocks {
+    /// Reads `testbed:`, which stands at `path`.
+    pub(crate) fn read(node: &Node, path: &str, problems: &mut Problems) -> Self {
+        let mut out = Self::default();
+        match &node.kind {
+            Kind::Scalar(name) if TESTBEDS.contains(&name.as_str()) => {
+                let nothing = Node::new(node.at, Kind::Null);
+                out.block(name, &nothing, path, problems);
+            }
+            Kind::Scalar(name) => problems.unknown(node.at, path, name, TESTBEDS),
+            Kind::Map(map) if !map.is_empty() => {
+                if let Some(fields) = Fields::read(node, path, TESTBEDS, FORM, problems) {
+                    for (name, _, block) in fields.entries() {
+                        out.block(name, block, &joined(path, name), problems);
+                    }
+                }
+            }
+            Kind::Map(_) => problems.add(node.at, path, "an empty mapping", FORM),
+            Kind::Null | Kind::List(_) => problems.add(node.at, path, node.shown(), FORM),
+        }
+        out
+    }
+
+    fn block(&mut self, name: &str, block: &Node, path: &str, problems: &mut Problems) {
+        self.named.push(name.to_owned());
+        match name {
+            "lab" => self.lab = Some(Lab::read(block, path, problems)),
+            "kubernetes" => self.kubernetes = Some(Cluster::read(block, path, problems)),
+            _ => self.hosts = Hosts::read(block, path, problems),
+        }
+    }
+
+    /// The testbed called `name`; without a name the first, and a lab where there is none. `instead` are blocks that
+    /// hold in place of these.
+    pub(crate) fn choose(mut self, name: Option<&str>, instead: Option<Self>, problems: &mut Problems) -> Testbed {
+        let (mut blocks, replaced) = match instead {
+            Some(instead) => (instead, self.lab.take()),
+            None => (self, None),
+        };
+        let name = name.or(blocks.named.first().map(String::as_str)).unwrap_or("lab");
+        let chosen = match name {
+            "lab" => Chosen::Lab(blocks.lab.take().unwrap_or_default()),
+            "kubernetes" => Chosen::Kubernetes(Box::new(blocks.kubernetes.take().unwrap_or_default())),
+            "hosts" => {
+                if !blocks.named.iter().any(|said| said == "hosts") {
+                    problems.add(At::default(), "--testbed", "`hosts`", format!("a scenario that says {NO_HOSTS}"));
+                }
+                Chosen::Hosts(blocks.hosts.take().unwrap_or_default())
+            }
+            other => {
+                problems.unknown(At::default(), "--testbed", other, TESTBEDS);
+                Chosen::Lab(Lab::default())
+            }
+        };
+        Testbed { chosen, replaced: replaced.or(blocks.lab) }
+    }
 }
 
 impl Testbed {
-    /// Reads `testbed:`; without it, a lab.
-    pub(crate) fn read(node: Option<&Node>, problems: &mut Problems) -> Self {
-        let none = Self { nodes: None, link_bits_per_s: None, mtu: 1500, zone_link_bits_per_s: None, zone_delay_ns: 0 };
-        let Some(node) = node else {
-            return none;
+    /// Takes the context that the command line says.
+    pub(crate) fn set_context(&mut self, context: &str, problems: &mut Problems) {
+        match &mut self.chosen {
+            Chosen::Kubernetes(cluster) => cluster.set_context(context),
+            Chosen::Lab(_) | Chosen::Hosts(_) => {
+                problems.add(At::default(), "--context", quoted(context), "the testbed kubernetes, which has contexts");
+            }
+        }
+    }
+
+    /// Its words.
+    pub(crate) fn vocabulary(&self, all: &Vocabularies) -> Vocabulary {
+        match &self.chosen {
+            Chosen::Lab(_) => all.lab.clone(),
+            Chosen::Kubernetes(cluster) => cluster.vocabulary(&all.kubernetes),
+            Chosen::Hosts(_) => all.hosts.clone(),
+        }
+    }
+
+    /// The nodes that paths may name.
+    pub(crate) fn nodes(&self) -> Nodes<'_> {
+        let of_lab = || self.replaced.as_ref().and_then(Lab::listed);
+        match &self.chosen {
+            Chosen::Lab(lab) => Nodes { listed: lab.listed(), others: lab.listed().is_none(), domains: false },
+            // The lab's first, so that the same paths lead between the same nodes.
+            Chosen::Kubernetes(cluster) => {
+                Nodes { listed: of_lab().or_else(|| cluster.listed()), others: true, domains: true }
+            }
+            Chosen::Hosts(hosts) => Nodes { listed: hosts.listed(), others: hosts.listed().is_none(), domains: true },
+        }
+    }
+
+    /// Whether there is a gateway that no path has to place.
+    pub(crate) fn has_gateway(&self) -> bool {
+        matches!(&self.chosen, Chosen::Kubernetes(cluster) if cluster.has_gateway())
+    }
+
+    /// With the nodes that the paths name, where the scenario lists none; and what of the scenario does not hold there.
+    pub(crate) fn with(self, named: &BTreeSet<&str>) -> (TestbedSpec, Vec<String>) {
+        let Self { chosen, replaced } = self;
+        let mut notes = Vec::new();
+        let shaped = replaced.as_ref().map_or(&[][..], Lab::shaped);
+        let spec = match chosen {
+            Chosen::Lab(lab) => return (TestbedSpec::Lab(lab.with(named)), notes),
+            Chosen::Kubernetes(cluster) => {
+                let (spec, idle) = cluster.with(named, replaced.as_ref());
+                notes.extend(idle);
+                TestbedSpec::Kubernetes(Box::new(spec))
+            }
+            Chosen::Hosts(hosts) => TestbedSpec::Hosts(hosts.spec()),
         };
-        if node.text() == Some("lab") {
-            return none;
+        if !shaped.is_empty() {
+            let (keys, name) = (shaped.join(", "), spec.name());
+            notes.push(format!("{keys} of the lab: not on the testbed {name}, whose network is as it is"));
         }
-        let lab = match &node.kind {
-            Kind::Map(map) => match map.as_slice() {
-                [(key, lab)] if key.text == "lab" => lab,
-                [(key, _)] => {
-                    problems.add(key.at, "testbed", crate::node::quoted(&key.text), LATER);
-                    return none;
-                }
-                _ => {
-                    problems.add(
-                        node.at,
-                        "testbed",
-                        format!("{} keys", map.len()),
-                        "one testbed, like {lab: {nodes: 3}}",
-                    );
-                    return none;
-                }
-            },
-            _ => {
-                problems.add(node.at, "testbed", node.shown(), LATER);
-                return none;
-            }
-        };
-        if matches!(lab.kind, Kind::Null) {
-            return none;
-        }
-        let Some(fields) = Fields::read(lab, "testbed.lab", LAB_KEYS, "a mapping like {nodes: 3}", problems) else {
-            return none;
-        };
-        let link_bits_per_s = link(&fields, "link", problems);
-        let nodes = fields.get("nodes").and_then(|nodes| lab_nodes(nodes, link_bits_per_s, problems));
-        let mtu = fields.checked("mtu", "1280 to 65535 bytes", |mtu| MTU.contains(mtu), problems).unwrap_or(1500);
-        let zone_link_bits_per_s = link(&fields, "zone-link", problems);
-        let short = |delay: &Span| delay.0 <= 10 * SECOND;
-        let zone_delay_ns =
-            fields.checked("zone-delay", "a time like 2ms, at most 10s", short, problems).map_or(0, |delay| delay.0);
-        let zones: BTreeSet<&str> = nodes.iter().flatten().map(|node| node.zone.as_str()).collect();
-        if zones.len() < 2 {
-            for name in ["zone-link", "zone-delay"] {
-                if let Some(node) = fields.get(name) {
-                    let expected = "at least two zones: give nodes a zone, like {a: {zone: x}, b: {zone: z}}";
-                    problems.add(node.at, &fields.path_of(name), node.shown(), expected);
-                }
-            }
-        }
-        Self { nodes, link_bits_per_s, mtu, zone_link_bits_per_s, zone_delay_ns }
-    }
-
-    /// Names of the nodes that the scenario lists.
-    pub(crate) fn listed(&self) -> Option<Vec<&str>> {
-        self.nodes.as_ref().map(|nodes| nodes.iter().map(|node| node.name.as_str()).collect())
-    }
-
-    /// With the nodes that the paths name, where the scenario lists none.
-    pub(crate) fn with(self, named: &BTreeSet<&str>) -> TestbedSpec {
-        let Self { nodes, link_bits_per_s, mtu, zone_link_bits_per_s, zone_delay_ns } = self;
-        let nodes = nodes.unwrap_or_else(|| named.iter().map(|name| lab_node(name, link_bits_per_s)).collect());
-        TestbedSpec::Lab(LabSpec { nodes, mtu, zone_link_bits_per_s, zone_delay_ns })
-    }
-}
-
-fn lab_node(name: &str, link_bits_per_s: Option<u64>) -> LabNode {
-    LabNode { name: name.to_owned(), zone: ZONE.to_owned(), link_bits_per_s }
-}
-
-fn link(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> Option<u64> {
-    let possible = |rate: &BitRate| (1_000..=1_000_000_000_000).contains(&rate.0);
-    fields.checked(name, RATE, possible, problems).map(|rate: BitRate| rate.0)
-}
-
-fn lab_nodes(node: &Node, link_bits_per_s: Option<u64>, problems: &mut Problems) -> Option<Vec<LabNode>> {
-    const PATH: &str = "testbed.lab.nodes";
-    let before = problems.count();
-    let mut nodes = Vec::new();
-    match &node.kind {
-        Kind::Scalar(_) => {
-            let count: usize = parsed(node, PATH, NODES, problems)?;
-            if !(1..=MOST_NODES).contains(&count) {
-                problems.add(node.at, PATH, node.shown(), "1 to 100 nodes");
-                return None;
-            }
-            nodes.extend((0..count).map(|i| lab_node(&nth_name(i), link_bits_per_s)));
-        }
-        Kind::List(list) if !list.is_empty() => {
-            for name in list {
-                let text: String = parsed(name, PATH, NODE_NAME, problems)?;
-                add(&mut nodes, lab_node(&text, link_bits_per_s), name.at, problems);
-            }
-        }
-        Kind::Map(_) => {
-            for (key, value) in named(node, PATH, NODES, problems)? {
-                let mut lab_node = lab_node(&key.text, link_bits_per_s);
-                let path = format!("{PATH}.{}", key.text);
-                if !matches!(value.kind, Kind::Null)
-                    && let Some(fields) = Fields::read(value, &path, NODE_KEYS, "a mapping like {zone: x}", problems)
-                {
-                    lab_node.link_bits_per_s = link(&fields, "link", problems).or(link_bits_per_s);
-                    let zone = fields.checked("zone", NODE_NAME, |zone: &String| is_node_name(zone), problems);
-                    lab_node.zone = zone.unwrap_or_else(|| ZONE.to_owned());
-                }
-                add(&mut nodes, lab_node, key.at, problems);
-            }
-        }
-        _ => {
-            problems.add(node.at, PATH, node.shown(), NODES);
-            return None;
-        }
-    }
-    if nodes.len() > MOST_NODES {
-        problems.add(node.at, PATH, format!("{} nodes", nodes.len()), "1 to 100 nodes");
-    }
-    // With a list that is wrong in part, every path to a missing node would be reported too.
-    (problems.count() == before).then_some(nodes)
-}
-
-fn add(nodes: &mut Vec<LabNode>, node: LabNode, at: At, problems: &mut Problems) {
-    const PATH: &str = "testbed.lab.nodes";
-    let shown = crate::node::quoted(&node.name);
-    if !is_node_name(&node.name) {
-        problems.add(at, PATH, shown, NODE_NAME);
-    } else if nodes.iter().any(|known| known.name == node.name) {
-        problems.add(at, PATH, format!("{shown} a second time"), "each node once");
-    } else {
-        nodes.push(node);
-    }
-}
-
-/// a, b ... z, aa, ab ...
-fn nth_name(index: usize) -> String {
-    let letter = |n: usize| char::from(b'a' + (n % 26) as u8);
-    match index / 26 {
-        0 => letter(index).to_string(),
-        more => format!("{}{}", letter(more - 1), letter(index)),
+        (spec, notes)
     }
 }

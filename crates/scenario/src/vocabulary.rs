@@ -2,24 +2,39 @@
 
 use hopbench_model::ServerSpec;
 
-/// What the testbed of scenarios can build. There is one testbed yet, `lab`; its words are these.
+/// The words of every testbed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vocabularies {
+    /// Of labs.
+    pub lab: Vocabulary,
+    /// Of clusters, besides what a scenario's `networks:`, `runtimes:` and `servers:` add.
+    pub kubernetes: Vocabulary,
+    /// Of machines on which somebody started agents.
+    pub hosts: Vocabulary,
+}
+
+/// What a testbed can build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vocabulary {
     /// Network kinds: `host`, `bridge` ...
     pub networks: Vec<Network>,
     /// Sandboxed runtimes around pods, with a line about each.
-    pub runtimes: Vec<(&'static str, &'static str)>,
+    pub runtimes: Vec<(String, String)>,
+    /// Whether any other name is a runtime, too: that of a RuntimeClass.
+    pub any_runtime: bool,
+    /// Whether a pod in a runtime can have a sidecar.
+    pub sidecars_in_runtimes: bool,
     /// Server programs besides the agent.
     pub servers: Vec<Server>,
 }
 
 /// A way to attach an endpoint to the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     /// Its name in places: `bridge`.
-    pub name: &'static str,
+    pub name: String,
     /// A line about it.
-    pub summary: &'static str,
+    pub summary: String,
     /// Whether an endpoint of it is a pod, which a runtime can be put around.
     pub pod: bool,
     /// Whether both ends of a path can be in the same place: two pods can, on one node.
@@ -27,14 +42,24 @@ pub struct Network {
 }
 
 /// A program that answers HTTP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     /// Its name: `nginx`.
-    pub name: &'static str,
+    pub name: String,
     /// A line about it.
-    pub summary: &'static str,
-    /// What to request for an answer of a size: this, followed by the number of bytes.
-    pub sized: &'static str,
+    pub summary: String,
+    /// What to request, with [`Server::BYTES`] for the size of the answer; without it the size is not ours to choose.
+    pub request: String,
+}
+
+impl Server {
+    /// What stands for the size of the answer, in bytes.
+    pub const BYTES: &str = "{bytes}";
+
+    /// Whether requests say how large the answer is to be.
+    pub(crate) fn is_sized(&self) -> bool {
+        self.request.contains(Self::BYTES)
+    }
 }
 
 impl Vocabulary {
@@ -45,19 +70,23 @@ impl Vocabulary {
 
     /// Every server, the agent first.
     pub(crate) fn servers(&self) -> impl Iterator<Item = Server> {
-        const AGENT: Server = Server { name: ServerSpec::AGENT, summary: "the agent itself", sized: "/?size=" };
-        std::iter::once(AGENT).chain(self.servers.iter().copied())
+        let agent = Server {
+            name: ServerSpec::AGENT.to_owned(),
+            summary: "the agent itself".to_owned(),
+            request: format!("/?size={}", Server::BYTES),
+        };
+        std::iter::once(agent).chain(self.servers.iter().cloned())
     }
 
-    pub(crate) fn network_names(&self) -> Vec<&'static str> {
-        self.networks.iter().map(|n| n.name).collect()
+    pub(crate) fn network_names(&self) -> Vec<&str> {
+        self.networks.iter().map(|n| n.name.as_str()).collect()
     }
 
-    pub(crate) fn runtime_names(&self) -> Vec<&'static str> {
-        self.runtimes.iter().map(|(name, _)| *name).collect()
+    pub(crate) fn runtime_names(&self) -> Vec<&str> {
+        self.runtimes.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    pub(crate) fn server_names(&self) -> Vec<&'static str> {
+    pub(crate) fn server_names(&self) -> Vec<String> {
         self.servers().map(|s| s.name).collect()
     }
 }

@@ -7,7 +7,7 @@ use wildmatch::WildMatch;
 
 use crate::fields::{Fields, joined};
 use crate::flags::command;
-use crate::http::contradiction;
+use crate::http::{contradiction, unsized_answers};
 use crate::keys::{Reader, given};
 use crate::node::{Key, Kind, Node, quoted};
 use crate::points::Maker;
@@ -48,7 +48,7 @@ impl Shared<'_> {
     pub(crate) fn read(&mut self, key: &Key, node: &Node, problems: &mut Problems) -> Option<Made> {
         let path = joined("workloads", &key.text);
         let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name()).collect();
-        let nothing = Node { at: node.at, kind: Kind::Null };
+        let nothing = Node::new(node.at, Kind::Null);
         let (kind, params, globs) = match node.text() {
             // `latency: rr`
             Some(kind) => (kind, &nothing, None),
@@ -95,6 +95,10 @@ impl Shared<'_> {
             own.as_ref().filter(|own| is_http && own.get("response").is_some()).and_then(|own| own.get("path"))
         {
             contradiction(node.at, &path, problems);
+        }
+        let of = |name: &str| keys.iter().find(|key| key.name == name);
+        if let (Some(response), Some(server)) = (of("response"), of("server")) {
+            unsized_answers(&response.values, &response.key, &server.values, self.vocabulary, problems);
         }
         let chosen = chosen?;
         if wrong > 0 {

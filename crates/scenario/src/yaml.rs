@@ -37,13 +37,13 @@ pub(crate) fn load(text: &str, problems: &mut Problems) -> Option<Node> {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {}
             Event::Alias(_) => {
                 refuse(at, "an alias", problems);
-                tree.value(Node { at, kind: Kind::Null }, problems);
+                tree.value(Node::new(at, Kind::Null), problems);
             }
             Event::Scalar(text, style, anchor, tag) => {
                 special(at, anchor, tag.is_some(), problems);
                 let null = style == ScalarStyle::Plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
                 let kind = if null { Kind::Null } else { Kind::Scalar(text.into_owned()) };
-                tree.value(Node { at, kind }, problems);
+                tree.value(Node { at, kind, quoted: style != ScalarStyle::Plain }, problems);
             }
             Event::SequenceStart(anchor, tag) => {
                 special(at, anchor, tag.is_some(), problems);
@@ -159,7 +159,7 @@ impl Tree {
     fn close(&mut self, problems: &mut Problems) {
         if let Some(Open { at, is_map, list, map, .. }) = self.open.pop() {
             let kind = if is_map { Kind::Map(map) } else { Kind::List(list) };
-            self.value(Node { at, kind }, problems);
+            self.value(Node::new(at, kind), problems);
         }
     }
 }

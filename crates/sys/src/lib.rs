@@ -9,6 +9,7 @@
 //! - [`Epoll`] and [`Waker`]: readiness; [`uring::Ring`]: completions;
 //! - [`tcp_info`]: what the kernel knows of a connection;
 //! - [`cpu`], [`usage`], [`limits`]: placement, what was spent, what is allowed;
+//! - [`offloads()`]: what an interface does for the kernel;
 //! - [`errno`]: errors that the standard library has no word for;
 //! - [`inherited`]: what the process was started with;
 //! - [`namespace`]: processes in namespaces of their own.
@@ -23,6 +24,7 @@ mod icmp;
 pub mod inherited;
 pub mod limits;
 pub mod namespace;
+mod offload;
 mod socket;
 mod sockopt;
 pub mod tcp_info;
@@ -32,6 +34,7 @@ pub mod usage;
 pub use datagram::{Arrival, DatagramPort};
 pub use epoll::{Epoll, Events, Ready, Timer, Waker};
 pub use icmp::Icmp;
+pub use offload::{Offloads, offloads};
 pub use socket::{Listener, Progress, Socket};
 pub use tcp_info::TcpInfo;
 

@@ -67,6 +67,25 @@ pub trait Testbed {
         Ok(BTreeMap::new())
     }
 
+    /// What others have metered by now of the containers and nodes of a route; only grows. Read before the traffic and
+    /// after it. Empty where nobody meters, and where the agents themselves see everything.
+    ///
+    /// # Errors
+    /// A meter that does not answer.
+    fn meters(&mut self, _route: &Route) -> Result<Vec<Metered>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// What of the testbed changed since this was asked last, as far as the route is concerned, a sentence each: `pod
+    /// server-2 of node n1 restarted`. Asked before the traffic and after it; what comes of the first answer is before the
+    /// trial's time. A trial in which something changed is measured again.
+    ///
+    /// # Errors
+    /// Nobody can be asked.
+    fn changes(&mut self, _route: &Route) -> Result<Vec<String>, Fault> {
+        Ok(Vec::new())
+    }
+
     /// What the counters and the ends' reports say about the way the traffic took.
     fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof>;
 
@@ -92,6 +111,20 @@ impl fmt::Display for AgentId {
 pub enum Control {
     /// The conductor's end of a socket pair; the agent holds the other end.
     Pair(UnixStream),
+    /// A stream that leads to an agent's port by way of others, and the token that the agent has: TLS goes over it.
+    Forwarded {
+        /// The stream.
+        stream: UnixStream,
+        /// The token, as text.
+        token: String,
+    },
+    /// An agent's port, and its token: TLS goes over a connection to it.
+    Address {
+        /// The port.
+        address: SocketAddr,
+        /// The token, as text; absent: the agent takes anybody.
+        token: Option<String>,
+    },
 }
 
 /// Who takes part in the trials of a path.
@@ -139,6 +172,38 @@ pub struct Proxy {
     pub workers: u32,
     /// CPUs that it is held to; absent: any of its node.
     pub cpus: Option<Vec<usize>>,
+}
+
+/// A reading of somebody else's meter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metered {
+    /// What it is about: the name of a proxy of the route, of an agent, or of a node.
+    pub who: String,
+    /// Which of these.
+    pub what: MeteredKind,
+    /// Who metered it: `kubelet`, `cadvisor`, `prometheus`.
+    pub source: &'static str,
+    /// When it was read there, since 1970 UTC by the meter's clock.
+    pub at: std::time::Duration,
+    /// CPU time until then, ns.
+    pub cpu_ns: u64,
+    /// Memory in use then, bytes.
+    pub memory_bytes: Option<u64>,
+    /// Time for which its CPU limit held it back until then, ns.
+    pub throttled_ns: Option<u64>,
+}
+
+/// What a meter is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MeteredKind {
+    /// A proxy's container.
+    Proxy,
+    /// An agent's container.
+    Agent,
+    /// The container of a server program; `who` is the agent beside it.
+    Program,
+    /// A node.
+    Node,
 }
 
 /// Values that go up and down, by name.

@@ -126,6 +126,10 @@ use hopbench_model::{Nanos, SECOND};
 /// The port number, TCP and UDP, when nobody asks for another.
 pub const DEFAULT_PORT: u16 = 7474;
 
+/// The fact of an agent's hello that says `yes` where a session may make it a client, too; absent behind ports where it
+/// may not.
+pub const BOTH_ENDS: &str = "both_ends";
+
 /// How often the conductor sends `Ping`, ns.
 pub const KEEPALIVE: Nanos = SECOND;
 

@@ -11,31 +11,37 @@ use hopbench_control::secret::Secret;
 use hopbench_control::{Channel, tls};
 use hopbench_model::{EngineKind, FaultKind, Job, Pacing, SECOND, Schedule, Timing};
 use hopbench_sys::clock;
-use hopbench_wire::{FlowKey, FromAgent, Prepare, Role, ToAgent};
+use hopbench_wire::{FlowKey, FromAgent, Hello, Prepare, Role, ToAgent};
 use serde_json::json;
 
 /// A conductor past its hello.
-pub(crate) struct Conductor(Channel);
+pub(crate) struct Conductor {
+    channel: Channel,
+    /// What the agent said of itself.
+    pub(crate) hello: Hello,
+}
 
 impl Conductor {
     pub(crate) fn of(server: &Server) -> Self {
         let stream = TcpStream::connect_timeout(&server.address(), Duration::from_secs(5)).unwrap();
         let mut channel = Channel::open(stream, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
         channel.send(&ToAgent::Hello(hello())).unwrap();
-        let mut conductor = Self(channel);
-        assert!(matches!(conductor.answer(5), Some(FromAgent::Hello(_))));
-        conductor
+        let mut conductor = Self { channel, hello: hello() };
+        match conductor.answer(5) {
+            Some(FromAgent::Hello(theirs)) => Self { hello: theirs, ..conductor },
+            other => panic!("expected a hello, got {other:?}"),
+        }
     }
 
     pub(crate) fn send(&mut self, message: &ToAgent) {
-        self.0.send(message).unwrap();
+        self.channel.send(message).unwrap();
     }
 
     /// The next message within so many seconds, pinging like a live conductor.
     pub(crate) fn answer(&mut self, seconds: u64) -> Option<FromAgent> {
         let until = clock::now() + seconds * SECOND;
         while clock::now() < until {
-            match self.0.receive_until(clock::now() + SECOND / 2).unwrap() {
+            match self.channel.receive_until(clock::now() + SECOND / 2).unwrap() {
                 Some(FromAgent::Pong) => {}
                 Some(message) => return Some(message),
                 None => self.send(&ToAgent::Ping),
@@ -56,7 +62,7 @@ impl Conductor {
 /// An agent on a free port that everybody may use.
 pub(crate) fn server(limits: Limits) -> Server {
     let listen = "127.0.0.1:0".parse().unwrap();
-    Server::start(&Options { listen, secret: Secret::insecure(), limits, http: false }).unwrap()
+    Server::start(&Options { listen, secret: Secret::insecure(), limits, http: false, both_ends: false }).unwrap()
 }
 
 /// The key of every run's flows.

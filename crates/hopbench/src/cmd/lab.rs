@@ -13,6 +13,7 @@ use hopbench_model::Fault;
 use super::Subcommand;
 use super::envoy_argument::EnvoyArgument;
 use super::scenario_arguments::ScenarioArguments;
+use super::testbed_arguments::TestbedArguments;
 use crate::output::say;
 
 pub(super) struct Lab;
@@ -91,7 +92,7 @@ fn up(matches: &ArgMatches) -> Result<(), Fault> {
     let arguments = ScenarioArguments::from_arg_matches(matches).map_err(Fault::input)?;
     let envoy = EnvoyArgument::from_arg_matches(matches).map_err(Fault::input)?;
     envoy.apply()?;
-    arguments.read(text(matches, "scenario"))?;
+    arguments.read(text(matches, "scenario"), &TestbedArguments::lab())?;
     let mut holder = std::process::Command::new("/proc/self/exe");
     holder.args(["lab", "hold", text(matches, "scenario")]).args(arguments.selection()).args(envoy.for_another());
     show(&by_hand::up(text(matches, "name"), holder)?)?;
@@ -117,14 +118,14 @@ fn list() -> Result<(), Fault> {
 fn hold(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     let arguments = ScenarioArguments::from_arg_matches(matches).map_err(Fault::input)?;
     EnvoyArgument::from_arg_matches(matches).map_err(Fault::input)?.apply()?;
-    let (plan, _) = arguments.read(text(matches, "scenario"))?;
+    let (resolved, _) = arguments.read(text(matches, "scenario"), &TestbedArguments::lab())?;
     if !sandbox::is_inside() {
         by_hand::detach()?;
     }
     match sandbox::enter()? {
         Entered::Outside(code) => Ok(code),
         Entered::Inside => {
-            by_hand::hold(&plan, std::io::stdout(), std::io::stdin().lock()).map(|never: Infallible| match never {})
+            by_hand::hold(&resolved.plan, std::io::stdout(), std::io::stdin().lock()).map(|never: Infallible| match never {})
         }
     }
 }

@@ -6,12 +6,14 @@ use std::collections::BTreeSet;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::{Cell, Fault, Path, Plan, SECOND};
+use hopbench_scenario::Resolved;
 use hopbench_testbed::{Need, Testbed};
 use serde_json::json;
 
 use super::Subcommand;
 use super::envoy_argument::EnvoyArgument;
 use super::scenario_arguments::ScenarioArguments;
+use super::testbed_arguments::TestbedArguments;
 use crate::output::{print, say};
 use crate::testbeds::open;
 
@@ -23,6 +25,8 @@ const OVERHEAD_NS: u64 = SECOND * 15 / 100;
 /// A plan, and what of it cannot be measured here.
 pub(super) struct Outlook {
     pub(super) plan: Plan,
+    /// What the scenario says that does not hold on its testbed.
+    pub(super) notes: Vec<String>,
     /// The seed, where the scenario or the command line says one.
     pub(super) seed: Option<u64>,
     /// Cells that can be measured here.
@@ -40,7 +44,8 @@ impl Subcommand for PlanCommand {
             .required(true)
             .help("A file, or the name of a built-in scenario (`hopbench list scenarios`)");
         let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("One JSON document instead of text");
-        EnvoyArgument::augment_args(ScenarioArguments::augment_args(Command::new("plan").arg(scenario)))
+        let command = ScenarioArguments::augment_args(Command::new("plan").arg(scenario));
+        EnvoyArgument::augment_args(TestbedArguments::augment_args(command))
             .arg(json)
             .about("Shows what a scenario would measure, how long it takes and what is missing; starts nothing")
             .long_about(None)
@@ -52,10 +57,11 @@ impl Subcommand for PlanCommand {
         let name = matches.get_one::<String>("scenario").map_or("", String::as_str);
         // A seed that a run would choose anew says nothing here.
         let new_seed = rand::random();
-        let (plan, _) = arguments.read_with(name, new_seed)?;
+        let testbed = TestbedArguments::from_arg_matches(matches).map_err(Fault::input)?;
+        let (Resolved { plan, notes }, _) = arguments.read_with(name, &testbed, new_seed)?;
         let seed = Some(plan.seed).filter(|seed| *seed != new_seed);
         let mut testbed = open(&plan.testbed, None);
-        let outlook = Outlook::new(plan, seed, testbed.as_mut());
+        let outlook = Outlook::new(plan, notes, seed, testbed.as_mut());
         if matches.get_flag("json") {
             say(format_args!("{:#}", outlook.json()))?;
         } else {
@@ -69,7 +75,7 @@ impl Subcommand for PlanCommand {
 }
 
 impl Outlook {
-    fn new(plan: Plan, seed: Option<u64>, testbed: &mut dyn Testbed) -> Self {
+    fn new(plan: Plan, notes: Vec<String>, seed: Option<u64>, testbed: &mut dyn Testbed) -> Self {
         let needs = testbed.missing(&plan);
         let nothing = needs.iter().any(|need| need.path.is_none());
         let lacking: BTreeSet<&str> = needs.iter().filter_map(|need| need.path.as_deref()).collect();
@@ -84,7 +90,7 @@ impl Outlook {
             }
         }
         unsupported.dedup();
-        Self { plan, seed, measurable, needs, unsupported }
+        Self { plan, notes, seed, measurable, needs, unsupported }
     }
 
     /// Cells that can be measured, times rounds.
@@ -110,6 +116,7 @@ impl Outlook {
         let need = |need: &Need| json!({"path": need.path, "what": need.what, "why": need.why, "remedy": need.remedy});
         json!({
             "plan": self.plan,
+            "notes": self.notes,
             "seed": self.seed,
             "cells": self.measurable.len(),
             "trials": self.trials(),

@@ -45,14 +45,12 @@ impl Subcommand for Run {
         let flags = Flags::from_arg_matches(matches).map_err(Fault::input)?;
         // All that can be wrong with what was asked for, before anything is started.
         let wanted = flags.wanted()?;
-        match wanted.testbed() {
-            TestbedSpec::Lab(_) => {
-                if !sandbox::is_inside() {
-                    hidden::refuse(wanted.dir(), flags.file())?;
-                }
-                if let Entered::Outside(code) = sandbox::enter()? {
-                    return Ok(code);
-                }
+        if let TestbedSpec::Lab(_) = wanted.testbed() {
+            if !sandbox::is_inside() {
+                hidden::refuse(wanted.dir(), flags.file())?;
+            }
+            if let Entered::Outside(code) = sandbox::enter()? {
+                return Ok(code);
             }
         }
         run(&flags, wanted).map(|()| ExitCode::SUCCESS)
@@ -63,7 +61,8 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     let interrupt = Interrupt::watch()?;
     let ours = hello();
     let (folder, resumed) = match wanted {
-        Wanted::New { plan, text, dir } => {
+        Wanted::New { plan, notes, text, dir } => {
+            notes.iter().for_each(|note| eprintln!("hopbench: {note}"));
             let run = new_run(*plan, text, &ours)?;
             // A folder in which no trial can ever be is only in the way.
             if let Err(fault) = measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None)) {

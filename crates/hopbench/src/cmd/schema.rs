@@ -5,7 +5,7 @@ use hopbench_model::Fault;
 
 use super::Subcommand;
 use crate::output::say;
-use crate::testbeds::vocabulary;
+use crate::testbeds::vocabularies;
 
 pub(super) struct Schema;
 
@@ -18,7 +18,7 @@ impl Subcommand for Schema {
     }
 
     fn run(&self, _matches: &ArgMatches) -> Result<(), Fault> {
-        say(format_args!("{:#}", hopbench_scenario::schema(&vocabulary())))?;
+        say(format_args!("{:#}", hopbench_scenario::schema(&vocabularies())))?;
         Ok(())
     }
 }

@@ -33,6 +33,9 @@ struct Flags {
     /// Let anybody in who can reach the port, as iperf3 does
     #[arg(long, conflicts_with = "token_file")]
     insecure: bool,
+    /// Let who has the token make this agent a client, too: it then sends load to wherever they say
+    #[arg(long)]
+    both_ends: bool,
     /// Flows at once, over all tests and the HTTP target [default: no limit]
     #[arg(long, value_name = "N")]
     max_flows: Option<u32>,
@@ -61,6 +64,12 @@ impl Subcommand for Serve {
                 "--max-rate, --max-flows, --max-duration: found 0, expected more than 0 (leave it out for no limit)",
             ));
         }
+        if flags.both_ends && flags.insecure && !flags.bind.is_some_and(|bind| bind.is_loopback()) {
+            return Err(Fault::input(
+                "--both-ends --insecure: anybody who can reach the port could send load from here to wherever they like; \
+                 take --token-file instead of --insecure, or --bind 127.0.0.1 for this machine only",
+            ));
+        }
         let (secret, made) = match &flags.token_file {
             _ if flags.insecure => (Secret::insecure(), false),
             Some(file) => (token::from_file(file)?, false),
@@ -76,6 +85,7 @@ impl Subcommand for Serve {
                 duration_ns: flags.max_duration.map(|d| d.0),
             },
             http: flags.http,
+            both_ends: flags.both_ends,
         };
         let server = match flags.bind {
             Some(bind) => Server::start(&options(bind))?,
@@ -88,9 +98,10 @@ impl Subcommand for Serve {
             })?,
         };
         say(format_args!(
-            "hopbench agent on {}, TCP and UDP{}",
+            "hopbench agent on {}, TCP and UDP{}{}",
             server.address(),
-            if flags.http { ", HTTP too" } else { "" }
+            if flags.http { ", HTTP too" } else { "" },
+            if flags.both_ends { ", for both ends" } else { "" }
         ))?;
         let port = if server.address().port() == DEFAULT_PORT {
             String::new()

@@ -24,7 +24,9 @@ pub fn detach() -> Result<(), Fault> {
 /// # Errors
 /// A lab that cannot be built; whoever was told of it went away before it was kept.
 pub fn hold(plan: &Plan, mut out: impl Write, mut answer: impl BufRead) -> Result<Infallible, Fault> {
-    let TestbedSpec::Lab(spec) = &plan.testbed;
+    let TestbedSpec::Lab(spec) = &plan.testbed else {
+        return Err(Fault::input(format!("testbed: found `{}`, expected `lab`", plan.testbed.name())));
+    };
     let mut lab = Lab::new(spec, None);
     lab.build(plan)?;
     let mut spots = Vec::new();

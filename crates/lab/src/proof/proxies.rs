@@ -4,7 +4,7 @@
 //! sent. One behind another proxy must have counted what that one passed on. Where a figure is not known to the last
 //! one, it lies between two that are: what certainly came there, and what can have come there at most.
 
-use hopbench_model::{BYPASSES_PROXY, Job, Proof, Variant};
+use hopbench_model::{BYPASSES_PROXY, Job, Proof, Variant, proxy_role};
 use hopbench_testbed::{Proxy, Seen, of_proxy};
 
 use super::sent::{Range, Sent};
@@ -22,7 +22,7 @@ pub(super) fn proxies(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> 
         return known.proxies.iter().map(|proxy| idle(proxy, grown, &why)).collect();
     }
     let named = |end: &str| -> Vec<&Proxy> {
-        known.proxies.iter().filter(|proxy| proxy.named && is_one_of(&proxy.name, end)).collect()
+        known.proxies.iter().filter(|proxy| proxy.named && proxy_role(&proxy.name) == end).collect()
     };
     let ends: [Vec<&Proxy>; 3] = ["client-sidecar", "gateway", "server-sidecar"].map(named);
     let job = seen.job;
@@ -57,11 +57,6 @@ pub(super) fn proxies(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> 
     let rest = known.proxies.iter().filter(|proxy| !proxy.named);
     proofs.extend(rest.map(|proxy| idle(proxy, grown, "not on this path")));
     proofs
-}
-
-/// Whether this is the name of an end, or of another one like it: `server-sidecar#2`.
-fn is_one_of(name: &str, end: &str) -> bool {
-    name.split('#').next() == Some(end)
 }
 
 /// The sum of a counter; `None`: one has no such counter.
@@ -143,14 +138,14 @@ fn asked(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>, variant: &Varian
     let named = |name: &str| known.proxies.iter().any(|proxy| proxy.named && proxy.name == name);
     let of = |proxies: &[&Proxy], counter: &str| sum(proxies, grown, counter);
     let carriers: Vec<&Proxy> = known.proxies.iter().filter(|proxy| proxy.named && !is_service(proxy)).collect();
-    let checking: Vec<&Proxy> = carriers.iter().copied().filter(|p| !is_one_of(&p.name, "client-sidecar")).collect();
+    let checking: Vec<&Proxy> = carriers.iter().copied().filter(|p| proxy_role(&p.name) != "client-sidecar").collect();
     let own = |service: &str, counter: &str| grown.by(&of_proxy(service, counter));
     let mut proofs = Vec::new();
     if variant.policy_check && named("policy") {
         // Each of them asks about what it took: all that was answered, and what was cut off perhaps.
         let ends = ["gateway", "server-sidecar"];
         let least = |end: &str| -> Option<u64> {
-            let of_end: Vec<&Proxy> = checking.iter().copied().filter(|proxy| is_one_of(&proxy.name, end)).collect();
+            let of_end: Vec<&Proxy> = checking.iter().copied().filter(|proxy| proxy_role(&proxy.name) == end).collect();
             let took = of(&of_end, unit)?;
             let http = took.saturating_sub(sent.requests.most - sent.requests.least);
             Some(if job.workload == "http" { http } else { took.min(sent.used.least) })

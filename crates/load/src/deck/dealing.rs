@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hopbench_model::{Counter, Fault, Nanos};
+use hopbench_model::{Counter, Fault, LATE_NS, Nanos};
 use hopbench_sys::clock;
 
 use super::Deck;
@@ -34,7 +34,7 @@ impl<F: Flow> Deck<F> {
             self.arrivals = None;
             self.finished = true;
             let resting = std::mem::take(&mut self.resting);
-            for slot in resting {
+            for (slot, _) in resting {
                 self.slots[slot].state = SlotState::Active;
                 self.tell(engine, slot, Event::Finish, now)?;
             }
@@ -72,7 +72,7 @@ impl<F: Flow> Deck<F> {
     }
 
     fn release_all<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
-        for slot in std::mem::take(&mut self.resting) {
+        for (slot, _) in std::mem::take(&mut self.resting) {
             self.slots[slot].state = SlotState::Active;
             self.tell(engine, slot, Event::Go { intended: now }, now)?;
         }
@@ -82,7 +82,11 @@ impl<F: Flow> Deck<F> {
     /// Gives every arrival that is due to a resting flow, or leaves it in the backlog.
     pub(super) fn assign_arrivals<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
         let end = self.recorder.window().end();
+        // Since when a flow has been free. Where this worker comes late, all that came due meanwhile waited for the worker,
+        // however few flows there are now for so many.
+        let free_since = self.resting.front().map(|(_, since)| *since);
         if let Some(arrivals) = &mut self.arrivals {
+            let late = arrivals.next().saturating_add(LATE_NS) < now;
             while arrivals.next() <= now && arrivals.next() < end {
                 let intended = arrivals.next();
                 arrivals.advance();
@@ -90,7 +94,8 @@ impl<F: Flow> Deck<F> {
                 if measured {
                     self.recorder.count(Counter::Intended, 1);
                 }
-                if measured && self.backlog.len() >= self.resting.len() {
+                let busy = free_since.is_none_or(|since| since > intended);
+                if measured && (busy || !late && self.backlog.len() >= self.resting.len()) {
                     self.recorder.count(Counter::Queued, 1);
                 }
                 self.backlog.push_back(intended);
@@ -101,7 +106,7 @@ impl<F: Flow> Deck<F> {
         // ever be done.
         while !self.resting.is_empty()
             && let Some(intended) = self.backlog.pop_front()
-            && let Some(slot) = self.resting.pop_front()
+            && let Some((slot, _)) = self.resting.pop_front()
         {
             self.slots[slot].state = SlotState::Active;
             self.tell(engine, slot, Event::Go { intended }, clock::now())?;
@@ -131,7 +136,7 @@ impl<F: Flow> Deck<F> {
             }
         }
         self.slots[slot].state = SlotState::Resting;
-        self.resting.push_back(slot);
+        self.resting.push_back((slot, now));
         None
     }
 

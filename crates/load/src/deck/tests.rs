@@ -305,14 +305,20 @@ fn connecting_that_fails_at_once_leaves_room_for_others_and_for_the_end() {
     assert_eq!(failures.into_inner(), 4 * u64::from(TURN));
 }
 
-/// An open loop of one arrival a ms for 50 ms, whose exchanges end when `done` says.
-fn open_loop(done: impl Fn(Nanos, Nanos) -> Nanos) {
+/// An open loop of one arrival a ms for 50 ms, whose exchanges end when `done` says and whose sleeps end when `woken` says.
+/// How many of them came due while the flow was busy.
+fn open_loop(done: impl Fn(Nanos, Nanos) -> Nanos, woken: impl Fn(Nanos, Nanos) -> Nanos) -> u64 {
     let window = open(50);
     let start = window.load_start();
     let mut engine = Script {
         attempt: Some(Box::new(|_, _| {
             clock::sleep_until(done(start, clock::now()));
             Attempt::Now(Event::Sent(1))
+        })),
+        wait: Some(Box::new(|_, left, _| {
+            if left > 0 {
+                clock::sleep_until(woken(start, clock::now()));
+            }
         })),
         ..Script::default()
     };
@@ -335,14 +341,33 @@ fn open_loop(done: impl Fn(Nanos, Nanos) -> Nanos) {
     let counts = live.counts();
     let [intended, unsent] = [Counter::Intended, Counter::Unsent].map(|counter| counts.of(counter));
     assert_eq!((sent.into_inner(), intended, unsent), (50, 50, 0));
+    counts.of(Counter::Queued)
+}
+
+/// Wakes up when it should.
+fn in_time(_start: Nanos, now: Nanos) -> Nanos {
+    now
 }
 
 #[test]
 fn an_open_loop_sends_all_that_was_due_even_when_each_exchange_blocks() {
-    open_loop(|_, now| now + 3 * MS);
+    // Two of three come due while the one before is under way.
+    let queued = open_loop(|_, now| now + 3 * MS, in_time);
+    assert!(queued >= 30, "{queued} queued");
 }
 
 #[test]
 fn an_open_loop_sends_what_came_due_while_its_last_exchange_blocked() {
-    open_loop(|start, now| if now < start + 40 * MS { now } else { now.max(start + 60 * MS) });
+    let queued = open_loop(|start, now| if now < start + 40 * MS { now } else { now.max(start + 60 * MS) }, in_time);
+    assert!(queued >= 9, "{queued} queued");
+}
+
+#[test]
+fn what_a_late_worker_finds_due_did_not_wait_for_a_connection() {
+    // It sleeps from 10 to 40 ms and for 5 ms each time after that, while its flow rests; exchanges take no time.
+    let woken =
+        |start: Nanos, now: Nanos| if now < start + 10 * MS { now } else { (start + 40 * MS).max(now + 5 * MS) };
+    let queued = open_loop(|_, now| now, woken);
+    // One may come due in the moment of an exchange, in each of the few rounds.
+    assert!(queued <= 5, "{queued} queued: none of them but through the worker's own sleep");
 }

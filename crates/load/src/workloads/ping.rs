@@ -179,6 +179,9 @@ impl Workload for Ping {
             ));
         }
         let (intended, unsent) = (drained(Counter::Intended), drained(Counter::Unsent));
+        out.metric("intended_per_s", intended as f64 / figures::seconds(client));
+        out.metric("queued", drained(Counter::Queued) as f64);
+        out.metric("unsent", unsent as f64);
         if unsent > 0 {
             out.warnings.push(Warning::new(
                 WarningKind::Unsent,

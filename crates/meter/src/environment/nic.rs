@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use hopbench_sys::Offloads;
+
 use super::{Facts, put, read, read_raw};
 use crate::meters::netdev;
 
@@ -15,7 +17,20 @@ const MAX_NAMED: usize = 32;
 
 const DEV_PATH: &str = "proc/thread-self/net/dev";
 
-pub(super) fn add(root: &Path, facts: &mut Facts) {
+/// The offloads of an interface in the calling thread's network namespace: `tso on, gso on, gro off, tx-checksum on`.
+pub(super) fn offloads(name: &str) -> Option<String> {
+    Some(in_words(hopbench_sys::offloads(name).ok()?))
+}
+
+/// As `ethtool -K` calls them, and checksums as it lists them.
+fn in_words(offloads: Offloads) -> String {
+    let Offloads { tso, gso, gro, tx_checksum, rx_checksum } = offloads;
+    let all = [("tso", tso), ("gso", gso), ("gro", gro), ("tx-checksum", tx_checksum), ("rx-checksum", rx_checksum)];
+    let known = all.iter().filter_map(|(name, on)| Some(format!("{name} {}", if (*on)? { "on" } else { "off" })));
+    known.collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn add(root: &Path, offloads: impl Fn(&str) -> Option<String>, facts: &mut Facts) {
     let Some(text) = read_raw(root, DEV_PATH) else {
         return;
     };
@@ -23,6 +38,9 @@ pub(super) fn add(root: &Path, facts: &mut Facts) {
     let mut names: Vec<&String> = before.keys().filter(|name| *name != "lo").collect();
     names.sort_by_cached_key(|name| !root.join(sys(name, "device")).exists());
     put(facts, "nics", Some(named(&names)));
+    for name in names.iter().take(MAX_DETAILED) {
+        put(facts, &format!("nic_{name}_offloads"), offloads(name));
+    }
 
     let details: Vec<(&String, Details)> =
         names.into_iter().take(MAX_DETAILED).filter_map(|name| Some((name, Details::read(root, name)?))).collect();
@@ -98,7 +116,7 @@ mod tests {
 
     fn facts(root: &Path) -> Facts {
         let mut facts = Facts::new();
-        add(root, &mut facts);
+        add(root, |name| (name == "eth0").then(|| "tso on, gso off".to_owned()), &mut facts);
         facts
     }
 
@@ -119,6 +137,7 @@ mod tests {
             ("nic_br0_mtu_bytes", "1450"),
             ("nic_eth0_driver", "virtio_net"),
             ("nic_eth0_mtu_bytes", "1500"),
+            ("nic_eth0_offloads", "tso on, gso off"),
             ("nic_eth0_speed_bits_per_s", "25000000000"),
             ("nics", "eth0 br0"),
         ];
@@ -134,7 +153,10 @@ mod tests {
                 ("sys/class/net/eth0/mtu", "9000\n"),
                 ("sys/class/net/eth0/statistics/rx_bytes", other),
             ]);
-            assert_eq!(facts(root.path()), [("nics".to_owned(), "eth0".to_owned())].into(), "{other}");
+            // Unlike files, sockets are those of the thread's own namespace.
+            let expected = [("nic_eth0_offloads", "tso on, gso off"), ("nics", "eth0")];
+            let expected: Facts = expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+            assert_eq!(facts(root.path()), expected, "{other}");
         }
     }
 
@@ -152,6 +174,13 @@ mod tests {
         let facts = facts(tree(&files).path());
         assert_eq!(facts.len(), MAX_DETAILED + 1);
         assert!(facts["nics"].ends_with("veth31 and 68 more"), "{}", facts["nics"]);
+    }
+
+    #[test]
+    fn offloads_are_told_as_far_as_they_are_known() {
+        assert_eq!(in_words(Offloads::default()), "", "which is no fact");
+        let some = Offloads { tso: Some(true), gro: Some(false), rx_checksum: Some(true), ..Offloads::default() };
+        assert_eq!(in_words(some), "tso on, gro off, rx-checksum on");
     }
 
     #[test]

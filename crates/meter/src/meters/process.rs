@@ -80,6 +80,12 @@ fn parse_status(text: &str, into: &mut Reading) {
             into.insert(key.to_owned(), bytes);
         }
     }
+    // A peak that was noted before the last growth is none.
+    if let Some(rss) = into.get("rss_bytes").copied()
+        && let Some(most) = into.get_mut("max_rss_bytes")
+    {
+        *most = most.max(rss);
+    }
 }
 
 #[cfg(test)]
@@ -104,6 +110,15 @@ mod tests {
                 ("user_s_total", 1234.0 * 0.01),
             ];
             assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_most_memory_is_at_least_the_present() {
+        for (most, expected) in [(1600, 1748), (2000, 2000)] {
+            let mut reading = Reading::new();
+            parse_status(&format!("VmHWM:\t {most} kB\nVmRSS:\t 1748 kB\n"), &mut reading);
+            assert_eq!(reading["max_rss_bytes"], f64::from(expected * 1024));
         }
     }
 

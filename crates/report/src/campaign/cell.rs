@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{BYPASSES_PROXY, ProxyCost, Record, WarningKind};
+use hopbench_model::{BYPASSES_PROXY, ProxyCost, Record, WarningKind, proxy_role};
 
 use super::Limit;
 use super::kind::{Kind, per_s};
+use super::nodes::Node;
 use super::notes;
 
 /// More kinds of failures than this are counted together.
@@ -43,13 +44,15 @@ pub(crate) struct Round {
     pub(crate) work_per_s: f64,
     /// What the proxies in the path's pods spent, those of one kind together.
     pub(crate) proxies: Box<[Spent]>,
+    /// What its nodes were busy with.
+    pub(crate) nodes: Box<[Node]>,
 }
 
 /// What the proxies of one kind spent in a trial, added up: work is that of all of them, too. Not a number where that is
 /// not known of each.
 #[derive(Debug)]
 pub(crate) struct Spent {
-    /// Their kind: the name on the path before `#`.
+    /// Their role on the path: `server-sidecar`.
     pub(crate) name: String,
     /// How many there are.
     pub(crate) count: u32,
@@ -67,7 +70,7 @@ impl Spent {
     fn of(proxy: &ProxyCost) -> Self {
         let figure = |name: &str| proxy.figures.get(name).copied().unwrap_or(f64::NAN);
         Self {
-            name: proxy.name.split('#').next().unwrap_or_default().to_owned(),
+            name: proxy_role(&proxy.name).to_owned(),
             count: 1,
             named: proxy.named,
             cores: figure("cores"),
@@ -105,15 +108,18 @@ pub(crate) struct Pairs {
 }
 
 impl Cell {
-    /// Takes the figures of a trial. A round that came before is replaced: the later record is the valid one.
-    pub(crate) fn add(&mut self, record: &Record, kind: &Kind) {
-        let figures = kind.figures.iter().map(|f| f.of(record).unwrap_or(f64::NAN)).collect();
+    /// Takes the figures of a trial, `proxied`: of a path with proxies. A round that came before is replaced: the later
+    /// record is the valid one.
+    pub(crate) fn add(&mut self, record: &Record, kind: &Kind, proxied: bool) {
+        let bypasses = record.proof.iter().any(|proof| proof.evidence.starts_with(BYPASSES_PROXY));
+        let figures = kind.figures.iter().map(|f| f.of(record, proxied && !bypasses).unwrap_or(f64::NAN)).collect();
         let taken = Round {
             round: record.round,
             session: record.session,
             figures,
             work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),
             proxies: Spent::all(&record.cost.proxies),
+            nodes: Node::all(&record.cost),
         };
         match self.rounds.iter_mut().find(|known| known.round == record.round) {
             Some(known) => *known = taken,
@@ -140,7 +146,7 @@ impl Cell {
             let total = self.errors.entry(reason.to_owned()).or_default();
             *total = total.saturating_add(*count);
         }
-        self.bypasses_proxy |= record.proof.iter().any(|proof| proof.evidence.starts_with(BYPASSES_PROXY));
+        self.bypasses_proxy |= bypasses;
     }
 
     /// The values of a figure over the rounds that have it.

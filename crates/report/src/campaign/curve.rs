@@ -20,7 +20,7 @@ pub use self::line::LineSummary;
 use self::line::Rounds;
 use super::cell::{Cell, Round, Spent};
 use super::kind::Work;
-use super::spread::Spread;
+use super::spread::{self, Spread};
 use super::{Campaign, Workload};
 
 /// What the proxies of one kind on a path spend over the points of a workload.
@@ -72,14 +72,9 @@ pub struct CurvePoint {
     pub point: BTreeMap<String, Value>,
     /// The load that was measured, median over the rounds.
     pub x: f64,
-    /// What was spent, median over the rounds.
-    pub y: f64,
-    /// Lower end of its interval; absent with one round.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Upper end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
+    /// What was spent over the rounds; in JSON its median is `y`.
+    #[serde(flatten, serialize_with = "spread::as_y")]
+    pub spread: Spread,
 }
 
 impl Resource {
@@ -209,7 +204,7 @@ impl Curve<'_> {
                 .map(Spread::of);
             if let (Some(x), Some(y)) = (x, y) {
                 let point = plan.points[*at].point.clone();
-                points.push(CurvePoint { point, x: x.median, y: y.median, low: y.low, high: y.high });
+                points.push(CurvePoint { point, x: x.median, spread: y });
                 seen.iter().for_each(|(round, x, y)| rounds.add(round, (*x, *y)));
             }
         }

@@ -10,8 +10,8 @@ const MOST_PATHS: usize = 12;
 const MOST_CELLS: usize = 96;
 /// Points of a curve from one nine to the next.
 const STEPS_A_NINE: u32 = 8;
-/// The last point of a curve, nines.
-const MOST_NINES: u32 = 5;
+/// The last percentile of a curve, nines; more samples than that has no trial.
+const MOST_NINES: u32 = 10;
 
 /// The distributions of chosen cells, merged over rounds: rounds of a cell measure one thing, and a merged histogram
 /// has all that they saw. (Columns of percentiles show the median over rounds of each round's percentile instead: that
@@ -35,7 +35,8 @@ impl Distributions {
         }
     }
 
-    /// The curve of a cell: nines and ns, as far as there are samples; empty where nothing was kept.
+    /// The curve of a cell: nines and ns, as far as there are samples, and at its end the largest; empty where nothing was
+    /// kept.
     pub(crate) fn curve(&self, cell: (usize, usize)) -> Vec<(f64, u64)> {
         let Some(histogram) = self.0.get(&cell).filter(|histogram| !histogram.is_empty()) else {
             return Vec::new();
@@ -46,6 +47,9 @@ impl Distributions {
             // A percentile beyond the last sample is the last sample again.
             .take_while(|nines| count * 10f64.powf(-nines) >= 1.0)
             .map(|nines| (nines, histogram.percentile(100.0 * (1.0 - 10f64.powf(-nines)))))
+            // All samples are at or below the largest, which has no place on an axis of nines: it stands in the middle of
+            // the share that the last sample is.
+            .chain([((2.0 * count).log10(), histogram.max())])
             .collect()
     }
 }
@@ -66,7 +70,9 @@ mod tests {
         let curve = kept.curve((0, 3));
         assert_eq!(curve.first(), Some(&(0.0, 1)));
         assert_eq!(curve.iter().find(|(nines, _)| *nines == 2.0), Some(&(2.0, 990)));
-        assert_eq!(curve.last().map(|(nines, _)| *nines), Some(3.0), "1000 samples know three nines");
+        let [.., before, last] = curve[..] else { panic!("{curve:?}") };
+        assert_eq!(before, (3.0, 999), "1000 samples know three nines");
+        assert!(last.0 > 3.3 && last.0 < 3.31 && last.1 == 1000, "the largest is the end: {last:?}");
         assert!(kept.curve((40, 3)).is_empty(), "the 41st path is not shown");
     }
 }

@@ -3,6 +3,7 @@
 use hopbench_model::BYPASSES_PROXY;
 
 use super::scale::{self, Scale};
+use super::spread::Spread;
 use super::summary::{CONNECTING_ENDS, CellSummary, Estimate, RatioSummary, WorkloadSummary};
 use super::words;
 
@@ -25,20 +26,20 @@ impl Column {
 
     /// The median as text; empty where the cell has no such figure.
     pub(crate) fn median(&self, cell: &CellSummary) -> String {
-        self.of(cell).map(|figure| self.scale.text(figure.median)).unwrap_or_default()
+        self.of(cell).map(|figure| self.scale.text(figure.spread.median)).unwrap_or_default()
     }
 
     /// The ends of the interval as texts.
     pub(crate) fn interval(&self, cell: &CellSummary) -> Option<(String, String)> {
-        let figure = self.of(cell)?;
-        Some((self.scale.text(figure.low?), self.scale.text(figure.high?)))
+        let spread = &self.of(cell)?.spread;
+        Some((self.scale.text(spread.low?), self.scale.text(spread.high?)))
     }
 }
 
 /// The columns of a workload.
 pub(crate) fn columns(workload: &WorkloadSummary) -> Vec<Column> {
     let column = |figure: &super::FigureSummary| {
-        let values = workload.cells.iter().filter_map(|cell| cell.figure(figure.name)).map(|f| f.median);
+        let values = workload.cells.iter().filter_map(|cell| cell.figure(figure.name)).map(|f| f.spread.median);
         Column { name: figure.name, label: figure.label, scale: Scale::of(figure.name, values) }
     };
     workload.figures.iter().map(column).collect()
@@ -51,8 +52,9 @@ pub(crate) fn comparison<'a>(workload: &WorkloadSummary, cell: &'a CellSummary) 
 
 /// A ratio as text: `0.620 [0.580, 0.660]`.
 pub(crate) fn ratio(ratio: &RatioSummary) -> String {
-    let median = scale::ratio(ratio.median);
-    match ratio.low.zip(ratio.high) {
+    let Spread { median, low, high, .. } = ratio.spread;
+    let median = scale::ratio(median);
+    match low.zip(high) {
         Some((low, high)) => format!("{median} [{}, {}]", scale::ratio(low), scale::ratio(high)),
         None => median,
     }

@@ -31,7 +31,7 @@ pub(crate) fn reference(workload: &WorkloadSummary, baseline: Option<&str>) -> S
     };
     let name = figure.name;
     let measured: Vec<&CellSummary> = workload.cells.iter().filter(|cell| cell.figure(name).is_some()).collect();
-    let value = |cell: &CellSummary| cell.figure(name).map_or(f64::NAN, |figure| figure.median);
+    let value = |cell: &CellSummary| cell.figure(name).map_or(f64::NAN, |figure| figure.spread.median);
     let spoken = |cell: &CellSummary| Scale::one(name, value(cell));
     let at = |cell: &CellSummary| match cell.point_label.as_str() {
         "" => String::new(),
@@ -120,7 +120,8 @@ fn compared<'a>(workload: &'a WorkloadSummary, name: &str) -> Vec<Compared<'a>> 
     let mut paths: Vec<Compared<'_>> = Vec::new();
     for cell in &workload.cells {
         let ratio = cell.figure(name).and_then(|figure| figure.ratio.as_ref());
-        let Some((ratio, verdict)) = ratio.and_then(|ratio| Some((ratio.median, ratio.verdict.as_ref()?))) else {
+        let Some((ratio, verdict)) = ratio.and_then(|ratio| Some((ratio.spread.median, ratio.verdict.as_ref()?)))
+        else {
             continue;
         };
         let place = *places.entry(cell.path_index).or_insert_with(|| {

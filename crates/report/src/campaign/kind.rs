@@ -2,6 +2,9 @@
 
 use hopbench_model::{Latency, Record};
 
+use super::nodes;
+use super::spread::Spread;
+
 /// The figures that matter for a kind of workload.
 #[derive(Debug)]
 pub(crate) struct Kind {
@@ -52,8 +55,10 @@ pub(crate) enum Source {
     Latency(&'static str, Percentile),
     /// Retransmitted bytes for each byte received.
     Retransmitted,
-    /// CPU time of one end's process, or of the proxies that the path names, for each unit of work, ns.
+    /// CPU time of one end's process, of the proxies that the path names, or of all of them, for each unit of work, ns.
     Cpu(End, Work),
+    /// Cores of the nodes that are busy.
+    Nodes(Busy),
     /// Received bits, of the direction that has more, as a share of the slowest link of the path.
     LinkShare,
 }
@@ -75,6 +80,19 @@ pub(crate) enum End {
     Server,
     /// All proxies that the path names, and the services that they ask.
     Proxies,
+    /// All of these together: what moves from an end to a proxy is in here all the same.
+    All,
+}
+
+/// What the cores of a node are busy with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Busy {
+    /// Anything.
+    All,
+    /// Processing packets.
+    Softirq,
+    /// Work of other machines, to which the hypervisor gave them.
+    Steal,
 }
 
 /// A unit of work.
@@ -87,8 +105,8 @@ pub(crate) enum Work {
 }
 
 impl Figure {
-    /// The figure of a trial; `None` where it does not apply.
-    pub(crate) fn of(&self, record: &Record) -> Option<f64> {
+    /// The figure of a trial; `None` where it does not apply. `proxied`: proxies carry its traffic.
+    pub(crate) fn of(&self, record: &Record, proxied: bool) -> Option<f64> {
         let metric = |name: &str| record.metrics.get(name).copied();
         let value = match self.source {
             Source::Metric(name) => metric(name)?,
@@ -97,7 +115,8 @@ impl Figure {
                 let sent_again = directions(record, "retransmitted_bytes").reduce(|a, b| a + b)?;
                 sent_again / (per_s(record, Work::KiB)? * 1024.0 * record.window_s)
             }
-            Source::Cpu(end, unit) => cores(record, end)? * 1e9 / per_s(record, unit)?,
+            Source::Cpu(end, unit) => cores(record, end, proxied)? * 1e9 / per_s(record, unit)?,
+            Source::Nodes(busy) => nodes::cores(&record.cost, busy)?,
             Source::LinkShare => {
                 // A link has its rate in each direction.
                 let received = directions(record, "received_bits_per_s").reduce(f64::max)?;
@@ -118,9 +137,31 @@ impl Figure {
         matches!(self.source, Source::Latency("connect_ns", _))
     }
 
-    /// Whether this is CPU time for a unit of work.
-    pub(crate) fn is_cpu(&self) -> bool {
-        matches!(self.source, Source::Cpu(..))
+    /// Whether this is CPU time of one end, or of the proxies, for a unit of work: a part of the sum.
+    pub(crate) fn is_part_of_cpu(&self) -> bool {
+        matches!(self.source, Source::Cpu(end, _) if end != End::All)
+    }
+
+    /// Whether this is CPU time of an end, of whose work proxies can take over a part.
+    pub(crate) fn is_cpu_of_an_end(&self) -> bool {
+        matches!(self.source, Source::Cpu(End::Client | End::Server, _))
+    }
+
+    /// Whether it is compared with the baseline's. The smallest or largest value of a trial depends on how many there were,
+    /// and one more trial can exceed it by any amount; what a node did was for everybody.
+    pub(crate) fn is_compared(&self) -> bool {
+        !matches!(self.source, Source::Latency(_, Percentile::Min | Percentile::Max) | Source::Nodes(_))
+    }
+
+    /// The figure of a cell from its values in the rounds that have it; `None` where none has.
+    pub(crate) fn over(&self, values: Vec<f64>) -> Option<Spread> {
+        match self.source {
+            Source::Latency(_, Percentile::Min) => Spread::extreme(&values, f64::min),
+            Source::Latency(_, Percentile::Max) => Spread::extreme(&values, f64::max),
+            // Most machines have none, and a column of zeros says nothing.
+            Source::Nodes(Busy::Steal) if values.iter().all(|cores| *cores == 0.0) => None,
+            _ => Spread::of(values),
+        }
     }
 }
 
@@ -206,7 +247,7 @@ pub(crate) fn per_s(record: &Record, unit: Work) -> Option<f64> {
 
 /// Cores that a process kept busy. Its CPU time is that of the time between two readings, which is a little longer than the
 /// window: a rate is compared with a rate.
-fn cores(record: &Record, end: End) -> Option<f64> {
+fn cores(record: &Record, end: End, proxied: bool) -> Option<f64> {
     match end {
         End::Client => record.cost.client.get("cores").copied(),
         End::Server => record.cost.server.get("cores").copied(),
@@ -215,6 +256,12 @@ fn cores(record: &Record, end: End) -> Option<f64> {
             let cores = named.map(|proxy| proxy.figures.get("cores").copied());
             // Of proxies that are not all known there is no sum, and of none there is nothing to say.
             cores.reduce(|sum, cores| Some(sum? + cores?)).flatten()
+        }
+        End::All => {
+            let of = |end| cores(record, end, proxied);
+            // Without what the proxies of the path spent, the sum would look like a cheap path.
+            let proxies = if proxied { of(End::Proxies)? } else { 0.0 };
+            Some(of(End::Client)? + of(End::Server)? + proxies)
         }
     }
 }

@@ -1,29 +1,35 @@
 //! Which figures matter for which kind of workload: one line a kind.
 
 use super::kind::Better::{Cheaper, Higher, Lower, Neither};
-use super::kind::End::{Client, Proxies, Server};
+use super::kind::End::{All, Client, Proxies, Server};
 use super::kind::Percentile::{Max, Min, P50, P90, P99};
-use super::kind::Source::{Cpu, Latency, LinkShare, Metric, Retransmitted};
+use super::kind::Source::{Cpu, Latency, LinkShare, Metric, Nodes, Retransmitted};
 use super::kind::Work::{Each, KiB};
-use super::kind::{Better, Figure, Kind, Source};
+use super::kind::{Better, Busy, Figure, Kind, Source};
 
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
-    kind("stream", None, &[RECEIVED, LINK, RESENT, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY], 1, None),
-    kind("push", None, &[DELAY_P50, DELAY_P99, MESSAGES, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY], 2, Some("delay_ns")),
-    kind("rr", Some(false), &[SERVICE_P50, SERVICE_P99, EXCHANGES, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("service_ns")),
-    kind("rr", Some(true), &[RESPONSE_P50, RESPONSE_P99, EXCHANGES, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("response_ns")),
-    kind("crr", None, &[CONNECTIONS, CONNECT_P50, CONNECT_P99, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY], 3, Some("connect_ns")),
-    kind("udp", Some(false), &[PACKETS, LINK, LOST, JITTER, CLIENT_PACKET, SERVER_PACKET], 2, None),
+    kind("stream", None, &[RECEIVED, LINK, RESENT, ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 1, None),
+    kind("push", None, &[DELAY_P50, DELAY_P99, MESSAGES, ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("delay_ns")),
+    kind("rr", Some(false), &[SERVICE_P50, SERVICE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("service_ns")),
+    kind("rr", Some(true), &[RESPONSE_P50, RESPONSE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("response_ns")),
+    kind("crr", None, &[CONNECTIONS, CONNECT_P50, CONNECT_P99, ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 3, Some("connect_ns")),
+    kind("udp", Some(false), &[PACKETS, LINK, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, None),
     // A rate that is asked for is delivered by every path that is good enough: what differs is the delay.
-    kind("udp", Some(true), &[DELAY_P50, DELAY_P99, PACKETS, LOST, LINK, JITTER, CLIENT_PACKET, SERVER_PACKET], 4, Some("delay_ns")),
-    kind("ping", None, &[RTT_P50, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
-    kind("http", Some(false), &[REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
-    kind("http", Some(true), &[RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, REQUESTS, ERRORS, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
+    kind("udp", Some(true), &[DELAY_P50, DELAY_P99, PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 4, Some("delay_ns")),
+    kind("ping", None, &[RTT_P50, RTT_MIN, RTT_MAX, LOST, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 1, Some("service_ns")),
+    kind("http", Some(false), &[REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 4, Some("service_ns")),
+    kind("http", Some(true), &[RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 3, Some("response_ns")),
 ];
 
 /// For a kind that this version does not know.
-const OTHER: Kind = kind("", None, &[REQUESTS, RECEIVED, SERVICE_P50, SERVICE_P99, ERRORS], 1, Some("service_ns"));
+const OTHER: Kind = kind(
+    "",
+    None,
+    &[REQUESTS, RECEIVED, SERVICE_P50, SERVICE_P99, ERRORS, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL],
+    1,
+    Some("service_ns"),
+);
 
 const RECEIVED: Figure = figure("received_bits_per_s", "received", Higher, Metric("received_bits_per_s"));
 const LINK: Figure = figure("link_share_ratio", "of link", Neither, LinkShare);
@@ -49,6 +55,12 @@ const PACKETS: Figure = figure("received_packets_per_s", "delivered", Higher, Me
 const LOST: Figure = figure("lost_ratio", "lost", Neither, Metric("lost_ratio"));
 const ERRORS: Figure = figure("error_ratio", "errors", Neither, Metric("error_ratio"));
 const JITTER: Figure = figure("jitter_ns", "jitter", Neither, Metric("jitter_ns"));
+const ALL_KIB: Figure = figure("cpu_per_kib_ns", "CPU/KiB", Cheaper, Cpu(All, KiB));
+const ALL_MESSAGE: Figure = figure("cpu_per_message_ns", "CPU/msg", Cheaper, Cpu(All, Each("messages_per_s")));
+const ALL_REQUEST: Figure = figure("cpu_per_request_ns", "CPU/req", Cheaper, Cpu(All, Each("requests_per_s")));
+const ALL_CONNECTION: Figure =
+    figure("cpu_per_connection_ns", "CPU/conn", Cheaper, Cpu(All, Each("connections_per_s")));
+const ALL_PACKET: Figure = figure("cpu_per_packet_ns", "CPU/pkt", Cheaper, Cpu(All, Each("received_packets_per_s")));
 const CLIENT_KIB: Figure = figure("client_cpu_per_kib_ns", "client CPU/KiB", Cheaper, Cpu(Client, KiB));
 const SERVER_KIB: Figure = figure("server_cpu_per_kib_ns", "server CPU/KiB", Cheaper, Cpu(Server, KiB));
 const CLIENT_MESSAGE: Figure =
@@ -72,6 +84,9 @@ const PROXY_CONNECTION: Figure =
     figure("proxy_cpu_per_connection_ns", "proxy CPU/conn", Cheaper, Cpu(Proxies, Each("connections_per_s")));
 const PROXY_CORES: Figure = figure("proxy_cores", "proxy cores", Neither, Metric("proxy_cores"));
 const PROXY_MEMORY: Figure = figure("proxy_rss_bytes", "proxy memory so far", Neither, Metric("proxy_rss_bytes"));
+const NODE_CORES: Figure = figure("node_cores", "node cores", Neither, Nodes(Busy::All));
+const NODE_SOFTIRQ: Figure = figure("node_softirq_cores", "softirq cores", Neither, Nodes(Busy::Softirq));
+const NODE_STEAL: Figure = figure("node_steal_cores", "stolen cores", Neither, Nodes(Busy::Steal));
 const CLIENT_PACKET: Figure =
     figure("client_cpu_per_packet_ns", "client CPU/pkt", Cheaper, Cpu(Client, Each("received_packets_per_s")));
 const SERVER_PACKET: Figure =

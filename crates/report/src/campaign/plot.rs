@@ -10,6 +10,7 @@ mod waterfall;
 use serde::Serialize;
 
 use super::grid;
+use super::spread::Spread;
 use super::summary::{Estimate, Summary, WorkloadSummary};
 
 /// One chart.
@@ -85,7 +86,8 @@ pub(crate) fn charts(summary: &Summary, number: usize, workload: &WorkloadSummar
 
 /// A value with the ends of its interval.
 fn ends(figure: &Estimate) -> (f64, Option<f64>, Option<f64>) {
-    (figure.median, figure.low, figure.high)
+    let Spread { median, low, high, .. } = figure.spread;
+    (median, low, high)
 }
 
 /// What CPU time for a unit of work is called, whichever end spent it: `CPU/KiB`.

@@ -3,19 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::units::Span;
-use hopbench_model::{Schedule, point_label};
-use hopbench_stats::{NoRatio, paired_ratio};
+use hopbench_model::{Schedule, is_of_exchanges, point_label};
 use serde_json::Value;
 
 use super::cell::Cell;
-use super::kind::{Better, Figure};
-use super::spread::Spread;
+use super::compare::{Side, estimate};
+use super::nodes::Node;
 use super::summary::{
-    CONNECTING_ENDS, CellSummary, DistributionSummary, Estimate, FigureSummary, PathSummary, RatioSummary, Run,
-    SUMMARY_SCHEMA, SkippedSummary, Summary, WorkloadSummary,
+    CellSummary, DistributionSummary, FigureSummary, PathSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary,
+    WorkloadSummary,
 };
-use super::verdict::{decided, verdict};
-use super::{Campaign, Workload, curve, headline, waterfall};
+use super::verdict::decided;
+use super::{Campaign, Workload, curve, grid, headline, waterfall};
 use crate::number::counted;
 
 /// More paths than this are counted, not named.
@@ -27,7 +26,9 @@ pub(super) fn summary(campaign: &Campaign) -> Summary {
     let baseline = plan.baseline.as_ref().and_then(|name| campaign.path_names.get(name)).copied();
     let workloads: Vec<_> = campaign.workloads.iter().map(|w| workload(campaign, w, baseline)).collect();
     let cells = || workloads.iter().flat_map(|workload| &workload.cells);
-    let verdicts = |cell: &CellSummary| cell.figures.iter().filter(|f| f.ratio.as_ref().is_some_and(decided)).count();
+    let verdicts = |workload: &WorkloadSummary| {
+        workload.cells.iter().filter(|cell| grid::comparison(workload, cell).is_some_and(decided)).count()
+    };
     let names = |list: &[WorkloadSummary]| list.iter().map(|workload| workload.name.clone()).collect::<Vec<_>>();
     let path_names: Vec<_> = plan.paths.iter().map(|path| path.name.clone()).collect();
     Summary {
@@ -44,7 +45,7 @@ pub(super) fn summary(campaign: &Campaign) -> Summary {
             seed: plan.seed,
             planned_trials: campaign.cells.len() as u64 * u64::from(plan.rounds),
             used_trials: cells().map(|cell| cell.rounds as u64).sum(),
-            comparisons: cells().map(verdicts).sum::<usize>() as u64,
+            comparisons: workloads.iter().map(verdicts).sum::<usize>() as u64,
             notes: notes(campaign, cells()),
         },
         paths: paths(campaign),
@@ -108,7 +109,7 @@ fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>) -
     let plan = &campaign.run.plan;
     let mut cells = Vec::new();
     for point in &workload.points {
-        let compared = baseline.and_then(|path| campaign.cells.get(&(path, *point)));
+        let compared = baseline.and_then(|path| Some((path, campaign.cells.get(&(path, *point))?)));
         for path in 0..plan.paths.len() {
             if let Some(kept) = campaign.cells.get(&(path, *point)) {
                 let other = compared.filter(|_| baseline != Some(path));
@@ -142,7 +143,7 @@ fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
         name: figure.name,
         label: figure.label,
         plotted: index < workload.kind.plots,
-        cpu: figure.is_cpu(),
+        cpu: figure.is_part_of_cpu(),
     })
     .collect()
 }
@@ -152,13 +153,12 @@ fn cell(
     workload: &Workload,
     (path, at): (usize, usize),
     kept: &Cell,
-    baseline: Option<&Cell>,
+    baseline: Option<(usize, &Cell)>,
 ) -> CellSummary {
     let plan = &campaign.run.plan;
     let mut limited_by = kept.limits.clone();
-    // Where connecting ends on the way, its time is that of another way than the baseline's.
-    let base = plan.paths.iter().find(|path| Some(&path.name) == plan.baseline.as_ref());
-    let short = plan.paths[path].ends_connections() || base.is_some_and(|base| base.ends_connections());
+    let against = baseline.map(|(path, cell)| Side { path: &plan.paths[path], cell });
+    let here = Side { path: &plan.paths[path], cell: kept };
     limited_by.sort_by(|a, b| b.trials.cmp(&a.trials).then_with(|| a.limit.cmp(&b.limit)));
     CellSummary {
         path: plan.paths[path].name.clone(),
@@ -171,58 +171,15 @@ fn cell(
             .figures
             .iter()
             .enumerate()
-            .filter_map(|(index, figure)| {
-                let short = figure.is_of_connecting() && short;
-                estimate(figure, index, kept, baseline, short)
-            })
+            .filter_map(|(index, figure)| estimate(figure, index, here, against))
             .collect(),
+        nodes: Node::summary(kept),
         limited_by,
         warnings: kept.warnings,
-        unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
+        unpaired_rounds: baseline.map_or(0, |(_, baseline)| kept.apart(baseline)),
         errors: kept.errors.clone(),
         bypasses_proxy: kept.bypasses_proxy,
         generator_limited: kept.generator_limited,
-    }
-}
-
-/// `short`: the figure is the time of connecting, which ends before the server here or in the baseline.
-fn estimate(figure: &Figure, index: usize, kept: &Cell, baseline: Option<&Cell>, short: bool) -> Option<Estimate> {
-    let Spread { median, low, high, rounds } = Spread::of(kept.values(index))?;
-    let (ratio, note) = match baseline {
-        Some(_) if short => (None, CONNECTING_ENDS.to_owned()),
-        Some(baseline) => compare(figure, index, kept, baseline),
-        None => (None, String::new()),
-    };
-    Some(Estimate { name: figure.name, median, low, high, rounds, ratio, note })
-}
-
-/// A figure against the baseline's, and what is missing from that.
-fn compare(figure: &Figure, index: usize, kept: &Cell, baseline: &Cell) -> (Option<RatioSummary>, String) {
-    let pairs = kept.pairs(baseline, index);
-    let apart = match pairs.apart {
-        0 => String::new(),
-        n => format!("{} not compared: the baseline is of another session", counted(n as u64, "round", "rounds")),
-    };
-    match paired_ratio(&pairs.values) {
-        Ok(ratio) => {
-            let doubted = kept.generator_limited || baseline.generator_limited;
-            let summary = RatioSummary {
-                median: ratio.median,
-                low: ratio.interval.map(|interval| interval.low),
-                high: ratio.interval.map(|interval| interval.high),
-                rounds: ratio.rounds,
-                verdict: verdict(figure.better, &ratio, figure.ratio_resolution(), doubted),
-            };
-            (Some(summary), apart)
-        }
-        // That nothing was lost is what one hopes for, and no missing ratio.
-        Err(NoRatio::Pair(_)) if figure.better == Better::Neither => (None, apart),
-        Err(NoRatio::Pair(pair)) => {
-            let (value, base) = pairs.values[pair];
-            let what = if value > 0.0 { format!("the baseline is {base}") } else { value.to_string() };
-            (None, format!("no ratio: {what} in round {}", pairs.rounds[pair]))
-        }
-        Err(NoRatio::NoPairs) => (None, apart),
     }
 }
 
@@ -306,7 +263,7 @@ fn setting(campaign: &Campaign, workload: &Workload) -> String {
     if !first.point.contains_key("rate") {
         parts.extend(match job.schedule {
             // Only an exchange waits for an answer before the next starts.
-            Schedule::Closed if ["stream", "push", "udp", "ping"].contains(&job.workload.as_str()) => None,
+            Schedule::Closed if !is_of_exchanges(&job.workload) => None,
             Schedule::Closed => Some("closed loop".to_owned()),
             Schedule::Rate(rate) => Some(format!("open loop at {}/s{each}", crate::number::plain(rate))),
             Schedule::Poisson(rate) => Some(format!("Poisson arrivals at {}/s{each}", crate::number::plain(rate))),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::curve::CurveSummary;
+use super::spread::Spread;
 use super::verdict::{Outcome, Verdict};
 use super::waterfall::WaterfallSummary;
 
@@ -78,7 +79,8 @@ pub struct Run {
     pub planned_trials: u64,
     /// Trials whose figures are used.
     pub used_trials: u64,
-    /// Comparisons with a verdict, over all figures; each is wrong by chance once in twenty.
+    /// Cells whose main figure has a verdict against the baseline; each is wrong by chance once in twenty. Verdicts on
+    /// further figures, which stand in `figures`, are not counted: no page shows them.
     pub comparisons: u64,
     /// What a reader must know of the run as a whole: a baseline that is not there, sessions that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -181,7 +183,8 @@ pub struct FigureSummary {
     pub label: &'static str,
     /// Whether it is plotted against a swept parameter.
     pub plotted: bool,
-    /// Whether it is CPU time for a unit of work.
+    /// Whether it is CPU time of one end, or of the proxies, for a unit of work: a part of their sum, which is a figure
+    /// of its own.
     pub cpu: bool,
 }
 
@@ -202,6 +205,10 @@ pub struct CellSummary {
     pub rounds: usize,
     /// The figures that it has.
     pub figures: Vec<Estimate>,
+    /// What its nodes were busy with, whoever it was for, where they are several machines; the figures `node_cores` ... have
+    /// all of them together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeSummary>,
     /// What limited its trials and how many of them, most first.
     pub limited_by: Vec<Limit>,
     /// Caveats over all rounds.
@@ -218,6 +225,19 @@ pub struct CellSummary {
     /// Whether the generator was late in one of its trials: no verdict is about it then.
     #[serde(skip_serializing_if = "is_false")]
     pub generator_limited: bool,
+}
+
+/// How busy the CPUs of a node were, with everybody's work: that of the ends, of proxies, of the kernel and of others.
+#[derive(Debug, Clone, Serialize)]
+pub struct NodeSummary {
+    /// Its name.
+    pub name: String,
+    /// Cores busy.
+    pub busy_cores: Spread,
+    /// Cores busy processing packets in softirq; a part of the busy ones.
+    pub softirq_cores: Spread,
+    /// Cores that the hypervisor gave to others; a part of the busy ones.
+    pub steal_cores: Spread,
 }
 
 /// What limited trials of a cell.
@@ -237,20 +257,13 @@ pub struct Limit {
 pub struct Estimate {
     /// The figure's name.
     pub name: &'static str,
-    /// Median over the rounds.
-    pub median: f64,
-    /// Lower end of its interval; absent with one round.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Upper end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-    /// Rounds that have it.
-    pub rounds: usize,
+    /// What it was over the rounds that have it.
+    #[serde(flatten)]
+    pub spread: Spread,
     /// The comparison with the baseline's cell of the same point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<RatioSummary>,
-    /// Why there is no ratio, or one of fewer rounds than were measured; empty where nothing is missing.
+    /// Why there is no ratio, none with a verdict, or one of fewer rounds than were measured; empty where nothing is missing.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -258,17 +271,10 @@ pub struct Estimate {
 /// A figure in relation to the baseline's.
 #[derive(Debug, Clone, Serialize)]
 pub struct RatioSummary {
-    /// Median of the ratios of the rounds.
-    pub median: f64,
-    /// Lower end of its interval; absent with one round.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Upper end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-    /// Rounds in which both were measured.
-    pub rounds: usize,
-    /// What that says; absent with one round.
+    /// The ratios of the rounds in which both were measured.
+    #[serde(flatten)]
+    pub spread: Spread,
+    /// What that says; absent with one round, of figures whose difference has no word, and where the note says why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
@@ -282,7 +288,8 @@ pub struct DistributionSummary {
     pub point: String,
     /// Which latency: `service_ns`.
     pub latency: &'static str,
-    /// Pairs of nines (0: the smallest, 1: 90 %, 2: 99 %) and the latency at that percentile, ns.
+    /// Pairs of nines (0: the smallest, 1: 90 %, 2: 99 %) and the latency at that percentile, ns. The last is the largest of
+    /// all n samples; it stands in the middle of what the last one takes up, at log10(2 n) nines.
     pub curve: Vec<(f64, u64)>,
 }
 

@@ -23,7 +23,7 @@ use self::doubt::Doubts;
 use self::family::{Family, Member, families};
 use super::cell::{Cell, Round};
 use super::kind::{End, Kind, Percentile};
-use super::spread::Spread;
+use super::spread::{self, Spread};
 use super::{Campaign, Workload};
 
 /// What each proxy of a family of paths adds, at one point of a workload.
@@ -78,16 +78,9 @@ pub struct Added {
     pub name: &'static str,
     /// What people call it.
     pub label: &'static str,
-    /// Median over the rounds.
-    pub median: f64,
-    /// Lower end of its interval; absent with one round.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Upper end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-    /// Rounds behind it.
-    pub rounds: usize,
+    /// By how much, over the rounds that have both paths.
+    #[serde(flatten)]
+    pub spread: Spread,
 }
 
 /// What the proxies of one kind spend for a unit of work of the whole path.
@@ -95,14 +88,9 @@ pub struct Added {
 pub struct ProxyShare {
     /// Their kind: the name on the path without a number.
     pub name: String,
-    /// CPU time for a unit of work, median over the rounds, ns.
-    pub cpu_ns: f64,
-    /// Lower end of its interval; absent with one round.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Upper end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
+    /// CPU time for a unit of work over the rounds, ns; in JSON its median is `cpu_ns`.
+    #[serde(flatten, serialize_with = "spread::as_cpu_ns")]
+    pub spread: Spread,
 }
 
 /// The waterfalls of a run: workloads, families and points in the scenario's order.
@@ -130,8 +118,6 @@ fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: u
     let plan = &campaign.run.plan;
     let job = &plan.points[point].job;
     let asked_per_s = job.schedule.per_s();
-    // Their own parameters say how much is sent.
-    let paced = ["push", "udp", "ping"].contains(&job.workload.as_str());
     let measured: Vec<Measured<'_>> = family
         .members
         .iter()
@@ -154,15 +140,19 @@ fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: u
         family: family.name.clone(),
         variant: family.variant.clone(),
         steps,
-        note: if asked_per_s.is_none() && !paced { CLOSED_LOOP.to_owned() } else { String::new() },
+        note: match (job.is_paced(), job.is_closed_loop()) {
+            (true, _) => String::new(),
+            (false, true) => format!("closed loop: {UNEQUAL}"),
+            (false, false) => UNEQUAL.to_owned(),
+        },
     })
 }
 
 /// What the step from the first path to the last begins with.
 const WHOLE: char = '=';
 
-/// What a closed loop means for a step.
-const CLOSED_LOOP: &str = "closed loop: every path at another throughput";
+/// What it means for a step that nothing paces its paths.
+const UNEQUAL: &str = "every path at another throughput";
 
 fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>> {
     let of = |at: usize| &measured[at];
@@ -200,8 +190,7 @@ fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>
 fn own(path: &Measured<'_>, quantities: &[Quantity]) -> Step {
     let figure = |quantity: &Quantity| {
         let values = path.cell.rounds.iter().map(|round| quantity.of(round, path.member));
-        let Spread { median, low, high, rounds } = Spread::of(values)?;
-        Some(Added { name: quantity.name, label: quantity.label, median, low, high, rounds })
+        Some(Added { name: quantity.name, label: quantity.label, spread: Spread::of(values)? })
     };
     Step {
         label: path.member.hops.with(),
@@ -220,14 +209,8 @@ fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: 
         let here = |round: &Round| quantity.of(round, path.member);
         let there = |round: &Round| quantity.of(round, against.member);
         let difference = paired_difference(&path.cell.pairs_of(against.cell, here, there).values)?;
-        Some(Added {
-            name: quantity.name,
-            label: quantity.label,
-            median: difference.median,
-            low: difference.interval.map(|interval| interval.low),
-            high: difference.interval.map(|interval| interval.high),
-            rounds: difference.rounds,
-        })
+        let spread = Spread::with(difference.median, difference.interval, difference.rounds);
+        Some(Added { name: quantity.name, label: quantity.label, spread })
     };
     Step {
         label,
@@ -273,8 +256,7 @@ fn proxies(cell: &Cell) -> Vec<ProxyShare> {
             let proxy = round.proxies.iter().find(|proxy| proxy.named && proxy.name == name)?;
             Some(proxy.cores * 1e9 / round.work_per_s).filter(|ns| ns.is_finite())
         };
-        let Spread { median, low, high, .. } = Spread::of(cell.rounds.iter().filter_map(each))?;
-        Some(ProxyShare { name: name.to_owned(), cpu_ns: median, low, high })
+        Some(ProxyShare { name: name.to_owned(), spread: Spread::of(cell.rounds.iter().filter_map(each))? })
     };
     names.into_iter().filter_map(share).collect()
 }
@@ -283,54 +265,27 @@ fn proxies(cell: &Cell) -> Vec<ProxyShare> {
 struct Quantity {
     name: &'static str,
     label: &'static str,
-    /// Indices of the figures whose sum it is.
-    parts: Vec<usize>,
-    /// Index of the figure with the proxies' part, where proxies have one.
-    proxies: Option<usize>,
+    /// Index of its figure.
+    figure: usize,
     /// Whether it is the time of connecting, which ends where the connection does.
     connecting: bool,
 }
 
 impl Quantity {
-    /// Its value in a round; not a number where a part is missing, and where it is about a shorter way.
+    /// Its value in a round; not a number where it is not known, and where it is about a shorter way.
     fn of(&self, round: &Round, member: &Member) -> f64 {
-        if self.connecting && member.hops.ends_connections() {
-            return f64::NAN;
-        }
-        let ends: f64 = self.parts.iter().map(|part| round.figures[*part]).sum();
-        match self.proxies {
-            // Without what the proxies of the path spent, the sum would look like a cheap path.
-            Some(proxies) if !member.hops.is_empty() => ends + round.figures[proxies],
-            _ => ends,
-        }
+        if self.connecting && member.hops.ends_connections() { f64::NAN } else { round.figures[self.figure] }
     }
 }
 
 /// Latency and CPU time of a kind of workload.
 fn quantities(kind: &Kind) -> Vec<Quantity> {
-    let latency = |percentile| {
-        let at = kind.latency(percentile)?;
+    let figures = [kind.latency(Percentile::P50), kind.latency(Percentile::P99), kind.cpu(End::All)];
+    let quantity = |at: usize| {
         let figure = &kind.figures[at];
-        Some(Quantity {
-            name: figure.name,
-            label: figure.label,
-            parts: vec![at],
-            proxies: None,
-            connecting: figure.is_of_connecting(),
-        })
+        Quantity { name: figure.name, label: figure.label, figure: at, connecting: figure.is_of_connecting() }
     };
-    let cpu = || {
-        let (client, server) = (kind.cpu(End::Client)?, kind.cpu(End::Server)?);
-        let figure = &kind.figures[client];
-        Some(Quantity {
-            name: figure.name.trim_start_matches("client_"),
-            label: figure.label.trim_start_matches("client "),
-            parts: vec![client, server],
-            proxies: kind.cpu(End::Proxies),
-            connecting: false,
-        })
-    };
-    [latency(Percentile::P50), latency(Percentile::P99), cpu()].into_iter().flatten().collect()
+    figures.into_iter().flatten().map(quantity).collect()
 }
 
 impl WaterfallSummary {

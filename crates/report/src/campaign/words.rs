@@ -2,9 +2,7 @@
 
 use hopbench_model::RunStatus;
 
-use super::grid;
 use super::summary::{CellSummary, Summary, WorkloadSummary};
-use super::verdict::decided;
 
 /// What limited a trial, in words.
 pub(crate) fn limit(name: &str) -> String {
@@ -62,15 +60,12 @@ pub(crate) fn status(status: RunStatus) -> &'static str {
     }
 }
 
-/// What many comparisons mean for one of them; `None` without any. A page shows those of the main figures.
+/// What many comparisons mean for one of them; `None` without any.
 pub(crate) fn chance(summary: &Summary) -> Option<String> {
-    let of = |workload: &WorkloadSummary| {
-        workload.cells.iter().filter(|cell| grid::comparison(workload, cell).is_some_and(decided)).count()
-    };
-    let shown: usize = summary.workloads.iter().map(of).sum();
+    let shown = summary.run.comparisons;
     // With 95 % of confidence, one comparison in 20 of equal things shows a difference.
     let expected = shown as f64 / 20.0;
-    let comparisons = crate::number::counted(shown as u64, "comparison", "comparisons");
+    let comparisons = crate::number::counted(shown, "comparison", "comparisons");
     let one = if shown == 1 { "it" } else { "them" };
     (shown > 0).then(|| format!("{comparisons}; chance alone would decide {expected:.1} of {one}."))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Path, Point, Record, RunFile};
+use hopbench_model::{Path, Point, Record, RunFile, SCHEDULE_KEPT, proxy_role};
 use hopbench_stats::Histogram;
 
 /// An HTTP trial whose figures can be used, with its cell.
@@ -32,9 +32,6 @@ pub(super) fn asked_per_s(path: &Path, point: &Point) -> Option<f64> {
 pub(super) fn connections(path: &Path, point: &Point) -> u32 {
     point.job.connections.saturating_mul(path.clients)
 }
-
-/// A schedule of which this share was done in time was kept.
-const KEPT: f64 = 0.99;
 
 impl Trial<'_> {
     /// Calls by status; those that failed without one under `-1`. `200` is always there.
@@ -80,7 +77,7 @@ impl Trial<'_> {
         let failed = metric("error_ratio").unwrap_or(0.0);
         let done = metric("requests_per_s").filter(|_| failed < 1.0).map(|answered| answered / (1.0 - failed));
         match (self.asked_per_s(), done) {
-            (Some(asked), Some(done)) if done < KEPT * asked => done,
+            (Some(asked), Some(done)) if done < SCHEDULE_KEPT * asked => done,
             _ => due,
         }
     }
@@ -92,10 +89,9 @@ impl Trial<'_> {
         Histogram::from_base64(text).ok().filter(|histogram| !histogram.is_empty())
     }
 
-    /// A figure of the proxies of this name, added up; `None` where there is none. `server-sidecar` is also `server-sidecar#2`.
-    pub(super) fn proxies(&self, name: &str, figure: &str) -> Option<f64> {
-        let of_it = |other: &str| other == name || other.strip_prefix(name).is_some_and(|rest| rest.starts_with('#'));
-        let proxies = self.record.cost.proxies.iter().filter(|proxy| of_it(&proxy.name));
+    /// A figure of the proxies of this role, added up; `None` where there is none.
+    pub(super) fn proxies(&self, role: &str, figure: &str) -> Option<f64> {
+        let proxies = self.record.cost.proxies.iter().filter(|proxy| proxy_role(&proxy.name) == role);
         proxies.map(|proxy| proxy.figures.get(figure).copied()).reduce(|sum, next| Some(sum? + next?)).flatten()
     }
 }

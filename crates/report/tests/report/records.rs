@@ -39,7 +39,6 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                 ("involuntary_switches", 12.0),
             ]),
             server: figures(&[("user_s", 0.31), ("system_s", 6.12), ("max_rss_bytes", 9_437_184.0)]),
-            proxies: Vec::new(),
             nodes: vec![NodeCost {
                 name: "worker-1".to_owned(),
                 busy_cores: 1.21,
@@ -53,6 +52,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                     ("netdev".to_owned(), figures(&[("eth0_rx_bytes", 1e9), ("eth0_rx_drops", 12.0)])),
                 ]),
             }],
+            ..Cost::default()
         },
         proof: vec![
             proof("client", "10.244.1.7:41022 to 10.96.0.12:7474", true),

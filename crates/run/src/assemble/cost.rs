@@ -46,7 +46,8 @@ pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], proxies: proxies::
     let burdens = of_ends.chain(proxies.burdens).collect();
     let sides = [("client", clients, &of_clients), ("server", servers, &of_servers)];
     let invariants = sides.iter().filter_map(|(name, ends, spent)| fits_cpus(name, ends, spent, &nodes)).collect();
-    let cost = Cost { client: sum(&of_clients), server: sum(&of_servers), proxies: proxies.costs, nodes };
+    let (client, server) = (sum(&of_clients), sum(&of_servers));
+    let cost = Cost { client, server, proxies: proxies.costs, nodes, one_machine, metered: Vec::new() };
     Spent { burdens, cost, invariants, warning }
 }
 
@@ -100,8 +101,13 @@ fn process(end: &EndReport) -> BTreeMap<String, f64> {
         let cpu_s = out.remove("cpu_s").unwrap_or(user + system);
         out.insert("cores".to_owned(), cpu_s / seconds(end));
     }
-    if let Some(rss) = reading(&end.end, rss).get("rss_bytes") {
-        out.insert("rss_bytes".to_owned(), *rss);
+    let [before, after] = [&end.start, &end.end].map(|tick| reading(tick, rss).get("rss_bytes").copied());
+    if let Some(rss) = after {
+        out.insert("rss_bytes".to_owned(), rss);
+    }
+    // What the kernel tells as the peak can lag behind what it tells as the present.
+    if let Some(most) = out.get_mut("max_rss_bytes") {
+        *most = [before, after].into_iter().flatten().fold(*most, f64::max);
     }
     out
 }

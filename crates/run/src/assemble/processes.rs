@@ -18,19 +18,28 @@ fn of_one(name: &str) -> Option<(u32, &str)> {
     Some((number.parse().ok()?, what))
 }
 
+/// Whether an end is in a sandbox: its processes are seen from outside, and count together.
+pub(super) fn in_sandbox(end: &EndReport) -> bool {
+    end.end.readings.get("self").is_some_and(|own| own.contains_key("processes"))
+}
+
 /// The processes that do an end's work: those of a server program, or the agent, which does it in so many `threads` and
 /// used so many `cores`. None in a sandbox: its own threads work, too, and nobody says how many.
 pub(super) fn working(end: &EndReport, threads: u32, cores: f64, seconds: f64) -> Vec<Process> {
-    let Some(program) = end.end.readings.get("program") else {
-        let in_sandbox = end.end.readings.get("self").is_some_and(|own| own.contains_key("processes"));
-        return if in_sandbox { Vec::new() } else { vec![Process { cores, threads }] };
+    let spent = |spender: &str, reading| {
+        let nothing = BTreeMap::new();
+        delta::window(end.start.readings.get(spender).unwrap_or(&nothing), reading)
     };
-    let nothing = BTreeMap::new();
-    let spent = delta::window(end.start.readings.get("program").unwrap_or(&nothing), program);
+    let Some(program) = end.end.readings.get("program") else {
+        let own = end.end.readings.get("self").map(|own| spent("self", own)).unwrap_or_default();
+        let waits_per_s = own.get("voluntary_switches").map(|waits| waits / seconds);
+        return if in_sandbox(end) { Vec::new() } else { vec![Process { cores, threads, waits_per_s }] };
+    };
+    let spent = spent("program", program);
     let each = spent.iter().filter_map(|(name, cpu_s)| {
         let (number, _) = of_one(name).filter(|(_, what)| *what == "cpu_s")?;
         let threads = *spent.get(&format!("process{number}_threads"))?;
-        Some(Process { cores: cpu_s / seconds, threads: threads as u32 })
+        Some(Process { cores: cpu_s / seconds, threads: threads as u32, waits_per_s: None })
     });
     each.collect()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_load::workload::Workload;
 use hopbench_meter::delta;
-use hopbench_model::{Counter, EndReport, ProxyCost, SECOND};
+use hopbench_model::{Counter, EndReport, ProxyCost, SECOND, proxy_role};
 use hopbench_testbed::{Gauges, Proxy};
 
 use crate::conduct::Edges;
@@ -73,18 +73,13 @@ pub(super) struct Connections {
 impl Connections {
     /// How many pass a proxy: several servers share those of all clients.
     fn through(&self, proxy: &Proxy) -> u32 {
-        let is = |end: &str| kind(&proxy.name) == format!("{end}-sidecar");
+        let is = |end: &str| proxy_role(&proxy.name) == format!("{end}-sidecar");
         match () {
             () if is(CLIENT) => self.each_client,
             () if is(SERVER) => self.all.div_ceil(self.servers.max(1)),
             () => self.all,
         }
     }
-}
-
-/// What sort of proxy it is: the second server's sidecar is a server's sidecar.
-fn kind(name: &str) -> &str {
-    name.split('#').next().unwrap_or_default()
 }
 
 /// The costs of the proxies, whose readings stand in the same order.
@@ -147,10 +142,10 @@ fn burden(proxy: &Proxy, cores: f64, connections: Connections) -> Burden {
     // A connection stays with the worker that accepted it: the others have nothing to do.
     let threads = proxy.workers.min(connections.through(proxy));
     Burden {
-        who: kind(&proxy.name).to_owned(),
+        who: proxy_role(&proxy.name).to_owned(),
         node: proxy.node.clone(),
         cores,
-        processes: if threads > 0 { vec![Process { cores, threads }] } else { Vec::new() },
+        processes: if threads > 0 { vec![Process { cores, threads, waits_per_s: None }] } else { Vec::new() },
         cpus: proxy.cpus.as_ref().map(|cpus| cpus.iter().copied().collect::<BTreeSet<_>>()),
     }
 }

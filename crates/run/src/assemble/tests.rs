@@ -1,4 +1,4 @@
-use hopbench_model::{Counter, Counts, LatencyKind, Nanos, Reading, Schedule, Tick};
+use hopbench_model::{CPUS_SETTING, Counter, Counts, LatencyKind, Nanos, Reading, Schedule, Tick};
 use hopbench_testbed::Proxy;
 use hopbench_wire::PROTOCOL;
 use serde_json::json;
@@ -149,6 +149,55 @@ fn an_end_uses_no_more_than_the_cpus_that_it_is_held_to() {
     assert_eq!(broken((&held, &free), &http), ["client_process_le_cpus"]);
     let pinned = Job { client_cpus: Some(CpuSet(vec![0, 1])), ..http };
     assert!(broken((&held, &free), &pinned).is_empty(), "the job has put the workers elsewhere");
+}
+
+#[test]
+fn an_end_that_may_use_some_cpus_only_is_judged_by_those() {
+    // 0.6 cores of a client that was started on CPU 1; what fills CPU 0 is a server that nobody meters.
+    let limit = |confined: Option<&str>, [first, second]: [f64; 2]| {
+        let busy = [("busy_s_total", first + second), ("cpu0_busy_s_total", first), ("cpu1_busy_s_total", second)];
+        let own: &[(&str, f64)] = &[("user_s_total", 0.6), ("system_s_total", 0.0)];
+        let mut client = end(&[], &[("cpu", &busy), ("self", own)]);
+        client.settings.extend(confined.map(|cpus| (CPUS_SETTING.to_owned(), cpus.to_owned())));
+        let http = job("http", json!({"url": "http://10.0.0.1/"}));
+        let record = recorded(&http, (&[], &[]), &outcome(client.clone(), vec![client], vec![]));
+        (record.limited_by, record.limited_because)
+    };
+    let (name, why) = limit(Some("1"), [1.0, 0.6]);
+    assert_eq!(name, "cpu:other");
+    assert!(why.contains("no end that is metered may use it"), "{why}");
+    assert_eq!(limit(Some("0"), [1.0, 0.6]).0, "cpu:client");
+    let (name, why) = limit(None, [1.0, 0.9]);
+    assert_eq!(name, "cpu:other");
+    assert!(why.contains("on all CPUs the client used 0.60 cores and what is not metered 1.30"), "{why}");
+}
+
+#[test]
+fn a_server_that_waits_thousands_of_times_is_not_said_to_hardly_wait() {
+    let waits = |waits: f64| {
+        let busy = [("busy_s_total", 1.6), ("cpu0_busy_s_total", 0.8), ("cpu1_busy_s_total", 0.8)];
+        let own = [("user_s_total", 0.97), ("system_s_total", 0.0), ("voluntary_switches_total", waits)];
+        let server = end(&[], &[("cpu", &busy), ("self", &own)]);
+        let http = job("http", json!({"url": "http://10.0.0.1/"}));
+        let client = agent(0.2);
+        recorded(&http, (&[], &[]), &outcome(client.clone(), vec![client], vec![server])).limited_by
+    };
+    assert_eq!([waits(100.0), waits(4000.0)], ["cpu:server", "unknown"]);
+}
+
+#[test]
+fn the_most_memory_is_never_less_than_the_last() {
+    let memory = |most: f64, before: f64, after: f64| {
+        let own: &[(&str, f64)] = &[("user_s_total", 0.1), ("system_s_total", 0.0), ("max_rss_bytes", most)];
+        let mut client = end(&[], &[MACHINE, ("self", own), ("process", &[("rss_bytes", after)])]);
+        client.start.readings.insert("process".to_owned(), [("rss_bytes".to_owned(), before)].into());
+        let http = job("http", json!({"url": "http://10.0.0.1/"}));
+        let spent = recorded(&http, (&[], &[]), &outcome(client.clone(), vec![client], vec![agent(0.1)])).cost.client;
+        (spent["max_rss_bytes"], spent["rss_bytes"])
+    };
+    assert_eq!(memory(9e6, 4e6, 5e6), (9e6, 5e6));
+    assert_eq!(memory(4e6, 4e6, 5e6), (5e6, 5e6));
+    assert_eq!(memory(4e6, 6e6, 5e6), (6e6, 5e6));
 }
 
 #[test]

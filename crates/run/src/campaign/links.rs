@@ -1,78 +1,165 @@
 //! The control sessions with a testbed's agents, kept open between trials.
 
+mod keeper;
+
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hopbench_model::Fault;
-use hopbench_testbed::{AgentId, Control, Testbed};
+use hopbench_testbed::{AgentId, Testbed};
 use hopbench_wire::Hello;
 
 use crate::conduct::Ends;
 use crate::link::Link;
+use keeper::Keeper;
 
-/// Sessions by agent, numbered: a path from a place to itself has the same agent at both ends, in two sessions. Agents
-/// that rest need no word from here: over a socket pair they hear when this process ends.
+/// An agent and the number of its session: a path from a place to itself has the same agent at both ends, in two
+/// sessions.
+type Key = (AgentId, usize);
+
+/// Sessions that rest.
+#[derive(Debug, Default)]
+struct Resting(Mutex<BTreeMap<Key, Link>>);
+
+impl Resting {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, Link>> {
+        // Each of its calls leaves the map whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The sessions. Agents behind socket pairs need no word while they rest: they hear when this process ends. Those behind
+/// networks would end their sessions after 5 s of silence, so a thread speaks to them.
 #[derive(Debug)]
 pub(super) struct Links {
     ours: Hello,
-    resting: BTreeMap<(AgentId, usize), Link>,
+    resting: Arc<Resting>,
+    keeper: Option<Keeper>,
 }
+
+/// How often sessions are opened that break before they are used.
+const TRIES: usize = 2;
 
 impl Links {
     pub(super) fn new(ours: Hello) -> Self {
-        Self { ours, resting: BTreeMap::new() }
+        Self { ours, resting: Arc::default(), keeper: None }
     }
 
-    /// The sessions for a trial; one that broke, or was never there, is opened.
+    /// Makes sure that there are sessions for a trial; one that broke, or was never there, is opened, all at once.
     ///
     /// # Errors
     /// An agent that cannot be started, or does not answer; the others go on resting.
+    pub(super) fn open(
+        &mut self,
+        testbed: &mut dyn Testbed,
+        clients: &[AgentId],
+        servers: &[AgentId],
+    ) -> Result<(), Fault> {
+        let mut missing = keys(clients, servers);
+        missing.retain(|key| {
+            let link = self.resting.lock().remove(key).and_then(usable);
+            let is_missing = link.is_none();
+            self.resting.lock().extend(link.map(|link| (key.clone(), link)));
+            is_missing
+        });
+        let (ours, resting) = (&self.ours, &self.resting);
+        let opened: Vec<Result<bool, Fault>> = std::thread::scope(|scope| {
+            let mut opening = Vec::new();
+            for key in missing {
+                // The testbed is asked for one after the other, but none waits for another's handshake.
+                let open = testbed.control(&key.0).and_then(|control| {
+                    let open = move || {
+                        let link = Link::with(control, ours, format!("the agent {}", key.0))?;
+                        let is_remote = link.is_remote();
+                        resting.lock().insert(key, link);
+                        Ok(is_remote)
+                    };
+                    let thread = std::thread::Builder::new().name("hb-open".to_owned()).spawn_scoped(scope, open);
+                    thread.map_err(|e| Fault::environment(format!("cannot start a thread: {e}")))
+                });
+                let failed = open.is_err();
+                opening.push(open);
+                if failed {
+                    break;
+                }
+            }
+            let panicked = || Err(Fault::measuring("a thread that opened a session panicked"));
+            opening.into_iter().map(|thread| thread?.join().unwrap_or_else(|_| panicked())).collect()
+        });
+        let opened = opened.into_iter().collect::<Result<Vec<bool>, Fault>>()?;
+        if self.keeper.is_none() && opened.contains(&true) {
+            self.keeper = Some(Keeper::of(Arc::clone(&self.resting))?);
+        }
+        Ok(())
+    }
+
+    /// The sessions for a trial that begins now; one that broke meanwhile is opened again.
+    ///
+    /// # Errors
+    /// As [`Links::open`].
     pub(super) fn take(
         &mut self,
         testbed: &mut dyn Testbed,
         clients: &[AgentId],
         servers: &[AgentId],
     ) -> Result<Ends, Fault> {
-        let mut links = Vec::with_capacity(clients.len() + servers.len());
-        for key in keys(clients, servers) {
-            let rested = self.resting.remove(&key).and_then(usable);
-            let link = rested.map_or_else(|| self.open(testbed, &key.0), Ok);
-            match link {
-                Ok(link) => links.push((key, link)),
-                Err(fault) => {
-                    self.resting.extend(links);
-                    return Err(fault);
-                }
+        let mut fault = Fault::measuring("a control session breaks as soon as it is opened");
+        for _ in 0..TRIES {
+            self.open(testbed, clients, servers)?;
+            let taken = self.remove(&keys(clients, servers));
+            let (good, bad): (Vec<_>, Vec<_>) = fresh(taken).into_iter().partition(|(_, link)| link.is_ok());
+            let mut links: Vec<(Key, Link)> =
+                good.into_iter().filter_map(|(key, link)| Some((key, link.ok()?))).collect();
+            if bad.is_empty() && links.len() == clients.len() + servers.len() {
+                let servers = links.split_off(clients.len());
+                let plain = |links: Vec<(_, Link)>| links.into_iter().map(|(_, link)| link).collect();
+                return Ok(Ends { clients: plain(links), servers: plain(servers) });
             }
+            self.resting.lock().extend(links);
+            fault = bad.into_iter().find_map(|(_, link)| link.err()).unwrap_or(fault);
         }
-        let servers = links.split_off(clients.len());
-        let plain = |links: Vec<(_, Link)>| links.into_iter().map(|(_, link)| link).collect();
-        Ok(Ends { clients: plain(links), servers: plain(servers) })
+        Err(fault)
     }
 
-    fn open(&self, testbed: &mut dyn Testbed, agent: &AgentId) -> Result<Link, Fault> {
-        let Control::Pair(stream) = testbed.control(agent)?;
-        Link::over_pair(stream, &self.ours, format!("the agent {agent}"))
+    /// Those of the sessions that are there, in the order of the keys.
+    fn remove(&self, keys: &[Key]) -> Vec<(Key, Link)> {
+        let mut resting = self.resting.lock();
+        keys.iter().filter_map(|key| Some((key.clone(), resting.remove(key)?))).collect()
     }
 
     /// Takes the sessions back; those that broke are dropped.
     pub(super) fn put_back(&mut self, ends: Ends, clients: &[AgentId], servers: &[AgentId]) {
         let links = ends.clients.into_iter().chain(ends.servers);
-        for (key, link) in keys(clients, servers).into_iter().zip(links) {
-            if let Some(link) = usable(link) {
-                self.resting.insert(key, link);
-            }
-        }
+        let links = keys(clients, servers).into_iter().zip(links);
+        let whole = links.filter_map(|(key, link)| Some((key, usable(link)?))).collect::<Vec<_>>();
+        self.resting.lock().extend(whole);
     }
 
     /// Ends all sessions.
     pub(super) fn close(self) {
-        self.resting.into_values().for_each(Link::close);
+        drop(self.keeper);
+        std::mem::take(&mut *self.resting.lock()).into_values().for_each(Link::close);
     }
 }
 
+/// Makes sure of all sessions at once: a hundred round trips one after the other would be felt.
+fn fresh(links: Vec<(Key, Link)>) -> Vec<(Key, Result<Link, Fault>)> {
+    if !links.iter().any(|(_, link)| link.is_remote()) {
+        return links.into_iter().map(|(key, link)| (key, Ok(link))).collect();
+    }
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = links
+            .into_iter()
+            .map(|(key, mut link)| (key, scope.spawn(move || link.freshen().map(|()| link))))
+            .collect();
+        let panicked = || Err(Fault::measuring("a thread that made sure of a session panicked"));
+        asked.into_iter().map(|(key, thread)| (key, thread.join().unwrap_or_else(|_| panicked()))).collect()
+    })
+}
+
 /// The agents of a trial, each with the number of its session.
-fn keys(clients: &[AgentId], servers: &[AgentId]) -> Vec<(AgentId, usize)> {
-    let mut keys: Vec<(AgentId, usize)> = Vec::new();
+fn keys(clients: &[AgentId], servers: &[AgentId]) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
     for agent in clients.iter().chain(servers) {
         let number = keys.iter().filter(|(other, _)| other == agent).count();
         keys.push((agent.clone(), number));

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopbench_model::{Cell, Fault, Plan, Skipped, point_label};
 use hopbench_testbed::{Need, Testbed};
 
+use crate::results::TrialId;
+
 /// The plan without what cannot be measured, and what that is. The order of what stays is the order it had.
 ///
 /// # Errors
@@ -46,6 +48,27 @@ pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan,
 /// The whole testbed lacks something, or no cell can be measured: what is missing, with what to do about it.
 pub fn measurable(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(), Fault> {
     supported(plan, testbed).map(drop)
+}
+
+/// Takes the cells out of `skipped` that an earlier session measured, in part or whole: their records count. What of them
+/// is missing, with the reason: trials that have failed now.
+pub(super) fn lost(skipped: &mut Vec<Skipped>, rounds: u32, done: &BTreeSet<TrialId>) -> Vec<(TrialId, String)> {
+    let measured: BTreeSet<_> = done.iter().map(|trial| (&trial.path, &trial.workload, &trial.point)).collect();
+    let mut out = Vec::new();
+    skipped.retain(|cell| {
+        let Skipped { path, workload, point, reason } = cell;
+        if !measured.contains(&(path, workload, point)) {
+            return true;
+        }
+        let trials = (1..=rounds).map(|round| {
+            let (path, workload, point) = (path.clone(), workload.clone(), point.clone());
+            TrialId { path, workload, point, round }
+        });
+        let missing = trials.filter(|trial| !done.contains(trial));
+        out.extend(missing.map(|trial| (trial, format!("it cannot be measured any more: {reason}"))));
+        false
+    });
+    out
 }
 
 /// What is to be said when the baseline is among what was skipped: without it there are no ratios.

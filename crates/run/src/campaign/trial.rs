@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use hopbench_load::workload::Workload;
 use hopbench_model::{CpuSet, EndReport, Fault, Job, Path, Point, Proof, Record, Tick};
 use hopbench_testbed::{AgentId, Counters, Gauges, Proxy, Route, Seen, Testbed, proxy_growth};
-use hopbench_wire::Role;
+use hopbench_wire::{Hello, Role};
 
 use super::links::Links;
 use crate::assemble::{ProxySaid, Setting, record};
@@ -38,7 +38,8 @@ struct Over<'a> {
     job: &'a Job,
     target: SocketAddr,
     route: &'a Route,
-    ends: &'a Ends,
+    /// What the agents said of themselves, the clients first.
+    hellos: &'a [Hello],
     outcome: &'a Outcome,
     /// The testbed's counters before the traffic and after it.
     before: &'a Counters,
@@ -63,24 +64,24 @@ impl Trial<'_> {
             hopbench_load::workload(name).ok_or_else(|| Fault::input(format!("workload `{name}` is not known")))?;
         let route = testbed.route(self.path, self.point)?;
         let (job, target) = self.address(workload, &route);
+        // An agent that is started again for this is no change of the trial's time.
+        links.open(testbed, &route.clients, &route.servers)?;
+        let before = testbed.counters(&route)?;
         let mut ends = links.take(testbed, &route.clients, &route.servers)?;
         for (agent, link) in ends_of(&route, &mut ends) {
             link.is_in(testbed.sandbox(agent));
         }
-        let measured = testbed.counters(&route).and_then(|before| {
-            let watch = Watch { programs: &route.programs, proxies: &route.proxies };
-            let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
-            let outcome = conduct(&mut ends, &job, target, &watch, &mut asking)?;
-            let gauges = asking.gauges.unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
-            Ok((before, outcome, gauges))
-        });
-        let finished = measured.map(|(before, outcome, gauges)| {
-            let after = testbed.counters(&route);
-            let (job, route, ends, outcome, before) = (&job, &route, &ends, &outcome, &before);
-            self.finish(Over { workload, job, target, route, ends, outcome, before, after, gauges }, testbed)
-        });
+        let hellos: Vec<Hello> = ends_of(&route, &mut ends).map(|(_, link)| link.hello.clone()).collect();
+        let watch = Watch { programs: &route.programs, proxies: &route.proxies };
+        let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
+        let conducted = conduct(&mut ends, &job, target, &watch, &mut asking);
+        let gauges = asking.gauges.unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
+        // What follows can take a while, in which somebody must keep the sessions alive.
         links.put_back(ends, &route.clients, &route.servers);
-        finished
+        let outcome = conducted?;
+        let after = testbed.counters(&route);
+        let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &before);
+        Ok(self.finish(Over { workload, job, target, route, hellos, outcome, before, after, gauges }, testbed))
     }
 
     /// The job with what only the route knows, and where the clients connect to.
@@ -97,7 +98,7 @@ impl Trial<'_> {
     }
 
     fn finish(&self, over: Over<'_>, testbed: &dyn Testbed) -> Done {
-        let Over { workload, job, target, route, ends, outcome, before, after, gauges } = over;
+        let Over { workload, job, target, route, hellos, outcome, before, after, gauges } = over;
         let nodes = |agents: &[AgentId]| -> Vec<String> {
             let node = |agent| route.nodes.iter().find(|(id, _)| id == agent).map(|(_, node)| node.clone());
             agents.iter().map(|agent| node(agent).unwrap_or_else(|| agent.to_string())).collect()
@@ -115,8 +116,8 @@ impl Trial<'_> {
             point: self.point.point.clone(),
             round: self.round,
             target: &Target { name: self.path.name.clone(), address: target, others: Vec::new() },
-            client: &ends.clients[0].hello,
-            server: ends.servers.first().map(|link| &link.hello),
+            client: &hellos[0],
+            server: hellos.get(route.clients.len()),
             nodes: (&client_nodes, &server_nodes),
             cpus: (&cpus(&route.clients), &cpus(&route.servers)),
             link: Some(LinkRate {
@@ -134,10 +135,8 @@ impl Trial<'_> {
             record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));
         }
         let agents = route.clients.iter().chain(&route.servers);
-        let machines: BTreeMap<_, _> = agents
-            .zip(ends.clients.iter().chain(&ends.servers))
-            .map(|(agent, link)| (agent.clone(), link.hello.machine.clone()))
-            .collect();
+        let machines: BTreeMap<_, _> =
+            agents.zip(hellos).map(|(agent, hello)| (agent.clone(), hello.machine.clone())).collect();
         let seen = Seen {
             job,
             clients: &reports(&route.clients, &outcome.clients),

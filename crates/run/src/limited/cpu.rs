@@ -1,11 +1,13 @@
 //! Whether CPUs limited a trial, and whose.
 
+mod owners;
+
 use std::collections::BTreeSet;
 
 use hopbench_model::{EngineKind, Job, NodeCost, Record};
 
 use super::{Limits, Verdict, verdict};
-use crate::words;
+use owners::Owners;
 
 /// A CPU that is busier than this has nothing left to give.
 const FULL: f64 = 0.95;
@@ -13,6 +15,11 @@ const FULL: f64 = 0.95;
 const MOSTLY: f64 = 0.5;
 /// Who used less than this, in cores, is not the one that filled a CPU.
 const LEAST: f64 = 0.5;
+/// What a wait takes a thread at least, s: off the CPU, an interrupt, a wake-up, on the CPU again.
+const WAIT_S: f64 = 10e-6;
+/// A thread that spent less of its time than this on waits hardly waited: one without anything to wait for shows some all
+/// the same, those of the agent's other threads, which read meters.
+const HARDLY: f64 = 0.01;
 
 /// The ends' names.
 pub(crate) const CLIENT: &str = "client";
@@ -40,6 +47,8 @@ pub(crate) struct Process {
     pub(crate) cores: f64,
     /// Threads that can be busy at a time.
     pub(crate) threads: u32,
+    /// How often they gave up the CPU to wait, a second; `None` where nobody says it.
+    pub(crate) waits_per_s: Option<f64>,
 }
 
 impl Burden {
@@ -52,29 +61,36 @@ impl Burden {
     }
 }
 
-/// The end or the proxy whose threads never waited, else whoever filled a CPU.
+/// The end or the proxy whose threads hardly waited, else whoever filled a CPU.
 pub(super) fn full(job: &Job, record: &Record, limits: &Limits) -> Option<Verdict> {
     // A polling thread fills its CPU whatever the traffic does.
     let polls = job.engine == EngineKind::Spin;
     let mut works = limits.burdens.iter().filter(|burden| !(polls && burden.is_end()));
-    if let Some(found) = works.find_map(|burden| never_waited(burden, &record.cost.nodes, limits.one_machine)) {
+    if let Some(found) = works.find_map(|burden| hardly_waited(burden, &record.cost.nodes, limits.one_machine)) {
         return Some(found);
     }
+    // By hand the server can be a program that nobody meters; it may well be on this machine.
+    let unmetered = !polls && limits.burdens.iter().all(|burden| burden.who != SERVER);
     let mut other = None;
     for node in &record.cost.nodes {
         let here: Vec<&Burden> = limits.burdens.iter().filter(|b| limits.one_machine || b.node == node.name).collect();
         for (cpu, busy) in node.per_cpu_busy.iter().enumerate().filter(|(_, busy)| **busy >= FULL) {
-            let softirq = node.per_cpu_softirq.get(cpu).copied().unwrap_or(0.0);
+            let softirq = softirq(node, cpu);
             let owners: Vec<&Burden> = here.iter().copied().filter(|burden| burden.may_use(cpu)).collect();
             let at = format!("CPU {cpu} was busy {:.0} %, {:.0} % in softirq", busy * 100.0, softirq * 100.0);
             let found = match (owners.is_empty(), softirq >= MOSTLY) {
                 (false, true) => return Some(verdict("softirq", format!("{at}; {}", Owners::of(&owners).whose(cpu)))),
                 // Packets of the path are forwarded on the CPUs of nodes between its ends, too.
                 (true, true) => verdict("softirq", format!("{at}; neither end may use it")),
-                // What others do where no end may run takes nothing from the trial.
+                // What others do where no end may run takes nothing from the trial; only of a server that nobody meters
+                // is not known where it may run.
+                (true, false) if unmetered => verdict(
+                    "cpu:other",
+                    format!("{at}; no end that is metered may use it, and the server is none of these"),
+                ),
                 (true, false) => continue,
                 (false, false) if polls => continue,
-                (false, false) => match blame(&owners, cpu, &at) {
+                (false, false) => match blame(&owners, node, unmetered, cpu, &at) {
                     Ok(found) => return Some(found),
                     Err(found) => found,
                 },
@@ -85,35 +101,73 @@ pub(super) fn full(job: &Job, record: &Record, limits: &Limits) -> Option<Verdic
     other
 }
 
-/// A thread that never waits is the limit even when the scheduler moves it between CPUs.
-fn never_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Option<Verdict> {
+fn softirq(node: &NodeCost, cpu: usize) -> f64 {
+    node.per_cpu_softirq.get(cpu).copied().unwrap_or(0.0)
+}
+
+/// A thread that hardly waits is the limit even when the scheduler moves it between CPUs. Where such a CPU processed
+/// packets for most of its time, that is the limit: the kernel charges the thread that it interrupts.
+fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Option<Verdict> {
     // A gateway's node may have no end that read its CPUs.
     let node = nodes.iter().find(|node| node.name == burden.node).or_else(|| nodes.first().filter(|_| one_machine));
     let of_node = node.map_or(0, |node| node.per_cpu_busy.len());
     let cpus = burden.cpus.as_ref().map_or(of_node, BTreeSet::len);
     burden.processes.iter().find_map(|process| {
-        let Process { cores, threads } = *process;
+        let Process { cores, threads, waits_per_s } = *process;
         // Threads that share a CPU do wait, for each other.
         let most = if cpus == 0 { threads as usize } else { cpus.min(threads as usize) };
-        (most > 0 && cores >= FULL * most as f64).then(|| {
-            let why = match (most < threads as usize, threads) {
-                (true, _) => format!("its {threads} threads used {cores:.2} cores of the {most} that they may use"),
-                (false, 1) => format!("its thread used {cores:.2} cores: it never waited"),
-                (false, _) => format!("its {threads} threads used {cores:.2} cores: they never waited"),
-            };
-            verdict(&by(&burden.who), why)
+        let waited = waits_per_s.is_some_and(|waits| waits * WAIT_S >= HARDLY * most as f64);
+        if most == 0 || waited || cores < FULL * most as f64 {
+            return None;
+        }
+        let why = match (most < threads as usize, threads, waits_per_s) {
+            (true, ..) => format!("its {threads} threads used {cores:.2} cores of the {most} that they may use"),
+            (_, 1, None) => format!("its thread used {cores:.2} cores: it hardly waited"),
+            (_, 1, Some(waits)) => format!("its thread used {cores:.2} cores and waited {waits:.0} times a second"),
+            (_, _, None) => format!("its {threads} threads used {cores:.2} cores: they hardly waited"),
+            (_, _, Some(waits)) => {
+                format!("its {threads} threads used {cores:.2} cores and waited {waits:.0} times a second together")
+            }
+        };
+        let packets = node.and_then(|node| interrupted(burden, node, most));
+        Some(match packets {
+            Some(at) => verdict("softirq", format!("{at}; of the {}: {why}", burden.who)),
+            None => verdict(&by(&burden.who), why),
         })
     })
 }
 
-/// Who filled a CPU, of those that may use it; `Err`: none of them did.
-fn blame(owners: &[&Burden], cpu: usize, at: &str) -> Result<Verdict, Verdict> {
+/// The CPU that processed packets for most of its time, if an end needed it: fewer other ones were full than it has `busy`
+/// threads.
+fn interrupted(burden: &Burden, node: &NodeCost, busy: usize) -> Option<String> {
+    let all = node.per_cpu_busy.iter().enumerate();
+    let full: Vec<usize> =
+        all.filter(|(cpu, busy)| **busy >= FULL && burden.may_use(*cpu)).map(|(cpu, _)| cpu).collect();
+    let (packets, others): (Vec<usize>, Vec<usize>) = full.into_iter().partition(|cpu| softirq(node, *cpu) >= MOSTLY);
+    let cpu = *packets.first().filter(|_| others.len() < busy)?;
+    let share = softirq(node, cpu) * 100.0;
+    Some(format!("CPU {cpu} was busy {:.0} %, {share:.0} % in softirq", node.per_cpu_busy[cpu] * 100.0))
+}
+
+/// Who filled a CPU, of those that may use it; `Err`: none of them did. Where a server is `unmetered`, all that nobody
+/// accounts for on these CPUs may be its.
+fn blame(owners: &[&Burden], node: &NodeCost, unmetered: bool, cpu: usize, at: &str) -> Result<Verdict, Verdict> {
+    let on_theirs = |(cpu, busy): (usize, &f64)| owners.iter().any(|owner| owner.may_use(cpu)).then_some(*busy);
+    let busy: f64 = node.per_cpu_busy.iter().enumerate().filter_map(on_theirs).sum();
     let owners = Owners::of(owners);
-    let why = format!("{at}; {}: {}", owners.whose(cpu), owners.used());
+    let rest = (busy - owners.all().map(|owner| owner.cores).sum::<f64>()).max(0.0);
+    let why = if unmetered {
+        let on = owners.shared(cpu);
+        format!("{at}; on {on} {} and what is not metered {rest:.2}, of which the server may be a part", owners.used())
+    } else {
+        format!("{at}; {}: {}", owners.whose(cpu), owners.used())
+    };
     // Of equals the first.
     let most = owners.0.iter().rev().max_by(|a, b| cores(&a.1).total_cmp(&cores(&b.1)));
     match most {
-        Some((who, burdens)) if cores(burdens) >= LEAST => Ok(verdict(&by(who), why)),
+        Some((who, burdens)) if cores(burdens) >= LEAST && !(unmetered && rest > cores(burdens)) => {
+            Ok(verdict(&by(who), why))
+        }
         _ => Err(verdict("cpu:other", why)),
     }
 }
@@ -126,72 +180,5 @@ fn cores(burdens: &[&Burden]) -> f64 {
     burdens.iter().map(|burden| burden.cores).sum()
 }
 
-/// Those that may use a CPU, by name, in the order of the burdens.
-struct Owners<'a>(Vec<(&'a str, Vec<&'a Burden>)>);
-
-impl<'a> Owners<'a> {
-    fn of(owners: &[&'a Burden]) -> Self {
-        let mut out: Vec<(&str, Vec<&Burden>)> = Vec::new();
-        for &burden in owners {
-            match out.iter_mut().find(|(who, _)| *who == burden.who) {
-                Some((_, known)) => known.push(burden),
-                None => out.push((&burden.who, vec![burden])),
-            }
-        }
-        Self(out)
-    }
-
-    fn all(&self) -> impl Iterator<Item = &'a Burden> {
-        self.0.iter().flat_map(|(_, burdens)| burdens.iter().copied())
-    }
-
-    /// Whose CPU it is.
-    fn whose(&self, cpu: usize) -> String {
-        match &self.0[..] {
-            [] => "neither end may use it".to_owned(),
-            [(who, burdens)] => {
-                let owner = the(who, burdens.len());
-                let held = burdens.iter().all(|burden| burden.cpus.is_some());
-                if held { format!("it is the CPU of {owner}") } else { format!("only {owner} may use it") }
-            }
-            several => format!("{} share {}", together(several), self.shared(cpu)),
-        }
-    }
-
-    /// What all of them share.
-    fn shared(&self, cpu: usize) -> String {
-        let sets: BTreeSet<Option<&BTreeSet<usize>>> = self.all().map(|burden| burden.cpus.as_ref()).collect();
-        match sets.iter().collect::<Vec<_>>()[..] {
-            [None] => "all CPUs".to_owned(),
-            [Some(same)] => words::cpus(&same.iter().copied().collect::<Vec<_>>()),
-            _ => format!("CPU {cpu}"),
-        }
-    }
-
-    /// What they used.
-    fn used(&self) -> String {
-        let used = |(who, burdens): &(&str, Vec<&Burden>)| {
-            let together = if burdens.len() > 1 { " together" } else { "" };
-            let the = if burdens.len() > 1 { "the " } else { "" };
-            format!("{the}{} used {:.2} cores{together}", self::the(who, burdens.len()), cores(burdens))
-        };
-        self.0.iter().map(used).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// `the client`, `20 clients`.
-fn the(who: &str, count: usize) -> String {
-    if count == 1 { format!("the {who}") } else { format!("{count} {who}s") }
-}
-
-/// `both ends`; with proxies `the client, the client-sidecar and the server`.
-fn together(owners: &[(&str, Vec<&Burden>)]) -> String {
-    if owners.iter().map(|(who, _)| *who).eq([CLIENT, SERVER]) {
-        return "both ends".to_owned();
-    }
-    let names: Vec<String> = owners.iter().map(|(who, burdens)| the(who, burdens.len())).collect();
-    match names.split_last() {
-        Some((last, first)) => format!("{} and {last}", first.join(", ")),
-        None => String::new(),
-    }
-}
+#[cfg(test)]
+mod tests;

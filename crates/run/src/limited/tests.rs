@@ -4,27 +4,33 @@ use serde_json::json;
 use super::*;
 use crate::sample::{self, record};
 
-fn job(workload: &str) -> Job {
+pub(super) fn job(workload: &str) -> Job {
     sample::job(workload, json!({"size": "1472B"}))
 }
 
 /// An end whose one thread used so many cores.
-fn end(who: &str, cores: f64, cpus: Option<&[usize]>) -> Burden {
+pub(super) fn end(who: &str, cores: f64, cpus: Option<&[usize]>) -> Burden {
     let node = if who.starts_with(CLIENT) { "a" } else { "b" }.to_owned();
     let cpus = cpus.map(|cpus| cpus.iter().copied().collect());
-    Burden { who: who.to_owned(), node, cores, processes: vec![Process { cores, threads: 1 }], cpus }
+    Burden { who: who.to_owned(), node, cores, processes: vec![Process { cores, threads: 1, waits_per_s: None }], cpus }
 }
 
+/// 956.4 Mbit/s of TCP payload.
+const LINK: LinkRate = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
+
 fn by(workload: &str, metrics: &[(&str, f64)], [client, server]: [f64; 2]) -> String {
-    // 956.4 Mbit/s of TCP payload.
-    let link = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
     let burdens = vec![end(CLIENT, client, None), end(SERVER, server, None)];
-    limited(&job(workload), &record(metrics), &Limits { burdens, one_machine: true, link: Some(link), proxied: false })
+    limited(&job(workload), &record(metrics), &Limits { burdens, one_machine: true, link: Some(LINK), proxied: false })
         .0
 }
 
+fn on_link(workload: &str, metrics: &[(&str, f64)]) -> (String, String) {
+    let limits = Limits { burdens: vec![], one_machine: true, link: Some(LINK), proxied: false };
+    limited(&job(workload), &record(metrics), &limits)
+}
+
 /// The verdict on a closed loop on one machine whose CPUs were so busy, and so much of that in softirq.
-fn on_cpus(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, String) {
+pub(super) fn on_cpus(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, String) {
     let mut record = record(&[("requests_per_s", 1000.0)]);
     let (per_cpu_busy, per_cpu_softirq) = cpus.iter().copied().unzip();
     record.cost.nodes = ["a", "b"]
@@ -62,6 +68,18 @@ fn a_full_link_is_the_limit_whatever_else_is_busy() {
     assert_eq!(by("stream", &full, [1.0, 1.0]), "nic", "a full link drops, and so bytes are sent again");
     assert_eq!(by("http", &[("received_bits_per_s", 920e6), ("sent_bits_per_s", 1e6)], [0.1, 0.1]), "nic");
     assert_eq!(by("stream", &[("sent_bits_per_s", 800e6), ("received_bits_per_s", 799e6)], [0.3, 1.0]), "cpu:server");
+}
+
+#[test]
+fn a_link_carries_what_arrives_and_not_what_is_written() {
+    // A queue in front of the link takes more than the link does, for a while.
+    let filling = |arrived| [("sent_bits_per_s", 1200e6), ("received_bits_per_s", arrived)];
+    assert_eq!(by("stream", &filling(800e6), [0.1, 0.1]), "unknown");
+    let (name, why) = on_link("stream", &filling(940e6));
+    assert_eq!(name, "nic");
+    assert_eq!(why, "940 Mbit/s of payload, of the 956 that a link of 1000 Mbit/s carries");
+    // Both figures of exchanges are the client's: what it sent was answered.
+    assert_eq!(on_link("rr", &[("sent_bits_per_s", 940e6), ("received_bits_per_s", 1e6)]).0, "nic");
 }
 
 #[test]
@@ -129,15 +147,18 @@ fn each_direction_has_the_rate_that_was_asked_for() {
 fn a_process_is_measured_by_its_own_threads() {
     let nginx = |workers: &[f64]| {
         let cores = workers.iter().sum();
-        let processes = workers.iter().map(|cores| Process { cores: *cores, threads: 1 }).collect();
+        let processes = workers.iter().map(|cores| Process { cores: *cores, threads: 1, waits_per_s: None }).collect();
         Burden { processes, ..end(SERVER, cores, None) }
     };
-    let client = |cores, threads| Burden { processes: vec![Process { cores, threads }], ..end(CLIENT, cores, None) };
+    let client = |cores, threads| Burden {
+        processes: vec![Process { cores, threads, waits_per_s: None }],
+        ..end(CLIENT, cores, None)
+    };
     let idle = [(0.5, 0.0); 64];
     let (name, why) = on_cpus(vec![client(4.0, 16), nginx(&[0.0, 0.99])], &idle);
-    assert_eq!((name.as_str(), why.as_str()), ("cpu:server", "its thread used 0.99 cores: it never waited"));
+    assert_eq!((name.as_str(), why.as_str()), ("cpu:server", "its thread used 0.99 cores: it hardly waited"));
     let (name, _) = on_cpus(vec![client(0.3, 1), nginx(&[0.3; 5])], &idle);
-    assert_eq!(name, "unknown", "five workers that wait most of the time are not one that never does");
+    assert_eq!(name, "unknown", "five workers that wait most of the time are not one that hardly does");
     assert_eq!(on_cpus(vec![client(15.9, 16), nginx(&[0.5])], &idle).0, "cpu:client");
     // More threads than CPUs can be as busy as these.
     let held = Burden { cpus: Some([2, 3].into()), ..client(1.95, 16) };
@@ -212,17 +233,17 @@ fn a_late_generator_is_told_in_a_unit_that_reads() {
 
 /// A proxy with so many workers.
 fn proxy(who: &str, cores: f64, workers: u32, cpus: Option<&[usize]>) -> Burden {
-    Burden { processes: vec![Process { cores, threads: workers }], ..end(who, cores, cpus) }
+    Burden { processes: vec![Process { cores, threads: workers, waits_per_s: None }], ..end(who, cores, cpus) }
 }
 
 #[test]
-fn a_proxy_whose_workers_never_wait_is_the_limit() {
+fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
     let idle = [(0.5, 0.0); 8];
     let with = |one: Burden| on_cpus(vec![end(CLIENT, 0.5, None), end(SERVER, 0.4, None), one], &idle);
     let (name, why) = with(proxy("client-sidecar", 1.93, 2, None));
     assert_eq!(
         (name.as_str(), why.as_str()),
-        ("cpu:client-sidecar", "its 2 threads used 1.93 cores: they never waited")
+        ("cpu:client-sidecar", "its 2 threads used 1.93 cores: they hardly waited")
     );
     assert_eq!(with(proxy("policy", 0.97, 1, None)).0, "cpu:policy");
     assert_eq!(with(proxy("gateway", 1.2, 2, None)).0, "unknown", "one of two could have taken more");
@@ -318,7 +339,7 @@ fn a_full_cpu_is_who_has_the_largest_share_of_it() {
     assert!(why.ends_with("it is the CPU of the gateway: the gateway used 0.80 cores"), "{why}");
     // Two servers' sidecars are of one sort.
     let mut sidecars = vec![proxy("server-sidecar", 0.45, 4, Some(&[0])); 2];
-    sidecars.push(end(CLIENT, 0.5, Some(&[1])));
+    sidecars.extend([end(CLIENT, 0.5, Some(&[1])), end(SERVER, 0.1, Some(&[1]))]);
     let (name, why) = on_cpus(sidecars, &[(1.0, 0.1), (0.6, 0.0)]);
     assert_eq!(name, "cpu:server-sidecar");
     assert!(why.ends_with("the CPU of 2 server-sidecars: the 2 server-sidecars used 0.90 cores together"), "{why}");

@@ -5,11 +5,13 @@
 mod bed;
 mod disk;
 mod failures;
+mod far;
 mod hangs;
 mod onlooker;
 mod plans;
 mod proxies;
 mod relay;
+mod remote;
 mod resume;
 mod rounds;
 mod several;

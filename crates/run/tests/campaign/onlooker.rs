@@ -6,9 +6,9 @@ use hopbench_agent::hello;
 use hopbench_model::{Fault, Plan, Record, RunFile, Tick};
 use hopbench_run::results::{Folder, TrialId, read};
 use hopbench_run::{Campaign, Ended, Event, Finished, Observer, new_run};
+use hopbench_testbed::Testbed;
 use hopbench_wire::Role;
 
-use crate::bed::Bed;
 
 /// Writes down what happens; interrupts after so many ticks.
 #[derive(Debug, Default)]
@@ -51,14 +51,14 @@ impl Observer for Onlooker {
 }
 
 /// Runs a plan into a new folder.
-pub(crate) fn run(plan: Plan, dir: &Path, bed: &mut Bed, onlooker: &mut Onlooker) -> Result<Ended, Fault> {
+pub(crate) fn run(plan: Plan, dir: &Path, bed: &mut dyn Testbed, onlooker: &mut Onlooker) -> Result<Ended, Fault> {
     let ours = hello();
     let folder = Folder::create(dir, new_run(plan, "name: test\n".to_owned(), &ours)?)?;
     over(Campaign::new(folder, ours).run(bed, onlooker), onlooker)
 }
 
 /// Goes on with the run in a folder.
-pub(crate) fn resume(dir: &Path, bed: &mut Bed, onlooker: &mut Onlooker) -> Result<Ended, Fault> {
+pub(crate) fn resume(dir: &Path, bed: &mut dyn Testbed, onlooker: &mut Onlooker) -> Result<Ended, Fault> {
     let (folder, resumed) = Folder::resume(dir)?;
     over(Campaign::resume(folder, resumed, hello()).run(bed, onlooker), onlooker)
 }

@@ -241,3 +241,37 @@ fn records_say_in_which_session_they_were_measured() {
     let old_run: RunFile = serde_json::from_value(json(serde_json::to_value(&run).unwrap())).unwrap();
     assert_eq!((old.session, old_run.session), (1, 1));
 }
+
+#[test]
+fn a_cell_that_was_measured_is_not_skipped_when_it_cannot_be_measured_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let without =
+        |paths: &[&str]| Bed { unsupported: paths.iter().map(|p| (*p).to_owned()).collect(), ..Bed::default() };
+    let plan = plan(vec![path("x", 1, 1), path("y", 1, 1), path("z", 1, 1), path("w", 1, 1)], latency(&[1]), 2);
+    // z and w cannot be measured at first; of x round 1 is measured and round 2 is lost.
+    run(plan, dir.path(), &mut without(&["z", "w"]), &mut Onlooker::default()).unwrap();
+    let all = fs::read_to_string(records(dir.path())).unwrap();
+    let kept = |line: &&str| {
+        let record: Record = serde_json::from_str(line).unwrap();
+        (record.path.as_str(), record.round) != ("x", 2)
+    };
+    let lines: String = all.lines().filter(kept).map(|line| format!("{line}\n")).collect();
+    fs::write(records(dir.path()), lines).unwrap();
+    // Then x and y cannot, nor still z, and w can.
+    let mut onlooker = Onlooker::default();
+    let ended = resume(dir.path(), &mut without(&["x", "y", "z"]), &mut onlooker).unwrap();
+    assert_eq!(
+        (ended.good, ended.failures, onlooker.skipped.as_slice()),
+        (2, 1, &["z: this bed does not do it".to_owned()][..])
+    );
+    let (file, all) = contents(dir.path());
+    let skipped: Vec<&str> = file.skipped.iter().map(|cell| cell.path.as_str()).collect();
+    assert_eq!((file.status, skipped, all.len()), (RunStatus::Incomplete, vec!["z"], 5));
+    let failure = &file.failures[0];
+    assert_eq!((file.failures.len(), failure.path.as_str(), failure.round), (1, "x", 2));
+    assert_eq!(failure.reason, "it cannot be measured any more: this bed does not do it");
+    // Where all can be measured again, nothing is left of that.
+    resume(dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    let (file, all) = contents(dir.path());
+    assert_eq!((file.status, file.skipped.len(), file.failures.len(), all.len()), (RunStatus::Complete, 0, 0, 8));
+}

@@ -3,13 +3,15 @@
 use hopbench_model::MeshMode;
 use serde_json::{Map, Value, json};
 
-use super::{NAME, NODE, described};
+use super::testbed::{ENDPOINT, LABEL};
+use super::{NAME, described};
 use crate::vocabulary::Vocabulary;
 
-/// `places:`.
-pub(super) fn places() -> Value {
-    let kinds = json!({"$ref": "#/$defs/kinds"});
-    let pair = json!({"type": "string", "pattern": format!("^ *{NODE} *-> *{NODE} *$")});
+/// `places:`, made of the words with this prefix.
+fn places(prefix: &str, node: &str) -> Value {
+    let of = |name: &str| json!({"$ref": format!("#/$defs/{prefix}{name}")});
+    let kinds = of("kinds");
+    let pair = json!({"type": "string", "pattern": format!("^ *{node} *-> *{node} *$")});
     let long = json!({
         "type": "object", "additionalProperties": false,
         "properties": {
@@ -20,32 +22,45 @@ pub(super) fn places() -> Value {
                 pair.clone(),
                 {"type": "object", "minProperties": 1, "propertyNames": {"pattern": NAME}, "additionalProperties": pair},
             ], "description": "From which node to which; from the first to the second without it"},
-            "via": one_or_several(&json!({"$ref": "#/$defs/via"})),
-            "mesh": one_or_several(&json!({"$ref": "#/$defs/mode"})),
+            "via": one_or_several(&of("via")),
+            "mesh": one_or_several(&of("mode")),
         },
         "oneOf": [
             {"required": ["kinds"], "not": {"anyOf": [{"required": ["from"]}, {"required": ["to"]}]}},
             {"required": ["from", "to"], "not": {"required": ["kinds"]}},
         ],
     });
-    let short = json!({"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/kind"}});
+    let short = json!({"type": "array", "minItems": 1, "items": of("kind")});
     described(json!({"anyOf": [short, long]}), "Many paths at once: FROM-TO[.NODES][.VIA][.MESH]")
 }
 
-/// What paths are made of, by name.
-pub(super) fn definitions(vocabulary: &Vocabulary) -> Map<String, Value> {
-    // Runtimes are put around pods only, and sidecars beside pods that have none.
-    let names =
-        |pod: bool| vocabulary.networks.iter().filter(|n| n.pod || !pod).map(|n| n.name).collect::<Vec<_>>().join("|");
-    let runtimes = vocabulary.runtime_names().join("|");
-    let kind = match runtimes.as_str() {
-        "" => format!("({})", names(false)),
-        _ => format!("({}|({})\\+({runtimes}))", names(false), names(true)),
+/// What paths are made of, by name: `path`, `places` and what they refer to, behind a prefix. `node` is what the name of
+/// a node looks like.
+pub(super) fn definitions(prefix: &str, vocabulary: &Vocabulary, node: &str) -> Map<String, Value> {
+    // Runtimes are put around pods only, and in a lab sidecars beside pods that have none. Where any name is a runtime,
+    // a scenario may have network kinds of its own, too.
+    let open = vocabulary.any_runtime;
+    let names = |pod: bool| {
+        let known = vocabulary.networks.iter().filter(|n| n.pod || !pod).map(|n| n.name.as_str());
+        known.collect::<Vec<_>>().join("|")
     };
-    let place = format!("{kind}@{NODE}");
-    let pod = format!("({})@{NODE}", names(true));
-    let from_pods = format!("(direct|cluster-ip|node-port@{NODE})");
-    let way = format!("(direct|cluster-ip|(node-port|gateway)@{NODE})");
+    let own = format!("(?!host[+@]){LABEL}");
+    let (any, pods) = if open { (LABEL.to_owned(), own) } else { (names(false), names(true)) };
+    let runtimes = if open { LABEL.to_owned() } else { vocabulary.runtime_names().join("|") };
+    let kind = match runtimes.as_str() {
+        "" => format!("({any})"),
+        _ => format!("({any}|({pods})\\+({runtimes}))"),
+    };
+    let place = format!("{kind}@{node}");
+    let pod = match pods.as_str() {
+        // No text is like this.
+        "" => "(?!)".to_owned(),
+        _ if vocabulary.sidecars_in_runtimes => format!("({pods})(\\+({runtimes}))?@{node}"),
+        _ => format!("({pods})@{node}"),
+    };
+    let direct = format!("direct|cluster-ip|load-balancer|node-port@{node}|address@{ENDPOINT}");
+    let from_pods = format!("({direct})");
+    let way = format!("({direct}|gateway{}@{node})", if open { "|gateway" } else { "" });
     let about: Vec<String> = vocabulary.networks.iter().map(|n| format!("{}: {}", n.name, n.summary)).collect();
     let about = about.join("; ");
     let place_schema = json!({"type": "string", "pattern": format!("^{place}$"), "description": about});
@@ -58,15 +73,16 @@ pub(super) fn definitions(vocabulary: &Vocabulary) -> Map<String, Value> {
     ];
     let asks = |modes: [MeshMode; 2]| json!({"properties": {"mesh": {"enum": modes}}, "required": ["mesh"]});
     let matches = |pattern: &str| json!({"pattern": format!("^{pattern}$")});
+    let of = |name: &str| json!({"$ref": format!("#/$defs/{prefix}{name}")});
     let path = json!({"anyOf": [
         {"type": "string", "pattern": format!("^({})$", short.join("|"))},
         {
             "type": "object", "additionalProperties": false, "required": ["from", "to"],
             "properties": {
-                "from": place_schema, "to": place_schema, "via": {"$ref": "#/$defs/via"},
+                "from": place_schema, "to": place_schema, "via": of("via"),
                 "clients": described(ends.clone(), "Clients, each a pod of its own"),
                 "backends": described(ends, "Servers behind the Service or gateway"),
-                "mesh": {"$ref": "#/$defs/mode"},
+                "mesh": of("mode"),
             },
             "allOf": [
                 {"if": asks([MeshMode::Server, MeshMode::Both]), "then": {"properties": {"to": matches(&pod)}}},
@@ -77,13 +93,15 @@ pub(super) fn definitions(vocabulary: &Vocabulary) -> Map<String, Value> {
     ]});
     let modes: Vec<String> = MeshMode::ALL.iter().map(|mode| format!("{mode}: {}", mode.summary())).collect();
     let mode = json!({"enum": MeshMode::ALL, "default": MeshMode::None, "description": modes.join("; ")});
-    Map::from_iter([
-        ("kind".to_owned(), json!({"type": "string", "pattern": format!("^{kind}$"), "description": about})),
-        ("kinds".to_owned(), one_or_several(&json!({"$ref": "#/$defs/kind"}))),
-        ("via".to_owned(), json!({"type": "string", "pattern": format!("^{way}$")})),
-        ("mode".to_owned(), mode),
-        ("path".to_owned(), path),
-    ])
+    let all = [
+        ("kind", json!({"type": "string", "pattern": format!("^{kind}$"), "description": about})),
+        ("kinds", one_or_several(&of("kind"))),
+        ("via", json!({"type": "string", "pattern": format!("^{way}$")})),
+        ("mode", mode),
+        ("path", path),
+        ("places", places(prefix, node)),
+    ];
+    all.into_iter().map(|(name, schema)| (format!("{prefix}{name}"), schema)).collect()
 }
 
 fn one_or_several(one: &Value) -> Value {

@@ -1,11 +1,44 @@
 //! What the tests share.
 
 use hopbench_model::Plan;
-use hopbench_scenario::{Network, Overrides, ScenarioProblem, Server, Vocabulary, read};
+use hopbench_scenario::{
+    Network, Overrides, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies, Vocabulary, read,
+};
 
-/// A testbed's words. No host here holds both ends of a `vlan` path, so that the reader's rule for that shows.
+fn network(name: &str, pod: bool) -> Network {
+    Network { name: name.to_owned(), summary: "a way".to_owned(), pod, both_ends: name != "vlan" }
+}
+
+fn nginx() -> Vec<Server> {
+    let (name, summary) = ("nginx".to_owned(), "a web server".to_owned());
+    vec![Server { name, summary, request: format!("/bytes/{}", Server::BYTES) }]
+}
+
+/// The testbeds' words.
+pub(crate) fn vocabularies() -> Vocabularies {
+    let networks = |names: &[&str]| names.iter().map(|name| network(name, *name != "host")).collect();
+    let runtimes = vec![("runsc".to_owned(), "gVisor".to_owned())];
+    Vocabularies {
+        lab: vocabulary(),
+        kubernetes: Vocabulary {
+            networks: networks(&["host", "pod", "bridge", "overlay", "ptp", "macvlan", "eni"]),
+            runtimes,
+            any_runtime: true,
+            sidecars_in_runtimes: true,
+            servers: nginx(),
+        },
+        hosts: Vocabulary {
+            networks: networks(&["host"]),
+            runtimes: Vec::new(),
+            any_runtime: false,
+            sidecars_in_runtimes: false,
+            servers: Vec::new(),
+        },
+    }
+}
+
+/// A lab's words. No host here holds both ends of a `vlan` path, so that the reader's rule for that shows.
 pub(crate) fn vocabulary() -> Vocabulary {
-    let network = |name, pod| Network { name, summary: "a way", pod, both_ends: name != "vlan" };
     Vocabulary {
         networks: vec![
             network("host", false),
@@ -16,14 +49,37 @@ pub(crate) fn vocabulary() -> Vocabulary {
             network("eni", true),
             network("vlan", true),
         ],
-        runtimes: vec![("runsc", "gVisor")],
-        servers: vec![Server { name: "nginx", summary: "a web server", sized: "/bytes/" }],
+        runtimes: vec![("runsc".to_owned(), "gVisor".to_owned())],
+        any_runtime: false,
+        sidecars_in_runtimes: false,
+        servers: nginx(),
     }
 }
 
 /// Reads a scenario with nothing overridden and 1 as the new seed.
 pub(crate) fn try_plan(text: &str) -> Result<Plan, Vec<ScenarioProblem>> {
-    read("x.yaml", text, &vocabulary(), &Overrides { new_seed: 1, ..Overrides::default() })
+    try_with(text, &Overrides::default()).map(|resolved| resolved.plan)
+}
+
+/// The same, with this overridden.
+pub(crate) fn try_with(text: &str, overrides: &Overrides) -> Result<Resolved, Vec<ScenarioProblem>> {
+    read("x.yaml", text, &vocabularies(), &Overrides { new_seed: 1, ..overrides.clone() })
+}
+
+/// `--testbed NAME`.
+pub(crate) fn testbed(name: &str) -> Overrides {
+    Overrides { testbed: Some(TestbedChoice::Named(name.to_owned())), ..Overrides::default() }
+}
+
+/// `--testbed FILE`, with this in the file.
+pub(crate) fn testbed_file(text: &str) -> Overrides {
+    let file = TestbedChoice::File { name: "bed.yaml".to_owned(), text: text.to_owned() };
+    Overrides { testbed: Some(file), ..Overrides::default() }
+}
+
+/// What became of a scenario that must be right.
+pub(crate) fn resolved(text: &str, overrides: &Overrides) -> Resolved {
+    try_with(text, overrides).unwrap_or_else(|problems| panic!("{text}\n{}", lines(&problems)))
 }
 
 /// The plan of a scenario that must be right.

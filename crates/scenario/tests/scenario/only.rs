@@ -4,7 +4,7 @@ use hopbench_model::units::Span;
 use hopbench_model::{Plan, SECOND};
 use hopbench_scenario::{Overrides, read};
 
-use crate::common::{lines, vocabulary};
+use crate::common::{lines, vocabularies};
 
 const TEXT: &str = "name: x\nrounds: 2\nseed: 5\nbaseline: host\n\
     paths: {host: host@a -> host@b, overlay: overlay@a -> overlay@b, overlay2: overlay@a -> overlay@c}\n\
@@ -12,7 +12,7 @@ const TEXT: &str = "name: x\nrounds: 2\nseed: 5\nbaseline: host\n\
     echo: {ping: {count: 3, every: 10ms}}\n";
 
 fn with(overrides: &Overrides) -> Result<Plan, String> {
-    read("x.yaml", TEXT, &vocabulary(), overrides).map_err(|problems| lines(&problems))
+    read("x.yaml", TEXT, &vocabularies(), overrides).map(|resolved| resolved.plan).map_err(|problems| lines(&problems))
 }
 
 fn only(filters: &[&str]) -> Result<Vec<String>, String> {
@@ -84,8 +84,8 @@ fn the_command_line_wins() {
     }
     assert_eq!(with(&Overrides::default()).expect("a plan").seed, 5, "the scenario's");
     let text = TEXT.replace("seed: 5\n", "");
-    let new = read("x.yaml", &text, &vocabulary(), &Overrides { new_seed: 3, ..Overrides::default() });
-    assert_eq!(new.expect("a plan").seed, 3);
+    let new = read("x.yaml", &text, &vocabularies(), &Overrides { new_seed: 3, ..Overrides::default() });
+    assert_eq!(new.expect("a plan").plan.seed, 3);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use hopbench_model::{Plan, Variant, Via};
 use hopbench_scenario::{MOST_CELLS, Overrides, SHIPPED, read};
 use proptest::prelude::*;
 
-use crate::common::{plan, try_plan, vocabulary};
+use crate::common::{plan, try_plan, vocabularies, vocabulary};
 
 /// What every plan must be.
 fn is_sound(plan: &Plan) {
@@ -217,8 +217,8 @@ proptest! {
     #[test]
     fn no_filter_panics(filter in "[a-z=,*?0-9:.]{0,30}") {
         let overrides = Overrides { only: vec![filter], ..Overrides::default() };
-        if let Ok(plan) = read("x.yaml", SHIPPED[0].text, &vocabulary(), &overrides) {
-            is_sound(&plan);
+        if let Ok(resolved) = read("x.yaml", SHIPPED[0].text, &vocabularies(), &overrides) {
+            is_sound(&resolved.plan);
         }
     }
 }

@@ -4,10 +4,10 @@ use hopbench_scenario::{SHIPPED, schema};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::common::{try_plan, vocabulary, with};
+use crate::common::{try_plan, vocabularies, with};
 
 fn validator() -> Validator {
-    let schema = schema(&vocabulary());
+    let schema = schema(&vocabularies());
     jsonschema::meta::validate(&schema).expect("a valid schema");
     jsonschema::draft202012::new(&schema).expect("a schema of 2020-12")
 }
@@ -52,7 +52,8 @@ fn mutated_scenarios_are_not() {
             ("/time", json!("soon")),
             ("/workloads", json!({})),
             ("/baseline", json!(["host"])),
-            ("/testbed", json!("kubernetes")),
+            ("/testbed", json!("kubernets")),
+            ("/testbed", json!({"kubernetes": 3})),
         ] {
             let mut mutated = value.clone();
             *mutated.pointer_mut(pointer).expect("a value") = wrong;
@@ -235,7 +236,7 @@ fn both_take_the_same_meshes() {
 
 #[test]
 fn every_key_is_described() {
-    let schema = schema(&vocabulary());
+    let schema = schema(&vocabularies());
     let rr = &schema["$defs"]["rr"]["properties"];
     assert_eq!(rr["size"]["description"], "Bytes of a request; a sweep like 1:256KiB:*64 measures each");
     let described = |what: &str, properties: &Value, least: usize| {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{plan, vocabulary};
+use crate::common::{plan, vocabularies};
 use hopbench_model::{MeshMode, Plan, SECOND, Schedule, TestbedSpec, Variant, Via};
 use hopbench_scenario::{Overrides, SHIPPED, read, shipped};
 
@@ -160,7 +160,7 @@ fn cni_matrix() {
     let plan = resolved("cni-matrix");
     assert_eq!(plan.paths.len(), 18);
     assert!(names(&plan).contains(&"eni-ptp.cross-zone"));
-    let TestbedSpec::Lab(lab) = &plan.testbed;
+    let TestbedSpec::Lab(lab) = &plan.testbed else { panic!("no lab: {:?}", plan.testbed) };
     assert!(lab.nodes.iter().all(|node| node.link_bits_per_s.is_some()), "a share needs a nominal rate");
     let zone = |name: &str| lab.nodes.iter().find(|n| n.name == name).map(|n| n.zone.as_str());
     for path in &plan.paths {
@@ -196,7 +196,7 @@ fn max_throughput() {
 fn a_plan_survives_json() {
     for scenario in SHIPPED {
         let overrides = Overrides { new_seed: u64::MAX, ..Overrides::default() };
-        let plan = read(scenario.name, scenario.text, &vocabulary(), &overrides).expect("a plan");
+        let plan = read(scenario.name, scenario.text, &vocabularies(), &overrides).expect("a plan").plan;
         let text = serde_json::to_string(&plan).expect("JSON");
         assert_eq!(serde_json::from_str::<Plan>(&text).expect("a plan"), plan, "{}", scenario.name);
     }

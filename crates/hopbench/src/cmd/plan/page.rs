@@ -110,7 +110,9 @@ fn about(plan: &Plan, seed: Option<u64>) -> Vec<Vec<String>> {
 
 /// `lab: nodes a (one), b (two); links 1Gbit, 500Mbit between zones; MTU 1500`.
 fn testbed(spec: &TestbedSpec) -> String {
-    let TestbedSpec::Lab(lab) = spec;
+    let TestbedSpec::Lab(lab) = spec else {
+        return format!("{}: nodes {}", spec.name(), spec.nodes().join(", "));
+    };
     let zones = lab.nodes.windows(2).any(|pair| pair[0].zone != pair[1].zone);
     let node = |node: &LabNode| if zones { format!("{} ({})", node.name, node.zone) } else { node.name.clone() };
     let nodes: Vec<String> = lab.nodes.iter().map(node).collect();

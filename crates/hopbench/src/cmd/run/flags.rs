@@ -6,9 +6,11 @@ use clap::Args;
 use hopbench_agent::hello;
 use hopbench_model::{Fault, Plan, TestbedSpec};
 use hopbench_run::{results, same_build};
+use hopbench_scenario::Resolved;
 
 use crate::cmd::envoy_argument::EnvoyArgument;
 use crate::cmd::scenario_arguments::ScenarioArguments;
+use crate::cmd::testbed_arguments::TestbedArguments;
 
 /// The flags of `run`.
 #[derive(Debug, Args)]
@@ -20,13 +22,15 @@ pub(super) struct Flags {
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Measure what is missing in this results folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "duration", "only", "seed"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "duration", "only", "seed", "testbed", "context"])]
     resume: Option<PathBuf>,
     /// Resume although another version of hopbench began the run
     #[arg(long, requires = "resume")]
     resume_anyway: bool,
     #[command(flatten)]
     scenario_arguments: ScenarioArguments,
+    #[command(flatten)]
+    testbed: TestbedArguments,
     #[command(flatten)]
     envoy: EnvoyArgument,
     /// One JSON object a line for everything that happens, instead of text
@@ -44,6 +48,8 @@ pub(super) enum Wanted {
     New {
         /// The scenario, resolved.
         plan: Box<Plan>,
+        /// What it says that does not hold on its testbed.
+        notes: Vec<String>,
         /// The scenario as it was written.
         text: String,
         /// Where the results go.
@@ -95,9 +101,10 @@ impl Flags {
             }
             return Ok(Wanted::Old { dir: dir.clone(), testbed: run.plan.testbed });
         }
-        let (plan, text) = self.scenario_arguments.read(self.scenario.as_deref().unwrap_or_default())?;
+        let name = self.scenario.as_deref().unwrap_or_default();
+        let (Resolved { plan, notes }, text) = self.scenario_arguments.read(name, &self.testbed)?;
         let dir = self.out.clone().unwrap_or_else(|| results::fresh_name(&plan.name));
         results::vacant(&dir)?;
-        Ok(Wanted::New { plan: Box::new(plan), text, dir })
+        Ok(Wanted::New { plan: Box::new(plan), notes, text, dir })
     }
 }

@@ -54,6 +54,38 @@ fn a_server_tells_lost_reordered_and_doubled_apart() {
 }
 
 #[test]
+fn jitter_is_the_mean_over_the_window() {
+    let jitter = |datagrams: &[(Nanos, Nanos)]| {
+        let (mut out, _) = recorder(false);
+        let mut flow = UdpServer::new(16, 0, true);
+        flow.start(9 * SECOND);
+        for (number, (at, transit)) in (0..).zip(datagrams) {
+            flow.on(Event::Received(&datagram(number, at - transit, 16)), *at, &mut out);
+        }
+        flow.closing(&mut out);
+        out.tallies().2.get(JITTER_SUM).copied()
+    };
+    // Uneven for a hundredth of the window, then even: at its end the filter has forgotten, the mean has not.
+    let at = |n: u64| 10 * SECOND + n * MS;
+    let uneven = |n: u64| if n < 10 { 3 * MS + n % 2 * 1_600_000 } else { 3 * MS };
+    let mut filter = hopbench_stats::Jitter::new();
+    let (mut sum, mut last) = (0.0, 0.0);
+    for n in 0..1000 {
+        filter.observe(at(n) - uneven(n), at(n));
+        last = filter.ns();
+        sum += last;
+    }
+    let measured = jitter(&(0..1000).map(|n| (at(n), uneven(n))).collect::<Vec<_>>()).unwrap();
+    assert!(last < 1.0 && (measured - sum / 1000.0).abs() < 1e-6, "{measured}, at the end {last}");
+    // All |D| that went in come out again, divided over the datagrams: 10 of 1.6 ms.
+    assert!((measured - 10.0 * 1_600_000.0 / 1000.0).abs() < 160.0, "{measured}");
+    // What comes before and after the window moves the filter and is in no mean.
+    let around = [(9 * SECOND, MS), (9 * SECOND + MS, MS), (10 * SECOND, MS), (12 * SECOND, 9 * MS)];
+    assert_eq!(jitter(&around), Some(0.0));
+    assert_eq!(jitter(&[(9 * SECOND, MS), (12 * SECOND, 9 * MS)]), None, "nothing in the window");
+}
+
+#[test]
 fn without_a_common_clock_there_is_no_delay() {
     let (mut out, live) = recorder(false);
     arrive(&mut UdpServer::new(16, OFFSET, false), &[0, 1, 2], &mut out);

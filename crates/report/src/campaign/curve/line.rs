@@ -54,12 +54,12 @@ impl Rounds {
 
     /// `None` where no round has enough different loads, or the points over all rounds have not.
     pub(super) fn line(&self, points: &[CurvePoint]) -> Option<LineSummary> {
-        fit(&points.iter().map(|point| (point.x, point.y)).collect::<Vec<_>>())?;
+        fit(&points.iter().map(|point| (point.x, point.spread.median)).collect::<Vec<_>>())?;
         let lines: Vec<Line> = self.0.values().filter_map(|trials| fit(trials)).collect();
         let slope = Spread::of(lines.iter().map(|line| line.slope))?;
         let intercept = Spread::of(lines.iter().map(|line| line.intercept))?;
         let line = Line { intercept: intercept.median, slope: slope.median };
-        let off = |point: &CurvePoint| (point.y - line.at(point.x)).abs() / point.y.abs();
+        let off = |point: &CurvePoint| (point.spread.median - line.at(point.x)).abs() / point.spread.median.abs();
         Some(LineSummary {
             intercept: intercept.median,
             intercept_low: intercept.low,

@@ -69,7 +69,7 @@ fn listed(curve: &CurveSummary, over: Over, can_be_line: bool) -> String {
     let one = |point: &CurvePoint| {
         let label = if by_load { String::new() } else { format!(" ({})", point.label()) };
         let unit = if matches!(over, Over::Connections) { " connections" } else { "" };
-        format!("{} at {}{unit}{label}", amount(curve.resource, point.y), over.text(point.x))
+        format!("{} at {}{unit}{label}", amount(curve.resource, point.spread.median), over.text(point.x))
     };
     let mut few: Vec<String> = curve.points.iter().take(MOST_LISTED).map(one).collect();
     let more = curve.points.len().saturating_sub(MOST_LISTED);

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use crate::campaign::{
-    CellSummary, Estimate, PathSummary, Summary, SummaryFormat, WorkloadSummary, grid, point, words,
+    CellSummary, Estimate, PathSummary, Spread, Summary, SummaryFormat, WorkloadSummary, grid, point, words,
 };
 
 /// The format; see the [module](self).
@@ -60,12 +60,10 @@ fn values(
         [&path.name, &path.from, &path.to, &path.via, &workload.name, &workload.kind].map(Clone::clone).into();
     out.extend(parameters.iter().map(|name| cell.point.get(*name).map(point::text).unwrap_or_default()));
     out.push(figure.name.to_owned());
-    out.extend([number(Some(figure.median)), number(figure.low), number(figure.high), figure.rounds.to_string()]);
-    out.extend([
-        number(ratio.map(|r| r.median)),
-        number(ratio.and_then(|r| r.low)),
-        number(ratio.and_then(|r| r.high)),
-    ]);
+    let ends = |spread: &Spread| [number(Some(spread.median)), number(spread.low), number(spread.high)];
+    out.extend(ends(&figure.spread));
+    out.push(figure.spread.rounds.to_string());
+    out.extend(ratio.map_or_else(Default::default, |ratio| ends(&ratio.spread)));
     out.push(ratio.and_then(|r| r.verdict.as_ref()).map(|verdict| verdict.text.clone()).unwrap_or_default());
     out.push(words::limits(cell));
     out.push(cell.warnings.to_string());

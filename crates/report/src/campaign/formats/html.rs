@@ -5,6 +5,7 @@
 mod heat;
 mod markup;
 mod mesh;
+mod nodes;
 mod notes;
 mod sections;
 

@@ -1,7 +1,7 @@
 //! What proxies spend over the load, with the line through it.
 
 use super::{Axis, Chart, Series, axis};
-use crate::campaign::{CurveSummary, Resource, Summary, WorkloadSummary};
+use crate::campaign::{CurvePoint, CurveSummary, Resource, Summary, WorkloadSummary};
 
 /// More curves than this cannot be told apart.
 const MOST_CURVES: usize = 8;
@@ -19,7 +19,8 @@ fn chart(summary: &Summary, workload: &WorkloadSummary, resource: Resource) -> O
     let mut series = Vec::new();
     for (colour, curve) in curves.iter().take(MOST_CURVES).enumerate() {
         let at = |x: f64| (x * 10.0).round() / 10.0;
-        let points = curve.points.iter().map(|point| (at(point.x), point.y, point.low, point.high)).collect();
+        let spent = |CurvePoint { x, spread, .. }: &CurvePoint| (at(*x), spread.median, spread.low, spread.high);
+        let points = curve.points.iter().map(spent).collect();
         // Points that no line goes through are not joined either: between them nothing is known.
         series.push(Series { name: curve.name(), colour, points, style: "points", ..Series::default() });
         series.extend(curve.line.map(|line| {

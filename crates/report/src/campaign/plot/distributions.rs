@@ -33,7 +33,7 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
 }
 
 fn nines(title: String, latency: &str) -> Chart {
-    let ticks = ["90 %", "99 %", "99.9 %", "99.99 %", "99.999 %"].iter().zip(1..);
+    let ticks = ["90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %", "99.99999 %"].iter().zip(1..);
     let ticks = ticks.map(|(text, nines)| (f64::from(nines), (*text).to_owned()));
     let ticks = std::iter::once((2f64.log10(), "50 %".to_owned())).chain(ticks).collect();
     Chart {

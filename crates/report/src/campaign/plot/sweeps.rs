@@ -1,12 +1,14 @@
 //! Figures against a swept parameter.
 
 use super::axis::{self, Positions};
-use super::{Chart, Series, cpu_label, ends};
-use crate::campaign::summary::{CellSummary, FigureSummary, WorkloadSummary};
+use super::{Chart, Series, ends};
+use crate::campaign::summary::{CellSummary, WorkloadSummary};
 use hopbench_model::point_label;
 
 /// More lines than this cannot be told apart.
 const MOST_LINES: usize = 12;
+/// How the names of figures begin that are the CPU time of all that take part.
+const CPU_SUM: &str = "cpu_per_";
 
 /// The figures against one parameter, a line a path and setting of the other parameters.
 pub(super) fn of(workload: &WorkloadSummary, parameter: &str) -> Vec<Chart> {
@@ -20,31 +22,15 @@ pub(super) fn of(workload: &WorkloadSummary, parameter: &str) -> Vec<Chart> {
             sweep(workload, parameter, &x, (figure.label, figure.name), &value)
         })
         .collect();
-    if let Some(first) = workload.figures.iter().find(|figure| figure.cpu) {
-        let proxies = workload.figures.iter().any(|figure| figure.cpu && is_of_proxies(figure));
+    if let Some(sum) = workload.figures.iter().find(|figure| figure.name.starts_with(CPU_SUM)) {
+        let proxies = workload.figures.iter().any(|figure| figure.cpu && figure.name.starts_with("proxy_"));
         let who = if proxies { "both ends and proxies" } else { "both ends" };
-        let label = format!("{}, {who}", cpu_label(first.label));
-        out.push(sweep(workload, parameter, &x, (&label, first.name), &|cell| {
-            cpu(workload, cell).map(|ns| (ns, None, None))
-        }));
+        let label = format!("{}, {who}", sum.label);
+        let value = |cell: &CellSummary| cell.figure(sum.name).map(ends);
+        out.push(sweep(workload, parameter, &x, (&label, sum.name), &value));
     }
     out.retain(|chart| !chart.series.is_empty());
     out
-}
-
-/// CPU time of both ends and of the path's proxies for a unit of work, ns.
-fn cpu(workload: &WorkloadSummary, cell: &CellSummary) -> Option<f64> {
-    let parts = workload.figures.iter().filter(|figure| figure.cpu);
-    let spent = |figure: &FigureSummary| match cell.figure(figure.name) {
-        // A path without proxies spends nothing in them.
-        None if is_of_proxies(figure) => Some(0.0),
-        estimate => Some(estimate?.median),
-    };
-    parts.map(spent).sum()
-}
-
-fn is_of_proxies(figure: &FigureSummary) -> bool {
-    figure.name.starts_with("proxy_")
 }
 
 type Value<'a> = dyn Fn(&CellSummary) -> Option<(f64, Option<f64>, Option<f64>)> + 'a;

@@ -1,7 +1,7 @@
 //! What each hop adds, as bars that begin where the one before ends.
 
 use super::{Axis, Chart, Series, axis};
-use crate::campaign::waterfall::WaterfallSummary;
+use crate::campaign::waterfall::{Added, WaterfallSummary};
 use crate::campaign::{Summary, WorkloadSummary, grid};
 
 /// More bars than this make a list, not a picture.
@@ -42,14 +42,14 @@ fn series(waterfalls: &[&WaterfallSummary], name: &str) -> Vec<Series> {
     let mut out: Vec<Series> = Vec::new();
     for (index, waterfall) in waterfalls.iter().enumerate() {
         let mut start = 0.0;
-        for (step, added) in waterfall.way(name) {
+        for (step, Added { spread, .. }) in waterfall.way(name) {
             let known = out.iter().position(|series| series.name == step.label).unwrap_or_else(|| {
                 out.push(Series { colour: out.len(), name: step.label.clone(), ..Series::default() });
                 out.len() - 1
             });
-            out[known].points.push((index as f64, added.median, added.low, added.high));
+            out[known].points.push((index as f64, spread.median, spread.low, spread.high));
             out[known].starts.push(start);
-            start += added.median;
+            start += spread.median;
         }
     }
     out

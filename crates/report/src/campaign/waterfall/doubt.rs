@@ -1,11 +1,10 @@
 //! What makes the figures of a path doubtful where they are compared with another's.
 
+use hopbench_model::SCHEDULE_KEPT;
+
 use crate::campaign::cell::Cell;
 use crate::campaign::kind::Kind;
 use crate::campaign::spread::Spread;
-
-/// A rate below this share of what was asked for was not reached.
-const REACHED: f64 = 0.98;
 
 /// What a cell must confess.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ impl Doubts {
         // An exchange that failed was sent all the same.
         let done = median("requests_per_s").map(|rate| rate / (1.0 - failed));
         let short = |asked: f64| {
-            done.is_some_and(|done| done < REACHED * asked)
+            done.is_some_and(|done| done < SCHEDULE_KEPT * asked)
                 || cell.limits.iter().any(|limit| limit.limit != "target_rate")
         };
         Self { generator: cell.generator_limited, unreached: asked_per_s.is_some_and(short), failed }

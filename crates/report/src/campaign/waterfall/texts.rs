@@ -1,6 +1,6 @@
 //! A waterfall as texts, whatever prints it.
 
-use super::{Step, WaterfallSummary};
+use super::{Added, ProxyShare, Step, WaterfallSummary};
 use crate::campaign::scale::Scale;
 
 /// A table of steps.
@@ -30,7 +30,7 @@ impl Texts {
         let scales: Vec<Scale> = figures
             .iter()
             .map(|(name, _)| {
-                Scale::of(name, waterfall.steps.iter().filter_map(|s| s.of(name)).map(|a| a.median)).coarse()
+                Scale::of(name, waterfall.steps.iter().filter_map(|s| s.of(name)).map(|a| a.spread.median)).coarse()
             })
             .collect();
         let row = |step: &Step| {
@@ -50,22 +50,22 @@ impl Texts {
 
 /// `84.0` for the first path, `+210 [190, 230]` for what is added to it.
 fn text(step: &Step, name: &str, scale: &Scale) -> String {
-    let Some(added) = step.of(name) else {
+    let Some(Added { spread, .. }) = step.of(name) else {
         return String::new();
     };
-    let sign = if step.against.is_some() && added.median >= 0.0 { "+" } else { "" };
-    let ends = added.low.zip(added.high);
+    let sign = if step.against.is_some() && spread.median >= 0.0 { "+" } else { "" };
+    let ends = spread.low.zip(spread.high);
     let ends = ends.map_or(String::new(), |(low, high)| format!(" [{}, {}]", scale.text(low), scale.text(high)));
-    format!("{sign}{}{ends}", scale.text(added.median))
+    format!("{sign}{}{ends}", scale.text(spread.median))
 }
 
 /// What each proxy of the path with most of them spends: `CPU/req of client-sidecar 64.0 us, server-sidecar 58.0 us (both)`.
 pub(crate) fn shares(waterfall: &WaterfallSummary) -> Option<String> {
     let last = waterfall.steps.iter().rfind(|step| step.in_chain && !step.proxies.is_empty())?;
     let label = last.added.iter().find(|added| added.name.starts_with("cpu_")).map_or("CPU", |added| added.label);
-    let one = |proxy: &super::ProxyShare| match proxy.low.zip(proxy.high) {
-        Some((low, high)) => format!("{} {}", proxy.name, Scale::with_ends("cpu_ns", proxy.cpu_ns, low, high)),
-        None => format!("{} {}", proxy.name, Scale::one("cpu_ns", proxy.cpu_ns)),
+    let one = |ProxyShare { name, spread }: &ProxyShare| match spread.low.zip(spread.high) {
+        Some((low, high)) => format!("{name} {}", Scale::with_ends("cpu_ns", spread.median, low, high)),
+        None => format!("{name} {}", Scale::one("cpu_ns", spread.median)),
     };
     let each: Vec<String> = last.proxies.iter().map(one).collect();
     Some(format!("proxies of {}, {label}: {}", last.path, each.join(", ")))

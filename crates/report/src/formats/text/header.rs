@@ -1,6 +1,6 @@
 //! What was measured: the lines that are needed to repeat it.
 
-use hopbench_model::{Record, Schedule};
+use hopbench_model::{Record, Schedule, is_of_exchanges};
 
 use super::page::Page;
 use crate::job::{Job, spoken};
@@ -42,7 +42,7 @@ fn load(job: Job<'_>, workload: &str) -> String {
     match job.schedule() {
         None => {}
         // Only an exchange waits for an answer before the next starts.
-        Some(Schedule::Closed) if matches!(workload, "stream" | "push" | "udp" | "ping") => {}
+        Some(Schedule::Closed) if !is_of_exchanges(workload) => {}
         Some(Schedule::Closed) => parts.push("closed loop".to_owned()),
         Some(Schedule::Rate(rate)) => parts.push(format!("constant rate {}/s", plain(rate))),
         Some(Schedule::Poisson(rate)) => parts.push(format!("Poisson arrivals {}/s", plain(rate))),

@@ -1,7 +1,7 @@
 //! Figures, comparisons and what is left out of them, with known answers.
 
-use hopbench_model::{RunStatus, Schedule, Via};
-use hopbench_report::campaign::{Campaign, Outcome, Summary, main_latency};
+use hopbench_model::{NodeCost, RunStatus, Schedule, Via};
+use hopbench_report::campaign::{Campaign, Outcome, Spread, Summary, main_latency};
 use serde_json::json;
 
 use super::fixture::{self, Costs, Made, Noise};
@@ -44,18 +44,21 @@ fn figures_are_medians_and_ratios_are_paired() {
     // Every round is 10 % slower on the other path, whatever the round is like.
     let summary = summary(&made(&[(8e9, 7.2e9), (4e9, 3.6e9), (2e9, 1.8e9)]));
     let rate = figure(&summary, "other", "received_bits_per_s");
-    assert_eq!((rate.median, rate.low, rate.high, rate.rounds), (3.6e9, Some(1.8e9), Some(7.2e9), 3));
+    assert_eq!(
+        (rate.spread.median, rate.spread.low, rate.spread.high, rate.spread.rounds),
+        (3.6e9, Some(1.8e9), Some(7.2e9), 3)
+    );
     let ratio = rate.ratio.as_ref().unwrap();
-    assert!((ratio.median - 0.9).abs() < 1e-12 && ratio.rounds == 3);
+    assert!((ratio.spread.median - 0.9).abs() < 1e-12 && ratio.spread.rounds == 3);
     let verdict = ratio.verdict.as_ref().unwrap();
     assert_eq!((verdict.outcome, verdict.text.as_str()), (Outcome::Worse, "slower by 10 % [10, 10]"));
     assert!(figure(&summary, "base", "received_bits_per_s").ratio.is_none(), "the baseline has no ratio to itself");
     // 8 Gbit/s over 2 s are 1 953 125 KiB; 1 s of CPU for each end.
     let summary = self::summary(&made(&[(8e9, 8e9)]));
-    assert_eq!(figure(&summary, "base", "client_cpu_per_kib_ns").median, 512.0);
-    assert_eq!(figure(&summary, "base", "server_cpu_per_kib_ns").median, 512.0);
-    assert_eq!(figure(&summary, "base", "retransmitted_ratio").median, 0.0005);
-    assert_eq!(figure(&summary, "base", "link_share_ratio").median, 0.8, "of a link of 10 Gbit/s");
+    assert_eq!(figure(&summary, "base", "client_cpu_per_kib_ns").spread.median, 512.0);
+    assert_eq!(figure(&summary, "base", "server_cpu_per_kib_ns").spread.median, 512.0);
+    assert_eq!(figure(&summary, "base", "retransmitted_ratio").spread.median, 0.0005);
+    assert_eq!(figure(&summary, "base", "link_share_ratio").spread.median, 0.8, "of a link of 10 Gbit/s");
 }
 
 #[test]
@@ -65,7 +68,7 @@ fn noise_is_no_difference_and_one_round_no_verdict() {
     assert_eq!(ratio.verdict.unwrap().outcome, Outcome::Same);
     let once = summary(&made(&[(8e9, 1e9)]));
     let figure = figure(&once, "other", "received_bits_per_s");
-    assert_eq!((figure.low, figure.ratio.as_ref().unwrap().verdict.is_none()), (None, true));
+    assert_eq!((figure.spread.low, figure.ratio.as_ref().unwrap().verdict.is_none()), (None, true));
     assert!(once.workloads[0].headline.contains("One round shows no verdict"), "{}", once.workloads[0].headline);
     assert!(!render(&made(&[(8e9, 1e9)]), "html").contains("slower by"));
 }
@@ -87,7 +90,7 @@ fn bad_records_are_listed_and_not_used() {
         spoil(made.records.last_mut().unwrap());
         let summary = summary(&made);
         let rate = figure(&summary, "other", "received_bits_per_s");
-        assert_eq!((rate.low, rate.rounds), (Some(4e9), 2), "{reason}");
+        assert_eq!((rate.spread.low, rate.spread.rounds), (Some(4e9), 2), "{reason}");
         assert_eq!(summary.run.used_trials, 5);
         assert_eq!(summary.failures.len(), 1);
         assert!(summary.failures[0].reason.contains(reason), "{:?}", summary.failures);
@@ -139,7 +142,7 @@ fn a_trial_that_was_repeated_counts_once() {
     again.metrics.insert("received_bits_per_s".to_owned(), 5e9);
     made.records.push(again);
     let rate = figure(&summary(&made), "other", "received_bits_per_s").clone();
-    assert_eq!((rate.rounds, rate.high), (2, Some(5e9)), "the later record is the valid one");
+    assert_eq!((rate.spread.rounds, rate.spread.high), (2, Some(5e9)), "the later record is the valid one");
 }
 
 #[test]
@@ -195,4 +198,85 @@ fn a_trials_main_latency_is_that_of_its_table() {
     let later = hopbench_model::Latency { p50: 9_000_000, ..ping.latency["service_ns"].clone() };
     ping.latency.insert("response_ns".to_owned(), later);
     assert_eq!(main_latency(&ping).unwrap().1, ping.latency["service_ns"].p50 as f64);
+}
+
+#[test]
+fn a_maximum_is_that_of_all_rounds_and_no_ground_for_a_verdict() {
+    let mut made = fixture::quickstart(3);
+    made.records.retain(|record| record.workload == "echo");
+    // The slowest echo of the host's rounds took 9 ms, the fastest 10 us.
+    for (round, min, max) in [(1, 30_000, 400_000), (2, 10_000, 9_000_000), (3, 20_000, 500_000)] {
+        let of_it = |record: &&mut hopbench_model::Record| record.path == "host" && record.round == round;
+        let host = made.records.iter_mut().find(of_it).unwrap();
+        host.latency.insert("service_ns".to_owned(), super::mesh::of(&[min, 50_000, max]));
+    }
+    let found = summary(&made);
+    let echo = found.workloads.iter().find(|workload| workload.name == "echo").unwrap();
+    let of = |path: &str, name: &str| {
+        echo.cells.iter().find(|cell| cell.path == path).unwrap().figure(name).unwrap().clone()
+    };
+    let alone = |median| Spread { median, low: None, high: None, rounds: 3 };
+    assert_eq!(of("host", "rtt_max_ns").spread, alone(9_000_000.0));
+    assert_eq!(of("host", "rtt_min_ns").spread, alone(10_000.0));
+    assert!(of("host", "rtt_p50_ns").spread.low.is_some(), "a median of medians has its interval");
+    for name in ["rtt_max_ns", "rtt_min_ns"] {
+        assert!(of("overlay", name).ratio.is_none(), "{name}: {:?}", of("overlay", name));
+    }
+    assert!(of("overlay", "rtt_p50_ns").ratio.unwrap().verdict.is_some());
+    // The plot of the distribution ends there, too. A histogram has three digits.
+    let host = echo.distributions.iter().find(|one| one.path == "host").unwrap();
+    let last = host.curve.last().unwrap();
+    assert!((last.1 as f64 / 9e6 - 1.0).abs() < 1e-3, "{:?}", host.curve);
+    assert!(render(&made, "csv").contains(",rtt_max_ns,9000000,,,3,,,,,"), "{}", render(&made, "csv"));
+}
+
+#[test]
+fn what_nodes_were_busy_with_stands_in_every_format() {
+    let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
+    let node = |name: &str, busy: f64| NodeCost {
+        name: name.to_owned(),
+        busy_cores: busy,
+        softirq_cores: busy / 4.0,
+        steal_cores: 0.125,
+        per_cpu_busy: vec![busy / 2.0; 2],
+        ..NodeCost::default()
+    };
+    for record in &mut made.records {
+        let busy = if record.path == "base" { 1.0 } else { 1.5 };
+        record.cost.nodes = vec![node("a", busy), node("b", busy + 0.01)];
+        record.cost.one_machine = true;
+    }
+    let found = summary(&made);
+    let of = |found: &Summary, name: &str| figure(found, "other", name).clone();
+    let (busy, softirq) = (of(&found, "node_cores"), of(&found, "node_softirq_cores"));
+    assert_eq!((busy.spread.median, softirq.spread.median), (1.5, 0.375), "one machine counts once");
+    assert!(busy.ratio.is_none() && softirq.ratio.is_none(), "it is everybody's: nothing to compare");
+    assert_eq!(of(&found, "node_steal_cores").spread.median, 0.125);
+    assert!(found.workloads[0].cells[1].nodes.is_empty(), "one machine is all there is");
+    for (format, text) in [
+        ("table", "stolen cores"),
+        ("markdown", "| node cores | softirq cores | stolen cores |"),
+        ("csv", ",node_cores,1.5,1.5,1.5,2,,,,,"),
+        ("json", "\"name\": \"node_softirq_cores\""),
+        ("html", ">node cores</th>"),
+    ] {
+        let page = render(&made, format);
+        assert!(page.contains(text), "{format}: {page}");
+    }
+    assert!(!render(&made, "html").contains("CPU of the nodes"));
+    made.records.iter_mut().flat_map(|record| &mut record.cost.nodes).for_each(|node| node.steal_cores = 0.0);
+    assert!(!render(&made, "table").contains("stolen"), "a column of zeros says nothing");
+    // Machines of their own are added up, and stand one by one.
+    made.records.iter_mut().for_each(|record| record.cost.one_machine = false);
+    let apart = summary(&made);
+    assert_eq!(of(&apart, "node_cores").spread.median, 3.01);
+    let names: Vec<_> = apart.workloads[0].cells[1].nodes.iter().map(|node| node.name.clone()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let html = render(&made, "html");
+    assert!(html.contains("<th scope=\"row\">other</th><td>b</td><td class=\"n\">1.510</td>"), "{html}");
+    assert!(render(&made, "json").contains("\"busy_cores\": {"));
+    // Of nodes that are not all known there is no sum.
+    made.records.iter_mut().for_each(|record| record.cost.nodes[1].per_cpu_busy.clear());
+    let half = summary(&made);
+    assert!(half.workloads[0].cells[1].figure("node_cores").is_none());
 }

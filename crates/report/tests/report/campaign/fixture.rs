@@ -199,7 +199,27 @@ pub(crate) fn record(run: &RunFile, cell: Cell, round: u32, costs: Costs, noise:
             end.insert("cores".to_owned(), cpu_s / 2.05);
         }
     }
+    record.cost.nodes = nodes(run, path, &record.cost);
+    record.cost.one_machine = true;
     record
+}
+
+/// What the nodes of a lab saw of its one machine.
+fn nodes(run: &RunFile, path: &Path, cost: &Cost) -> Vec<NodeCost> {
+    let TestbedSpec::Lab(_) = &run.plan.testbed else { return Vec::new() };
+    let ends: f64 = [&cost.client, &cost.server].iter().filter_map(|end| end.get("cores")).sum();
+    let busy = 0.04 + 1.3 * ends;
+    let mut names = vec![&path.from.node, &path.to.node];
+    names.dedup();
+    let of = |name: &&String| NodeCost {
+        name: (*name).clone(),
+        busy_cores: busy,
+        softirq_cores: 0.25 * busy,
+        per_cpu_busy: vec![busy / 8.0; 8],
+        per_cpu_softirq: vec![busy / 32.0; 8],
+        ..NodeCost::default()
+    };
+    names.iter().map(of).collect()
 }
 
 fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
@@ -241,7 +261,7 @@ fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
 
 /// What the lab says of its links: 10 Gbit/s, half of that between zones, none within a node.
 fn link_settings(run: &RunFile, path: &Path) -> BTreeMap<String, String> {
-    let TestbedSpec::Lab(lab) = &run.plan.testbed;
+    let TestbedSpec::Lab(lab) = &run.plan.testbed else { return BTreeMap::new() };
     if path.from.node == path.to.node {
         return BTreeMap::new();
     }
@@ -319,7 +339,7 @@ pub(crate) fn quickstart(rounds: u32) -> Made {
         ));
     }
     let mut run = run("quickstart (made up)", paths, points, rounds, Some("host"));
-    let TestbedSpec::Lab(lab) = &mut run.plan.testbed;
+    let TestbedSpec::Lab(lab) = &mut run.plan.testbed else { unreachable!("made above") };
     lab.zone_link_bits_per_s = None;
     let mut made =
         measured(run, |path| costs_of(if path.name == "node-port" { "node-port" } else { &path.from.network }));

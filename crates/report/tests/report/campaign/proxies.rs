@@ -67,14 +67,14 @@ fn a_step_is_the_difference_of_two_paths_round_by_round() {
             added.iter().map(|a| a.name).collect::<Vec<_>>(),
             ["response_p50_ns", "response_p99_ns", "cpu_per_request_ns"]
         );
-        assert!(near(added[0].median, ns), "{step}: {added:?}");
-        assert!((added[2].median - cpu).abs() < 1e-3, "{step}: {added:?}");
+        assert!(near(added[0].spread.median, ns), "{step}: {added:?}");
+        assert!((added[2].spread.median - cpu).abs() < 1e-3, "{step}: {added:?}");
         if step > 0 {
-            let (low, high) = (added[0].low.unwrap(), added[0].high.unwrap());
+            let (low, high) = (added[0].spread.low.unwrap(), added[0].spread.high.unwrap());
             assert!(near(low, ns) && near(high, ns), "what changes between rounds hits both alike: {added:?}");
         }
     }
-    let shares: Vec<(&str, f64)> = found.steps[3].proxies.iter().map(|p| (p.name.as_str(), p.cpu_ns)).collect();
+    let shares: Vec<(&str, f64)> = found.steps[3].proxies.iter().map(|p| (p.name.as_str(), p.spread.median)).collect();
     assert_eq!(shares.len(), 2);
     assert!(shares.iter().any(|(name, ns)| *name == "client-sidecar" && (ns - 70e3).abs() < 1e-3), "{shares:?}");
 }
@@ -198,17 +198,30 @@ fn a_step_says_what_makes_it_doubtful() {
 }
 
 #[test]
-fn a_closed_loop_says_once_that_every_path_has_another_throughput() {
+fn what_nothing_paces_says_once_that_every_path_has_another_throughput() {
     let made = mesh(2);
     let found = summary(&made);
     for waterfall in &found.waterfall {
-        let closed = waterfall.workload != "web";
-        assert_eq!(waterfall.note, if closed { "closed loop: every path at another throughput" } else { "" });
+        let note = match waterfall.workload.as_str() {
+            "web" => "",
+            "pool" => "closed loop: every path at another throughput",
+            // Nobody waits for an answer: it is no loop, as the head of its table has it.
+            _ => "every path at another throughput",
+        };
+        assert_eq!(waterfall.note, note, "{}", waterfall.workload);
     }
-    let closed = found.waterfall.iter().filter(|one| one.workload != "web").count();
+    let count = |name: &str| found.waterfall.iter().filter(|one| one.workload == name).count();
+    assert!(count("pool") > 0 && count("bulk") > 0);
     for format in ["table", "markdown", "html"] {
-        assert_eq!(render(&made, format).matches("! closed loop: every path").count(), closed, "{format}");
+        let page = render(&made, format);
+        assert_eq!(page.matches("! closed loop: every path").count(), count("pool"), "{format}");
+        assert_eq!(page.matches("! every path").count(), count("bulk"), "{format}");
     }
+    // At a rate of its own a stream is the same load on every path.
+    let mut paced = mesh(2);
+    let bulk = paced.run.plan.points.iter_mut().find(|point| point.workload == "bulk").unwrap();
+    bulk.job.params["rate"] = "1Gbit".into();
+    assert!(summary(&paced).waterfall.iter().all(|one| one.workload != "bulk" || one.note.is_empty()));
 }
 
 #[test]
@@ -280,4 +293,70 @@ fn failures_stand_beside_their_cells() {
     ] {
         assert!(render(&made, format).contains(text), "{format}");
     }
+}
+
+#[test]
+fn work_that_moves_to_a_proxy_makes_no_end_cheaper() {
+    let made = exact(3, added);
+    let mut found = summary(&made);
+    let cell = |found: &Summary, path: &str| {
+        let web = found.workloads.iter().find(|workload| workload.name == "web").unwrap();
+        web.cells.iter().find(|cell| cell.path == path && cell.point["rate"] == 1000).unwrap().clone()
+    };
+    // Ends 20 and 30 us, proxies 70 and 60.
+    for (path, us) in [("none", 50), ("server", 110), ("client", 120), ("both", 180)] {
+        let sum = cell(&found, path).figure("cpu_per_request_ns").unwrap().clone();
+        assert!((sum.spread.median - f64::from(us) * 1e3).abs() < 1e-6, "{path}: {sum:?}");
+        let verdict = sum.ratio.and_then(|ratio| ratio.verdict).map(|verdict| verdict.text);
+        assert_eq!(verdict.is_some_and(|text| text.starts_with("dearer by ")), path != "none", "{path}");
+        for end in ["client_cpu_per_request_ns", "server_cpu_per_request_ns"] {
+            let one = cell(&found, path).figure(end).unwrap().clone();
+            let says = one.note.starts_with("no verdict: proxies do work of this end");
+            assert_eq!(says, path != "none", "{path} {end}: {one:?}");
+            assert!(one.ratio.is_none_or(|ratio| ratio.verdict.is_none()), "{path} {end}");
+        }
+    }
+    let csv = render(&made, "csv");
+    let row = csv.lines().find(|row| row.starts_with("both,") && row.contains(",client_cpu_per_request_ns,")).unwrap();
+    assert!(
+        row.contains(",no verdict: proxies do work of this end on one of the two paths; compare the sum,"),
+        "{row}"
+    );
+    // Between two paths with the same proxies each end does the same work.
+    let mut alike = exact(3, added);
+    alike.run.plan.baseline = Some("both".to_owned());
+    found = summary(&alike);
+    let client = |path: &str| cell(&found, path).figure("client_cpu_per_request_ns").unwrap().clone();
+    assert!(client("both-stats").note.is_empty() && client("both-stats").ratio.unwrap().verdict.is_some());
+    assert!(client("server").ratio.unwrap().verdict.is_none());
+    // What no proxy sees, no proxy takes over: the sum is that of the ends.
+    let mut packets = mesh(2);
+    for point in packets.run.plan.points.iter_mut().filter(|point| point.workload == "echo") {
+        point.job.workload = "udp".to_owned();
+    }
+    for record in packets.records.iter_mut().filter(|record| record.workload == "echo") {
+        record.metrics.insert("received_packets_per_s".to_owned(), 1000.0);
+        record.cost.client.insert("cores".to_owned(), 0.01);
+        record.cost.server.insert("cores".to_owned(), 0.02);
+        record.cost.proxies.retain(|proxy| !proxy.named);
+    }
+    let found = summary(&packets);
+    let echo = found.workloads.iter().find(|workload| workload.name == "echo").unwrap();
+    for cell in &echo.cells {
+        assert_eq!(cell.figure("cpu_per_packet_ns").unwrap().spread.median, 30_000.0, "{}", cell.path);
+        assert!(cell.figure("client_cpu_per_packet_ns").unwrap().note.is_empty(), "{}", cell.path);
+    }
+}
+
+#[test]
+fn proxies_that_are_not_known_leave_no_sum() {
+    let mut made = exact(2, added);
+    made.records.iter_mut().filter(|record| record.path == "server").for_each(|record| record.cost.proxies.clear());
+    let found = summary(&made);
+    let web = found.workloads.iter().find(|workload| workload.name == "web").unwrap();
+    let known = |path: &str| {
+        let cell = web.cells.iter().find(|cell| cell.path == path).unwrap();
+        (cell.figure("cpu_per_request_ns").is_some(), cell.figure("client_cpu_per_request_ns").is_some())
+    };
+    assert_eq!((known("server"), known("both"), known("none")), ((false, true), (true, true), (true, true)));
 }

@@ -215,11 +215,11 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> String 
         None => String::new(),
         Some(Outcome::Same) => " same".to_owned(),
         Some(Outcome::Generator) => " doubt".to_owned(),
-        Some(Outcome::Worse) => format!(" w{}", strength(ratio.median)),
-        Some(Outcome::Better) => format!(" b{}", strength(ratio.median)),
+        Some(Outcome::Worse) => format!(" w{}", strength(ratio.spread.median)),
+        Some(Outcome::Better) => format!(" b{}", strength(ratio.spread.median)),
     };
     let doubt = if class == " doubt" { " !" } else { "" };
-    let factor = scale::ratio(ratio.median);
+    let factor = scale::ratio(ratio.spread.median);
     format!("<td class=\"heat{class}\">{text}<small>×{factor}{doubt}</small></td>")
 }
 

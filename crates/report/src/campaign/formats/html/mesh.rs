@@ -73,7 +73,7 @@ fn points(workload: &WorkloadSummary, curves: &[&CurveSummary]) -> String {
             Resource::AllocatedBytes => format!("{} allocated", by_name("allocated_bytes", value)),
         };
         for point in &curve.points {
-            let ends = point.low.zip(point.high).map_or(String::new(), |(low, high)| {
+            let ends = point.spread.low.zip(point.spread.high).map_or(String::new(), |(low, high)| {
                 format!("<small>{} – {}</small>", esc(&text(low)), esc(&text(high)))
             });
             body.push_str(&format!(
@@ -82,7 +82,7 @@ fn points(workload: &WorkloadSummary, curves: &[&CurveSummary]) -> String {
                 esc(&point.label()),
                 esc(&plain((point.x * 10.0).round() / 10.0)),
                 esc(&curve.over.replace("_per_s", "/s").replace('_', " ")),
-                esc(&text(point.y)),
+                esc(&text(point.spread.median)),
             ));
         }
     }

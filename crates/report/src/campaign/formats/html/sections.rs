@@ -1,7 +1,7 @@
 //! What was found, and a section a workload.
 
 use super::markup::{esc, id, table};
-use super::mesh;
+use super::{mesh, nodes};
 use crate::campaign::plot::Chart;
 use crate::campaign::{
     CellSummary, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary, grid, plot, words,
@@ -116,6 +116,7 @@ pub(super) fn workload(summary: &Summary, number: usize, workload: &WorkloadSumm
         out.push_str("</details>\n");
     }
     out.push_str(&mesh::section(summary, workload));
+    out.push_str(&nodes::section(workload));
     out.push_str("</section>\n");
     out
 }

@@ -1,0 +1,115 @@
+//! What a record says of who limited its trial, where the known culprit is real: a generator that is stopped, a server
+//! that nobody meters. Shares and orders only; no time is asserted that the machine could change.
+
+#[path = "lab/lab.rs"]
+mod lab;
+
+use std::thread;
+use std::time::Duration;
+
+use hopbench_model::{Record, WarningKind};
+use lab::namespace::inside;
+use lab::pair::B;
+use lab::program::Running;
+use lab::records::{metric, one};
+use lab::{Agent, Alone, Pair, program};
+
+fn said(record: &Record, kind: WarningKind) -> bool {
+    record.warnings.iter().any(|warning| warning.kind == kind)
+}
+
+/// A client that is stopped for 40 of every 100 ms, while most of its connections rest.
+#[test]
+fn a_generator_that_stalls_is_no_lack_of_connections() {
+    let _alone = Alone::new();
+    let agent = Agent::insecure(&["--http"]);
+    let url = format!("http://{}/?size=100", agent.target());
+    let arguments = ["http", &url, "--json", "--rate", "1000", "-t", "2s", "--warmup", "200ms", "-c", "8"];
+    let mut client = Running::start(&mut program(&arguments));
+    // Far more rounds than it lives.
+    for _ in 0..300 {
+        thread::sleep(Duration::from_millis(60));
+        if !client.runs() {
+            break;
+        }
+        client.signal("STOP");
+        thread::sleep(Duration::from_millis(40));
+        client.signal("CONT");
+    }
+    let record = one(&client.finish());
+    let intended = metric(&record, "intended_per_s") * record.window_s;
+    assert!(intended >= 1999.0, "{:?}", record.metrics);
+    let queued = metric(&record, "queued");
+    assert!(queued < 0.1 * intended, "{queued} of {intended} are said to have waited for a connection");
+    assert!(said(&record, WarningKind::GeneratorLimited), "{:?} {:?}", record.warnings, record.metrics);
+}
+
+/// The same load on one connection against a server that stalls: whoever is late waited for the connection.
+#[test]
+fn a_server_that_stalls_is_no_fault_of_the_generator() {
+    let _alone = Alone::new();
+    let agent = Agent::insecure(&["--http"]);
+    let url = format!("http://{}/?stall=100ms&every=500ms", agent.target());
+    let arguments = ["http", &url, "--json", "--rate", "500", "-t", "2s", "--warmup", "200ms", "-c", "1"];
+    let mut records = (0..3).map(|_| one(&Running::start(&mut program(&arguments)).finish()));
+    // Another program that takes the CPU makes a generator late, too.
+    let quiet = records.find(|record| !said(record, WarningKind::GeneratorLimited));
+    let record = quiet.expect("three times the generator was blamed for the server");
+    // A fifth came due in a stall.
+    let queued = metric(&record, "queued") / metric(&record, "requests");
+    assert!(queued >= 0.15, "{queued} waited, {:?}", record.metrics);
+}
+
+/// By hand an HTTP server is somebody's, and may fill a CPU that the client may not use.
+#[test]
+fn a_client_is_not_blamed_for_a_cpu_that_it_may_not_use() {
+    let _alone = Alone::new();
+    let cpus = hopbench_sys::cpu::allowed().expect("an affinity");
+    let [first, second, ..] = cpus[..] else {
+        println!("SKIP a_client_is_not_blamed_for_a_cpu_that_it_may_not_use: one CPU only");
+        return;
+    };
+    // Processes inherit the CPUs of the thread that starts them.
+    let on = move |cpu: usize, start: fn() -> Agent| {
+        thread::spawn(move || {
+            hopbench_sys::cpu::pin_thread(&[cpu]).expect("a CPU");
+            start()
+        })
+    };
+    let server = on(second, || Agent::insecure(&["--http"])).join().expect("a server");
+    let url = format!("http://{}/?size=100", server.target());
+    let arguments = ["http", &url, "--json", "-t", "1s", "--warmup", "200ms", "-c", "16"].map(str::to_owned);
+    let client = thread::spawn(move || {
+        hopbench_sys::cpu::pin_thread(&[first]).expect("a CPU");
+        one(&Running::start(&mut program(&arguments)).finish())
+    });
+    let record = client.join().expect("a client");
+    assert_eq!(record.settings["cpus_allowed"], first.to_string(), "{:?}", record.settings);
+    let node = &record.cost.nodes[0];
+    if record.limited_by == "cpu:client" {
+        assert!(node.per_cpu_busy[first] >= 0.95 || record.cost.client["cores"] >= 0.95, "{}", record.limited_because);
+    }
+    if record.limited_because.starts_with(&format!("CPU {second} ")) {
+        assert!(["cpu:other", "softirq"].contains(&record.limited_by.as_str()), "{}", record.limited_by);
+    }
+}
+
+#[test]
+fn the_offloads_of_interfaces_are_part_of_the_environment() {
+    inside("the_offloads_of_interfaces_are_part_of_the_environment", || {
+        let lab = Pair::build();
+        lab.shell("a", "ip link add other0 type bridge");
+        let _agent = lab.agent(&[]);
+        let record = one(&lab.measure(&["rr", B, "-t", "200ms", "--warmup", "0s"]));
+        let of =
+            |end: &std::collections::BTreeMap<String, String>, name: &str| end[&format!("nic_{name}_offloads")].clone();
+        // A veth has no wire to check; a bridge has nobody to check for it.
+        for end in [&record.environment.client, &record.environment.server] {
+            let eth0 = of(end, "eth0");
+            assert!(eth0.starts_with("tso on, gso on, gro ") && eth0.ends_with("rx-checksum on"), "{eth0}");
+        }
+        let other = of(&record.environment.client, "other0");
+        assert!(other.starts_with("tso on, gso on, gro ") && other.ends_with("rx-checksum off"), "{other}");
+        assert!(!record.environment.server.contains_key("nic_other0_offloads"), "that is the other end's");
+    });
+}

@@ -1,0 +1,128 @@
+//! All objects of a run, before any of them is made.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use hopbench_model::{ClusterSpec, Fault, Place, Via};
+use k8s_openapi::api::core::v1::{Pod, Secret, Service};
+use k8s_openapi::api::networking::v1::NetworkPolicy;
+use serde_json::Value;
+
+use crate::attachment::Attachment;
+use crate::demand::Demand;
+use crate::fronts::{self, Front};
+use crate::labels::Run;
+use crate::names;
+use crate::nodes::NodeFacts;
+use crate::objects::security::{Level, beyond_restricted};
+use crate::objects::{self, network_policy, patch, pod, secret, service, typed};
+use crate::pod::PodId;
+use crate::sidecar::Sidecar;
+
+/// What a run is made from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub(crate) spec: &'a ClusterSpec,
+    pub(crate) demand: &'a Demand,
+    /// The cluster's nodes, by the names of the scenario's.
+    pub(crate) nodes: &'a BTreeMap<String, NodeFacts>,
+    pub(crate) sidecars: &'a BTreeMap<PodId, Sidecar>,
+}
+
+/// The objects of a run that are in its namespace, but for the one that owns them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Blueprint {
+    pub(crate) secret: Secret,
+    pub(crate) services: Vec<Service>,
+    pub(crate) pods: BTreeMap<PodId, Pod>,
+    pub(crate) network_policy: Option<NetworkPolicy>,
+}
+
+impl Blueprint {
+    /// # Errors
+    /// A patch that fits no pod, a place that cannot be had (input).
+    pub(crate) fn of(ground: &Ground<'_>, run: &Run, token: &str) -> Result<Self, Fault> {
+        let fronts = fronts::fronts(ground.demand);
+        let service = |front: &Front| {
+            let program = front.program.as_ref().and_then(|name| ground.spec.servers.get(name));
+            let port = program.map(|program| program.port);
+            typed(service::service(run, &front.name, &front.via, port, front.datagrams))
+        };
+        let pods = pods(ground, run)?;
+        let policy = || -> Result<NetworkPolicy, Fault> {
+            let nodes: Vec<IpAddr> = ground.nodes.values().flat_map(|node| node.addresses.iter().copied()).collect();
+            let leaves = |via: &Via| matches!(via, Via::LoadBalancer | Via::Address(_));
+            let open = ground.demand.paths.values().any(|cast| leaves(&cast.path.via));
+            typed(network_policy::network_policy(run, &nodes, open))
+        };
+        Ok(Self {
+            secret: typed(secret::secret(run, token))?,
+            services: fronts.iter().map(service).collect::<Result<_, _>>()?,
+            pods: pods.into_iter().map(|(id, pod)| Ok((id, typed(pod)?))).collect::<Result<_, Fault>>()?,
+            network_policy: ground.spec.network_policy.then(policy).transpose()?,
+        })
+    }
+}
+
+/// The pods with the scenario's patches.
+///
+/// # Errors
+/// A patch that fits no pod, a place that cannot be had (input).
+pub(crate) fn pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Value>, Fault> {
+    let Ground { spec, demand, nodes, sidecars } = ground;
+    let fronts = fronts::fronts(demand);
+    let services = fronts::behind(&fronts);
+    let names = names::pods(&demand.pods);
+    let attachments = attachments(spec, demand)?;
+    let mut all = BTreeMap::new();
+    for (id, name) in &names {
+        let attachment = &attachments[&id.place];
+        let node = nodes.get(&id.place.node).map_or(id.place.node.as_str(), |node| node.name.as_str());
+        let recipe = pod::Recipe {
+            run,
+            spec,
+            name,
+            node,
+            attachment,
+            port: demand.agent_port(id),
+            program: id.program.as_ref().and_then(|program| spec.servers.get(program)),
+            echoes: demand.echoing.contains(id),
+            services: &services.get(id).cloned().unwrap_or_default(),
+            sidecar: sidecars.get(id),
+        };
+        let mut pod = pod::pod(&recipe);
+        for patch in [&spec.patch, &attachment.network.patch].into_iter().flatten() {
+            patch::merge(&mut pod, patch)?;
+        }
+        all.insert(id.clone(), pod);
+    }
+    Ok(all)
+}
+
+/// How the pods of each place are attached.
+pub(crate) fn attachments(spec: &ClusterSpec, demand: &Demand) -> Result<BTreeMap<Place, Attachment>, Fault> {
+    let places = demand.pods.iter().map(|pod| &pod.place);
+    let attachment = |place: &Place| match Attachment::of(spec, place) {
+        Ok(attachment) => Ok((place.clone(), attachment)),
+        Err(why) => Err(Fault::input(format!("{}; {}", why.why, why.remedy))),
+    };
+    places.map(attachment).collect()
+}
+
+/// What of the pods is beyond `restricted`, by their names; with the level that their namespace has to have.
+pub(crate) fn level(pods: &BTreeMap<PodId, Value>) -> (Level, BTreeMap<String, Vec<String>>) {
+    let beyond = pods.iter().map(|(id, pod)| (id.to_string(), beyond_restricted(pod)));
+    let beyond: BTreeMap<_, _> = beyond.filter(|(_, what)| !what.is_empty()).collect();
+    (if beyond.is_empty() { Level::Restricted } else { Level::Privileged }, beyond)
+}
+
+/// The namespace of a run, and the object in it that owns all others.
+pub(crate) fn frame(
+    run: &Run,
+    level: Level,
+    scenario: &str,
+    conductor: &str,
+) -> Result<(k8s_openapi::api::core::v1::Namespace, k8s_openapi::api::core::v1::ConfigMap), Fault> {
+    let owner = objects::run::run(run, scenario, env!("CARGO_PKG_VERSION"), conductor);
+    Ok((typed(objects::namespace::namespace(run, level))?, typed(owner)?))
+}

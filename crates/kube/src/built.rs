@@ -1,0 +1,81 @@
+//! What stands in the cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+
+use hopbench_model::{ClusterSpec, Fault, Place};
+use k8s_openapi::api::core::v1::Pod;
+
+use crate::attachment::Attachment;
+use crate::demand::Demand;
+use crate::fronts::{Entry, Front};
+use crate::labels::Run;
+use crate::live;
+use crate::nodes::NodeFacts;
+use crate::objects::security::Level;
+use crate::pod::PodId;
+use crate::ready::Pods;
+use crate::survey::Survey;
+
+/// What stands in the cluster.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) spec: ClusterSpec,
+    pub(crate) survey: Survey,
+    pub(crate) demand: Demand,
+    pub(crate) run: Run,
+    /// The agents' token, as text.
+    pub(crate) token: String,
+    /// The cluster's nodes, by the names of the scenario's.
+    pub(crate) nodes: BTreeMap<String, NodeFacts>,
+    pub(crate) attachments: BTreeMap<Place, Attachment>,
+    pub(crate) level: Level,
+    /// What of the pods is beyond `restricted`, by their agents' names.
+    pub(crate) beyond: BTreeMap<String, Vec<String>>,
+    /// The pods' names in the cluster.
+    pub(crate) names: BTreeMap<PodId, String>,
+    /// The pods as they were asked for.
+    pub(crate) templates: BTreeMap<PodId, Pod>,
+    pub(crate) fronts: Vec<Front>,
+    /// Where the Services are, by their names.
+    pub(crate) entries: BTreeMap<String, Entry>,
+    /// The ready addresses behind them, as last seen.
+    pub(crate) endpoints: BTreeMap<String, BTreeSet<IpAddr>>,
+    /// The pods as last seen.
+    pub(crate) pods: BTreeMap<PodId, Pod>,
+    /// Why some of them are not there.
+    pub(crate) refused: BTreeMap<PodId, String>,
+    pub(crate) api: Pods,
+}
+
+impl Built {
+    /// Takes over how the pods are now.
+    pub(crate) fn see(&mut self, mut now: BTreeMap<String, Pod>) {
+        let seen = self.names.iter().filter_map(|(id, name)| Some((id.clone(), now.remove(name)?)));
+        self.pods = seen.collect();
+    }
+
+    /// The address to which the traffic for a pod goes.
+    pub(crate) fn address(&self, id: &PodId) -> Option<IpAddr> {
+        let interface = self.attachments.get(&id.place).and_then(|attachment| attachment.network.interface.as_deref());
+        live::address(self.pods.get(id)?, interface)
+    }
+
+    /// Where whoever answers in a pod listens.
+    pub(crate) fn listener(&self, id: &PodId) -> Option<SocketAddr> {
+        let program = id.program.as_ref().and_then(|program| self.spec.servers.get(program));
+        let port = program.map_or_else(|| self.demand.agent_port(id), |program| program.port);
+        Some(SocketAddr::new(self.address(id)?, port))
+    }
+
+    /// The Service of a path for who answers.
+    pub(crate) fn front(&self, path: &str, program: Option<&String>) -> Option<&Front> {
+        self.fronts.iter().find(|front| front.path == path && front.program.as_ref() == program)
+    }
+
+    /// The pod of an agent.
+    pub(crate) fn pod(&self, agent: &str) -> Result<&PodId, Fault> {
+        let pod = self.demand.pod(agent);
+        pod.ok_or_else(|| Fault::input(format!("agent `{agent}` is not part of this cluster's plan")))
+    }
+}

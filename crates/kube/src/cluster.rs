@@ -1,0 +1,393 @@
+//! The cluster as a testbed.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::time::Duration;
+
+use hopbench_control::secret::Secret;
+use hopbench_model::{ClusterSpec, Fault, Path, Plan, Point, Proof, Via};
+use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
+use tokio::time::Instant;
+
+use crate::access::Access;
+use crate::assign::{Assigned, assign};
+use crate::blueprint::{self, Blueprint, Ground};
+use crate::built::Built;
+use crate::cast::{Cast, program};
+use crate::clear;
+use crate::demand::{Demand, is_datagrams};
+use crate::facts;
+use crate::forward;
+use crate::fronts;
+use crate::hops::hops;
+use crate::labels::Run;
+use crate::mesh;
+use crate::names;
+use crate::needs;
+use crate::pod::PodId;
+use crate::proof::{self, Known};
+use crate::raise;
+use crate::ready::Pods;
+use crate::rights;
+use crate::survey::Survey;
+use crate::target::{Whereabouts, target};
+use crate::trouble::{self, State};
+
+/// How long an agent that died may take to be there again.
+const AGAIN: Duration = Duration::from_secs(30);
+
+/// A Kubernetes cluster, in which a run has a namespace of its own.
+#[derive(Debug)]
+pub struct Cluster {
+    spec: ClusterSpec,
+    log: Option<File>,
+    /// The name of the run that is to be; absent: any.
+    named: Option<String>,
+    access: Option<Access>,
+    /// The run whose namespace was made, or may have been.
+    run: Option<Run>,
+    built: Option<Built>,
+}
+
+impl Cluster {
+    /// The cluster that a scenario describes. Nobody is asked yet. What is to be told beside the results goes to `log`.
+    pub fn new(spec: &ClusterSpec, log: Option<File>) -> Self {
+        Self { spec: spec.clone(), log, named: None, access: None, run: None, built: None }
+    }
+
+    /// The same, whose run has this name: its namespace is `hopbench-NAME`, and may have been made by somebody who gave
+    /// it the run's label.
+    pub fn named(spec: &ClusterSpec, name: &str, log: Option<File>) -> Self {
+        Self { named: Some(name.to_owned()), ..Self::new(spec, log) }
+    }
+
+    /// The namespace of the run that stands.
+    pub fn namespace(&self) -> Option<&str> {
+        self.run.as_ref().map(|run| run.namespace.as_str())
+    }
+
+    /// The name of an agent's pod in that namespace.
+    pub fn pod(&self, agent: &AgentId) -> Option<&str> {
+        let built = self.built.as_ref()?;
+        built.names.get(built.demand.pod(&agent.0)?).map(String::as_str)
+    }
+
+    /// The connection to the cluster, made when it is first needed.
+    fn access(&mut self) -> Result<&Access, Fault> {
+        if self.access.is_none() {
+            self.access = Some(Access::open(self.spec.context.as_deref())?);
+        }
+        self.access.as_ref().ok_or_else(|| Fault::environment("no connection to the cluster"))
+    }
+
+    fn standing(&self) -> Result<(&Access, &Built), Fault> {
+        let standing = self.access.as_ref().zip(self.built.as_ref());
+        standing.ok_or_else(|| Fault::input("the testbed is not up"))
+    }
+
+    fn survey(&mut self, plan: &Plan) -> Result<(Demand, Survey, Assigned), Fault> {
+        let spec = self.spec.clone();
+        let survey = Survey::of(self.access()?, &spec)?;
+        let demand = Demand::of(plan);
+        let assigned = assign(&spec.nodes, &demand.nodes(), &survey.nodes);
+        Ok((demand, survey, assigned))
+    }
+
+    fn raise(&mut self, plan: &Plan) -> Result<(), Fault> {
+        let (demand, survey, assigned) = self.survey(plan)?;
+        let spec = self.spec.clone();
+        let token = Secret::random().map_err(Fault::environment)?.to_text();
+        let name = self.named.clone().map_or_else(names::run, Ok)?;
+        let mut run = Run { namespace: names::namespace(&name), name, owner: String::new() };
+        let sidecars = mesh::sidecars(&spec, &demand);
+        let ground = Ground { spec: &spec, demand: &demand, nodes: &assigned.nodes, sidecars: &sidecars };
+        let attachments = blueprint::attachments(&spec, &demand)?;
+        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run)?);
+        for (pod, what) in &beyond {
+            self.note(&format!("{pod} needs {}: the run's namespace is {level}", what.join(", ")));
+        }
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let (namespace, owner) = blueprint::frame(&run, level, &plan.name, host.trim())?;
+        let until = Instant::now() + Duration::from_nanos(spec.start_timeout_ns);
+        // From here on there may be something to be taken away.
+        self.run = Some(run.clone());
+        let access = self.access()?;
+        let client = access.client.clone();
+        let made = raise::frame(&client, &namespace, &owner);
+        run.owner = access.ask(&format!("making namespace {}", run.namespace), made)?;
+        let blueprint = Blueprint::of(&ground, &run, &token)?;
+        let entries = access.ask("making the run's objects", raise::objects(&client, &run, &blueprint))?;
+        let api = Pods::new(&client, &run);
+        let raised = access.runtime.block_on(raise::pods(&api, &blueprint.pods, until));
+        let raised = raised.map_err(|e| access.refused("waiting for the pods", &e))?;
+        let mut built = Built {
+            survey,
+            nodes: assigned.nodes,
+            attachments,
+            level,
+            beyond,
+            names: names::pods(&demand.pods),
+            templates: blueprint.pods,
+            fronts: fronts::fronts(&demand),
+            entries,
+            endpoints: BTreeMap::new(),
+            pods: BTreeMap::new(),
+            refused: raised.refused,
+            api,
+            run,
+            token,
+            demand,
+            spec,
+        };
+        built.see(raised.pods);
+        balance(access, &mut built, until)?;
+        let nobody = built.demand.paths.values().all(|cast| cast.pods().any(|pod| built.refused.contains_key(pod)));
+        if nobody {
+            let why: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
+            return Err(Fault::environment(format!("no path has all its pods:\n{}", why.join("\n"))));
+        }
+        let told: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
+        self.built = Some(built);
+        told.iter().for_each(|line| self.note(line));
+        Ok(())
+    }
+
+    /// Writes a line to the log, where there is one.
+    fn note(&mut self, text: &str) {
+        if let Some(log) = &mut self.log {
+            // A log that cannot be written must not end a measurement.
+            let _ = log.write_all(format!("kubernetes: {text}\n").as_bytes());
+        }
+    }
+
+    fn cast(&self, path: &str) -> Result<Cast, Fault> {
+        let (_, built) = self.standing()?;
+        let cast = built.demand.paths.get(path).cloned();
+        cast.ok_or_else(|| Fault::input(format!("path `{path}` is not part of this cluster's plan")))
+    }
+
+    /// Looks at the pods, and makes those anew that are gone or have failed; waits for those that start.
+    ///
+    /// # Errors
+    /// One that does not get ready, with what the cluster says of it.
+    fn ensure(&mut self, pods: &[PodId]) -> Result<(), Fault> {
+        self.look()?;
+        let (access, built) =
+            self.access.as_ref().zip(self.built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))?;
+        let state = |built: &Built, id: &PodId| built.pods.get(id).map(trouble::state);
+        built.refused.retain(|id, _| built.pods.get(id).map(trouble::state) != Some(State::Ready));
+        let absent: Vec<PodId> =
+            pods.iter().filter(|id| state(built, id) != Some(State::Ready)).cloned().collect();
+        if absent.is_empty() {
+            return Ok(());
+        }
+        // Who never was there is not waited for again.
+        if let Some(id) = absent.iter().find(|id| built.refused.contains_key(id)) {
+            return Err(Fault::environment(format!("{id}: {}", built.refused[id])));
+        }
+        let dead: BTreeMap<PodId, _> = absent
+            .iter()
+            .filter(|id| match state(built, id) {
+                None => true,
+                Some(State::Stuck(trouble)) => trouble.is_final,
+                Some(_) => false,
+            })
+            .filter_map(|id| Some((id.clone(), built.templates.get(id)?.clone())))
+            .collect();
+        let until = Instant::now() + AGAIN;
+        let api = built.api.clone();
+        let names = absent.iter().filter_map(|id| built.names.get(id).cloned()).collect();
+        let found = access.runtime.block_on(async {
+            api.remove(dead.values(), until).await?;
+            let raised = raise::pods(&api, &dead, until).await?;
+            let now = api.wait(&names, until).await?;
+            Ok::<_, kube::Error>((raised.refused, now, api.events().await))
+        });
+        let (refused, now, events) = found.map_err(|e| access.refused("waiting for the pods", &e))?;
+        built.see(now);
+        for id in &absent {
+            let state = built.pods.get(id).map(trouble::state);
+            if state != Some(State::Ready) {
+                let name = built.names.get(id).cloned().unwrap_or_default();
+                let why = refused.get(id).cloned();
+                let why = why.unwrap_or_else(|| trouble::tell(&name, state.as_ref(), &events));
+                return Err(Fault::environment(format!("{id}: {why}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks how the pods and what is behind the Services are now.
+    fn look(&mut self) -> Result<(), Fault> {
+        let (access, built) = self.standing()?;
+        let (api, run, client) = (built.api.clone(), built.run.clone(), access.client.clone());
+        let has_services = !built.fronts.is_empty();
+        let (pods, endpoints) = access.ask("how the pods are", async {
+            let endpoints = async {
+                if has_services { raise::endpoints(&client, &run).await } else { Ok(BTreeMap::new()) }
+            };
+            futures::future::try_join(api.now(), endpoints).await
+        })?;
+        if let Some(built) = &mut self.built {
+            built.see(pods);
+            built.endpoints = endpoints;
+        }
+        Ok(())
+    }
+}
+
+/// Waits for the addresses of load balancers.
+fn balance(access: &Access, built: &mut Built, until: Instant) -> Result<(), Fault> {
+    let waiting = built.fronts.iter().filter(|front| front.via == Via::LoadBalancer);
+    let names: Vec<String> = waiting.map(|front| front.name.clone()).collect();
+    if !names.is_empty() {
+        let found = access.runtime.block_on(raise::balancers(&access.client, &built.run, &names, until));
+        built.entries.extend(found.map_err(|e| access.refused("the load balancers", &e))?);
+    }
+    Ok(())
+}
+
+impl Testbed for Cluster {
+    fn name(&self) -> &'static str {
+        "kubernetes"
+    }
+
+    fn missing(&mut self, plan: &Plan) -> Vec<Need> {
+        let whole = |what: &str, why: String, remedy: &str| {
+            vec![Need { path: None, what: what.to_owned(), why, remedy: remedy.to_owned() }]
+        };
+        let (demand, survey, assigned) = match self.survey(plan) {
+            Ok(found) => found,
+            Err(fault) => return whole("a cluster", fault.text, "name one as for kubectl (KUBECONFIG, `context:`)"),
+        };
+        let mut needs = needs::missing(&self.spec, &demand, &survey, &assigned);
+        let policy = self.spec.network_policy;
+        match self.access().and_then(|access| rights::missing(access, policy)) {
+            Ok(lacking) if lacking.is_empty() => {}
+            Ok(lacking) => needs.extend(whole(
+                "rights",
+                format!("this user may not {}", lacking.join(", ")),
+                "`hopbench kube manifests` prints the rights that hopbench uses",
+            )),
+            Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
+        }
+        needs
+    }
+
+    fn unsupported(&self, path: &Path, point: &Point) -> Option<String> {
+        needs::unsupported(&self.spec, path, point)
+    }
+
+    /// Pods that do not get ready do not keep the others from being measured: their paths say why when they are asked for.
+    fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
+        self.down();
+        let raised = self.raise(plan);
+        if raised.is_err() {
+            self.down();
+        }
+        raised
+    }
+
+    fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault> {
+        let cast = self.cast(&path.name)?;
+        let servers = cast.servers_of(&point.server).to_vec();
+        if servers.is_empty() {
+            let text = format!("path {}: nobody answers as `{}` in this plan", path.name, point.server.program);
+            return Err(Fault::input(text));
+        }
+        let everybody: Vec<PodId> = cast.clients.iter().chain(&servers).cloned().collect();
+        self.ensure(&everybody)?;
+        let (_, built) = self.standing()?;
+        let front = built.front(&path.name, program(&point.server).as_ref());
+        let entered = match &path.via {
+            Via::NodePort(node) => built.nodes.get(node).and_then(|node| node.addresses.first().copied()),
+            _ => None,
+        };
+        let known = Whereabouts {
+            server: servers.first().and_then(|pod| built.listener(pod)),
+            entry: front.and_then(|front| built.entries.get(&front.name)),
+            node: entered,
+            datagrams: is_datagrams(&point.job),
+        };
+        let target = target(&path.name, &path.via, &known)?;
+        Ok(Route {
+            path: path.name.clone(),
+            clients: cast.clients.iter().map(PodId::agent).collect(),
+            servers: servers.iter().map(PodId::agent).collect(),
+            nodes: everybody.iter().map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
+            cpus: BTreeMap::new(),
+            target,
+            hops: hops(built, &cast),
+            // They are in other machines' /proc.
+            programs: Vec::new(),
+            proxies: mesh::proxies(built, &cast),
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        })
+    }
+
+    fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
+        let pod = self.standing()?.1.pod(&agent.0)?.clone();
+        let open = |cluster: &Self| {
+            let (access, built) = cluster.standing()?;
+            let name = built.names.get(&pod).map(String::as_str).unwrap_or_default();
+            let port = built.demand.agent_port(&pod);
+            let opened = access.runtime.block_on(forward::open(&built.api.pods, name, port));
+            let opened = opened.map_err(|why| Fault::environment(format!("no way to pod {name} of {pod}: {why}")))?;
+            Ok(Control::Forwarded { stream: opened, token: built.token.clone() })
+        };
+        open(self).or_else(|_: Fault| {
+            self.ensure(std::slice::from_ref(&pod))?;
+            open(self)
+        })
+    }
+
+    /// Asks how everything is, too: nobody in a cluster counts packets for us, but it says where the pods are.
+    fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
+        self.look()?;
+        let (_, built) = self.standing()?;
+        mesh::counters(built, route)
+    }
+
+    fn gauges(&mut self, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
+        let (_, built) = self.standing()?;
+        mesh::gauges(built, route)
+    }
+
+    fn prove(&self, route: &Route, _before: &Counters, _after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+        let (Ok(cast), Ok((_, built))) = (self.cast(&route.path), self.standing()) else {
+            let evidence = format!("path `{}` is not part of the cluster's plan", route.path);
+            return vec![Proof { hop: "cluster".to_owned(), evidence, ok: false }];
+        };
+        let servers: Vec<PodId> =
+            route.servers.iter().filter_map(|agent| built.demand.pod(&agent.0)).cloned().collect();
+        let program = servers.first().and_then(|pod| pod.program.as_ref());
+        let front = built.front(&route.path, program);
+        proof::prove(&Known { built, cast: &cast, servers: &servers, front }, seen)
+    }
+
+    fn facts(&self) -> BTreeMap<String, String> {
+        match self.standing() {
+            Ok((access, built)) => facts::facts(built, &access.server),
+            Err(_) => BTreeMap::new(),
+        }
+    }
+
+    fn down(&mut self) {
+        self.built = None;
+        let Some(run) = self.run.take() else { return };
+        let Some(access) = &self.access else { return };
+        let cleared = access.runtime.block_on(clear::namespace(&access.client, &run.name, &run.namespace));
+        if let Err(why) = cleared {
+            self.note(&why);
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.down();
+    }
+}

@@ -1,0 +1,37 @@
+//! What the traffic of a path passes, in words.
+
+use hopbench_model::{Place, Via};
+
+use crate::built::Built;
+use crate::cast::Cast;
+
+/// In order, without the ends: `pod network`, `kube-proxy of a` ...
+pub(crate) fn hops(built: &Built, cast: &Cast) -> Vec<String> {
+    let path = &cast.path;
+    let network = |place: &Place| match place.network.as_str() {
+        "host" => "host network".to_owned(),
+        kind => {
+            let attachment = built.attachments.get(place);
+            let class = attachment.and_then(|attachment| attachment.network.runtime_class.as_ref());
+            let class = class.map(|class| format!(" (RuntimeClass {class})")).unwrap_or_default();
+            format!("{kind} network of {}{class}", place.node)
+        }
+    };
+    let mut hops: Vec<String> = path.from.runtime.iter().cloned().collect();
+    hops.push(network(&path.from));
+    match &path.via {
+        Via::Direct => {}
+        // Whoever it is: kube-proxy, Cilium ...
+        Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node)),
+        Via::NodePort(node) => hops.push(format!("node port of {node}")),
+        Via::Gateway(node) => hops.push(format!("gateway on {node}")),
+        Via::LoadBalancer => hops.push("load balancer".to_owned()),
+        Via::Address(address) => hops.push(format!("whatever is behind {address}")),
+    }
+    if path.from.node != path.to.node {
+        hops.push(format!("network between {} and {}", path.from.node, path.to.node));
+    }
+    hops.push(network(&path.to));
+    hops.extend(path.to.runtime.clone());
+    hops
+}

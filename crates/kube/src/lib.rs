@@ -1,0 +1,52 @@
+//! The testbed of pods in a Kubernetes cluster.
+//!
+//! ```text
+//!   plan ─► demand: pods, Services ─┐
+//!   cluster ─► survey ─► assigned ──┴► blueprint: objects ─► raise ─► built ─► route, control, proof ─► clear
+//! ```
+//!
+//! - [`Cluster`]: the testbed; [`access`]: the way to the API server; [`image`]: what the agents' pods run;
+//! - [`labels`], [`names`]: by which everything that was made is found; [`RIGHTS`]: what hopbench does in a cluster;
+//! - [`meters`]: what the cluster itself meters.
+//!
+//! Kubernetes places, starts, restarts, wires and removes the agents. Everything of a run is in a namespace of its own
+//! that goes with it.
+
+pub mod access;
+mod apply;
+mod assign;
+mod attachment;
+mod blueprint;
+mod built;
+mod cast;
+mod clear;
+mod cluster;
+mod demand;
+mod facts;
+#[cfg(test)]
+mod fixture;
+mod forward;
+mod fronts;
+mod hops;
+pub mod image;
+pub mod labels;
+mod live;
+mod mesh;
+pub mod meters;
+pub mod names;
+mod needs;
+mod nodes;
+mod objects;
+mod pod;
+mod proof;
+mod raise;
+mod ready;
+mod rights;
+mod sidecar;
+mod survey;
+mod target;
+mod trouble;
+
+pub use access::Access;
+pub use cluster::Cluster;
+pub use rights::{RIGHTS, Right};

@@ -1,0 +1,106 @@
+//! What a run and its objects are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_control::secret::random_bytes;
+use hopbench_model::Fault;
+
+use crate::pod::PodId;
+
+/// Letters of a run's name.
+const RUN_LETTERS: usize = 10;
+/// What a run's name is made of: no vowels, so that no word comes of it.
+const LETTERS: &[u8; 31] = b"bcdfghjklmnpqrstvwxz0123456789y";
+/// The longest name; host names have 63 characters, and a number may be added.
+const MOST: usize = 58;
+
+/// A new run's name.
+///
+/// # Errors
+/// A kernel without random numbers.
+pub(crate) fn run() -> Result<String, Fault> {
+    let random = random_bytes().map_err(Fault::environment)?;
+    Ok(random[..RUN_LETTERS].iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect())
+}
+
+/// The namespace of a run.
+pub fn namespace(run: &str) -> String {
+    format!("hopbench-{run}")
+}
+
+/// Names of pods in the cluster.
+pub(crate) fn pods(all: &BTreeSet<PodId>) -> BTreeMap<PodId, String> {
+    let mut taken = BTreeSet::new();
+    all.iter().map(|pod| (pod.clone(), unique(&label(&pod.to_string()), &mut taken))).collect()
+}
+
+/// The name of the Service of a path, for the agents or for a server program.
+pub(crate) fn service(number: usize, path: &str, program: Option<&str>) -> String {
+    let program = program.map(|program| format!("-{program}")).unwrap_or_default();
+    label(&format!("path{number}-{path}{program}"))
+}
+
+fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut candidate = name.to_owned();
+    for number in 2.. {
+        if taken.insert(candidate.clone()) {
+            break;
+        }
+        candidate = format!("{name}-x{number}");
+    }
+    candidate
+}
+
+/// A text as a name that Kubernetes takes: lower-case letters, digits and single dashes, a letter first.
+pub(crate) fn label(text: &str) -> String {
+    let mut name = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.is_empty() && !name.ends_with('-') {
+            name.push('-');
+        }
+        if name.len() >= MOST {
+            break;
+        }
+    }
+    let name = name.trim_end_matches('-');
+    if name.starts_with(|c: char| c.is_ascii_lowercase()) { name.to_owned() } else { format!("p-{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::place;
+    use crate::pod::Group;
+
+    #[test]
+    fn a_run_has_ten_letters() {
+        let run = run().unwrap();
+        assert_eq!(run.len(), 10);
+        assert!(run.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{run}");
+        assert_ne!(run, super::run().unwrap());
+        assert_eq!(LETTERS.iter().collect::<BTreeSet<_>>().len(), LETTERS.len());
+    }
+
+    #[test]
+    fn names_are_those_of_the_pods_as_kubernetes_takes_them() {
+        let pod = |node: &str, group: Group, index| PodId { place: place(node), group, program: None, index };
+        let all = BTreeSet::from([
+            pod("bridge@a", Group::Shared, 0),
+            pod("bridge@a", Group::Shared, 1),
+            pod("bridge+runsc@a", Group::Path("Über svc".into()), 0),
+            pod("bridge@a-2", Group::Shared, 0),
+            pod("bridge@a", Group::Path("long".repeat(30)), 0),
+        ]);
+        let names = pods(&all);
+        assert_eq!(names[&pod("bridge@a", Group::Shared, 0)], "bridge-a");
+        let two = [pod("bridge@a", Group::Shared, 1), pod("bridge@a-2", Group::Shared, 0)].map(|pod| names[&pod].clone());
+        assert_eq!(BTreeSet::from(two), BTreeSet::from(["bridge-a-2".to_owned(), "bridge-a-2-x2".to_owned()]));
+        assert_eq!(names[&pod("bridge+runsc@a", Group::Path("Über svc".into()), 0)], "bridge-runsc-a-ber-svc");
+        assert!(names.values().all(|name| name.len() <= 63));
+        assert_eq!(names.values().collect::<BTreeSet<_>>().len(), all.len());
+        assert_eq!(service(3, "ClusterIP!", Some("nginx")), "path3-clusterip-nginx");
+        assert_eq!(label("9 lives"), "p-9-lives");
+    }
+}

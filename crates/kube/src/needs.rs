@@ -1,0 +1,207 @@
+//! What a plan needs of the cluster that is not there, and which cells cannot be measured.
+
+use std::collections::BTreeSet;
+
+use hopbench_model::{ClusterSpec, EngineKind, Path, Place, Point, Via};
+use hopbench_testbed::Need;
+
+use crate::assign::Assigned;
+use crate::attachment::{Attachment, has_own_kernel, runtime_class};
+use crate::blueprint::{self, Ground};
+use crate::cast::Cast;
+use crate::demand::Demand;
+use crate::labels::Run;
+use crate::mesh;
+use crate::survey::Survey;
+
+/// Everything that is missing; empty when the plan can run.
+pub(crate) fn missing(spec: &ClusterSpec, demand: &Demand, survey: &Survey, assigned: &Assigned) -> Vec<Need> {
+    let mut needs: Vec<Need> = demand.paths.values().flat_map(|cast| of_path(spec, cast, survey, assigned)).collect();
+    if needs.is_empty()
+        && let Err(fault) = patched(spec, demand, assigned)
+    {
+        needs.push(need(None, "a patch that fits", fault.text, "mend it under `testbed: kubernetes:`"));
+    }
+    needs
+}
+
+/// Whether the scenario's patches fit its pods.
+fn patched(spec: &ClusterSpec, demand: &Demand, assigned: &Assigned) -> Result<(), hopbench_model::Fault> {
+    let run = Run { name: "check".to_owned(), namespace: "check".to_owned(), owner: String::new() };
+    let sidecars = mesh::sidecars(spec, demand);
+    let ground = Ground { spec, demand, nodes: &assigned.nodes, sidecars: &sidecars };
+    blueprint::Blueprint::of(&ground, &run, "").map(drop)
+}
+
+fn of_path(spec: &ClusterSpec, cast: &Cast, survey: &Survey, assigned: &Assigned) -> Vec<Need> {
+    let path = &cast.path;
+    let mut needs = Vec::new();
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
+    let via = match &path.via {
+        Via::NodePort(node) | Via::Gateway(node) => Some(node),
+        _ => None,
+    };
+    for node in [&path.from.node, &path.to.node].into_iter().chain(via).collect::<BTreeSet<_>>() {
+        if let Some(why) = assigned.without.get(node) {
+            add(&format!("node {node}"), why.clone(), "use fewer nodes, or say others under `nodes:`");
+        } else if !assigned.nodes.contains_key(node) {
+            add(&format!("node {node}"), "the testbed has no such node".to_owned(), "name it under `nodes:`");
+        }
+    }
+    for place in [&path.from, &path.to].into_iter().collect::<BTreeSet<_>>() {
+        match Attachment::of(spec, place) {
+            Err(why) => add(&why.what, why.why, &why.remedy),
+            Ok(attachment) => {
+                if let Some(class) = attachment.runtime_class.filter(|class| is_unknown(survey, class)) {
+                    let known = survey.runtime_classes.iter().flatten().map(|(name, _)| name.as_str());
+                    let known: Vec<&str> = known.collect();
+                    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                    add(
+                        &format!("RuntimeClass {class}"),
+                        format!("{place}: the cluster has {known}"),
+                        "install it, or say another under `runtimes:` or `networks:`",
+                    );
+                }
+            }
+        }
+    }
+    if path.backends > 1 && !cast.has_service() && !matches!(path.via, Via::Address(_)) && !path.is_proxied() {
+        let why = format!("{} servers, and clients that connect to the first one ({})", path.backends, path.via);
+        add(Need::IMPOSSIBLE, why, "take `via: cluster-ip`, or one server");
+    }
+    for program in cast.servers.iter().filter_map(|(program, pods)| Some((program.as_ref()?, pods.len()))) {
+        let (name, pods) = program;
+        if path.to.network == "host"
+            && pods > 1
+            && let Some(image) = spec.servers.get(name)
+        {
+            let why = format!("{pods} times {name}, all on port {} of node {}", image.port, path.to.node);
+            add(Need::IMPOSSIBLE, why, "take one server, or pods with a network of their own");
+        }
+    }
+    needs.extend(mesh::missing(spec, cast));
+    needs
+}
+
+fn is_unknown(survey: &Survey, class: &str) -> bool {
+    survey.runtime_classes.as_ref().is_some_and(|known| !known.contains_key(class))
+}
+
+fn need(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Need {
+    Need { path: path.map(|path| path.name.clone()), what: what.to_owned(), why, remedy: remedy.to_owned() }
+}
+
+/// Why a cell cannot be measured although its path can be built.
+pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Option<String> {
+    let server = &point.server;
+    let workload = point.job.workload.as_str();
+    if workload == "ping" && path.via != Via::Direct {
+        return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
+    }
+    if !server.is_agent() && !spec.servers.contains_key(&server.program) {
+        let known: Vec<&str> = spec.servers.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Some(format!(
+            "nothing says what `{}` is on the cluster: give its image under `testbed: kubernetes: servers:` (there is \
+             {known})",
+            server.program
+        ));
+    }
+    let in_gvisor = |place: &&Place| {
+        let class = place.runtime.as_ref().map(|runtime| runtime_class(spec, runtime));
+        class.is_some_and(|class| has_own_kernel(&class) && (class.contains("runsc") || class.contains("gvisor")))
+    };
+    if point.job.engine == EngineKind::Uring && [&path.from, &path.to].iter().any(in_gvisor) {
+        return Some("gVisor has no io_uring".to_owned());
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hopbench_model::{PodNetwork, ServerImage, Variant};
+    use serde_json::json;
+
+    use super::*;
+    use crate::assign::assign;
+    use crate::fixture::{path, plan, point, spec};
+    use crate::nodes::NodeFacts;
+
+    fn survey(nodes: &[&str]) -> Survey {
+        let node = |name: &&str| NodeFacts { name: (*name).to_owned(), ..NodeFacts::default() };
+        let classes = BTreeMap::from([("gvisor".to_owned(), "runsc".to_owned())]);
+        Survey { version: String::new(), nodes: nodes.iter().map(node).collect(), runtime_classes: Some(classes) }
+    }
+
+    fn needs(spec: &ClusterSpec, paths: Vec<Path>, nodes: &[&str]) -> Vec<String> {
+        let demand = Demand::of(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
+        let survey = survey(nodes);
+        let assigned = assign(&spec.nodes, &demand.nodes(), &survey.nodes);
+        let told = missing(spec, &demand, &survey, &assigned);
+        told.into_iter().map(|need| format!("{}: {}: {}", need.path.unwrap_or_default(), need.what, need.why)).collect()
+    }
+
+    #[test]
+    fn only_the_paths_concerned_are_told() {
+        let mut spec = spec();
+        let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
+        spec.networks.insert("overlay".into(), overlay);
+        let mut proxied = path("proxied", "pod@a", "pod@b", Via::Gateway("b".into()));
+        proxied.variant = Some(Variant::plain());
+        let told = needs(
+            &spec,
+            vec![
+                path("fine", "pod@a", "pod+runsc@b", Via::ClusterIp),
+                path("far", "pod@a", "pod@b", Via::NodePort("c".into())),
+                path("kind", "eni@a", "pod@b", Via::Direct),
+                path("class", "overlay@a", "pod+kata@b", Via::Direct),
+                proxied,
+            ],
+            &["n1", "n2"],
+        );
+        let starts = [
+            "class: RuntimeClass kata: pod+kata@b: the cluster has gvisor",
+            "class: RuntimeClass overlay: overlay@a: the cluster has gvisor",
+            "far: node c: found no node that pods may be put on beside those for a, b; the cluster has n1, n2",
+            "kind: network eni: eni@a: nothing says what `eni` is on the cluster",
+            "proxied: mesh envoy: gateway@b",
+        ];
+        let mut told = told;
+        told.sort();
+        assert_eq!(told.len(), starts.len(), "{told:#?}");
+        for (told, start) in told.iter().zip(starts) {
+            assert!(told.starts_with(start), "{told}\n{start}");
+        }
+    }
+
+    #[test]
+    fn a_patch_that_fits_no_pod_is_told_before_anything_is_made() {
+        let mut spec = spec();
+        spec.patch = Some(json!({"spec": {"containers": [{"name": "agent", "resource": {}, "imag": "x"}]}}));
+        let told = needs(&spec, vec![path("p", "pod@a", "pod@b", Via::Direct)], &["n1", "n2"]);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with(": a patch that fits: a Pod has no field `spec.containers[0].imag`"), "{told:?}");
+    }
+
+    #[test]
+    fn cells_that_cannot_be_measured_say_why() {
+        let mut spec = spec();
+        let cell = |program: &str, workload: &str, via: Via, engine| {
+            let mut point = point(workload, program);
+            point.job.engine = engine;
+            (path("p", "pod@a", "pod+runsc@b", via), point)
+        };
+        let why = |spec: &ClusterSpec, (path, point): (Path, Point)| unsupported(spec, &path, &point).unwrap_or_default();
+        let epoll = EngineKind::Epoll;
+        assert_eq!(why(&spec, cell("hopbench", "rr", Via::ClusterIp, epoll)), "");
+        assert!(why(&spec, cell("hopbench", "ping", Via::ClusterIp, epoll)).starts_with("ICMP has no ports"));
+        assert!(why(&spec, cell("nginx", "http", Via::Direct, epoll)).contains("give its image under"));
+        let image = "nginx:1".to_owned();
+        let nginx = ServerImage { image, port: 80, cpu_millis: None, args: vec![], request: None };
+        spec.servers.insert("nginx".into(), nginx);
+        assert_eq!(why(&spec, cell("nginx", "http", Via::Direct, epoll)), "");
+        assert_eq!(why(&spec, cell("hopbench", "rr", Via::Direct, EngineKind::Uring)), "gVisor has no io_uring");
+    }
+}

@@ -1,0 +1,29 @@
+//! The NetworkPolicy of a run.
+
+use std::net::IpAddr;
+
+use serde_json::{Value, json};
+
+use crate::labels::Run;
+
+/// Lets the pods of the run reach each other, and the nodes reach them and be reached: pods in a node's own network and
+/// what kube-proxy translates come from there. Whoever leaves the cluster (`open_egress`) may go anywhere.
+pub(crate) fn network_policy(run: &Run, nodes: &[IpAddr], open_egress: bool) -> Value {
+    let mut peers = vec![json!({"podSelector": {}})];
+    peers.extend(nodes.iter().map(|node| {
+        let bits = if node.is_ipv4() { 32 } else { 128 };
+        json!({"ipBlock": {"cidr": format!("{node}/{bits}")}})
+    }));
+    let egress = if open_egress { json!([{}]) } else { json!([{"to": peers}]) };
+    json!({
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": run.metadata("run"),
+        "spec": {
+            "podSelector": {},
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": [{"from": peers}],
+            "egress": egress,
+        },
+    })
+}

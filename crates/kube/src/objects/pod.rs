@@ -1,0 +1,173 @@
+//! A pod with an agent.
+
+use std::collections::BTreeSet;
+
+use hopbench_model::{ClusterSpec, ServerImage};
+use serde_json::{Value, json};
+
+use crate::attachment::Attachment;
+use crate::image::USER;
+use crate::labels::{POD, Run, behind};
+use crate::objects::secret::{FOLDER, TOKEN};
+use crate::sidecar::Sidecar;
+
+/// Name of the agent's container, and of its port.
+pub(crate) const AGENT: &str = "agent";
+/// Name of the agent's port for datagrams.
+pub(crate) const DATAGRAMS: &str = "agent-udp";
+/// Name of the server program's container, and of its port.
+pub(crate) const PROGRAM: &str = "program";
+
+/// Seconds that a pod has to end: nothing in it has anything to keep.
+const GRACE_S: u32 = 1;
+/// Seconds that a container may take until it listens.
+const START_S: u32 = 120;
+
+/// All that a pod is made from.
+#[derive(Debug)]
+pub(crate) struct Recipe<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) spec: &'a ClusterSpec,
+    pub(crate) name: &'a str,
+    /// The node of the cluster that it has to be on.
+    pub(crate) node: &'a str,
+    pub(crate) attachment: &'a Attachment,
+    /// The agent's port.
+    pub(crate) port: u16,
+    /// The server program beside the agent.
+    pub(crate) program: Option<&'a ServerImage>,
+    /// Whether it sends ICMP echoes.
+    pub(crate) echoes: bool,
+    /// The Services that it is behind.
+    pub(crate) services: &'a BTreeSet<String>,
+    pub(crate) sidecar: Option<&'a Sidecar>,
+}
+
+/// The pod, before the scenario's patches.
+pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
+    let Recipe { run, node, attachment, sidecar, .. } = recipe;
+    let mut metadata = run.metadata(recipe.name);
+    let no_more = Sidecar::default();
+    let sidecar = sidecar.unwrap_or(&no_more);
+    let network = &attachment.network;
+    metadata["labels"][POD] = recipe.name.into();
+    for service in recipe.services {
+        metadata["labels"][behind(service)] = "".into();
+    }
+    for (key, value) in network.labels.iter().chain(&sidecar.labels) {
+        metadata["labels"][key] = value.as_str().into();
+    }
+    for (key, value) in network.annotations.iter().chain(&sidecar.annotations) {
+        metadata["annotations"][key] = value.as_str().into();
+    }
+    let mut containers = vec![agent(recipe)];
+    containers.extend(recipe.program.map(|program| server_program(recipe.spec, program)));
+    containers.extend(sidecar.containers.iter().cloned());
+    let mut volumes = vec![json!({"name": TOKEN, "secret": {"secretName": TOKEN, "defaultMode": 0o444}})];
+    if recipe.program.is_some() {
+        volumes.push(json!({"name": "tmp", "emptyDir": {}}));
+    }
+    volumes.extend(sidecar.volumes.iter().cloned());
+    let at = json!([{"key": "metadata.name", "operator": "In", "values": [node]}]);
+    let mut spec = json!({
+        // The scheduler puts it there, so that what keeps it away is told; it tolerates nothing that others must not.
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchFields": at}]
+        }}},
+        "automountServiceAccountToken": false,
+        "enableServiceLinks": false,
+        "restartPolicy": "Always",
+        "terminationGracePeriodSeconds": GRACE_S,
+        "securityContext": security(recipe),
+        "containers": containers,
+        "volumes": volumes,
+    });
+    if !sidecar.init_containers.is_empty() {
+        spec["initContainers"] = sidecar.init_containers.clone().into();
+    }
+    if attachment.host_network {
+        spec["hostNetwork"] = true.into();
+        spec["dnsPolicy"] = "Default".into();
+    }
+    if let Some(class) = &attachment.runtime_class {
+        spec["runtimeClassName"] = class.as_str().into();
+    }
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+}
+
+fn agent(recipe: &Recipe<'_>) -> Value {
+    let Recipe { spec, attachment, port, .. } = recipe;
+    let token = format!("{FOLDER}/{TOKEN}");
+    let mut security = json!({
+        "allowPrivilegeEscalation": false,
+        "readOnlyRootFilesystem": true,
+        "capabilities": {"drop": ["ALL"]},
+    });
+    // Pods may say for themselves who sends echoes; a node's own network is not theirs to set up.
+    if recipe.echoes && attachment.host_network {
+        security["capabilities"]["add"] = json!(["NET_RAW"]);
+        security["runAsUser"] = 0.into();
+        security["runAsNonRoot"] = false.into();
+    }
+    json!({
+        "name": AGENT,
+        "image": spec.image,
+        "imagePullPolicy": spec.pull_policy,
+        "args": ["serve", "--both-ends", "--token-file", token, "--port", port.to_string()],
+        "ports": [
+            {"name": AGENT, "containerPort": port, "protocol": "TCP"},
+            {"name": DATAGRAMS, "containerPort": port, "protocol": "UDP"},
+        ],
+        "startupProbe": until_it_listens(AGENT),
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
+        "securityContext": security,
+        "volumeMounts": [{"name": TOKEN, "mountPath": FOLDER, "readOnly": true}],
+    })
+}
+
+fn server_program(spec: &ClusterSpec, program: &ServerImage) -> Value {
+    let mut container = json!({
+        "name": PROGRAM,
+        "image": program.image,
+        "imagePullPolicy": spec.pull_policy,
+        "ports": [{"name": PROGRAM, "containerPort": program.port, "protocol": "TCP"}],
+        "startupProbe": until_it_listens(PROGRAM),
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
+        // Programs write what they like, and where: their root stays theirs.
+        "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
+        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
+    });
+    if !program.args.is_empty() {
+        container["args"] = program.args.clone().into();
+    }
+    if let Some(millis) = program.cpu_millis {
+        container["resources"]["limits"] = json!({"cpu": format!("{millis}m")});
+    }
+    container
+}
+
+/// Asked until it answers once, and never again: no probe disturbs a measurement.
+fn until_it_listens(port: &str) -> Value {
+    json!({"tcpSocket": {"port": port}, "periodSeconds": 1, "failureThreshold": START_S})
+}
+
+fn security(recipe: &Recipe<'_>) -> Value {
+    let mut security = json!({
+        "runAsNonRoot": true,
+        "runAsUser": USER,
+        "runAsGroup": USER,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    });
+    let mut sysctls = Vec::new();
+    if recipe.echoes {
+        sysctls.push(json!({"name": "net.ipv4.ping_group_range", "value": "0 2147483647"}));
+    }
+    if recipe.program.is_some_and(|program| program.port < 1024) {
+        sysctls.push(json!({"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}));
+    }
+    // They are the node's there.
+    if !sysctls.is_empty() && !recipe.attachment.host_network {
+        security["sysctls"] = sysctls.into();
+    }
+    security
+}

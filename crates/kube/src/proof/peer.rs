@@ -1,0 +1,126 @@
+//! Whom the servers saw: the clients, or who translated on the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+
+use hopbench_model::{Proof, Via};
+use hopbench_testbed::Seen;
+
+use super::Known;
+use crate::live;
+
+/// Who a server may have seen.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    /// A client itself.
+    Client,
+    /// A node of the path, by its name in the scenario.
+    Node(String),
+    /// A pod of the run that is no client of the path.
+    Other(String),
+    /// Somebody that nobody knows.
+    Unknown,
+}
+
+/// Whether the servers saw whom this way leaves in a packet. Without agents as servers nobody tells.
+pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
+    let flows = seen.servers.iter().flat_map(|(_, end)| &end.flows);
+    let peers: BTreeSet<IpAddr> =
+        flows.filter_map(|flow| Some(flow.peer.parse::<SocketAddr>().ok()?.ip().to_canonical())).collect();
+    if peers.is_empty() {
+        return None;
+    }
+    let mut by_who: BTreeMap<Who, Vec<String>> = BTreeMap::new();
+    for peer in &peers {
+        by_who.entry(who(known, *peer)).or_default().push(peer.to_string());
+    }
+    let parts = by_who.iter().map(|(who, addresses)| {
+        let addresses = addresses.join(", ");
+        match who {
+            Who::Client if known.cast.path.from.network == "host" => format!("{addresses}, the client's node"),
+            Who::Client => format!("{addresses}, the client's own address: nobody changed it"),
+            Who::Node(node) => format!("{addresses}, which is node {node}: it put its address in (SNAT)"),
+            Who::Other(pod) => format!("{addresses}, which is {pod}"),
+            Who::Unknown => format!("{addresses}, which is no client and no node of the path"),
+        }
+    });
+    let evidence = format!("the server saw {}", parts.collect::<Vec<_>>().join("; "));
+    let ok = by_who.keys().all(|who| is_allowed(known, who));
+    Some(Proof { hop: "peer".to_owned(), evidence, ok })
+}
+
+fn who(known: &Known<'_>, peer: IpAddr) -> Who {
+    let built = known.built;
+    let path = &known.cast.path;
+    let own = |id| {
+        let pod = built.pods.get(id)?;
+        Some(built.address(id) == Some(peer) || live::addresses(pod).contains(&peer))
+    };
+    // From one's own pod to itself one is on the loopback.
+    if known.cast.clients.iter().any(|id| own(id) == Some(true)) || peer.is_loopback() && path.from == path.to {
+        return Who::Client;
+    }
+    if let Some((id, _)) = built.pods.iter().filter(|(id, _)| !id.is_host()).find(|(id, _)| own(id) == Some(true)) {
+        return Who::Other(id.to_string());
+    }
+    let entered = match &path.via {
+        Via::NodePort(node) => Some(node),
+        _ => None,
+    };
+    for name in [&path.from.node, &path.to.node].into_iter().chain(entered) {
+        let Some(node) = built.nodes.get(name) else { continue };
+        // A node has an address in the range of its pods, too: its end of their bridge or tunnel.
+        if node.addresses.contains(&peer) || node.pod_ranges.iter().any(|range| is_within(peer, range)) {
+            return Who::Node(name.clone());
+        }
+    }
+    Who::Unknown
+}
+
+/// Whether a server of this path may see somebody.
+fn is_allowed(known: &Known<'_>, who: &Who) -> bool {
+    let path = &known.cast.path;
+    match (&path.via, who) {
+        (_, Who::Client) => true,
+        (_, Who::Other(_)) => false,
+        // What is outside of the testbed is somebody's whom nobody here knows.
+        (Via::LoadBalancer | Via::Address(_) | Via::Gateway(_), _) => true,
+        // Between pods nobody has a reason to put another address in; at a node's own network there are many.
+        (Via::Direct, Who::Node(_)) => path.from.network == "host" || path.to.network == "host",
+        (Via::ClusterIp, Who::Node(node)) => *node == path.from.node,
+        (Via::NodePort(entered), Who::Node(node)) => node == entered || *node == path.from.node,
+        // A tunnel's or bridge's own address of a node that has no range of its own.
+        (_, Who::Unknown) => path.from.network == "host",
+    }
+}
+
+/// Whether an address is in a range like `10.244.1.0/24`.
+fn is_within(address: IpAddr, range: &str) -> bool {
+    let Some((start, bits)) = range.split_once('/') else { return false };
+    let (Ok(start), Ok(bits)) = (start.parse::<IpAddr>(), bits.parse::<u32>()) else { return false };
+    match (address, start) {
+        (IpAddr::V4(address), IpAddr::V4(start)) => {
+            let mask = u32::MAX.checked_shl(32_u32.saturating_sub(bits)).unwrap_or(0);
+            u32::from(address) & mask == u32::from(start) & mask
+        }
+        (IpAddr::V6(address), IpAddr::V6(start)) => {
+            let mask = u128::MAX.checked_shl(128_u32.saturating_sub(bits)).unwrap_or(0);
+            u128::from(address) & mask == u128::from(start) & mask
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_hold_what_is_in_them() {
+        let within = |address: &str, range: &str| is_within(address.parse().unwrap(), range);
+        assert!(within("10.244.1.7", "10.244.1.0/24") && !within("10.244.2.7", "10.244.1.0/24"));
+        assert!(within("10.9.9.9", "0.0.0.0/0") && within("10.0.0.1", "10.0.0.1/32"));
+        assert!(within("fd00:1::5", "fd00:1::/64") && !within("fd00:2::5", "fd00:1::/64"));
+        assert!(!within("fd00::1", "10.0.0.0/8") && !within("10.0.0.1", "nonsense"));
+    }
+}

@@ -1,0 +1,88 @@
+//! The rights that hopbench uses, and whether whoever runs it has them.
+
+use futures::future::join_all;
+use hopbench_model::Fault;
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Api;
+use kube::api::PostParams;
+
+use crate::access::Access;
+
+/// A resource and what is done with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Right {
+    /// The API group; empty: the core.
+    pub group: &'static str,
+    /// The resource, with its subresource after a slash: `pods/portforward`.
+    pub resource: &'static str,
+    /// What is done.
+    pub verbs: &'static [&'static str],
+    /// Whether it is in a namespace: in each run's own.
+    pub namespaced: bool,
+    /// What does not go without it; empty: nothing goes without it.
+    pub only_for: &'static str,
+}
+
+const fn right(group: &'static str, resource: &'static str, verbs: &'static [&'static str], namespaced: bool) -> Right {
+    Right { group, resource, verbs, namespaced, only_for: "" }
+}
+
+/// All rights, in the order of their use.
+pub const RIGHTS: &[Right] = &[
+    right("", "nodes", &["list"], false),
+    Right {
+        only_for: "to know RuntimeClasses before they are asked for",
+        ..right("node.k8s.io", "runtimeclasses", &["list"], false)
+    },
+    right("", "namespaces", &["create", "delete", "get", "list"], false),
+    right("", "configmaps", &["create"], true),
+    right("", "secrets", &["create"], true),
+    right("", "services", &["create", "get"], true),
+    right("", "pods", &["create", "delete", "deletecollection", "get", "list", "watch"], true),
+    right("", "pods/portforward", &["create", "get"], true),
+    right("", "events", &["list"], true),
+    right("discovery.k8s.io", "endpointslices", &["list"], true),
+    Right { only_for: "`network-policy: true`", ..right("networking.k8s.io", "networkpolicies", &["create"], true) },
+];
+
+/// The rights that nothing goes without and that are missing: `create pods`.
+///
+/// # Errors
+/// The API server does not say.
+pub(crate) fn missing(access: &Access, network_policy: bool) -> Result<Vec<String>, Fault> {
+    let reviews: Api<SelfSubjectAccessReview> = Api::all(access.client.clone());
+    let needed = RIGHTS.iter().filter(|right| {
+        right.only_for.is_empty() || network_policy && right.resource == "networkpolicies"
+    });
+    let questions = needed.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
+    let asked = questions.map(|(right, verb)| {
+        let reviews = reviews.clone();
+        async move {
+            let answer = reviews.create(&PostParams::default(), &review(right, verb)).await?;
+            let is_allowed = answer.status.is_some_and(|status| status.allowed);
+            Ok((!is_allowed).then(|| format!("{verb} {}", right.resource)))
+        }
+    });
+    let all: Vec<_> = asked.collect();
+    let answers = access.ask("this user's rights", async { join_all(all).await.into_iter().collect() });
+    answers.map(|answers: Vec<Option<String>>| answers.into_iter().flatten().collect())
+}
+
+fn review(right: &Right, verb: &str) -> SelfSubjectAccessReview {
+    let (resource, subresource) = right.resource.split_once('/').map_or((right.resource, None), |(r, s)| (r, Some(s)));
+    let attributes = ResourceAttributes {
+        group: Some(right.group.to_owned()),
+        resource: Some(resource.to_owned()),
+        subresource: subresource.map(str::to_owned),
+        verb: Some(verb.to_owned()),
+        // Every run has a namespace of its own, so the right has to hold in all.
+        namespace: Some(String::new()),
+        ..ResourceAttributes::default()
+    };
+    SelfSubjectAccessReview {
+        metadata: ObjectMeta::default(),
+        spec: SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), non_resource_attributes: None },
+        status: None,
+    }
+}

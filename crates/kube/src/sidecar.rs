@@ -1,0 +1,15 @@
+//! What a mesh adds to a pod.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// What a pod gets beside its agent. Containers and volumes are as in a pod's `spec`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Sidecar {
+    pub(crate) containers: Vec<Value>,
+    pub(crate) init_containers: Vec<Value>,
+    pub(crate) volumes: Vec<Value>,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) annotations: BTreeMap<String, String>,
+}

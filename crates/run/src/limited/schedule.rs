@@ -1,0 +1,134 @@
+//! Whether a schedule limited a trial: it was kept, or the generator was late.
+
+use hopbench_model::{Job, LATE_NS, Nanos, Record, SCHEDULE_KEPT};
+use hopbench_stats::Histogram;
+
+use super::{Verdict, verdict};
+use crate::words;
+
+/// More than was asked for, by more than readings at two edges differ, is what had piled up before the window.
+const CATCHING_UP: f64 = 1.01;
+/// Fewer of the arrivals than this waited for a connection: few.
+const FEW: f64 = 0.01;
+
+/// Whether all that was due was done, or else the generator was late.
+pub(super) fn kept(job: &Job, record: &Record) -> Option<Verdict> {
+    let metric = |name: &str| record.metrics.get(name).copied();
+    let asked = metric("intended_per_s").filter(|rate| *rate > 0.0)?;
+    let first = |names: &[&str]| names.iter().find_map(|name| metric(name));
+    // What a datagram's sender hands over can be dropped on the way: only what arrived was done. So it is of echoes.
+    let done = first(&["requests_per_s", "messages_per_s", "received_packets_per_s", "sent_packets_per_s"])
+        .or_else(|| metric("received").map(|echoes| echoes / record.window_s))
+        .unwrap_or(asked);
+    let unsent = metric("unsent").unwrap_or(0.0);
+    if done >= SCHEDULE_KEPT * asked && unsent == 0.0 {
+        let catching_up = done > CATCHING_UP * asked && waited(record).is_some_and(|share| share >= FEW);
+        let why = || format!("{} a second of the {} that were due", words::rate(done), words::rate(asked));
+        // A path that works off what it left undone in the warm-up is as fast as it can.
+        return (!catching_up).then(|| verdict("target_rate", why()));
+    }
+    // Datagrams that left in time and did not arrive are no fault of who sent them.
+    if metric("sent_packets_per_s").is_some_and(|sent| sent >= SCHEDULE_KEPT * asked) && unsent == 0.0 {
+        return None;
+    }
+    let late = late_ns(job, record).filter(|_| unsent == 0.0).map(words::time)?;
+    Some(verdict("generator", format!("sends were {late} late at p99 although connections were free")))
+}
+
+/// How late the generator was with 1 % of its sends although connections were free, ns, where that is more than
+/// [`LATE_NS`].
+pub(crate) fn late_ns(job: &Job, record: &Record) -> Option<Nanos> {
+    let lateness = record.latency.get("lateness_ns")?;
+    // Datagrams never wait for a connection.
+    let waited = waited(record).filter(|_| job.workload != "udp").unwrap_or(0.0);
+    let late = if waited > 0.0 {
+        // At worst those that waited for a connection are the latest of all.
+        let rest = Some(0.99 - waited).filter(|rest| *rest > 0.0)?;
+        Histogram::from_base64(&lateness.hdr).ok()?.percentile(100.0 * rest)
+    } else {
+        lateness.p99
+    };
+    (late > LATE_NS).then_some(late)
+}
+
+/// The share of the arrivals that found every connection busy.
+fn waited(record: &Record) -> Option<f64> {
+    let metric = |name: &str| record.metrics.get(name).copied();
+    let due = metric("intended_per_s")? * record.window_s;
+    Some(metric("queued")? / due).filter(|share| share.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::Latency;
+    use serde_json::json;
+
+    use super::*;
+    use crate::sample::{self, record};
+
+    fn job(workload: &str) -> Job {
+        sample::job(workload, json!({}))
+    }
+
+    fn by(workload: &str, metrics: &[(&str, f64)]) -> Option<String> {
+        kept(&job(workload), &record(metrics)).map(|(name, _)| name)
+    }
+
+    /// 1000 sends, of which so many were 20 ms late and so many waited for a connection.
+    fn late(workload: &str, late: u64, queued: f64, done: f64) -> (Option<Nanos>, Option<String>) {
+        let mut histogram = Histogram::new();
+        (0..1000).for_each(|n| histogram.record(if n < late { 20_000_000 } else { 50_000 }));
+        let rate = [("requests_per_s", done), ("received_packets_per_s", done)];
+        let metrics = [("intended_per_s", 1000.0), ("queued", queued), ("unsent", 0.0)];
+        let mut record = record(&[metrics.as_slice(), &rate].concat());
+        record.latency.insert("lateness_ns".to_owned(), histogram.summary());
+        let job = job(workload);
+        (late_ns(&job, &record), kept(&job, &record).map(|(name, _)| name))
+    }
+
+    #[test]
+    fn a_generator_that_stalls_is_seen_beside_a_few_that_waited_for_a_connection() {
+        let generator = Some("generator".to_owned());
+        let (ns, limit) = late("http", 100, 30.0, 900.0);
+        assert!(ns.is_some_and(|ns| ns.abs_diff(20_000_000) < 100_000), "{ns:?}");
+        assert_eq!(limit, generator, "7 % were late and no connection's fault");
+        assert_eq!(late("http", 100, 0.0, 900.0).1, generator);
+        assert_eq!(late("http", 100, 100.0, 900.0), (None, None), "all that were late waited for a connection");
+        assert_eq!(late("http", 100, 995.0, 900.0), (None, None));
+        assert_eq!(late("udp", 100, 100.0, 900.0).1, generator, "datagrams have no connection to wait for");
+        assert_eq!(late("http", 5, 0.0, 900.0), (None, None));
+        // All was done in the end, though late: that stays a warning.
+        assert!(matches!(late("http", 100, 30.0, 1000.0), (Some(_), Some(limit)) if limit == "target_rate"));
+    }
+
+    #[test]
+    fn a_path_that_works_off_its_backlog_is_not_at_the_asked_rate() {
+        let done = |done, queued| {
+            by("http", &[("intended_per_s", 1000.0), ("requests_per_s", done), ("queued", queued), ("unsent", 0.0)])
+        };
+        assert_eq!(done(1015.0, 700.0), None);
+        let reached = Some("target_rate".to_owned());
+        assert_eq!(done(1009.0, 700.0), reached, "readings at edges");
+        assert_eq!(done(1015.0, 5.0), reached, "few of a short window");
+        assert_eq!(done(991.0, 0.0), reached);
+        assert_eq!(done(989.0, 0.0), None);
+    }
+
+    #[test]
+    fn echoes_reach_their_rate_when_they_are_answered() {
+        let ping = |received| by("ping", &[("intended_per_s", 5.0), ("received", received), ("unsent", 0.0)]);
+        assert_eq!(ping(5.0), Some("target_rate".to_owned()));
+        assert_eq!(ping(4.0), None, "a fifth was lost");
+        // Records without this figure know of no schedule.
+        assert_eq!(by("ping", &[("received", 5.0)]), None);
+    }
+
+    #[test]
+    fn a_lateness_without_its_histogram_is_taken_where_nothing_waited() {
+        let mut record = record(&[("intended_per_s", 1000.0), ("requests_per_s", 900.0)]);
+        record.latency.insert("lateness_ns".to_owned(), Latency { p99: 2_000_000, ..Latency::default() });
+        assert_eq!(late_ns(&job("http"), &record), Some(2_000_000));
+        record.metrics.insert("queued".to_owned(), 20.0);
+        assert_eq!(late_ns(&job("http"), &record), None);
+    }
+}

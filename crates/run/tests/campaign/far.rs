@@ -1,0 +1,165 @@
+//! A testbed whose agents are behind ports, as on other machines: sessions over TLS, forwarded or not.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+
+use hopbench_agent::{Limits, Options, Server};
+use hopbench_control::secret::Secret;
+use hopbench_model::{Fault, Path, Plan, Point, Proof};
+use hopbench_sys::clock;
+use hopbench_testbed::{AgentId, Control, Counters, Metered, Need, Route, Seen, Testbed};
+
+/// Agents with a token, on loopback: `CLIENTS` and `SERVERS` of each path.
+#[derive(Default)]
+pub(crate) struct Far {
+    pub(crate) token: String,
+    /// Whether sessions go through a forwarder instead of straight to the port.
+    pub(crate) forwarded: bool,
+    pub(crate) agents: BTreeMap<AgentId, Server>,
+    /// Sessions that were opened, by agent.
+    pub(crate) opened: BTreeMap<AgentId, u32>,
+    /// The forwarders' ends, to be cut.
+    pub(crate) forwards: BTreeMap<AgentId, UnixStream>,
+    /// Whether sessions are opened with another token than the agents have.
+    pub(crate) other_token: bool,
+    /// The path whose first client's session is cut, this many ms after the counters were read.
+    pub(crate) cut: Option<(String, u64)>,
+    /// How long reading the counters takes, ms: as long as an API server may take.
+    pub(crate) slow_ms: u64,
+    /// What changes, a list for each time that it is asked.
+    pub(crate) changes: Vec<Vec<String>>,
+    /// What is metered, a list for each time that it is asked.
+    pub(crate) meters: Vec<Vec<Metered>>,
+}
+
+impl Far {
+    pub(crate) fn new(forwarded: bool) -> Self {
+        Self { token: Secret::random().unwrap().to_text(), forwarded, ..Self::default() }
+    }
+
+    fn start(&mut self, agent: &AgentId) -> Result<(), Fault> {
+        let options = Options {
+            listen: "127.0.0.1:0".parse().unwrap(),
+            secret: self.token.parse().unwrap(),
+            limits: Limits::default(),
+            http: true,
+            both_ends: true,
+        };
+        self.agents.insert(agent.clone(), Server::start(&options)?);
+        Ok(())
+    }
+
+    fn address(&self, agent: &AgentId) -> SocketAddr {
+        self.agents[agent].address()
+    }
+}
+
+fn agents(path: &Path, role: &str, count: u32) -> Vec<AgentId> {
+    (1..=count).map(|n| AgentId(format!("{role} {n} of {}", path.name))).collect()
+}
+
+/// A stream that ends at an agent's port, as a port-forward gives it.
+fn forward(to: SocketAddr) -> (UnixStream, UnixStream) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let tcp = TcpStream::connect(to).unwrap();
+    let (tcp_back, theirs_back, cut) = (tcp.try_clone().unwrap(), theirs.try_clone().unwrap(), theirs.try_clone().unwrap());
+    std::thread::spawn(move || copy(theirs, tcp, |tcp| drop(tcp.shutdown(Shutdown::Both))));
+    std::thread::spawn(move || copy(tcp_back, theirs_back, |unix| drop(unix.shutdown(Shutdown::Both))));
+    (ours, cut)
+}
+
+fn copy<W: Write>(mut from: impl Read, mut to: W, end: impl FnOnce(&W)) {
+    let mut buffer = [0; 16 * 1024];
+    while let Ok(n) = from.read(&mut buffer) {
+        if n == 0 || to.write_all(&buffer[..n]).is_err() {
+            break;
+        }
+    }
+    end(&to);
+}
+
+impl Testbed for Far {
+    fn name(&self) -> &'static str {
+        "far"
+    }
+
+    fn missing(&mut self, _: &Plan) -> Vec<Need> {
+        Vec::new()
+    }
+
+    fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
+        for path in &plan.paths {
+            for agent in [agents(path, "client", path.clients), agents(path, "server", path.backends)].concat() {
+                self.start(&agent)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn route(&mut self, path: &Path, _: &Point) -> Result<Route, Fault> {
+        let (clients, servers) = (agents(path, "client", path.clients), agents(path, "server", path.backends));
+        // Two clients a machine.
+        let of_client = clients.iter().enumerate().map(|(i, agent)| (agent.clone(), format!("c{}", i / 2 + 1)));
+        let of_server = servers.iter().map(|agent| (agent.clone(), "s".to_owned()));
+        Ok(Route {
+            path: path.name.clone(),
+            nodes: of_client.chain(of_server).collect(),
+            target: self.address(&servers[0]),
+            clients,
+            servers,
+            cpus: BTreeMap::new(),
+            hops: vec!["loopback".to_owned()],
+            programs: Vec::new(),
+            proxies: Vec::new(),
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        })
+    }
+
+    fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
+        *self.opened.entry(agent.clone()).or_default() += 1;
+        let other = self.other_token.then(|| Secret::random().unwrap().to_text());
+        let (address, token) = (self.address(agent), other.unwrap_or_else(|| self.token.clone()));
+        if !self.forwarded {
+            return Ok(Control::Address { address, token: Some(token) });
+        }
+        let (stream, cut) = forward(address);
+        self.forwards.insert(agent.clone(), cut);
+        Ok(Control::Forwarded { stream, token })
+    }
+
+    fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
+        clock::sleep_until(clock::now() + self.slow_ms * 1_000_000);
+        if let Some((_, ms)) = self.cut.take_if(|(path, _)| *path == route.path) {
+            let session = self.forwards[&route.clients[0]].try_clone().unwrap();
+            std::thread::spawn(move || {
+                clock::sleep_until(clock::now() + ms * 1_000_000);
+                let _ = session.shutdown(Shutdown::Both);
+            });
+        }
+        Ok(Counters::new())
+    }
+
+    fn meters(&mut self, _: &Route) -> Result<Vec<Metered>, Fault> {
+        Ok(if self.meters.is_empty() { Vec::new() } else { self.meters.remove(0) })
+    }
+
+    fn changes(&mut self, _: &Route) -> Result<Vec<String>, Fault> {
+        Ok(if self.changes.is_empty() { Vec::new() } else { self.changes.remove(0) })
+    }
+
+    fn prove(&self, _: &Route, _: &Counters, _: &Counters, _: &Seen<'_>) -> Vec<Proof> {
+        vec![Proof { hop: "loopback".to_owned(), evidence: "taken".to_owned(), ok: true }]
+    }
+
+    fn facts(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    fn down(&mut self) {
+        self.agents.clear();
+    }
+}

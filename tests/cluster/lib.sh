@@ -1,0 +1,63 @@
+# Words that the scripts of the test cluster share. Sourced, never run.
+# shellcheck shell=bash disable=SC2034
+
+KUBERNETES_VERSION=v1.34.4
+cluster=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# What is kept between clusters: programs and images. `images.sh` and `addons.sh` use it too.
+export CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/hopbench"
+# What belongs to the one cluster and goes with it. Not below /run, of which every host has its own.
+STATE=$(realpath -m "${HOPBENCH_CLUSTER:-/tmp/hopbench-cluster}")
+export STATE
+export KUBECONFIG="$STATE/kubeconfig"
+kubernetes="$CACHE/kubernetes-$KUBERNETES_VERSION"
+# kubectl of this version before any other; Debian keeps servers in sbin.
+export PATH="$kubernetes:$PATH:/usr/sbin:/sbin"
+
+# The hosts. Namespaces, links and cgroups of the cluster are called `hbc...`, so that `down.sh` knows its own.
+NODES=(n1 n2 n3)
+HOSTS=(cp "${NODES[@]}")
+declare -A ZONE=([n1]=z1 [n2]=z1 [n3]=z2)
+declare -A NUMBER=([cp]=0 [n1]=1 [n2]=2 [n3]=3)
+FABRIC=10.199.0
+API_SERVER=$FABRIC.10
+SERVICES=10.96.0.0/16
+# Both pod networks, for kube-proxy.
+PODS=10.244.0.0/15
+
+address() { echo "$FABRIC.$((10 + NUMBER[$1]))"; }
+routed_pods() { echo "10.244.${NUMBER[$1]}.0/24"; }
+overlay_pods() { echo "10.245.${NUMBER[$1]}.0/24"; }
+
+say() { echo "cluster: $*" >&2; }
+
+fail() {
+  say "$*"
+  exit 1
+}
+
+need_root() {
+  [ "$(id -u)" -eq 0 ] && return
+  say "found user $(id -un), expected root: the cluster makes network namespaces, cgroups and mounts. Run it with sudo -E"
+  exit 3
+}
+
+# One cluster at a time, and one script on it.
+lock() {
+  exec 9<"$cluster/lib.sh"
+  flock --timeout 900 9 || fail "another script has been at work on the cluster for long"
+}
+
+# Whether COMMAND succeeds within SECONDS; shows the end of LOG when not: wait_for WHAT SECONDS LOG COMMAND...
+wait_for() {
+  local what=$1 seconds=$2 log=$3
+  shift 3
+  local until=$((SECONDS + seconds))
+  until "$@" >/dev/null 2>&1; do
+    if [ "$SECONDS" -ge "$until" ]; then
+      say "$what: not there after $seconds s; the end of $log:"
+      tail -n 20 "$log" >&2
+      return 1
+    fi
+    sleep 0.2
+  done
+}

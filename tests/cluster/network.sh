@@ -1,0 +1,62 @@
+# The wires: a bridge in a namespace of its own, a link from there to every host and one to this machine, and a VXLAN
+# between the nodes. Sourced, needs lib.sh.
+# shellcheck shell=bash
+
+make_network() {
+  local host other
+  ip netns add hbc-fabric
+  ip -n hbc-fabric link add fabric type bridge
+  # The hosts' default gateway. It forwards nothing, so that no packet leaves the cluster.
+  ip -n hbc-fabric address add "$FABRIC.254/24" dev fabric
+  ip -n hbc-fabric link set fabric up
+  for host in "${HOSTS[@]}"; do make_host_network "$host"; done
+  for host in "${HOSTS[@]}"; do
+    for other in "${NODES[@]}"; do
+      [ "$host" = "$other" ] || reach_pods "$host" "$other"
+    done
+  done
+  # This machine's own end, for kubectl and the tests.
+  ip link add hbc0 type veth peer name machine netns hbc-fabric
+  ip -n hbc-fabric link set machine master fabric up
+  ip address add "$FABRIC.1/24" dev hbc0
+  ip link set hbc0 up
+}
+
+make_host_network() {
+  local space=hbc-$1
+  ip netns add "$space"
+  # Pods of the overlay answer hosts by another way than they were asked.
+  nsenter --net="/run/netns/$space" sysctl -qw net.ipv4.ip_forward=1 \
+    net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
+  ip -n "$space" link set lo up
+  ip -n hbc-fabric link add "$1" type veth peer name eth0 netns "$space"
+  ip -n hbc-fabric link set "$1" master fabric up
+  ip -n "$space" address add "$(address "$1")/24" dev eth0
+  ip -n "$space" link set eth0 up
+  ip -n "$space" route add default via "$FABRIC.254"
+  [ "$1" = cp ] || make_vxlan "$1"
+}
+
+# The same for everybody, so that each node knows the others' without asking.
+vxlan_mac() { printf '02:68:62:63:00:%02x\n' "${NUMBER[$1]}"; }
+vxlan_address() { echo "10.245.${NUMBER[$1]}.0"; }
+
+make_vxlan() {
+  ip -n "hbc-$1" link add vxlan0 address "$(vxlan_mac "$1")" mtu 1450 \
+    type vxlan id 77 local "$(address "$1")" dstport 4789 nolearning dev eth0
+  ip -n "hbc-$1" address add "$(vxlan_address "$1")/32" dev vxlan0
+  ip -n "hbc-$1" link set vxlan0 up
+}
+
+# The way from HOST to the pods on NODE, in both pod networks.
+reach_pods() {
+  local space=hbc-$1 node=$2
+  ip -n "$space" route add "$(routed_pods "$node")" via "$(address "$node")"
+  if [ "$1" = cp ]; then
+    ip -n "$space" route add "$(overlay_pods "$node")" via "$(address "$node")"
+    return
+  fi
+  ip -n "$space" neighbour add "$(vxlan_address "$node")" lladdr "$(vxlan_mac "$node")" dev vxlan0 nud permanent
+  bridge -n "$space" fdb append "$(vxlan_mac "$node")" dev vxlan0 dst "$(address "$node")"
+  ip -n "$space" route add "$(overlay_pods "$node")" via "$(vxlan_address "$node")" dev vxlan0 onlink
+}

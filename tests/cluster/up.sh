@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Starts the test cluster, or says that it is there; the last line on standard output is the `export KUBECONFIG=...`
+# that makes kubectl and hopbench use it.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+source "$cluster/hosts.sh"
+source "$cluster/network.sh"
+source "$cluster/certs.sh"
+source "$cluster/control-plane.sh"
+source "$cluster/node.sh"
+
+ready() {
+  local node
+  for node in "${NODES[@]}"; do
+    [ "$(kubectl get node "$node" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}')" = True ] || return 1
+  done
+}
+
+# Whether service accounts exist, without which the API server refuses pods.
+accounts() { kubectl get serviceaccount default; }
+
+each_node() { # COMMAND: on all nodes at once; fails where one fails
+  local node pid pids=()
+  for node in "${NODES[@]}"; do
+    "$1" "$node" &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || exit 1; done
+}
+
+start_nodes() {
+  each_node start_containerd
+  "$cluster/load.sh"
+}
+
+add_rest() {
+  kubectl apply -f "$cluster/objects.yaml" >/dev/null
+  "$cluster/addons.sh"
+  touch "$STATE/whole"
+}
+
+need_root
+lock
+if [ -e "$KUBECONFIG" ] && ready 2>/dev/null; then
+  # One that was not finished.
+  [ -e "$STATE/whole" ] || add_rest
+  say "already up"
+  echo "export KUBECONFIG=$KUBECONFIG"
+  exit 0
+fi
+"$cluster/install.sh"
+"$cluster/build.sh"
+"$cluster/images.sh"
+
+began=$SECONDS
+# What is left of one that was not taken down.
+"$cluster/clean.sh"
+mkdir -p "$STATE"
+chmod 0700 "$STATE"
+touch "$STATE/.hopbench-cluster"
+make_certs
+kubeconfig admin >"$KUBECONFIG"
+# A place to mount on, which the machine may not have.
+[ -e /var/lib/cni ] || { touch "$STATE/made-var-lib-cni" && mkdir /var/lib/cni; }
+make_network
+start_nodes &
+nodes=$!
+start_control_plane
+wait "$nodes" || exit 1
+for node in "${NODES[@]}"; do start_kubelet "$node"; done
+wait_for "service accounts" 30 "$STATE/cp/kube-controller-manager.log" accounts || exit 1
+wait_for "all nodes Ready" 60 "$STATE/n1/kubelet.log" ready || exit 1
+say "Ready after $((SECONDS - began)) s"
+add_rest
+echo "export KUBECONFIG=$KUBECONFIG"

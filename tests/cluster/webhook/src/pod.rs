@@ -1,0 +1,80 @@
+//! What a pod says of itself.
+
+use std::collections::BTreeMap;
+
+use hopbench_mesh::{Protocol, exposed};
+use serde_json::Value;
+
+/// The annotations of a pod.
+pub(crate) fn annotations(pod: &Value) -> BTreeMap<&str, &str> {
+    let all = pod["metadata"]["annotations"].as_object().into_iter().flatten();
+    all.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
+}
+
+/// What a port of a pod carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaks {
+    Tcp,
+    Http1,
+    Http2,
+}
+
+/// The TCP ports of a pod's containers, with what they carry.
+///
+/// Istio takes that from the Services before a pod. A pod does not know them, so that here its own names of the ports
+/// say it by the same words; failing these hopbench's own ports do; what is left is bytes.
+pub(crate) fn ports(pod: &Value) -> BTreeMap<u16, Speaks> {
+    let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
+    let ports = containers.flat_map(|container| container["ports"].as_array().into_iter().flatten());
+    ports.filter(|port| port["protocol"].as_str().is_none_or(|protocol| protocol == "TCP")).filter_map(port).collect()
+}
+
+fn port(port: &Value) -> Option<(u16, Speaks)> {
+    let number = u16::try_from(port["containerPort"].as_u64()?).ok()?;
+    let name = port["name"].as_str().unwrap_or_default();
+    let speaks = match name.split('-').next() {
+        Some("http") => Speaks::Http1,
+        Some("http2" | "grpc") => Speaks::Http2,
+        Some("tcp") => Speaks::Tcp,
+        _ => known(number),
+    };
+    Some((number, speaks))
+}
+
+/// What hopbench speaks at this port, if it is one of its own; otherwise bytes.
+pub(crate) fn known(port: u16) -> Speaks {
+    match exposed().find(|one| one.port() == port) {
+        Some(one) if one.protocol == Protocol::Http => Speaks::Http1,
+        _ => Speaks::Tcp,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_of_ports_say_what_they_carry() {
+        let first = json!({"ports": [
+            {"name": "http", "containerPort": 80},
+            {"name": "tcp-http", "containerPort": 81, "protocol": "TCP"},
+            {"name": "grpc-api", "containerPort": 82},
+            {"name": "http-dns", "containerPort": 53, "protocol": "UDP"},
+        ]});
+        let second = json!({"ports": [{"containerPort": 83}, {"name": "httpish", "containerPort": 84}]});
+        let found = ports(&json!({"spec": {"containers": [first, second, {"name": "none"}]}}));
+        let expected =
+            [(80, Speaks::Http1), (81, Speaks::Tcp), (82, Speaks::Http2), (83, Speaks::Tcp), (84, Speaks::Tcp)];
+        assert_eq!(found, expected.into());
+    }
+
+    #[test]
+    fn hopbench_s_own_ports_are_known() {
+        for one in exposed() {
+            let http = one.protocol == Protocol::Http;
+            assert_eq!(known(one.port()), if http { Speaks::Http1 } else { Speaks::Tcp }, "{one:?}");
+        }
+    }
+}
