@@ -7,7 +7,7 @@ HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 BIN := target/$(HOST)/release/hopbench
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
-.PHONY: help build demo test check bench cluster-up cluster-down clean
+.PHONY: help build demo test test-quick check bench cluster-up cluster-down clean
 
 help: ## Shows this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,11 @@ test: ## Everything that CI checks; installs what the tests need
 	@scripts/toolchain.sh
 	@scripts/install-test-tools.sh
 	@scripts/test.sh
+
+test-quick: ## The same without the tests that need a cluster
+	@scripts/toolchain.sh
+	@scripts/install-test-tools.sh
+	@scripts/test.sh quick
 
 check: ## Format, lints and the arrows between crates, without running tests
 	@cargo fmt --all --check

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every check from the cheapest to the dearest, and sums up.
+# Runs every check from the cheapest to the dearest, and sums up. `test.sh quick` leaves out what needs a cluster.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # A test that needs namespaces or an Envoy and cannot have them has failed, here.
@@ -34,7 +34,7 @@ esac
 echo "$size bytes, static"
 step "tests"
 log=$(mktemp)
-trap 'rm -f "$log" "$log.again"' EXIT
+trap 'rm -f "$log" "$log.again" "$log.cluster"' EXIT
 # Measurements of one machine disturb each other: one test binary's measurements run one after the other.
 status=0
 HOPBENCH_BINARY="$PWD/$binary" cargo test --workspace --locked --no-fail-fast >"$log" 2>&1 || status=$?
@@ -58,6 +58,18 @@ if [ "$status" -ne 0 ] && [ ${#again[@]} -gt 0 ] && [ ${#again[@]} -le 3 ]; then
     passed=$((passed + failed))
     failed=0
   }
+fi
+# A cluster that only stands there takes CPU: it comes after everything that measures.
+if [ "${1-}" != quick ]; then
+  step "tests on a cluster"
+  if [ "$(id -u)" -eq 0 ]; then
+    : >"$log.cluster"
+    HOPBENCH_BINARY="$PWD/$binary" scripts/test-cluster.sh "$log.cluster" || status=$?
+    read -r more broken _ < <(sum "$log.cluster")
+    passed=$((passed + more)) failed=$((failed + broken)) ignored=$((ignored - more - broken))
+  else
+    echo "SKIP tests on a cluster: only root can start one" | tee -a "$log"
+  fi
 fi
 printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$ignored"
 grep -h '^SKIP ' "$log" || true

@@ -3,6 +3,11 @@
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
+if [ -e "$STATE" ] && [ ! -e "$STATE/.hopbench-cluster" ]; then
+  # Somebody's own folder, unless it is empty.
+  rmdir "$STATE" 2>/dev/null || fail "$STATE is not the folder of a cluster: HOPBENCH_CLUSTER has to name another"
+fi
+
 # Every process of the cluster is in its cgroups, pods and shims too, and nothing else is. Runtimes make some in the
 # hierarchy `unified` beside those of version 1.
 shopt -s nullglob
@@ -29,8 +34,4 @@ done
 
 [ ! -e "$STATE/made-var-lib-cni" ] || rmdir /var/lib/cni
 if grep -qF " $STATE/" /proc/self/mountinfo; then fail "something is still mounted below $STATE"; fi
-if [ -e "$STATE" ] && [ ! -e "$STATE/.hopbench-cluster" ]; then
-  # Somebody's own folder, unless it is empty.
-  rmdir "$STATE" 2>/dev/null || fail "$STATE is not the folder of a cluster: HOPBENCH_CLUSTER has to name another"
-fi
 rm -rf "$STATE"

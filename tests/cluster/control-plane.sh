@@ -31,6 +31,7 @@ start_control_plane() {
     --kubeconfig="$certs/controller-manager.kubeconfig" --leader-elect=false \
     --use-service-account-credentials=true --root-ca-file="$certs/ca.crt" \
     --service-account-private-key-file="$certs/service-accounts.key" \
+    --flex-volume-plugin-dir="$STATE/cp/volume-plugins" \
     --kube-api-qps=200 --kube-api-burst=400 \
     --node-monitor-period=2s --node-monitor-grace-period=15s --node-eviction-rate=1
   daemon cp kube-scheduler "$kubernetes/kube-scheduler" \

@@ -22,7 +22,7 @@ envoy=$CACHE/bin/envoy
 packages=(nginx prometheus busybox-static iptables libip4tc2 libip6tc2 libxtables12 libmnl0 libnetfilter-conntrack3
   libnfnetlink0 libnftnl11 libpcre2-8-0 libssl3)
 unpacked=$CACHE/debian
-if [ ! -e "$unpacked/whole" ]; then
+if [ "$(cat "$unpacked/whole" 2>/dev/null)" != "${packages[*]}" ]; then
   say "fetching ${packages[*]}"
   mkdir "$work/debs"
   get() { (cd "$work/debs" && apt-get download -qq -o APT::Sandbox::User=root "${packages[@]}") 2>"$work/log"; }
@@ -30,7 +30,7 @@ if [ ! -e "$unpacked/whole" ]; then
   rm -rf "$unpacked"
   mkdir -p "$unpacked"
   for package in "$work"/debs/*.deb; do dpkg --extract "$package" "$unpacked"; done
-  touch "$unpacked/whole"
+  echo "${packages[*]}" >"$unpacked/whole"
 fi
 
 # What an image depends on beside its own sources: how archives are written, and when Debian's parts were fetched.
@@ -104,12 +104,13 @@ if ! made prometheus "$key"; then
   archive prometheus "$key" "$into" "$NONROOT" /usr/bin/prometheus
 fi
 
-# Cargo knows best whether it is up to date.
-built=$(cd "$root" && cargo build --locked --quiet -p hopbench-test-webhook --message-format=json |
-  jq -r 'select(.executable != null) | .executable')
-[ -x "$built" ] || fail "cargo did not build hopbench-test-webhook"
-key=$(key <(stat -c '%s %Y' "$built"))
+# Whether cargo has something to do takes it long where others build, so that it is asked only when these change.
+mapfile -t sources < <(find "$cluster/webhook" "$root/crates/mesh/src" -type f | sort)
+key=$(key "${sources[@]}" "$root/crates/model/src/mesh.rs")
 if ! made webhook "$key"; then
+  built=$(cd "$root" && cargo build --locked --quiet -p hopbench-test-webhook --message-format=json-render-diagnostics |
+    jq -r 'select(.executable != null) | .executable')
+  [ -x "$built" ] || fail "cargo did not build hopbench-test-webhook"
   into=$(new_root webhook)
   install -D -m 0755 "$built" "$into/webhook"
   strip "$into/webhook"

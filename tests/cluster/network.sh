@@ -4,6 +4,8 @@
 
 make_network() {
   local host other
+  # Where these are modules. Without the first, a pod's packets to its neighbour would bypass kube-proxy.
+  modprobe --all --quiet br_netfilter overlay vxlan 2>/dev/null || true
   ip netns add hbc-fabric
   ip -n hbc-fabric link add fabric type bridge
   # The hosts' default gateway. It forwards nothing, so that no packet leaves the cluster.

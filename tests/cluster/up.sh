@@ -9,11 +9,14 @@ source "$cluster/certs.sh"
 source "$cluster/control-plane.sh"
 source "$cluster/node.sh"
 
+node_ready() {
+  local status='{.status.conditions[?(@.type=="Ready")].status}'
+  [ "$(kubectl get node "$1" --request-timeout=5s -o jsonpath="$status")" = True ]
+}
+
 ready() {
   local node
-  for node in "${NODES[@]}"; do
-    [ "$(kubectl get node "$node" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}')" = True ] || return 1
-  done
+  for node in "${NODES[@]}"; do node_ready "$node" || return 1; done
 }
 
 # Whether service accounts exist, without which the API server refuses pods.
@@ -48,6 +51,9 @@ if [ -e "$KUBECONFIG" ] && ready 2>/dev/null; then
   echo "export KUBECONFIG=$KUBECONFIG"
   exit 0
 fi
+if [ ! -e "$STATE" ] && [ -e /run/netns/hbc-fabric ]; then
+  fail "found another cluster, whose folder is not $STATE: take that down first (HOPBENCH_CLUSTER=... make cluster-down)"
+fi
 "$cluster/install.sh"
 "$cluster/build.sh"
 "$cluster/images.sh"
@@ -69,7 +75,9 @@ start_control_plane
 wait "$nodes" || exit 1
 for node in "${NODES[@]}"; do start_kubelet "$node"; done
 wait_for "service accounts" 30 "$STATE/cp/kube-controller-manager.log" accounts || exit 1
-wait_for "all nodes Ready" 60 "$STATE/n1/kubelet.log" ready || exit 1
+for node in "${NODES[@]}"; do
+  wait_for "node $node Ready" 60 "$STATE/$node/kubelet.log" node_ready "$node" || exit 1
+done
 say "Ready after $((SECONDS - began)) s"
 add_rest
 echo "export KUBECONFIG=$KUBECONFIG"

@@ -43,7 +43,7 @@ pub(crate) fn open(
     tickets: &Arc<Tickets>,
 ) -> Result<(Crew, Entrance), Fault> {
     let code = WorkloadCode::from_code(workload.nature().code);
-    if code.is_none() && !prepare.watch.is_empty() {
+    if code.is_none() && (prepare.looks_on || !prepare.watch.is_empty()) {
         return Ok((bystander(context)?, Entrance::Shut));
     }
     let (crew, acceptor) = workload.server(context)?;

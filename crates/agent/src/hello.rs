@@ -8,6 +8,7 @@ use hopbench_wire::{Hello, PROTOCOL};
 pub fn hello() -> Hello {
     let mut machine = hopbench_meter::environment::machine();
     machine.insert("pid".to_owned(), std::process::id().to_string());
+    machine.insert("boot_id".to_owned(), clock::boot_id());
     Hello {
         protocol: PROTOCOL,
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -228,7 +228,9 @@ impl Trial {
             return;
         }
         let end = window_start.saturating_add(timing.window_ns);
-        self.window.open(window_start.saturating_sub(timing.warmup_ns), window_start, end);
+        let load_start = window_start.saturating_sub(timing.warmup_ns);
+        self.window.open(load_start, window_start, end);
+        self.report.start_late_ns = clock::now().saturating_sub(load_start);
         self.report.window_start_ns = window_start;
         self.phase = Phase::WarmUp;
         self.next_tick =

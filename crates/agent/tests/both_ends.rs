@@ -7,7 +7,6 @@ mod session;
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
-use std::time::Duration;
 
 use hopbench_agent::{Limits, Options, Server};
 use hopbench_control::secret::Secret;
@@ -78,7 +77,7 @@ fn is_left_alone(victim: &TcpListener) -> bool {
             Ok(_) => return false,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
         }
-        std::thread::sleep(Duration::from_millis(5));
+        clock::sleep_until(clock::now() + 5 * MS);
     }
     true
 }
@@ -120,9 +119,10 @@ fn with_it_two_agents_are_the_two_ends() {
     let (client, server) = (both(Limits::default()), both(Limits::default()));
     assert_eq!(Conductor::of(&client).hello.machine[BOTH_ENDS], "yes");
     let http = json!({"url": format!("http://{}/healthz", server.address())});
-    for (workload, params) in [("rr", json!({"size": "1B"})), ("udp", json!({"rate": "1000pps", "size": "100B", "gso": 1})), ("http", http)] {
-        let (report, limited) =
-            measure(&client, &server, &Job { workload: workload.to_owned(), params, ..short(200) });
+    for (workload, params) in
+        [("rr", json!({"size": "1B"})), ("udp", json!({"rate": "1000pps", "size": "100B", "gso": 1})), ("http", http)]
+    {
+        let (report, limited) = measure(&client, &server, &Job { workload: workload.to_owned(), params, ..short(200) });
         assert!(limited.is_empty());
         let sent = report.end.counts.since(&report.start.counts).of(Counter::SentBytes);
         assert!(sent > 0 && report.errors.is_empty(), "{workload}: {sent} bytes, {:?}", report.errors);

@@ -5,10 +5,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use hopbench_model::Fault;
-use hopbench_wire::HANDSHAKE_LIMIT;
+use hopbench_sys::clock;
+use hopbench_wire::{Build, ConductorSession, FromAgent, HANDSHAKE_LIMIT, Hello, ToAgent};
 
-use crate::ChannelError;
 use crate::tls::{self, Refusal};
+use crate::{Channel, ChannelError};
 
 /// A connection to an agent's port, within `timeout` and 5 s at most.
 ///
@@ -28,6 +29,27 @@ fn unreachable(address: SocketAddr, error: &std::io::Error) -> Fault {
         _ => "check the address and the route to it",
     };
     Fault::environment(format!("cannot reach {address}: {error} ({hint})"))
+}
+
+/// Says hello over a new session with `who` as `ours`, and takes the answer.
+///
+/// # Errors
+/// Nobody answers within 5 s, another token, another protocol, no agent (environment).
+pub fn greet(channel: &mut Channel, ours: &Hello, who: &str) -> Result<(ConductorSession, Hello), Fault> {
+    let mut session = ConductorSession::new(Build::of(ours));
+    let until = clock::now() + HANDSHAKE_LIMIT;
+    let message = ToAgent::Hello(ours.clone());
+    session.send(&message).map_err(|e| Fault::environment(format!("{who}: {e}")))?;
+    channel.send(&message).map_err(|e| refused(who, &e))?;
+    let answer = channel
+        .receive_until::<FromAgent>(until)
+        .map_err(|e| refused(who, &e))?
+        .ok_or_else(|| Fault::environment(format!("{who} did not answer within 5 s")))?;
+    session.receive(&answer).map_err(|e| Fault::environment(format!("{who}: {e}")))?;
+    match answer {
+        FromAgent::Hello(hello) => Ok((session, hello)),
+        _ => Err(Fault::environment(format!("{who} did not say hello"))),
+    }
 }
 
 /// Why a session with `who` did not come about, or what it is instead of an agent.

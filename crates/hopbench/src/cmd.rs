@@ -8,12 +8,14 @@ mod doctor;
 mod envoy_argument;
 mod habits;
 mod interrupt;
+mod kube;
 mod lab;
 mod list;
 mod live;
 mod measure;
 mod plan;
 mod policy;
+mod relay;
 mod report;
 mod run;
 mod scenario_arguments;
@@ -52,11 +54,13 @@ const COMMANDS: &[&dyn Subcommand] = &[
     &plan::PlanCommand,
     &report::Report,
     &lab::Lab,
+    &kube::Kube,
     &doctor::Doctor,
     &list::List,
     &schema::Schema,
     &serve::Serve,
     &agent::Agent,
+    &relay::Relay,
     &policy::Policy,
     &telemetry::Telemetry,
     &completions::Completions,

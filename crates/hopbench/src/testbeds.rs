@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use hopbench_agent::hello;
 use hopbench_hosts::Hosts;
 use hopbench_kube::Cluster;
 use hopbench_lab::{KINDS, Lab, RUNTIMES, Reach, SERVERS};
@@ -66,7 +67,10 @@ fn kubernetes() -> Vocabulary {
     let unmapped = |server: Server| Server { summary: "the image that `servers:` says".to_owned(), ..server };
     Vocabulary {
         networks,
-        runtimes: vec![("runsc".to_owned(), "RuntimeClass gvisor; any other name is that of a RuntimeClass".to_owned())],
+        runtimes: vec![(
+            "runsc".to_owned(),
+            "RuntimeClass gvisor; any other name is that of a RuntimeClass".to_owned(),
+        )],
         any_runtime: true,
         sidecars_in_runtimes: true,
         servers: lab.servers.into_iter().map(unmapped).collect(),
@@ -88,7 +92,7 @@ pub(crate) fn open(spec: &TestbedSpec, log: Option<File>) -> Box<dyn Testbed> {
     match spec {
         TestbedSpec::Lab(lab) => Box::new(Lab::new(lab, log)),
         TestbedSpec::Kubernetes(cluster) => Box::new(Cluster::new(cluster, log)),
-        TestbedSpec::Hosts(hosts) => Box::new(Hosts::new(hosts)),
+        TestbedSpec::Hosts(hosts) => Box::new(Hosts::new(hosts, hello())),
     }
 }
 

@@ -28,14 +28,15 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("run", 3, &["control", "load", "meter", "testbed", "wire", "stats", "model", "sys"]),
     ("report", 3, &["model", "stats"]),
     ("lab", 3, &["testbed", "mesh", "model", "sys"]),
+    ("hosts", 3, &["control", "testbed", "wire", "model"]),
     ("scenario", 3, &["load", "model"]),
     ("policy", 3, &["model"]),
     (
         "hopbench",
         4,
         &[
-            "agent", "lab", "run", "report", "scenario", "policy", "control", "load", "meter", "testbed", "wire",
-            "model", "stats", "sys",
+            "agent", "hosts", "lab", "run", "report", "scenario", "policy", "control", "load", "meter", "testbed",
+            "wire", "model", "stats", "sys",
         ],
     ),
     // A tool for developers: it drives the binary from outside, like any user.

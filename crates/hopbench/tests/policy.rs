@@ -285,6 +285,6 @@ fn they_are_a_testbeds_and_not_in_the_help() {
     let help = run(&mut program(&["--help"])).stdout;
     for word in ["policy", "telemetry"] {
         assert!(!help.contains(word), "{help}");
-        assert!(run(&mut program(&[word, "--help"])).stdout.contains("--admin <@NAME>"));
+        assert!(run(&mut program(&[word, "--help"])).stdout.contains("--admin <@NAME|127.0.0.1:PORT>"));
     }
 }

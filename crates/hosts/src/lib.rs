@@ -1,47 +1,17 @@
-//! Being written.
+//! The testbed of agents that somebody started: `hopbench serve --both-ends` on machines of any sort.
+//!
+//! Nothing is built and nothing is started, so that all there can be is a way from a machine to another, and nothing is
+//! left when it is over. Each agent must be reached before anything is measured; how sessions are kept is the
+//! conductor's affair.
+//!
+//! - [`Hosts`]: the testbed;
+//! - `needs`: what a plan asks for that machines are not;
+//! - `machine`: an agent, as it answers;
+//! - `proof`: that the agents are where they should be, and that the servers saw the clients.
 
-use std::collections::BTreeMap;
+mod hosts;
+mod machine;
+mod needs;
+mod proof;
 
-use hopbench_model::{Fault, HostsSpec, Path, Plan, Point, Proof};
-use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
-
-/// Being written.
-#[derive(Debug)]
-pub struct Hosts {
-    spec: HostsSpec,
-}
-
-impl Hosts {
-    /// Being written.
-    pub fn new(spec: &HostsSpec) -> Self {
-        Self { spec: spec.clone() }
-    }
-}
-
-impl Testbed for Hosts {
-    fn name(&self) -> &'static str {
-        "hosts"
-    }
-    fn missing(&mut self, _plan: &Plan) -> Vec<Need> {
-        Vec::new()
-    }
-    fn up(&mut self, _plan: &Plan) -> Result<(), Fault> {
-        Err(Fault::environment(format!("being written: {:?}", self.spec)))
-    }
-    fn route(&mut self, path: &Path, _point: &Point) -> Result<Route, Fault> {
-        Err(Fault::environment(path.name.clone()))
-    }
-    fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
-        Err(Fault::environment(agent.to_string()))
-    }
-    fn counters(&mut self, _route: &Route) -> Result<Counters, Fault> {
-        Ok(Counters::new())
-    }
-    fn prove(&self, _route: &Route, _before: &Counters, _after: &Counters, _seen: &Seen<'_>) -> Vec<Proof> {
-        Vec::new()
-    }
-    fn facts(&self) -> BTreeMap<String, String> {
-        BTreeMap::new()
-    }
-    fn down(&mut self) {}
-}
+pub use hosts::Hosts;

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::future::Future;
+use std::path::Path;
 use std::time::Duration;
 
 use hopbench_model::Fault;
@@ -41,18 +42,27 @@ impl Access {
     /// # Errors
     /// No kubeconfig, or one that cannot be used: what is wrong with it (input, environment).
     pub fn open(context: Option<&str>) -> Result<Self, Fault> {
+        Self::open_file(None, context)
+    }
+
+    /// The same with this kubeconfig instead of the usual one.
+    ///
+    /// # Errors
+    /// As [`Access::open`].
+    pub fn open_file(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<Self, Fault> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("kubernetes")
             .enable_all()
             .build()
             .map_err(|e| Fault::environment(format!("cannot start threads to speak with the cluster: {e}")))?;
-        let mut config = runtime.block_on(config(context))?;
+        let mut config = runtime.block_on(config(kubeconfig, context))?;
         config.connect_timeout = Some(CONNECT);
         let server = config.cluster_url.to_string();
         let client = {
             let _inside = runtime.enter();
-            Client::try_from(config).map_err(|e| Fault::environment(format!("cannot reach {server}: {}", explain(&e))))?
+            Client::try_from(config)
+                .map_err(|e| Fault::environment(format!("cannot reach {server}: {}", explain(&e))))?
         };
         Ok(Self { client, server, runtime })
     }
@@ -99,12 +109,13 @@ impl Access {
     }
 }
 
-async fn config(context: Option<&str>) -> Result<Config, Fault> {
-    let kubeconfig = match Kubeconfig::read() {
+async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fault> {
+    let kubeconfig = match file.map_or_else(Kubeconfig::read, Kubeconfig::read_from) {
         Ok(kubeconfig) => kubeconfig,
         Err(error) => {
             // Without a file a pod speaks with its own cluster, as kubectl does.
-            if context.is_none() && is_absent(&error) && std::env::var_os("KUBECONFIG").is_none() {
+            let is_usual = file.is_none() && std::env::var_os("KUBECONFIG").is_none();
+            if context.is_none() && is_usual && is_absent(&error) {
                 return Config::incluster().map_err(|in_cluster| {
                     Fault::environment(format!(
                         "found no cluster: {error}; nor is this a pod ({in_cluster}). Set KUBECONFIG, or make \
@@ -116,7 +127,8 @@ async fn config(context: Option<&str>) -> Result<Config, Fault> {
         }
     };
     let contexts: Vec<String> = kubeconfig.contexts.iter().map(|context| context.name.clone()).collect();
-    let known = if contexts.is_empty() { "no contexts".to_owned() } else { format!("contexts {}", contexts.join(", ")) };
+    let known =
+        if contexts.is_empty() { "no contexts".to_owned() } else { format!("contexts {}", contexts.join(", ")) };
     match context {
         Some(context) if !contexts.iter().any(|name| name == context) => {
             return Err(Fault::input(format!("context: found `{context}`; the kubeconfig has {known}")));

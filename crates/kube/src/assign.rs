@@ -23,6 +23,7 @@ pub(crate) struct Assigned {
 pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[NodeFacts]) -> Assigned {
     let mut cluster: Vec<&NodeFacts> = cluster.iter().collect();
     cluster.sort_by(|a, b| a.name.cmp(&b.name));
+    let wanted: Vec<ClusterNode> = wanted.iter().map(|node| by_its_name(node, &cluster)).collect();
     let used: Vec<&ClusterNode> = wanted.iter().filter(|node| used.contains(node.name.as_str())).collect();
     let mut search = Search { cluster: &cluster, tries: 0 };
     if let Some(found) = search.all(&used) {
@@ -41,6 +42,13 @@ pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[N
         }
     }
     assigned
+}
+
+/// Whoever calls a node of the scenario as one of the cluster is called, and says nothing else of it, means that one.
+fn by_its_name(wanted: &ClusterNode, cluster: &[&NodeFacts]) -> ClusterNode {
+    let says_nothing = wanted.node.is_none() && wanted.labels.is_empty();
+    let same = cluster.iter().find(|node| says_nothing && node.name == wanted.name);
+    ClusterNode { node: wanted.node.clone().or(same.map(|node| node.name.clone())), ..wanted.clone() }
 }
 
 fn with_names(wanted: &[&ClusterNode], found: &[&NodeFacts]) -> BTreeMap<String, NodeFacts> {
@@ -82,7 +90,8 @@ impl<'a> Search<'a> {
 /// Whether a node is what a name asks for, apart from its zone. What keeps pods away does not matter to who names it.
 fn fits(wanted: &ClusterNode, node: &NodeFacts) -> bool {
     let named = wanted.node.as_ref().map(|name| *name == node.name);
-    named.unwrap_or(node.closed.is_none()) && wanted.labels.iter().all(|(key, value)| node.labels.get(key) == Some(value))
+    named.unwrap_or(node.closed.is_none())
+        && wanted.labels.iter().all(|(key, value)| node.labels.get(key) == Some(value))
 }
 
 /// Whether the zones of the names until here and of this one are as their words say.
@@ -125,10 +134,7 @@ fn why(wanted: &ClusterNode, kept: &[&ClusterNode], cluster: &[&NodeFacts]) -> S
         let names: Vec<&str> = kept.iter().map(|node| node.name.as_str()).collect();
         format!(" beside those for {}", names.join(", "))
     };
-    format!(
-        "found no node {asked}{others}; the cluster has {}",
-        list(cluster.iter().map(|node| of(node)).collect())
-    )
+    format!("found no node {asked}{others}; the cluster has {}", list(cluster.iter().map(|node| of(node)).collect()))
 }
 
 #[cfg(test)]
@@ -183,6 +189,15 @@ mod tests {
         assert_eq!(found(&["a", "b&small"], &[("n1", ""), ("m1", "")]), "a=n1 b=m1");
         assert_eq!(found(&["a", "b"], &[("closed1", ""), ("n1", ""), ("n2", "")]), "a=n1 b=n2");
         assert_eq!(found(&["a=closed1"], &[("closed1", ""), ("n1", "")]), "a=closed1", "who names it wants it");
+    }
+
+    #[test]
+    fn a_name_that_the_cluster_has_too_means_that_node() {
+        let nodes = [("a", "z1"), ("b", "z1"), ("n1", "z2")];
+        assert_eq!(found(&["x", "a", "b"], &nodes), "a=a b=b x=n1");
+        assert_eq!(found(&["b", "c%z1"], &nodes), "b=b c=a");
+        assert_eq!(found(&["a&big", "b=a"], &nodes), "a=n1 b=a", "what is said of it counts more");
+        assert_eq!(found(&["a", "b=a"], &nodes), "a=a b!");
     }
 
     #[test]

@@ -48,7 +48,10 @@ impl Attachment {
                 known.extend(spec.networks.keys().map(String::as_str).filter(|name| !OWN.contains(name)));
                 return Err(Unattached {
                     what: format!("network {name}"),
-                    why: format!("{place}: nothing says what `{name}` is on the cluster, which has {}", known.join(", ")),
+                    why: format!(
+                        "{place}: nothing says what `{name}` is on the cluster, which has {}",
+                        known.join(", ")
+                    ),
                     remedy: format!(
                         "say how pods get it, like `networks: {{{name}: {{runtime-class: NAME}}}}` or \
                          `networks: {{{name}: {{annotations: {{...}}, interface: net1}}}}` under `testbed: kubernetes:`"

@@ -46,7 +46,7 @@ impl Blueprint {
         let service = |front: &Front| {
             let program = front.program.as_ref().and_then(|name| ground.spec.servers.get(name));
             let port = program.map(|program| program.port);
-            typed(service::service(run, &front.name, &front.via, port, front.datagrams))
+            typed(service::service(run, &front.name, &front.via, port, front.datagrams, &front.sidecars))
         };
         let pods = pods(ground, run)?;
         let policy = || -> Result<NetworkPolicy, Fault> {
@@ -85,6 +85,7 @@ pub(crate) fn pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Val
             node,
             attachment,
             port: demand.agent_port(id),
+            has_agent: id.has_agent(),
             program: id.program.as_ref().and_then(|program| spec.servers.get(program)),
             echoes: demand.echoing.contains(id),
             services: &services.get(id).cloned().unwrap_or_default(),

@@ -8,9 +8,11 @@ use k8s_openapi::api::core::v1::Pod;
 
 use crate::attachment::Attachment;
 use crate::demand::Demand;
+use crate::forward::Way;
 use crate::fronts::{Entry, Front};
 use crate::labels::Run;
 use crate::live;
+use crate::mesh::Mesh;
 use crate::nodes::NodeFacts;
 use crate::objects::security::Level;
 use crate::pod::PodId;
@@ -46,6 +48,7 @@ pub(crate) struct Built {
     /// Why some of them are not there.
     pub(crate) refused: BTreeMap<PodId, String>,
     pub(crate) api: Pods,
+    pub(crate) mesh: Mesh,
 }
 
 impl Built {
@@ -57,20 +60,35 @@ impl Built {
 
     /// The address to which the traffic for a pod goes.
     pub(crate) fn address(&self, id: &PodId) -> Option<IpAddr> {
+        self.address_of(id, self.pods.get(id)?)
+    }
+
+    /// The same of a pod as somebody else saw it.
+    pub(crate) fn address_of(&self, id: &PodId, pod: &Pod) -> Option<IpAddr> {
         let interface = self.attachments.get(&id.place).and_then(|attachment| attachment.network.interface.as_deref());
-        live::address(self.pods.get(id)?, interface)
+        live::address(pod, interface)
     }
 
     /// Where whoever answers in a pod listens.
     pub(crate) fn listener(&self, id: &PodId) -> Option<SocketAddr> {
+        Some(SocketAddr::new(self.address(id)?, self.own_port(id)))
+    }
+
+    /// The port of whoever answers in a pod.
+    pub(crate) fn own_port(&self, id: &PodId) -> u16 {
         let program = id.program.as_ref().and_then(|program| self.spec.servers.get(program));
-        let port = program.map_or_else(|| self.demand.agent_port(id), |program| program.port);
-        Some(SocketAddr::new(self.address(id)?, port))
+        program.map_or_else(|| self.demand.agent_port(id), |program| program.port)
     }
 
     /// The Service of a path for who answers.
     pub(crate) fn front(&self, path: &str, program: Option<&String>) -> Option<&Front> {
         self.fronts.iter().find(|front| front.path == path && front.program.as_ref() == program)
+    }
+
+    /// How a pod's agent is reached.
+    pub(crate) fn way(&self, id: &PodId) -> Way {
+        let class = self.attachments.get(&id.place).and_then(|attachment| attachment.runtime_class.as_deref());
+        if class.is_some_and(|class| self.survey.is_sandbox(class)) { Way::Relay } else { Way::Forward }
     }
 
     /// The pod of an agent.

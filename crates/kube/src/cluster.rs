@@ -1,5 +1,7 @@
 //! The cluster as a testbed.
 
+mod upkeep;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
@@ -7,14 +9,17 @@ use std::time::Duration;
 
 use hopbench_control::secret::Secret;
 use hopbench_model::{ClusterSpec, Fault, Path, Plan, Point, Proof, Via};
-use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
+use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
 use tokio::time::Instant;
 
 use crate::access::Access;
+use crate::alive::Alive;
 use crate::assign::{Assigned, assign};
+use crate::attachment::Attachment;
 use crate::blueprint::{self, Blueprint, Ground};
 use crate::built::Built;
 use crate::cast::{Cast, program};
+use crate::clean;
 use crate::clear;
 use crate::demand::{Demand, is_datagrams};
 use crate::facts;
@@ -22,9 +27,10 @@ use crate::forward;
 use crate::fronts;
 use crate::hops::hops;
 use crate::labels::Run;
-use crate::mesh;
+use crate::mesh::{self, Mesh};
 use crate::names;
 use crate::needs;
+use crate::observe;
 use crate::pod::PodId;
 use crate::proof::{self, Known};
 use crate::raise;
@@ -32,10 +38,7 @@ use crate::ready::Pods;
 use crate::rights;
 use crate::survey::Survey;
 use crate::target::{Whereabouts, target};
-use crate::trouble::{self, State};
-
-/// How long an agent that died may take to be there again.
-const AGAIN: Duration = Duration::from_secs(30);
+use crate::watch::Watch;
 
 /// A Kubernetes cluster, in which a run has a namespace of its own.
 #[derive(Debug)]
@@ -47,19 +50,31 @@ pub struct Cluster {
     access: Option<Access>,
     /// The run whose namespace was made, or may have been.
     run: Option<Run>,
+    /// Says that the run lives.
+    alive: Option<Alive>,
     built: Option<Built>,
+    watch: Option<Watch>,
 }
 
 impl Cluster {
     /// The cluster that a scenario describes. Nobody is asked yet. What is to be told beside the results goes to `log`.
     pub fn new(spec: &ClusterSpec, log: Option<File>) -> Self {
-        Self { spec: spec.clone(), log, named: None, access: None, run: None, built: None }
+        Self { spec: spec.clone(), log, named: None, access: None, run: None, alive: None, built: None, watch: None }
     }
 
-    /// The same, whose run has this name: its namespace is `hopbench-NAME`, and may have been made by somebody who gave
+    /// The same by this connection, whatever context the scenario names.
+    #[must_use]
+    pub fn by(mut self, access: Access) -> Self {
+        self.access = Some(access);
+        self
+    }
+
+    /// The same with this name for the run: its namespace is `hopbench-NAME`, and may have been made by somebody who gave
     /// it the run's label.
-    pub fn named(spec: &ClusterSpec, name: &str, log: Option<File>) -> Self {
-        Self { named: Some(name.to_owned()), ..Self::new(spec, log) }
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.named = Some(name.to_owned());
+        self
     }
 
     /// The namespace of the run that stands.
@@ -116,11 +131,11 @@ impl Cluster {
         let client = access.client.clone();
         let made = raise::frame(&client, &namespace, &owner);
         run.owner = access.ask(&format!("making namespace {}", run.namespace), made)?;
+        let alive = Alive::start(access.runtime.handle(), &client, &run.namespace);
+        let dead = access.runtime.block_on(clean::leftovers(access.runtime.handle(), &client));
         let blueprint = Blueprint::of(&ground, &run, &token)?;
         let entries = access.ask("making the run's objects", raise::objects(&client, &run, &blueprint))?;
         let api = Pods::new(&client, &run);
-        let raised = access.runtime.block_on(raise::pods(&api, &blueprint.pods, until));
-        let raised = raised.map_err(|e| access.refused("waiting for the pods", &e))?;
         let mut built = Built {
             survey,
             nodes: assigned.nodes,
@@ -133,13 +148,17 @@ impl Cluster {
             entries,
             endpoints: BTreeMap::new(),
             pods: BTreeMap::new(),
-            refused: raised.refused,
+            refused: BTreeMap::new(),
             api,
+            mesh: Mesh::new()?,
             run,
             token,
             demand,
             spec,
         };
+        let raised = access.runtime.block_on(mesh::pods(&built, &client, &built.templates, until));
+        let raised = raised.map_err(|e| access.refused("waiting for the pods", &e))?;
+        built.refused = raised.refused;
         built.see(raised.pods);
         balance(access, &mut built, until)?;
         let nobody = built.demand.paths.values().all(|cast| cast.pods().any(|pod| built.refused.contains_key(pod)));
@@ -148,8 +167,12 @@ impl Cluster {
             return Err(Fault::environment(format!("no path has all its pods:\n{}", why.join("\n"))));
         }
         let told: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
+        let watch = observe::watch(access, &built);
+        let notes = watch.notes();
+        self.alive = Some(alive);
+        self.watch = Some(watch);
         self.built = Some(built);
-        told.iter().for_each(|line| self.note(line));
+        told.iter().chain(&dead).chain(&notes).for_each(|line| self.note(line));
         Ok(())
     }
 
@@ -165,75 +188,6 @@ impl Cluster {
         let (_, built) = self.standing()?;
         let cast = built.demand.paths.get(path).cloned();
         cast.ok_or_else(|| Fault::input(format!("path `{path}` is not part of this cluster's plan")))
-    }
-
-    /// Looks at the pods, and makes those anew that are gone or have failed; waits for those that start.
-    ///
-    /// # Errors
-    /// One that does not get ready, with what the cluster says of it.
-    fn ensure(&mut self, pods: &[PodId]) -> Result<(), Fault> {
-        self.look()?;
-        let (access, built) =
-            self.access.as_ref().zip(self.built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))?;
-        let state = |built: &Built, id: &PodId| built.pods.get(id).map(trouble::state);
-        built.refused.retain(|id, _| built.pods.get(id).map(trouble::state) != Some(State::Ready));
-        let absent: Vec<PodId> =
-            pods.iter().filter(|id| state(built, id) != Some(State::Ready)).cloned().collect();
-        if absent.is_empty() {
-            return Ok(());
-        }
-        // Who never was there is not waited for again.
-        if let Some(id) = absent.iter().find(|id| built.refused.contains_key(id)) {
-            return Err(Fault::environment(format!("{id}: {}", built.refused[id])));
-        }
-        let dead: BTreeMap<PodId, _> = absent
-            .iter()
-            .filter(|id| match state(built, id) {
-                None => true,
-                Some(State::Stuck(trouble)) => trouble.is_final,
-                Some(_) => false,
-            })
-            .filter_map(|id| Some((id.clone(), built.templates.get(id)?.clone())))
-            .collect();
-        let until = Instant::now() + AGAIN;
-        let api = built.api.clone();
-        let names = absent.iter().filter_map(|id| built.names.get(id).cloned()).collect();
-        let found = access.runtime.block_on(async {
-            api.remove(dead.values(), until).await?;
-            let raised = raise::pods(&api, &dead, until).await?;
-            let now = api.wait(&names, until).await?;
-            Ok::<_, kube::Error>((raised.refused, now, api.events().await))
-        });
-        let (refused, now, events) = found.map_err(|e| access.refused("waiting for the pods", &e))?;
-        built.see(now);
-        for id in &absent {
-            let state = built.pods.get(id).map(trouble::state);
-            if state != Some(State::Ready) {
-                let name = built.names.get(id).cloned().unwrap_or_default();
-                let why = refused.get(id).cloned();
-                let why = why.unwrap_or_else(|| trouble::tell(&name, state.as_ref(), &events));
-                return Err(Fault::environment(format!("{id}: {why}")));
-            }
-        }
-        Ok(())
-    }
-
-    /// Asks how the pods and what is behind the Services are now.
-    fn look(&mut self) -> Result<(), Fault> {
-        let (access, built) = self.standing()?;
-        let (api, run, client) = (built.api.clone(), built.run.clone(), access.client.clone());
-        let has_services = !built.fronts.is_empty();
-        let (pods, endpoints) = access.ask("how the pods are", async {
-            let endpoints = async {
-                if has_services { raise::endpoints(&client, &run).await } else { Ok(BTreeMap::new()) }
-            };
-            futures::future::try_join(api.now(), endpoints).await
-        })?;
-        if let Some(built) = &mut self.built {
-            built.see(pods);
-            built.endpoints = endpoints;
-        }
-        Ok(())
     }
 }
 
@@ -262,8 +216,11 @@ impl Testbed for Cluster {
             Err(fault) => return whole("a cluster", fault.text, "name one as for kubectl (KUBECONFIG, `context:`)"),
         };
         let mut needs = needs::missing(&self.spec, &demand, &survey, &assigned);
-        let policy = self.spec.network_policy;
-        match self.access().and_then(|access| rights::missing(access, policy)) {
+        let attached = demand.pods.iter().filter_map(|pod| Attachment::of(&self.spec, &pod.place).ok());
+        let relayed = attached.filter_map(|attachment| attachment.runtime_class).any(|class| survey.is_sandbox(&class));
+        let used = [(self.spec.network_policy, "networkpolicies"), (relayed, "pods/exec")];
+        let used: Vec<&str> = used.into_iter().filter(|(is, _)| *is).map(|(_, resource)| resource).collect();
+        match self.access().and_then(|access| rights::missing(access, &used)) {
             Ok(lacking) if lacking.is_empty() => {}
             Ok(lacking) => needs.extend(whole(
                 "rights",
@@ -297,8 +254,9 @@ impl Testbed for Cluster {
             return Err(Fault::input(text));
         }
         let everybody: Vec<PodId> = cast.clients.iter().chain(&servers).cloned().collect();
-        self.ensure(&everybody)?;
-        let (_, built) = self.standing()?;
+        self.ensure(&everybody.iter().chain(cast.helpers()).cloned().collect::<Vec<_>>())?;
+        let bypassed = point.job.bypasses_proxies();
+        let (access, built) = self.standing()?;
         let front = built.front(&path.name, program(&point.server).as_ref());
         let entered = match &path.via {
             Via::NodePort(node) => built.nodes.get(node).and_then(|node| node.addresses.first().copied()),
@@ -310,7 +268,10 @@ impl Testbed for Cluster {
             node: entered,
             datagrams: is_datagrams(&point.job),
         };
-        let target = target(&path.name, &path.via, &known)?;
+        let target = match mesh::target(built, &cast, point)? {
+            Some(target) => target,
+            None => target(&path.name, &path.via, &known)?,
+        };
         Ok(Route {
             path: path.name.clone(),
             clients: cast.clients.iter().map(PodId::agent).collect(),
@@ -318,10 +279,10 @@ impl Testbed for Cluster {
             nodes: everybody.iter().map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
             cpus: BTreeMap::new(),
             target,
-            hops: hops(built, &cast),
+            hops: hops(built, &cast, bypassed),
             // They are in other machines' /proc.
             programs: Vec::new(),
-            proxies: mesh::proxies(built, &cast),
+            proxies: mesh::proxies(access, built, &cast, &servers, bypassed),
             link_bits_per_s: None,
             mtu_bytes: 0,
             tunnel_bytes: 0,
@@ -334,7 +295,7 @@ impl Testbed for Cluster {
             let (access, built) = cluster.standing()?;
             let name = built.names.get(&pod).map(String::as_str).unwrap_or_default();
             let port = built.demand.agent_port(&pod);
-            let opened = access.runtime.block_on(forward::open(&built.api.pods, name, port));
+            let opened = access.runtime.block_on(forward::open(&built.api.pods, name, port, built.way(&pod)));
             let opened = opened.map_err(|why| Fault::environment(format!("no way to pod {name} of {pod}: {why}")))?;
             Ok(Control::Forwarded { stream: opened, token: built.token.clone() })
         };
@@ -347,16 +308,29 @@ impl Testbed for Cluster {
     /// Asks how everything is, too: nobody in a cluster counts packets for us, but it says where the pods are.
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
         self.look()?;
-        let (_, built) = self.standing()?;
-        mesh::counters(built, route)
+        let (access, built) = self.standing()?;
+        mesh::counters(access, built, route)
     }
 
     fn gauges(&mut self, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
-        let (_, built) = self.standing()?;
-        mesh::gauges(built, route)
+        let (access, built) = self.standing()?;
+        mesh::gauges(access, built, route)
     }
 
-    fn prove(&self, route: &Route, _before: &Counters, _after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+    fn meters(&mut self, route: &Route) -> Result<Vec<Metered>, Fault> {
+        let (access, built) = self.standing()?;
+        let readings = observe::readings(access, built, route);
+        readings.notes.iter().for_each(|note| self.note(note));
+        Ok(readings.metered)
+    }
+
+    fn changes(&mut self, route: &Route) -> Result<Vec<String>, Fault> {
+        let (_, built) = self.standing()?;
+        let concern = observe::concern(built, route);
+        self.watch.as_ref().map_or_else(|| Ok(Vec::new()), |watch| watch.changes(&concern))
+    }
+
+    fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
         let (Ok(cast), Ok((_, built))) = (self.cast(&route.path), self.standing()) else {
             let evidence = format!("path `{}` is not part of the cluster's plan", route.path);
             return vec![Proof { hop: "cluster".to_owned(), evidence, ok: false }];
@@ -365,7 +339,9 @@ impl Testbed for Cluster {
             route.servers.iter().filter_map(|agent| built.demand.pod(&agent.0)).cloned().collect();
         let program = servers.first().and_then(|pod| pod.program.as_ref());
         let front = built.front(&route.path, program);
-        proof::prove(&Known { built, cast: &cast, servers: &servers, front }, seen)
+        let mut proofs = proof::prove(&Known { built, cast: &cast, servers: &servers, front }, seen);
+        proofs.extend(hopbench_testbed::passed(&cast.path, &route.proxies, before, after, seen));
+        proofs
     }
 
     fn facts(&self) -> BTreeMap<String, String> {
@@ -376,6 +352,8 @@ impl Testbed for Cluster {
     }
 
     fn down(&mut self) {
+        self.watch = None;
+        self.alive = None;
         self.built = None;
         let Some(run) = self.run.take() else { return };
         let Some(access) = &self.access else { return };

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Job, Plan, Via};
+use hopbench_mesh::{Offer, Protocol};
+use hopbench_model::{Job, MeshProvider, Plan, TestbedSpec, Variant, Via};
 
-use crate::cast::{Cast, program};
+use crate::cast::{Ask, Cast, Sharing, program};
 use crate::pod::{AGENT_PORT, PodId};
 
 /// What a plan needs of a cluster.
@@ -16,12 +17,23 @@ pub(crate) struct Demand {
     pub(crate) pods: BTreeSet<PodId>,
     /// Those that send or answer ICMP echoes.
     pub(crate) echoing: BTreeSet<PodId>,
+    /// Those that have a sidecar, with how it is set up.
+    pub(crate) sidecars: BTreeMap<PodId, Variant>,
 }
 
 impl Demand {
     /// Of the paths that have cells; of all paths, with the agents as servers, where a plan has no cells at all.
     pub(crate) fn of(plan: &Plan) -> Self {
         let mut demand = Self::default();
+        let used = |at: usize| plan.cells.is_empty() || plan.cells.iter().any(|cell| cell.path == at);
+        let variants =
+            plan.paths.iter().enumerate().filter(|(at, _)| used(*at)).filter_map(|(_, path)| path.variant.as_ref());
+        let first = variants.map(|variant| variant.name.as_str()).next();
+        let connects = match &plan.testbed {
+            TestbedSpec::Kubernetes(spec) => spec.mesh.provider == MeshProvider::Envoy,
+            _ => true,
+        };
+        let sharing = Sharing { first, connects };
         for (at, path) in plan.paths.iter().enumerate() {
             let cells = plan.cells.iter().filter(|cell| cell.path == at);
             let points: Vec<_> = cells.filter_map(|cell| plan.points.get(cell.point)).collect();
@@ -32,8 +44,22 @@ impl Demand {
             if programs.is_empty() {
                 programs.insert(None);
             }
-            let cast = Cast::new(path, &programs, points.iter().any(|point| is_datagrams(&point.job)));
+            let proxied = points.iter().filter(|point| !point.job.bypasses_proxies());
+            let mut asks: BTreeSet<Ask> = proxied
+                .map(|point| Ask {
+                    program: program(&point.server),
+                    protocol: Offer::of(&point.job, &point.server).protocol,
+                })
+                .collect();
+            if plan.cells.is_empty() {
+                asks.extend([Protocol::Tcp, Protocol::Http].map(|protocol| Ask { program: None, protocol }));
+            }
+            let datagrams = points.iter().any(|point| is_datagrams(&point.job));
+            let cast = Cast::new(path, &programs, datagrams, asks, sharing);
             demand.pods.extend(cast.pods().cloned());
+            if let Some(variant) = &path.variant {
+                demand.sidecars.extend(cast.sidecars().map(|pod| (pod.clone(), variant.clone())));
+            }
             if points.iter().any(|point| point.job.workload == "ping") {
                 demand.echoing.extend(cast.clients.iter().cloned());
             }
@@ -59,7 +85,7 @@ impl Demand {
     /// The nodes of the scenario that take part, by name.
     pub(crate) fn nodes(&self) -> BTreeSet<&str> {
         let entered = self.paths.values().filter_map(|cast| match &cast.path.via {
-            Via::NodePort(node) | Via::Gateway(node) => Some(node.as_str()),
+            Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node.as_str()),
             _ => None,
         });
         self.pods.iter().map(|pod| pod.place.node.as_str()).chain(entered).collect()
@@ -98,7 +124,8 @@ mod tests {
     fn who_shares_a_nodes_network_has_a_port_of_its_own() {
         let mut both = path("both", "host@a", "host@a", Via::Direct);
         both.clients = 2;
-        let paths = vec![both, path("out", "host@a", "host@b", Via::Direct), path("in", "pod@b", "host@a", Via::Direct)];
+        let paths =
+            vec![both, path("out", "host@a", "host@b", Via::Direct), path("in", "pod@b", "host@a", Via::Direct)];
         let demand = Demand::of(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
         let ports = |node: &str| {
             let pods = demand.pods.iter().filter(|pod| pod.is_host() && pod.place.node == node);
@@ -114,7 +141,10 @@ mod tests {
     #[test]
     fn a_path_without_cells_needs_nothing() {
         let mut plan = plan(
-            vec![path("used", "pod@a", "pod@b", Via::Direct), path("idle", "pod@a", "pod@c", Via::NodePort("d".into()))],
+            vec![
+                path("used", "pod@a", "pod@b", Via::Direct),
+                path("idle", "pod@a", "pod@c", Via::NodePort("d".into())),
+            ],
             vec![point("udp", "hopbench"), point("ping", "hopbench")],
         );
         plan.cells.retain(|cell| cell.path == 0);

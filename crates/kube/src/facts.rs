@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::built::Built;
 use crate::live;
+use crate::mesh;
 
 /// Facts by name. Nothing that differs from run to run on the same cluster, but for the addresses.
 pub(crate) fn facts(built: &Built, server: &str) -> BTreeMap<String, String> {
@@ -47,6 +48,7 @@ pub(crate) fn facts(built: &Built, server: &str) -> BTreeMap<String, String> {
         put(format!("pod {id} address"), address);
         put(format!("pod {id} node"), live::node(pod).to_owned());
     }
+    mesh::facts(built).into_iter().for_each(|(name, value)| put(name, value));
     for (id, why) in &built.refused {
         put(format!("pod {id} is missing"), why.clone());
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cell, ClusterNode, ClusterSpec, EngineKind, Job, MeshMode, MeshProvider, MeshSpec, PLAN_SCHEMA, Pacing, Path, Place,
-    Plan, Point, Schedule, ServerSpec, TestbedSpec, Timing, Via,
+    Cell, ClusterNode, ClusterSpec, EngineKind, Job, MeshMode, MeshProvider, MeshSpec, PLAN_SCHEMA, Pacing, Path,
+    Place, Plan, Point, Schedule, ServerSpec, TestbedSpec, Timing, Via,
 };
 
 /// `bridge+runsc@a`.

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use hopbench_model::Via;
-use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::api::core::v1::{Service, ServicePort};
 
+use crate::cast::Cast;
 use crate::demand::Demand;
 use crate::names;
 use crate::objects::pod::{AGENT, DATAGRAMS, PROGRAM};
@@ -20,6 +21,9 @@ pub(crate) struct Front {
     pub(crate) via: Via,
     pub(crate) datagrams: bool,
     pub(crate) backends: Vec<PodId>,
+    /// The ports beside those of whoever answers, with their names: each leads to the port of the same number, where
+    /// the servers' sidecars take it.
+    pub(crate) sidecars: BTreeMap<&'static str, u16>,
 }
 
 /// The Services of a plan.
@@ -34,9 +38,16 @@ pub(crate) fn fronts(demand: &Demand) -> Vec<Front> {
             via: cast.path.via.clone(),
             datagrams: cast.datagrams,
             backends: backends.clone(),
+            sidecars: sidecars(cast, program.as_ref()),
         }));
     }
     all
+}
+
+fn sidecars(cast: &Cast, program: Option<&String>) -> BTreeMap<&'static str, u16> {
+    let mode = cast.entered();
+    let asks = cast.asks.iter().filter(|ask| mode.has_server() && ask.program.as_ref() == program);
+    asks.map(|ask| (ask.port_name(), ask.offer().exposed(mode))).collect()
 }
 
 /// The Services that each pod is behind, by name.
@@ -61,6 +72,8 @@ pub(crate) struct Entry {
     pub(crate) node_port: u16,
     /// The same for datagrams.
     pub(crate) datagrams_node_port: u16,
+    /// The ports that servers' sidecars take, by name, with that on every node; 0: none.
+    pub(crate) sidecars: BTreeMap<String, (u16, u16)>,
 }
 
 impl Entry {
@@ -70,6 +83,8 @@ impl Entry {
         let named = |names: &[&str]| ports.iter().find(|port| port.name.as_deref().is_some_and(|n| names.contains(&n)));
         let number = |port: Option<i32>| port.and_then(|port| u16::try_from(port).ok()).unwrap_or_default();
         let connections = named(&[AGENT, PROGRAM]);
+        let numbers =
+            |port: &ServicePort| Some((port.name.clone()?, (number(Some(port.port)), number(port.node_port))));
         let balancer = service.status.as_ref().and_then(|status| status.load_balancer.as_ref());
         let ingress = balancer.and_then(|balancer| balancer.ingress.as_ref()?.first());
         Self {
@@ -78,6 +93,7 @@ impl Entry {
             port: number(connections.map(|port| port.port)),
             node_port: number(connections.and_then(|port| port.node_port)),
             datagrams_node_port: number(named(&[DATAGRAMS]).and_then(|port| port.node_port)),
+            sidecars: ports.iter().filter_map(numbers).collect(),
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::built::Built;
 use crate::cast::Cast;
 
 /// In order, without the ends: `pod network`, `kube-proxy of a` ...
-pub(crate) fn hops(built: &Built, cast: &Cast) -> Vec<String> {
+/// `bypassed`: the traffic is none that proxies take.
+pub(crate) fn hops(built: &Built, cast: &Cast, bypassed: bool) -> Vec<String> {
     let path = &cast.path;
     let network = |place: &Place| match place.network.as_str() {
         "host" => "host network".to_owned(),
@@ -18,12 +19,16 @@ pub(crate) fn hops(built: &Built, cast: &Cast) -> Vec<String> {
         }
     };
     let mut hops: Vec<String> = path.from.runtime.iter().cloned().collect();
+    let sidecar = |place: &Place, takes: bool| (takes && !bypassed).then(|| format!("sidecar of {place}"));
+    hops.extend(sidecar(&path.from, path.mesh.has_client()));
     hops.push(network(&path.from));
     match &path.via {
         Via::Direct => {}
+        Via::ClusterIp if path.mesh.has_client() && !bypassed => hops.push("Service, chosen by the sidecar".to_owned()),
         // Whoever it is: kube-proxy, Cilium ...
         Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node)),
         Via::NodePort(node) => hops.push(format!("node port of {node}")),
+        Via::Gateway(node) if node.is_empty() => hops.push("gateway".to_owned()),
         Via::Gateway(node) => hops.push(format!("gateway on {node}")),
         Via::LoadBalancer => hops.push("load balancer".to_owned()),
         Via::Address(address) => hops.push(format!("whatever is behind {address}")),
@@ -32,6 +37,7 @@ pub(crate) fn hops(built: &Built, cast: &Cast) -> Vec<String> {
         hops.push(format!("network between {} and {}", path.from.node, path.to.node));
     }
     hops.push(network(&path.to));
+    hops.extend(sidecar(&path.to, path.mesh.has_server()));
     hops.extend(path.to.runtime.clone());
     hops
 }

@@ -7,21 +7,25 @@
 //!
 //! - [`Cluster`]: the testbed; [`access`]: the way to the API server; [`image`]: what the agents' pods run;
 //! - [`labels`], [`names`]: by which everything that was made is found; [`RIGHTS`]: what hopbench does in a cluster;
-//! - [`meters`]: what the cluster itself meters.
+//! - [`meters`]: what the cluster itself meters; [`watch`]: what changes in it while trials run;
+//! - [`manifests`]: the rights as objects; [`clean`]: sweeping away what dead runs left; [`doctor`]: what a cluster can do.
 //!
 //! Kubernetes places, starts, restarts, wires and removes the agents. Everything of a run is in a namespace of its own
 //! that goes with it.
 
 pub mod access;
+mod alive;
 mod apply;
 mod assign;
 mod attachment;
 mod blueprint;
 mod built;
 mod cast;
+pub mod clean;
 mod clear;
 mod cluster;
 mod demand;
+pub mod doctor;
 mod facts;
 #[cfg(test)]
 mod fixture;
@@ -31,12 +35,14 @@ mod hops;
 pub mod image;
 pub mod labels;
 mod live;
+pub mod manifests;
 mod mesh;
 pub mod meters;
 pub mod names;
 mod needs;
 mod nodes;
 mod objects;
+mod observe;
 mod pod;
 mod proof;
 mod raise;
@@ -46,6 +52,7 @@ mod sidecar;
 mod survey;
 mod target;
 mod trouble;
+pub mod watch;
 
 pub use access::Access;
 pub use cluster::Cluster;

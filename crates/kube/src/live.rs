@@ -42,17 +42,6 @@ pub(crate) fn is_host(pod: &Pod) -> bool {
     pod.spec.as_ref().is_some_and(|spec| spec.host_network == Some(true))
 }
 
-/// The number by which the API server tells it from one that had its name before.
-pub(crate) fn uid(pod: &Pod) -> &str {
-    pod.metadata.uid.as_deref().unwrap_or_default()
-}
-
-/// How often each of its containers was started again, by their names.
-pub(crate) fn restarts(pod: &Pod) -> BTreeMap<&str, i32> {
-    let containers = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
-    containers.map(|container| (container.name.as_str(), container.restart_count)).collect()
-}
-
 /// The images of its containers with their digests, by the containers' names.
 pub(crate) fn images(pod: &Pod) -> BTreeMap<&str, (&str, &str)> {
     let containers = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());

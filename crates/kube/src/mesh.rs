@@ -1,47 +1,258 @@
-//! Sidecars and gateways: what paths with proxies need and have.
+//! Sidecars and gateways: what paths with proxies need and have, and what the proxies count.
 //!
-//! Nobody puts proxies beside the agents yet: paths that want some are refused.
+//! ```text
+//!   demand ─► posts: which proxies ─► envoy: containers ┐
+//!             listeners: what they do ─► bootstraps ────┴► waves: pods, in order ─► admin: counters ─► proof
+//! ```
+
+mod admin;
+mod envoy;
+mod listeners;
+mod needs;
+mod posts;
+mod services;
+mod waves;
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use hopbench_model::{ClusterSpec, Fault};
-use hopbench_testbed::{Counters, Gauges, Need, Proxy, Route};
+use futures::future::join_all;
+use hopbench_control::authority::Authority;
+use hopbench_mesh::{ADMIN, Offer, STATS};
+use hopbench_model::{ClusterSpec, Fault, Point};
+use hopbench_testbed::{Counters, Gauges, MeteredKind, Proxy, Route, of_proxy};
+use tokio::time::sleep;
 
+use self::admin::Admins;
+pub(crate) use self::needs::{missing, unsupported};
+use self::posts::{Met, Role};
+pub(crate) use self::waves::{pods, stale};
+use crate::access::Access;
 use crate::built::Built;
-use crate::cast::Cast;
+use crate::cast::{Ask, Cast, program};
 use crate::demand::Demand;
+use crate::meters::{Container, Target};
 use crate::pod::PodId;
 use crate::sidecar::Sidecar;
+use crate::target;
 
-/// What the proxies of a path need and is not there.
-pub(crate) fn missing(spec: &ClusterSpec, cast: &Cast) -> Vec<Need> {
-    if !cast.path.is_proxied() {
-        return Vec::new();
+/// How long a proxy needs to look at its own state.
+const LOOK: Duration = Duration::from_millis(5);
+/// Who has not told of its connections after so many questions does not know of all, and will not.
+const MOST_QUESTIONS: usize = 5;
+
+/// The mesh of a run.
+#[derive(Debug)]
+pub(crate) struct Mesh {
+    authority: Authority,
+    admins: Admins,
+    /// Where each pod's proxy was told that the others are.
+    told: Mutex<BTreeMap<PodId, BTreeMap<PodId, IpAddr>>>,
+    /// Connections to upstreams that each proxy had open already at the trial's start.
+    warm: Mutex<BTreeMap<PodId, f64>>,
+}
+
+impl Mesh {
+    /// Nothing yet.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub(crate) fn new() -> Result<Self, Fault> {
+        Ok(Self {
+            authority: Authority::new()?,
+            admins: Admins::default(),
+            told: Mutex::default(),
+            warm: Mutex::default(),
+        })
     }
-    vec![Need {
-        path: Some(cast.path.name.clone()),
-        what: format!("mesh {}", spec.mesh.provider.name()),
-        why: format!("{}: hopbench cannot put proxies into a cluster yet", cast.path.way()),
-        remedy: "run this path in a lab, or leave it out".to_owned(),
-    }]
+
+    fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    fn told(&self, pod: &PodId, peers: BTreeMap<PodId, IpAddr>) {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(pod.clone(), peers);
+    }
+
+    fn peers(&self, pod: &PodId) -> BTreeMap<PodId, IpAddr> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).get(pod).cloned().unwrap_or_default()
+    }
 }
 
 /// What each pod gets beside its agent.
-pub(crate) fn sidecars(_spec: &ClusterSpec, _demand: &Demand) -> BTreeMap<PodId, Sidecar> {
-    BTreeMap::new()
+pub(crate) fn sidecars(spec: &ClusterSpec, demand: &Demand) -> BTreeMap<PodId, Sidecar> {
+    envoy::sidecars(spec, demand)
 }
 
-/// The proxies in the pods of a path.
-pub(crate) fn proxies(_built: &Built, _cast: &Cast) -> Vec<Proxy> {
-    Vec::new()
+/// Where the clients of a path connect to because of its mesh or its gateway; `None`: where they would without.
+///
+/// # Errors
+/// Somebody has no address.
+pub(crate) fn target(built: &Built, cast: &Cast, point: &Point) -> Result<Option<SocketAddr>, Fault> {
+    let path = &cast.path;
+    let nowhere = |what: &str| Fault::environment(format!("path {}: {what}", path.name));
+    if let (true, Some(gateway)) = (is_existing_gateway(cast), &built.spec.gateway) {
+        return target::resolve(&gateway.address).map(Some).map_err(|why| nowhere(&why));
+    }
+    if !path.is_proxied() || point.job.bypasses_proxies() {
+        return Ok(None);
+    }
+    let ask = Ask { program: program(&point.server), protocol: Offer::of(&point.job, &point.server).protocol };
+    let port = listeners::taken(&built.demand, cast, &ask).ok_or_else(|| nowhere("no proxy takes this"));
+    if let Some(gateway) = &cast.gateway {
+        let address = built.address(gateway).ok_or_else(|| nowhere("its gateway has no address"))?;
+        return Ok(Some(SocketAddr::new(address, port?)));
+    }
+    if path.mesh.has_client() {
+        return Ok(Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port?))));
+    }
+    if let Some(outside) = listeners::outside(built, cast, &ask) {
+        return Ok(Some(outside));
+    }
+    let server = cast.servers_of(&point.server).first().ok_or_else(|| nowhere("it has no server"))?;
+    let address = built.address(server).ok_or_else(|| nowhere("its server has no address"))?;
+    Ok(Some(SocketAddr::new(address, listeners::entry(built, cast, &ask, server))))
 }
 
-/// Their counters.
-pub(crate) fn counters(_built: &Built, _route: &Route) -> Result<Counters, Fault> {
-    Ok(Counters::new())
+/// Whether the gateway of a path is one that was there before.
+pub(crate) fn is_existing_gateway(cast: &Cast) -> bool {
+    matches!(&cast.path.via, hopbench_model::Via::Gateway(node) if node.is_empty())
 }
 
-/// What they say of themselves.
-pub(crate) fn gauges(_built: &Built, _route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
-    Ok(BTreeMap::new())
+/// The proxies in the pods of a path, for a trial: whatever they have open now was opened before it.
+pub(crate) fn proxies(access: &Access, built: &Built, cast: &Cast, servers: &[PodId], bypassed: bool) -> Vec<Proxy> {
+    let met = posts::met(&built.demand, cast, servers, bypassed);
+    let open = access.runtime.block_on(join_all(met.iter().filter(|met| is_envoy(met)).map(|met| async move {
+        // The first question makes it look, and the answer to the second has what it saw.
+        ask(built, met).await.ok()?;
+        sleep(LOOK).await;
+        let said = hopbench_mesh::gauges(&ask(built, met).await.ok()?).ok()?;
+        Some((met.pod.clone(), *said.get("upstream_active_connections")?))
+    })));
+    *built.mesh.warm.lock().unwrap_or_else(PoisonError::into_inner) = open.into_iter().flatten().collect();
+    let proxy = |met: Met| Proxy {
+        name: met.name,
+        node: met.pod.place.node,
+        named: met.named,
+        // They are in other machines' /proc.
+        pids: Vec::new(),
+        workers: met.workers,
+        cpus: None,
+    };
+    met.into_iter().map(proxy).collect()
+}
+
+/// The processes of the mesh on a route.
+fn met(built: &Built, route: &Route) -> Vec<Met> {
+    let Some(cast) = built.demand.paths.get(&route.path) else { return Vec::new() };
+    let servers: Vec<PodId> = route.servers.iter().filter_map(|agent| built.demand.pod(&agent.0)).cloned().collect();
+    let bypassed = route.proxies.iter().all(|proxy| !proxy.named);
+    posts::met(&built.demand, cast, &servers, bypassed)
+}
+
+fn is_envoy(met: &Met) -> bool {
+    matches!(met.role, Role::Sidecar | Role::Gateway)
+}
+
+async fn ask(built: &Built, met: &Met) -> Result<Vec<u8>, String> {
+    built.mesh.admins.get(built, &met.pod, ADMIN, STATS).await
+}
+
+/// What a process of the mesh has counted.
+async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String> {
+    if !is_envoy(met) {
+        let text = admin::line(built, &met.pod, services::totals_port(met.role)).await?;
+        let totals: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&text).map_err(|e| e.to_string())?;
+        return Ok(totals.into_iter().filter_map(|(name, value)| Some((name, value.as_u64()?))).collect());
+    }
+    let mut counters = hopbench_mesh::counters(&ask(built, met).await?)?;
+    // Times of connecting are as of an earlier question, each of which makes it bring them up to date.
+    for _ in 1..MOST_QUESTIONS {
+        let of = |counter: &str| counters.get(counter).copied().unwrap_or(0);
+        if of("upstream_connections") <= of("upstream_connects") + of("upstream_connect_failures") {
+            break;
+        }
+        sleep(LOOK).await;
+        counters = hopbench_mesh::counters(&ask(built, met).await?)?;
+    }
+    Ok(counters)
+}
+
+/// What they have counted, by the names of [`of_proxy`]; nothing of those that the path does not name and that cannot be
+/// asked.
+///
+/// # Errors
+/// One that the path names and that does not answer.
+pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<Counters, Fault> {
+    let (services, proxies): (Vec<Met>, Vec<Met>) = met(built, route).into_iter().partition(|met| !is_envoy(met));
+    let mut counters = Counters::new();
+    // The services first: what proxies report meanwhile was sent by nobody otherwise.
+    for group in [services, proxies] {
+        let read = join_all(group.iter().map(|met| async move { (met, count(built, met).await) }));
+        for (met, read) in access.runtime.block_on(read) {
+            match read {
+                // The proof says so.
+                Err(_) if !met.named => {}
+                Err(why) => return Err(silent(built, met, &why)),
+                Ok(read) => {
+                    counters.extend(read.into_iter().map(|(counter, value)| (of_proxy(&met.name, &counter), value)));
+                }
+            }
+        }
+    }
+    Ok(counters)
+}
+
+/// What the proxies say of themselves now, and `warm_upstream_connections`: those to upstreams that they had open already
+/// when the trial began.
+///
+/// # Errors
+/// The same.
+pub(crate) fn gauges(access: &Access, built: &Built, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
+    let all: Vec<Met> = met(built, route).into_iter().filter(is_envoy).collect();
+    let read = join_all(all.iter().map(|met| async move { (met, ask(built, met).await) }));
+    let mut gauges = BTreeMap::new();
+    for (met, answer) in access.runtime.block_on(read) {
+        let mut said = match answer.and_then(|answer| hopbench_mesh::gauges(&answer)) {
+            Err(_) if !met.named => continue,
+            Err(why) => return Err(silent(built, met, &why)),
+            Ok(said) => said,
+        };
+        let warm = built.mesh.warm.lock().unwrap_or_else(PoisonError::into_inner).get(&met.pod).copied();
+        said.extend(warm.map(|open| ("warm_upstream_connections".to_owned(), open)));
+        gauges.insert(met.name.clone(), said);
+    }
+    Ok(gauges)
+}
+
+fn silent(built: &Built, met: &Met, why: &str) -> Fault {
+    let pod = built.names.get(&met.pod).map(String::as_str).unwrap_or_default();
+    Fault::measuring(format!("{} in pod {pod} of {} does not say what it counted: {why}", met.name, met.pod))
+}
+
+/// Their containers, for whoever meters and watches them.
+pub(crate) fn targets(built: &Built, route: &Route) -> Vec<Target> {
+    let target = |met: Met| {
+        let container = match met.role {
+            Role::Sidecar => envoy::SIDECAR,
+            Role::Gateway => envoy::GATEWAY,
+            Role::Policy | Role::Telemetry => met.role.word(),
+        };
+        let (namespace, pod) = (built.run.namespace.clone(), built.names.get(&met.pod)?.clone());
+        Some(Target {
+            who: met.name,
+            what: MeteredKind::Proxy,
+            node: built.nodes.get(&met.pod.place.node)?.name.clone(),
+            container: Some(Container { namespace, pod, name: container.to_owned() }),
+        })
+    };
+    met(built, route).into_iter().filter_map(target).collect()
+}
+
+/// What a reader has to know about the proxies.
+pub(crate) fn facts(built: &Built) -> BTreeMap<String, String> {
+    let sidecars = built.demand.sidecars.iter();
+    sidecars.map(|(pod, variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name))).collect()
 }

@@ -7,6 +7,9 @@
 //! `only_cpu_and_memory` or without, but rounds their times down to whole seconds; `/metrics/resource` says the
 //! same with milliseconds, and is what is asked here. Prometheus adds the time until its next scrape.
 //!
+//! A sandboxed container (gVisor) has no cgroup of its own. cAdvisor and Prometheus give the pod's for it then, which has the
+//! sandbox's kernel in it; the kubelet asks the container's runtime, which may count the memory of what runs inside only.
+//!
 //! So a figure over a window is that of the readings around it, and a short window is seen only roughly; every reading
 //! carries its own time.
 
@@ -48,7 +51,7 @@ pub struct Container {
     pub namespace: String,
     /// Its pod.
     pub pod: String,
-    /// Its name there.
+    /// Its name there; empty: all of the pod.
     pub name: String,
 }
 
@@ -102,6 +105,18 @@ async fn bounded(
         Ok(said) => said.map_err(|why| format!("{who} gave no readings: {why}")),
         Err(_) => Err(format!("{who} gave no readings within {} s; left out", PATIENCE.as_secs())),
     }
+}
+
+/// The pod of a container, if it is the only one of it that is asked about: a container that has no cgroup of its own is
+/// metered as its pod.
+fn pod_of(target: &Target, targets: &[Target]) -> Option<Container> {
+    let container = target.container.as_ref()?;
+    let same_pod = |other: &&Target| {
+        let other = other.container.as_ref();
+        other.is_some_and(|other| (&other.namespace, &other.pod) == (&container.namespace, &container.pod))
+    };
+    let is_alone = targets.iter().filter(same_pod).count() == 1;
+    is_alone.then(|| Container { name: String::new(), ..container.clone() })
 }
 
 /// A reading, in the units of the meters; what is out of range is no reading.

@@ -95,7 +95,8 @@ mod tests {
         ]);
         let names = pods(&all);
         assert_eq!(names[&pod("bridge@a", Group::Shared, 0)], "bridge-a");
-        let two = [pod("bridge@a", Group::Shared, 1), pod("bridge@a-2", Group::Shared, 0)].map(|pod| names[&pod].clone());
+        let two =
+            [pod("bridge@a", Group::Shared, 1), pod("bridge@a-2", Group::Shared, 0)].map(|pod| names[&pod].clone());
         assert_eq!(BTreeSet::from(two), BTreeSet::from(["bridge-a-2".to_owned(), "bridge-a-2-x2".to_owned()]));
         assert_eq!(names[&pod("bridge+runsc@a", Group::Path("Über svc".into()), 0)], "bridge-runsc-a-ber-svc");
         assert!(names.values().all(|name| name.len() <= 63));

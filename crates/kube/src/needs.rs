@@ -6,7 +6,7 @@ use hopbench_model::{ClusterSpec, EngineKind, Path, Place, Point, Via};
 use hopbench_testbed::Need;
 
 use crate::assign::Assigned;
-use crate::attachment::{Attachment, has_own_kernel, runtime_class};
+use crate::attachment::{Attachment, runtime_class};
 use crate::blueprint::{self, Ground};
 use crate::cast::Cast;
 use crate::demand::Demand;
@@ -38,7 +38,7 @@ fn of_path(spec: &ClusterSpec, cast: &Cast, survey: &Survey, assigned: &Assigned
     let mut needs = Vec::new();
     let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
     let via = match &path.via {
-        Via::NodePort(node) | Via::Gateway(node) => Some(node),
+        Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node),
         _ => None,
     };
     for node in [&path.from.node, &path.to.node].into_iter().chain(via).collect::<BTreeSet<_>>() {
@@ -95,6 +95,9 @@ fn need(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Need {
 pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Option<String> {
     let server = &point.server;
     let workload = point.job.workload.as_str();
+    if let Some(why) = mesh::unsupported(path, point) {
+        return Some(why);
+    }
     if workload == "ping" && path.via != Via::Direct {
         return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
     }
@@ -109,7 +112,7 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
     }
     let in_gvisor = |place: &&Place| {
         let class = place.runtime.as_ref().map(|runtime| runtime_class(spec, runtime));
-        class.is_some_and(|class| has_own_kernel(&class) && (class.contains("runsc") || class.contains("gvisor")))
+        class.is_some_and(|class| class.contains("runsc") || class.contains("gvisor"))
     };
     if point.job.engine == EngineKind::Uring && [&path.from, &path.to].iter().any(in_gvisor) {
         return Some("gVisor has no io_uring".to_owned());
@@ -121,7 +124,7 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
 mod tests {
     use std::collections::BTreeMap;
 
-    use hopbench_model::{PodNetwork, ServerImage, Variant};
+    use hopbench_model::{PodNetwork, ServerImage};
     use serde_json::json;
 
     use super::*;
@@ -149,7 +152,6 @@ mod tests {
         let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
         spec.networks.insert("overlay".into(), overlay);
         let mut proxied = path("proxied", "pod@a", "pod@b", Via::Gateway("b".into()));
-        proxied.variant = Some(Variant::plain());
         let told = needs(
             &spec,
             vec![
@@ -166,7 +168,7 @@ mod tests {
             "class: RuntimeClass overlay: overlay@a: the cluster has gvisor",
             "far: node c: found no node that pods may be put on beside those for a, b; the cluster has n1, n2",
             "kind: network eni: eni@a: nothing says what `eni` is on the cluster",
-            "proxied: mesh envoy: gateway@b",
+            "proxied: a variant: nothing says how the proxies are set up",
         ];
         let mut told = told;
         told.sort();
@@ -193,7 +195,8 @@ mod tests {
             point.job.engine = engine;
             (path("p", "pod@a", "pod+runsc@b", via), point)
         };
-        let why = |spec: &ClusterSpec, (path, point): (Path, Point)| unsupported(spec, &path, &point).unwrap_or_default();
+        let why =
+            |spec: &ClusterSpec, (path, point): (Path, Point)| unsupported(spec, &path, &point).unwrap_or_default();
         let epoll = EngineKind::Epoll;
         assert_eq!(why(&spec, cell("hopbench", "rr", Via::ClusterIp, epoll)), "");
         assert!(why(&spec, cell("hopbench", "ping", Via::ClusterIp, epoll)).starts_with("ICMP has no ports"));

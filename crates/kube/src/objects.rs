@@ -19,7 +19,8 @@ use serde_json::Value;
 /// # Errors
 /// A field of the wrong type, or one that the object does not have (input).
 pub(crate) fn typed<K: Serialize + DeserializeOwned>(value: Value) -> Result<K, Fault> {
-    let object: K = serde_json::from_value(value.clone()).map_err(|e| Fault::input(format!("no {}: {e}", kind(&value))))?;
+    let object: K =
+        serde_json::from_value(value.clone()).map_err(|e| Fault::input(format!("no {}: {e}", kind(&value))))?;
     let read = serde_json::to_value(&object).map_err(|e| Fault::input(format!("no {}: {e}", kind(&value))))?;
     match lost(&value, &read, "") {
         Some(field) => {
@@ -55,7 +56,10 @@ fn lost(given: &Value, read: &Value, at: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod typed_tests {
     use k8s_openapi::api::core::v1::Pod;
     use serde_json::json;
 
@@ -65,7 +69,8 @@ mod tests {
     fn a_field_that_nobody_knows_is_told() {
         let pod = |spec: Value| typed::<Pod>(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}));
         assert!(pod(json!({"containers": [{"name": "agent", "env": []}], "nodeSelector": {}})).is_ok());
-        let told = pod(json!({"containers": [{"name": "agent"}, {"name": "b", "resource": {}, "img": "x"}]})).unwrap_err();
+        let told =
+            pod(json!({"containers": [{"name": "agent"}, {"name": "b", "resource": {}, "img": "x"}]})).unwrap_err();
         assert!(told.text.starts_with("a Pod has no field `spec.containers[1].img`"), "{told}");
         let told = pod(json!({"containers": "all"})).unwrap_err();
         assert!(told.text.starts_with("no Pod: invalid type"), "{told}");

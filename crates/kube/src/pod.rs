@@ -25,14 +25,28 @@ pub(crate) enum Group {
     Shared,
     /// The path of this name alone.
     Path(String),
+    /// Paths whose proxies are set up like this, if that is not the first of all variants.
+    Variant(String),
+    /// Clients that connect to their own sidecar, with the same.
+    Client(Option<String>),
+    /// The gateway of the path of this name.
+    Gateway(String),
+    /// The services that proxies ask, with the same.
+    Policy(Option<String>),
 }
 
-/// `bridge@a`, and the next ones `bridge@a#2` ...; `bridge@b/PATH`, with a server program `bridge@b:nginx`.
+/// `bridge@a`, and the next ones `bridge@a#2` ...; `bridge@b/PATH` or `bridge@b/VARIANT`, with a server program
+/// `bridge@b:nginx`; of a mesh `bridge@a/client`, `bridge@c/gateway-PATH`, `bridge@b/policy-VARIANT`.
 impl fmt::Display for PodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.place)?;
-        if let Group::Path(name) = &self.group {
-            write!(f, "/{name}")?;
+        let later = |variant: &Option<String>| variant.as_ref().map(|name| format!("-{name}")).unwrap_or_default();
+        match &self.group {
+            Group::Shared => {}
+            Group::Path(name) | Group::Variant(name) => write!(f, "/{name}")?,
+            Group::Client(variant) => write!(f, "/client{}", later(variant))?,
+            Group::Gateway(path) => write!(f, "/gateway-{path}")?,
+            Group::Policy(variant) => write!(f, "/policy{}", later(variant))?,
         }
         if let Some(program) = &self.program {
             write!(f, ":{program}")?;
@@ -48,6 +62,11 @@ impl PodId {
     /// Whether it is in its node's own network, which it shares with others.
     pub(crate) fn is_host(&self) -> bool {
         self.place.network == "host"
+    }
+
+    /// Whether there is an agent in it, and not only what serves a mesh.
+    pub(crate) fn has_agent(&self) -> bool {
+        !matches!(self.group, Group::Gateway(_) | Group::Policy(_))
     }
 
     /// The agent in it.

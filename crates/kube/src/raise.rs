@@ -53,7 +53,11 @@ pub(crate) async fn frame(client: &Client, namespace: &Namespace, owner: &Config
 ///
 /// # Errors
 /// What the API server says. Where the Services are, by their names.
-pub(crate) async fn objects(client: &Client, run: &Run, blueprint: &Blueprint) -> kube::Result<BTreeMap<String, Entry>> {
+pub(crate) async fn objects(
+    client: &Client,
+    run: &Run,
+    blueprint: &Blueprint,
+) -> kube::Result<BTreeMap<String, Entry>> {
     let until = Instant::now() + OBJECTS;
     let secrets: Api<Secret> = Api::namespaced(client.clone(), &run.namespace);
     create(&secrets, &blueprint.secret, until).await?;
@@ -66,6 +70,13 @@ pub(crate) async fn objects(client: &Client, run: &Run, blueprint: &Blueprint) -
     Ok(made.iter().map(|service| (service.name_any(), Entry::of(service))).collect())
 }
 
+/// Pods that were made, by their names, and why the others were not.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    pub(crate) names: BTreeMap<String, PodId>,
+    pub(crate) refused: BTreeMap<PodId, String>,
+}
+
 /// The pods that were made and are ready, and why the others are not.
 #[derive(Debug, Default)]
 pub(crate) struct Raised {
@@ -73,24 +84,30 @@ pub(crate) struct Raised {
     pub(crate) refused: BTreeMap<PodId, String>,
 }
 
-/// Makes pods, all at once, and waits until each is ready or nothing helps.
-///
-/// # Errors
-/// The API server does not say how they are.
-pub(crate) async fn pods(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Instant) -> kube::Result<Raised> {
+/// Makes pods, all at once. Their names, and why some are not made.
+pub(crate) async fn make(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Instant) -> Made {
     let made = wanted.iter().map(|(id, pod)| async move { (id, create(&api.pods, pod, until).await) });
-    let mut raised = Raised::default();
-    let mut names = BTreeMap::new();
+    let mut all = Made::default();
     for (id, answer) in join_all(made).await {
         match answer {
             Ok(pod) => {
-                names.insert(pod.name_any(), id);
+                all.names.insert(pod.name_any(), id.clone());
             }
             Err(error) => {
-                raised.refused.insert(id.clone(), refusal(&wanted[id].name_any(), &error));
+                all.refused.insert(id.clone(), refusal(&wanted[id].name_any(), &error));
             }
         }
     }
+    all
+}
+
+/// Waits until each of these pods is ready or nothing helps.
+///
+/// # Errors
+/// The API server does not say how they are.
+pub(crate) async fn settle(api: &Pods, made: Made, until: Instant) -> kube::Result<Raised> {
+    let Made { names, refused } = made;
+    let mut raised = Raised { pods: BTreeMap::new(), refused };
     raised.pods = api.wait(&names.keys().cloned().collect::<BTreeSet<_>>(), until).await?;
     let states: BTreeMap<&String, Option<State>> =
         names.keys().map(|name| (name, raised.pods.get(name).map(trouble::state))).collect();
@@ -147,11 +164,12 @@ pub(crate) async fn endpoints(client: &Client, run: &Run) -> kube::Result<BTreeM
     let mut all: BTreeMap<String, BTreeSet<IpAddr>> = BTreeMap::new();
     for slice in Access::list(&slices, ListParams::default()).await? {
         let Some(service) = slice.labels().get("kubernetes.io/service-name").cloned() else { continue };
-        let ready = slice.endpoints.iter().flatten().filter(|endpoint| {
+        let ready = slice.endpoints.iter().filter(|endpoint| {
             // Without a word it is ready.
             endpoint.conditions.as_ref().and_then(|conditions| conditions.ready) != Some(false)
         });
-        let addresses = ready.flat_map(|endpoint| &endpoint.addresses).filter_map(|address| address.parse().ok());
+        let addresses =
+            ready.flat_map(|endpoint| &endpoint.addresses).filter_map(|address| address.parse::<IpAddr>().ok());
         all.entry(service).or_default().extend(addresses);
     }
     Ok(all)

@@ -36,37 +36,63 @@ pub const RIGHTS: &[Right] = &[
         ..right("node.k8s.io", "runtimeclasses", &["list"], false)
     },
     right("", "namespaces", &["create", "delete", "get", "list"], false),
-    right("", "configmaps", &["create"], true),
-    right("", "secrets", &["create"], true),
+    // The owner of all others, and the signs of life in it: also those of other runs.
+    right("", "configmaps", &["create", "get", "patch"], true),
+    right("", "secrets", &["create", "patch"], true),
     right("", "services", &["create", "get"], true),
     right("", "pods", &["create", "delete", "deletecollection", "get", "list", "watch"], true),
     right("", "pods/portforward", &["create", "get"], true),
     right("", "events", &["list"], true),
     right("discovery.k8s.io", "endpointslices", &["list"], true),
     Right { only_for: "`network-policy: true`", ..right("networking.k8s.io", "networkpolicies", &["create"], true) },
+    // Their ports are not in the pod's network, where a port-forward looks.
+    Right { only_for: "agents in gVisor, Kata and the like", ..right("", "pods/exec", &["create", "get"], true) },
+    Right { only_for: CHANGES, ..right("", "nodes", &["watch"], false) },
+    Right { only_for: CHANGES, ..right("", "events", &["watch"], true) },
+    Right { only_for: CHANGES, ..right("discovery.k8s.io", "endpointslices", &["watch"], true) },
+    Right { only_for: CHANGES, ..right("apps", "deployments", &["list", "watch"], true) },
+    Right { only_for: CHANGES, ..right("autoscaling", "horizontalpodautoscalers", &["list", "watch"], true) },
+    // It gives whoever has it all of the kubelets' API, commands in containers included.
+    Right { only_for: METERS, ..right("", "nodes/proxy", &["get"], false) },
+    Right { only_for: DOCTOR, ..right("", "services", &["list"], true) },
+    Right { only_for: DOCTOR, ..right("apps", "daemonsets", &["list"], true) },
+    Right { only_for: DOCTOR, ..right("apiextensions.k8s.io", "customresourcedefinitions", &["list"], false) },
 ];
 
-/// The rights that nothing goes without and that are missing: `create pods`.
+const CHANGES: &str = "to see what changes in the cluster during a trial";
+const METERS: &str = "what the kubelets and cAdvisor meter";
+const DOCTOR: &str = "`hopbench doctor`";
+
+/// The rights that nothing goes without, and those to the resources `used`, that are missing: `create pods`.
 ///
 /// # Errors
 /// The API server does not say.
-pub(crate) fn missing(access: &Access, network_policy: bool) -> Result<Vec<String>, Fault> {
+pub(crate) fn missing(access: &Access, used: &[&str]) -> Result<Vec<String>, Fault> {
+    let lacking = lacking(access, |right| right.only_for.is_empty() || used.contains(&right.resource))?;
+    Ok(lacking.into_iter().map(|(right, verb)| format!("{verb} {}", right.resource)).collect())
+}
+
+/// Those of the rights `asked` for that are missing, with what cannot be done.
+///
+/// # Errors
+/// The API server does not say.
+pub(crate) fn lacking(
+    access: &Access,
+    asked: impl Fn(&Right) -> bool,
+) -> Result<Vec<(&'static Right, &'static str)>, Fault> {
     let reviews: Api<SelfSubjectAccessReview> = Api::all(access.client.clone());
-    let needed = RIGHTS.iter().filter(|right| {
-        right.only_for.is_empty() || network_policy && right.resource == "networkpolicies"
-    });
-    let questions = needed.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
-    let asked = questions.map(|(right, verb)| {
+    let all = RIGHTS.iter().filter(|right| asked(right));
+    let questions = all.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb))).map(|(right, verb)| {
         let reviews = reviews.clone();
         async move {
             let answer = reviews.create(&PostParams::default(), &review(right, verb)).await?;
             let is_allowed = answer.status.is_some_and(|status| status.allowed);
-            Ok((!is_allowed).then(|| format!("{verb} {}", right.resource)))
+            Ok((!is_allowed).then_some((right, verb)))
         }
     });
-    let all: Vec<_> = asked.collect();
-    let answers = access.ask("this user's rights", async { join_all(all).await.into_iter().collect() });
-    answers.map(|answers: Vec<Option<String>>| answers.into_iter().flatten().collect())
+    let questions: Vec<_> = questions.collect();
+    let answers = access.ask("this user's rights", async { join_all(questions).await.into_iter().collect() });
+    answers.map(|answers: Vec<Option<_>>| answers.into_iter().flatten().collect())
 }
 
 fn review(right: &Right, verb: &str) -> SelfSubjectAccessReview {

@@ -9,6 +9,7 @@ use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 
 use crate::access::Access;
+use crate::attachment::has_own_kernel;
 use crate::nodes::NodeFacts;
 
 /// What the cluster is.
@@ -36,10 +37,18 @@ impl Survey {
         Ok(Self {
             version: version.git_version,
             nodes: nodes.iter().map(|node| NodeFacts::of(node, &tolerations)).collect(),
-            runtime_classes: classes.ok().map(|all| {
-                all.into_iter().map(|class| (class.name_any(), class.handler)).collect()
-            }),
+            runtime_classes: classes
+                .ok()
+                .map(|all| all.into_iter().map(|class| (class.name_any(), class.handler)).collect()),
         })
+    }
+}
+
+impl Survey {
+    /// Whether pods of a RuntimeClass have a kernel of their own, as far as names tell: its own and its handler's.
+    pub(crate) fn is_sandbox(&self, class: &str) -> bool {
+        let handler = self.runtime_classes.as_ref().and_then(|all| all.get(class));
+        has_own_kernel(class) || handler.is_some_and(|handler| has_own_kernel(handler))
     }
 }
 

@@ -55,7 +55,8 @@ fn bracketed(host: &str) -> String {
     if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
 }
 
-fn resolve(address: &str) -> Result<SocketAddr, String> {
+/// The first address of `HOST:PORT`.
+pub(crate) fn resolve(address: &str) -> Result<SocketAddr, String> {
     let mut found = address.to_socket_addrs().map_err(|e| format!("cannot find {address}: {e}"))?;
     found.next().ok_or_else(|| format!("{address} has no address"))
 }
@@ -72,9 +73,11 @@ mod tests {
             port: 7474,
             node_port: 30_001,
             datagrams_node_port: 30_002,
+            ..Entry::default()
         };
         let server = Some(SocketAddr::from(([10, 244, 1, 5], 7475)));
-        let known = |datagrams| Whereabouts { server, entry: Some(&entry), node: Some([10, 0, 0, 2].into()), datagrams };
+        let known =
+            |datagrams| Whereabouts { server, entry: Some(&entry), node: Some([10, 0, 0, 2].into()), datagrams };
         let at = |via: Via, datagrams| target("p", &via, &known(datagrams)).unwrap().to_string();
         assert_eq!(at(Via::Direct, false), "10.244.1.5:7475");
         assert_eq!(at(Via::ClusterIp, true), "10.96.0.7:7474");

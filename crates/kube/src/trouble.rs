@@ -91,8 +91,11 @@ pub(crate) fn state(pod: &Pod) -> State {
             waiting.push(container.name.clone());
         }
     }
+    let runs = status.phase.as_deref() == Some("Running");
     State::Starting(match (scheduled.is_some(), waiting.is_empty()) {
         (false, _) => "nobody has given it a node yet".to_owned(),
+        // Its node does not answer any more, or somebody asks for more than that it runs.
+        (true, true) if runs => "it runs, and is not ready".to_owned(),
         (true, true) => "its node has not started it yet".to_owned(),
         (true, false) => format!("container {} has not started yet", waiting.join(", ")),
     })
@@ -232,7 +235,8 @@ mod tests {
             event("q", "Warning", "Failed", "other"),
             event("p", "Warning", "Failed", "Back-off pulling image"),
         ];
-        let trouble = Trouble { reason: "ImagePullBackOff".into(), message: "Back-off pulling image".into(), is_final: false };
+        let trouble =
+            Trouble { reason: "ImagePullBackOff".into(), message: "Back-off pulling image".into(), is_final: false };
         let told = tell("p", Some(&State::Stuck(trouble)), &events);
         let start = "pod p is not ready: ImagePullBackOff: Back-off pulling image; events: Failed: Failed to pull image \
                      \"x\": not found; name an image";

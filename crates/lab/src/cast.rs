@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use hopbench_mesh::Offer;
 use hopbench_model::{Path, Place, Via};
 
-use crate::offer::Offer;
 use crate::pod::{Group, PodId};
 
 /// Who takes part in a path.

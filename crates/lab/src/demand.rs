@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopbench_mesh::Offer;
 use hopbench_model::{Cell, Path, Plan, ServerSpec, Variant, Via};
 
 use crate::cast::Cast;
-use crate::offer::Offer;
 use crate::pod::PodId;
 
 /// What a plan needs of a lab.
@@ -37,7 +37,7 @@ impl Demand {
         let mut services = 0..;
         for (at, path) in used {
             let service = if matches!(path.via, Via::ClusterIp | Via::NodePort(_)) { services.next() } else { None };
-            let mut cast = Cast::new(path, service, first, Offer::all(plan, at));
+            let mut cast = Cast::new(path, service, first, Offer::of_path(plan, at));
             cast.find_policy(first);
             demand
                 .pods

@@ -19,7 +19,6 @@ use crate::facts;
 use crate::kinds::kind;
 use crate::mesh::Mesh;
 use crate::needs;
-use crate::offer::bypasses;
 use crate::pod::PodId;
 use crate::posts;
 use crate::processes;
@@ -199,7 +198,7 @@ impl Testbed for Lab {
     fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault> {
         let server = &point.server;
         let cast = self.cast(&path.name)?.clone();
-        let bypassed = bypasses(&point.job);
+        let bypassed = point.job.bypasses_proxies();
         let met = posts::met(&cast, &self.demand, bypassed);
         let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
         let proxies = self.mesh.meet(built, &met)?;
@@ -297,7 +296,7 @@ impl Testbed for Lab {
             peers: proof::peers(
                 cast,
                 service,
-                bypasses(seen.job),
+                seen.job.bypasses_proxies(),
                 |pod| built.pods.get(pod).map(|pod| pod.address),
                 |node| built.node(node).map(|node| node.addresses.clone()).unwrap_or_default(),
             ),

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
+use hopbench_control::authority::Authority;
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::{Counters, Gauges, Proxy, of_proxy};
@@ -13,7 +14,7 @@ use crate::built::Built;
 use crate::demand::Demand;
 use crate::pod::PodId;
 use crate::posts::{self, Met, Post, Role};
-use crate::proxies::{Authority, Proxies, Task};
+use crate::proxies::{Proxies, Task};
 
 /// Proxies send their last reports within this time after the traffic, ns: they do so once a second.
 const REPORTING_NS: Nanos = SECOND + SECOND / 5;

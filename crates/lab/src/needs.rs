@@ -12,7 +12,6 @@ use crate::doctor;
 use crate::fabric::zones;
 use crate::kinds::{KINDS, kind};
 use crate::namespace::Namespace;
-use crate::offer::bypasses;
 use crate::proxies;
 use crate::runtimes::{RUNTIMES, runtime};
 use crate::servers::{SERVERS, server};
@@ -229,7 +228,7 @@ fn need(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Need {
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
     if let Via::Gateway(_) = path.via
-        && bypasses(&point.job)
+        && point.job.bypasses_proxies()
     {
         return Some(format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload));
     }

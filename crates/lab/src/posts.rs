@@ -2,13 +2,14 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{MARK, Proxy};
+use hopbench_control::authority::Authority;
+use hopbench_mesh::{Admin, Identity, MARK, Proxy, SPIFFE};
 use hopbench_model::{Fault, Variant};
 
 use crate::cast::Cast;
 use crate::demand::Demand;
 use crate::pod::PodId;
-use crate::proxies::{Authority, Program};
+use crate::proxies::Program;
 use crate::sidecar::{self, TELEMETRY_PORT};
 
 /// The port of the policy service in its pod.
@@ -92,10 +93,11 @@ pub(crate) fn all(
         let proxy = Proxy {
             name: pod.to_string(),
             variant: variant.clone(),
-            admin: ADMIN.to_owned(),
+            admin: Admin::Pipe(ADMIN.to_owned()),
+            ready: None,
             listeners,
             mark: (role == Role::Sidecar).then_some(MARK),
-            identity: Some(authority.identity(&pod.to_string())?),
+            identity: Some(identity(authority, pod)?),
             access_log: ACCESS_LOG.to_owned(),
             policy: policy.map(|address| SocketAddr::from((address, POLICY_PORT))),
         };
@@ -112,6 +114,12 @@ pub(crate) fn all(
         }
     }
     Ok(posts)
+}
+
+/// What the proxy of a pod proves to others: `spiffe://hopbench/pod/NAME`.
+fn identity(authority: &Authority, pod: &PodId) -> Result<Identity, Fault> {
+    let issued = authority.issue(&format!("{SPIFFE}pod/{pod}"))?;
+    Ok(Identity { certificate: issued.certificate, key: issued.key, authority: issued.authority })
 }
 
 /// A process of the mesh as a path sees it.

@@ -6,8 +6,6 @@
 
 mod agents;
 mod links;
-mod proxies;
-mod sent;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -16,7 +14,6 @@ use hopbench_model::{Counter, CpuSet, EndReport, HttpVersion, Proof};
 use hopbench_testbed::{AgentId, Counters, Proxy, Seen};
 
 use crate::cast::Cast;
-use crate::offer::bypasses;
 use crate::pod::PodId;
 use crate::service::Service;
 use crate::trail::{Trail, Way};
@@ -74,7 +71,7 @@ impl Load {
     fn payload(cast: &Cast, seen: &Seen<'_>) -> (u64, u64) {
         let (out_bytes, back_bytes) =
             (sum(seen.servers, Counter::ReceivedBytes), sum(seen.clients, Counter::ReceivedBytes));
-        if seen.job.workload != "http" || !cast.path.is_proxied() || bypasses(seen.job) {
+        if seen.job.workload != "http" || !cast.path.is_proxied() || seen.job.bypasses_proxies() {
             return (out_bytes, back_bytes);
         }
         // Proxies write headers of their own: who gets a message behind them gets more than crossed the link before.
@@ -114,10 +111,10 @@ pub(crate) fn prove(known: &Known<'_>, before: &Counters, after: &Counters, seen
     proofs.extend(agents::held(known));
     proofs.extend(known.sandboxes.keys().map(|pod| agents::contained(known, pod, seen)));
     proofs.extend(agents::peer(known, seen));
-    proofs.extend(links::translated(known, &grown, load, bypasses(seen.job)));
-    proofs.extend(proxies::proxies(known, &grown, seen));
+    proofs.extend(links::translated(known, &grown, load, seen.job.bypasses_proxies()));
+    proofs.extend(hopbench_testbed::passed(&known.cast.path, known.proxies, before, after, seen));
     proofs.extend(links::carried(known.trail, &grown, load));
-    proofs.push(links::still(known, &grown, load, bypasses(seen.job)));
+    proofs.push(links::still(known, &grown, load, seen.job.bypasses_proxies()));
     proofs
 }
 

@@ -13,13 +13,10 @@ use crate::stack::Stack;
 use crate::tools;
 
 mod admin;
-mod authority;
 mod running;
 mod totals;
 
 use running::Running;
-
-pub(crate) use authority::Authority;
 
 /// A process that is not ready by then will not be.
 const MOST_START_NS: Nanos = 10 * SECOND;

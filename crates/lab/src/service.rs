@@ -2,18 +2,18 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use hopbench_mesh::App;
+use hopbench_mesh::{App, Offer};
 use hopbench_model::Via;
 
 use crate::addresses;
 use crate::cast::Cast;
 use crate::kind::Reach;
 use crate::kinds::kind;
-use crate::offer::{OFFERS, Offer};
+use crate::offer::InPod;
 use crate::pod::{AGENT_PORT, PROGRAM_PORT, PodId};
 
 /// What a Service offers where no proxy takes part: without one a port carries whatever it is sent.
-const UNPROXIED: [Offer; 2] = [OFFERS[0], OFFERS[2]];
+const UNPROXIED: [Offer; 2] = [Offer::ALL[0], Offer::ALL[2]];
 
 /// The Service of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Service {
             Via::ClusterIp => Front::Address(addresses::service(number)),
             Via::NodePort(_) => Front::Nodes,
         };
-        let offers: &[Offer] = if cast.path.is_proxied() { &OFFERS } else { &UNPROXIED };
+        let offers: &[Offer] = if cast.path.is_proxied() { &Offer::ALL } else { &UNPROXIED };
         let port = |offer: &Offer| {
             let backend = |pod: &PodId| {
                 let tcp = SocketAddrV4::new(address(pod)?, offer.entry(pod, cast.path.mesh));
@@ -145,15 +145,15 @@ mod tests {
                 mesh: mode,
                 variant: (!mode.is_none()).then(Variant::plain),
             };
-            let cast = Cast::new(&path, Some(3), None, OFFERS.into());
+            let cast = Cast::new(&path, Some(3), None, Offer::ALL.into());
             let ports = Service::of(&cast, |_| Some(Ipv4Addr::LOCALHOST)).unwrap().ports;
             assert!(ports.iter().all(|port| port.backends.len() == 2 && port.backends[0].udp_port == 7474));
             // Whatever is asked for, somebody answers where the clients go.
             let entered = |offer: &Offer| ports.iter().any(|known| known.port == port(&cast, 3, *offer));
-            assert!(OFFERS.iter().all(entered), "{path:?}");
+            assert!(Offer::ALL.iter().all(entered), "{path:?}");
             ports.iter().map(|port| (port.port, port.backends[1].tcp.port())).collect::<Vec<_>>()
         };
-        let exposed = |mode| OFFERS.map(|offer| offer.exposed(mode));
+        let exposed = |mode| Offer::ALL.map(|offer| offer.exposed(mode));
         assert_eq!(service(Via::ClusterIp, MeshMode::None), [(7474, 7474), (80, 80)]);
         // The client's sidecar goes to whoever answers; the server's takes the port that stands for its mode.
         let [tcp, http, program] = exposed(MeshMode::Client);

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Route, Upstream};
+use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, Route, Upstream};
 use hopbench_model::{MeshMode, Via};
 
 use crate::addresses;
 use crate::cast::Cast;
 use crate::demand::Demand;
-use crate::offer::Offer;
+use crate::offer::InPod;
 use crate::pod::PodId;
 use crate::service;
 
@@ -37,7 +37,14 @@ pub(crate) fn listeners(
         }
     }
     let listener = |name: &str, port: u16, routes: Vec<Route>| {
-        (!routes.is_empty()).then(|| Listener { name: name.to_owned(), port, redirected: true, routes })
+        (!routes.is_empty()).then(|| Listener {
+            name: name.to_owned(),
+            address: Ipv4Addr::UNSPECIFIED,
+            port,
+            redirected: true,
+            edge: false,
+            routes,
+        })
     };
     let both = [
         listener("inbound", INBOUND, inbound.into_values().collect()),
@@ -133,6 +140,13 @@ pub(crate) fn gateway(cast: &Cast, address: impl Fn(&PodId) -> Option<Ipv4Addr>)
     };
     let routes: Vec<Route> = cast.offers.iter().map(route).collect();
     let first = routes.first().map(|route| route.port);
-    let listener = first.map(|port| Listener { name: "gateway".to_owned(), port, redirected: false, routes });
+    let listener = first.map(|port| Listener {
+        name: "gateway".to_owned(),
+        address: Ipv4Addr::UNSPECIFIED,
+        port,
+        redirected: false,
+        edge: true,
+        routes,
+    });
     listener.into_iter().collect()
 }

@@ -2,20 +2,21 @@
 
 use std::net::SocketAddr;
 
+use hopbench_mesh::Offer;
 use hopbench_model::{Fault, Job, ServerSpec, Via};
 
 use crate::addresses;
 use crate::built::Built;
 use crate::cast::Cast;
-use crate::offer::{OFFERS, Offer, bypasses};
+use crate::offer::InPod;
 use crate::service;
 
 /// Where the clients of a path connect to for a job that this server answers.
 pub(crate) fn target(built: &Built, cast: &Cast, job: &Job, server: &ServerSpec) -> Result<SocketAddr, Fault> {
     let path = &cast.path;
     // What passes by the proxies is the agent's; Services have it at the port of the first offer.
-    let bypassed = bypasses(job);
-    let offer = if bypassed { OFFERS[0] } else { Offer::of(job, server) };
+    let bypassed = job.bypasses_proxies();
+    let offer = if bypassed { Offer::ALL[0] } else { Offer::of(job, server) };
     let of_pod = |pod| built.pods.get(pod).map(|pod| pod.address);
     let target = match (&path.via, cast.service) {
         (Via::ClusterIp, Some(number)) => Some((addresses::service(number), service::port(cast, number, offer))),

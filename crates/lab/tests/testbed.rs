@@ -56,6 +56,7 @@ fn can_be(from: &str, to: &str, same_node: bool, via: &Via, nodes: (&str, &str))
     match via {
         Via::Direct | Via::Gateway(_) => !(same_node && apart(from, to)),
         Via::ClusterIp => routed(from) && !(same_node && to == "macvlan"),
+        Via::LoadBalancer | Via::Address(_) => false,
         Via::NodePort(node) => !(from == "macvlan" && node == nodes.0 || to == "macvlan" && node == nodes.1),
     }
 }

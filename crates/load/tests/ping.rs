@@ -47,6 +47,7 @@ fn ten_of_ten(kind: &str) {
             let of = |name: &str| figures.metrics[name];
             assert_eq!((of("transmitted"), of("received"), of("lost")), (10.0, 10.0, 0.0), "{at}");
             assert_eq!((of("lost_ratio"), of("duplicates")), (0.0, 0.0), "{at}");
+            assert_eq!((of("intended_per_s").round(), of("unsent")), (50.0, 0.0), "{at}");
             assert!(!figures.metrics.contains_key("stale"), "{at}");
             assert_eq!(outcome.client.drained.of(Counter::Sent), 10, "{at}");
             assert_eq!(outcome.histogram_count(LatencyKind::Service), 10, "{at}");

@@ -17,7 +17,7 @@ mod tls;
 
 use serde_json::{Value, json};
 
-use crate::{Proxy, stats};
+use crate::{Admin, Proxy, stats};
 
 /// No limit, where Envoy wants a number.
 const UNLIMITED: u32 = u32::MAX;
@@ -36,11 +36,18 @@ impl Proxy {
         let mut clusters: Vec<Value> =
             self.routes().map(|route| cluster::of(route, &self.variant, self.identity.as_ref())).collect();
         clusters.extend(services::clusters(self));
+        let mut listeners: Vec<Value> = self.listeners.iter().map(|one| listener::of(one, self)).collect();
+        // The last one to be bound.
+        listeners.extend(self.ready.map(listener::ready));
+        let admin = match &self.admin {
+            Admin::Pipe(path) => json!({"pipe": {"path": path}}),
+            Admin::Loopback(port) => address("127.0.0.1", *port),
+        };
         let mut bootstrap = json!({
             "node": {"id": self.name, "cluster": "hopbench"},
-            "admin": {"address": {"pipe": {"path": self.admin}}},
+            "admin": {"address": admin},
             "static_resources": {
-                "listeners": self.listeners.iter().map(|one| listener::of(one, self)).collect::<Vec<_>>(),
+                "listeners": listeners,
                 "clusters": clusters,
             },
             "stats_config": stats::config(self.variant.stats),

@@ -3,17 +3,19 @@
 //!
 //! ```text
 //!   Proxy (listeners, their routes, variant, identity) ─► bootstrap ─► the JSON that Envoy reads
-//!   ports: which port of a pod passes which sidecars
+//!   ports: which port of a pod passes which sidecars; offer: which of them a job asks for
 //!   stats: what Envoy's admin endpoint says ─► our counters and gauges
 //! ```
 
 mod bootstrap;
+mod offer;
 mod ports;
 mod proxy;
 mod stats;
 
-pub use ports::{App, Exposed, INBOUND, MARK, OUTBOUND, exposed};
-pub use proxy::{Identity, Listener, Protocol, Proxy, Route, Upstream};
+pub use offer::Offer;
+pub use ports::{ADMIN, App, Exposed, INBOUND, MARK, OUTBOUND, READY, TAKEN, exposed};
+pub use proxy::{Admin, Identity, Listener, Protocol, Proxy, Route, Upstream};
 pub use stats::{STATS, counters, gauges};
 
 /// What the URIs of proxies' certificates begin with; who is behind it does not matter here.

@@ -19,6 +19,13 @@ use crate::Protocol;
 pub const OUTBOUND: u16 = 15_001;
 /// Where a sidecar listens for what its pod gets.
 pub const INBOUND: u16 = 15_006;
+/// Where a sidecar's admin endpoint is, on the loopback of its pod, if it is a TCP port.
+pub const ADMIN: u16 = 15_000;
+/// Where a sidecar takes connections when it is ready.
+pub const READY: u16 = 15_021;
+/// The first of the ports where a sidecar takes what its pod sends where nothing is redirected: there is nothing but the
+/// port to tell destinations apart, so that each has one.
+pub const TAKEN: u16 = 18_000;
 /// The mark of a proxy's own packets, which are not intercepted again.
 pub const MARK: u32 = 1337;
 
@@ -73,6 +80,6 @@ mod tests {
     fn every_exposed_port_is_another_one() {
         let ports: BTreeSet<u16> = exposed().map(Exposed::port).collect();
         assert_eq!(ports.len(), exposed().count());
-        assert!(ports.iter().all(|port| *port < 32_768 && *port != OUTBOUND && *port != INBOUND));
+        assert!(ports.iter().all(|port| *port < 32_768 && *port != OUTBOUND && *port != INBOUND && *port < TAKEN));
     }
 }

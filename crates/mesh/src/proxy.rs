@@ -20,8 +20,10 @@ pub struct Proxy {
     pub name: String,
     /// How it is set up.
     pub variant: Variant,
-    /// The Unix socket of its admin endpoint: `@` and a name in its network namespace.
-    pub admin: String,
+    /// Its admin endpoint.
+    pub admin: Admin,
+    /// A port, on all addresses, at which it closes every connection: whoever gets one knows that it is ready.
+    pub ready: Option<u16>,
     /// Where it listens.
     pub listeners: Vec<Listener>,
     /// The mark of its own packets, where it stands in a pod whose packets are intercepted.
@@ -32,6 +34,15 @@ pub struct Proxy {
     pub access_log: String,
     /// The policy service; needed where the variant checks, if any route is checked.
     pub policy: Option<SocketAddr>,
+}
+
+/// Where a proxy says how it is; nobody outside of its network namespace gets there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Admin {
+    /// A Unix socket: `@` and a name.
+    Pipe(String),
+    /// A TCP port on the loopback.
+    Loopback(u16),
 }
 
 /// What a proxy proves to others, and whom it believes.
@@ -57,11 +68,15 @@ impl std::fmt::Debug for Identity {
 pub struct Listener {
     /// `inbound`, `outbound` or `gateway`; no other listener of the proxy has it.
     pub name: String,
-    /// The port, on all addresses. Where connections are not redirected, the ports of the routes count instead.
+    /// The address at which it listens; unspecified: all.
+    pub address: Ipv4Addr,
+    /// The port. Where connections are not redirected, the ports of the routes count instead.
     pub port: u16,
     /// Whether connections come here by redirection, and routes look at where they were meant to go. Where not, the
     /// proxy listens at the port of each of its routes.
     pub redirected: bool,
+    /// Whether this is where a mesh begins: what requests say of the way that they came is not believed.
+    pub edge: bool,
     /// What it does with them; a connection that no route is for is closed.
     pub routes: Vec<Route>,
 }

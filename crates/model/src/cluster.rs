@@ -148,6 +148,17 @@ impl MeshProvider {
             Self::Cilium => "cilium",
         }
     }
+
+    /// A line about it.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Envoy => "plain Envoy sidecars that hopbench adds itself; no control plane",
+            Self::Istio => "Istio's sidecars, injected by label",
+            Self::IstioAmbient => "Istio without sidecars: its proxies on the nodes, and waypoints",
+            Self::Linkerd => "Linkerd's sidecars, injected by annotation",
+            Self::Cilium => "Cilium's proxy on each node",
+        }
+    }
 }
 
 /// A gateway that is there already.

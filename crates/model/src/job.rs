@@ -196,6 +196,11 @@ pub fn is_of_exchanges(workload: &str) -> bool {
 }
 
 impl Job {
+    /// Whether proxies do not take part whatever the path has of them: they take TCP only.
+    pub fn bypasses_proxies(&self) -> bool {
+        matches!(self.workload.as_str(), "udp" | "ping") || self.params["udp"].as_bool() == Some(true)
+    }
+
     /// See [`is_of_exchanges`].
     pub fn is_of_exchanges(&self) -> bool {
         is_of_exchanges(&self.workload)

@@ -10,6 +10,10 @@ use crate::Warning;
 /// The version of [`Record`]; a field is never repurposed, this number grows instead.
 pub const RECORD_SCHEMA: &str = "hopbench.record/1";
 
+/// The setting of a record in whose time the testbed changed, with what changed: its figures are in no comparison. Absent
+/// otherwise.
+pub const DISTURBED_SETTING: &str = "testbed_changed";
+
 /// The result of one trial: one JSON line.
 ///
 /// A metric that does not apply is absent. Metric names carry their unit.

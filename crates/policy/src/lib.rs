@@ -32,8 +32,8 @@ use hopbench_model::Fault;
 pub struct Options {
     /// Where proxies connect to, plaintext HTTP/2.
     pub listen: SocketAddr,
-    /// The Unix socket that answers every connection with the totals as one JSON object: a name in the network
-    /// namespace that begins with `@`; absent: none.
+    /// What answers every connection with the totals as one JSON object in one line: a Unix socket, by a name in the
+    /// network namespace that begins with `@`, or a TCP port of the loopback, like `127.0.0.1:9000`; absent: nothing.
     pub admin: Option<String>,
     /// Threads that serve connections, at least 1.
     pub threads: usize,
@@ -43,7 +43,7 @@ pub struct Options {
 /// `connections`, `refused_connections`, `failed_calls`.
 ///
 /// # Errors
-/// An address or a name that cannot be listened on, an admin name that does not begin with `@`.
+/// An address or a name that cannot be listened on, an admin name that is none.
 pub fn policy(options: &Options) -> Result<(), Fault> {
     server::run(options, policy::Policy::new())
 }
@@ -54,7 +54,7 @@ pub fn policy(options: &Options) -> Result<(), Fault> {
 /// object: how many are `told_apart`, and the `busiest` of them, those with the most reports.
 ///
 /// # Errors
-/// An address or a name that cannot be listened on, an admin name that does not begin with `@`.
+/// An address or a name that cannot be listened on, an admin name that is none.
 pub fn telemetry(options: &Options) -> Result<(), Fault> {
     server::run(options, telemetry::Telemetry::default())
 }

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::net::TcpListener;
-use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +16,8 @@ use tokio::time::{sleep, timeout};
 use crate::call::{self, Failure};
 use crate::room::Room;
 use crate::service::{Count, Service};
-use crate::{Options, admin};
+use crate::Options;
+use crate::admin::{self, Admin};
 
 /// What a server lets its peers do.
 #[derive(Debug, Clone, Copy)]
@@ -76,14 +76,13 @@ pub(crate) fn run<S: Service>(options: &Options, service: S) -> Result<(), Fault
 pub(crate) async fn until<S: Service>(
     server: Arc<Server<S>>,
     listener: TcpListener,
-    admin: Option<UnixListener>,
+    admin: Option<Admin>,
     end: impl Future<Output = ()>,
 ) -> std::io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     if let Some(admin) = admin {
-        let admin = tokio::net::UnixListener::from_std(admin)?;
         let server = Arc::clone(&server);
-        tokio::spawn(admin::serve(admin, move || server.totals()));
+        tokio::spawn(admin.serve(move || server.totals()));
     }
     let accepting = tokio::spawn(accept(server, listener));
     end.await;

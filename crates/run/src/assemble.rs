@@ -1,5 +1,6 @@
 //! What all ends saw, as a record.
 
+mod balance;
 mod cost;
 mod intervals;
 mod processes;
@@ -21,9 +22,9 @@ use time::format_description::well_known::Rfc3339;
 use crate::conduct::Outcome;
 use crate::limited::{Limits, limited_by_agents};
 use crate::link_rate::LinkRate;
-use crate::resolve::Target;
 use crate::warnings::warnings;
 use cost::End;
+use hopbench_control::resolve::Target;
 pub use proxies::ProxySaid;
 use proxies::{Connections, Work};
 
@@ -116,7 +117,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     record.metrics.insert("overhead_cores".to_owned(), overhead(outcome) / record.window_s);
     // What is not finite would become null, which no reader takes for a number.
     record.metrics.retain(|_, value| value.is_finite());
-    record.warnings.extend(spent.warning);
+    record.warnings.extend(spent.warnings);
     record.invariants.extend(spent.invariants);
     let limits = Limits { burdens: spent.burdens, one_machine: outcome.one_machine, link: setting.link, proxied };
     (record.limited_by, record.limited_because) = limited_by_agents(&together, &record, &limits, outcome);
@@ -164,6 +165,16 @@ fn confined(report: &EndReport) -> Option<CpuSet> {
 /// Threads of an agent that do the work of so many connections.
 fn threads(job: &Job, connections: u32) -> u32 {
     if job.engine == EngineKind::Threads { connections } else { job.threads.min(connections) }
+}
+
+/// How far apart the ends began, ns: each as much later than ordered as its own clock says of its load, and of its first
+/// reading at the window's start. `None`: fewer than two ends say so.
+fn start_skew(outcome: &Outcome) -> Option<i64> {
+    let ends = outcome.clients.iter().chain(&outcome.servers).flatten();
+    let late: Vec<i64> =
+        ends.map(|end| end.start.t_ns.max(i64::try_from(end.start_late_ns).unwrap_or(i64::MAX))).collect();
+    let (first, last) = (late.iter().min()?, late.iter().max()?);
+    (late.len() > 1).then(|| last.saturating_sub(*first))
 }
 
 fn incomplete(outcome: &Outcome) -> Option<String> {
@@ -279,6 +290,10 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
         (false, false) => "two machines",
     };
     out.insert("clock".to_owned(), clock.to_owned());
+    out.extend(start_skew(outcome).map(|skew| ("start_skew_ns".to_owned(), skew.to_string())));
+    if outcome.clock_error_ns > 0 {
+        out.insert("clock_error_ns".to_owned(), outcome.clock_error_ns.to_string());
+    }
     let mut nodes: Vec<&String> = setting.nodes.0.iter().chain(setting.nodes.1).collect();
     nodes.sort_unstable();
     nodes.dedup();

@@ -1,5 +1,6 @@
 //! A whole run: every cell of a plan, in rounds, on a testbed.
 
+mod changes;
 mod event;
 mod links;
 mod order;
@@ -21,10 +22,12 @@ use links::Links;
 pub use order::order;
 pub use start::{new_run, same_build};
 pub use supported::measurable;
-use trial::{Done, Trial};
+use trial::{Done, Measured, Trial};
 
 /// So many failures of a path in a row say that the next will fail too.
 const MOST_FAILURES: u32 = 3;
+/// A trial in whose time the testbed changed is measured again, so often at most.
+const MOST_REPEATS: usize = 2;
 /// What a trial takes beyond warm-up and window until one has shown it, ns.
 const OVERHEAD: Nanos = 100_000_000;
 
@@ -193,11 +196,20 @@ impl Campaign {
         let Around { plan, testbed, links, observer } = around;
         let (path, point) = plan.at(cell);
         let RunFile { run_id, session, .. } = self.folder.run();
-        let measured = Trial { run_id, session: *session, path, point, round }.measure(
-            &mut **testbed,
-            links,
-            &mut Looker(&mut **observer),
-        );
+        let trial_of = Trial { run_id, session: *session, path, point, round };
+        let mut disturbed: Vec<String> = Vec::new();
+        let measured = loop {
+            let Measured { result, changes } = trial_of.measure(&mut **testbed, links, &mut Looker(&mut **observer));
+            if changes.is_empty() || disturbed.len() >= MOST_REPEATS || observer.interrupted() {
+                break changes::told(result, &changes, &disturbed);
+            }
+            let what = changes.join("; ");
+            observer.event(&Event::Note(&format!(
+                "{} {} {}: measured again, as the testbed changed: {what}",
+                trial.path, trial.workload, trial.point
+            )));
+            disturbed.push(what);
+        };
         let interrupted = observer.interrupted();
         let mut recorded = false;
         let reason = match measured {

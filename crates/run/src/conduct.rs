@@ -32,8 +32,9 @@ pub struct Ends {
 /// Processes that take part beside the agents.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Watch<'a> {
-    /// Those of the server program, where it is not the agent: the servers' agents look at them.
-    pub programs: &'a [u32],
+    /// Those of the server program, as far as they can be seen: the servers' agents look at them. `None`: the agents
+    /// answer themselves.
+    pub programs: Option<&'a [u32]>,
     /// The proxies on the path and those that stand idle beside it: they are looked at from here.
     pub proxies: &'a [Proxy],
 }
@@ -70,6 +71,9 @@ pub struct Outcome {
     pub shared_clock: bool,
     /// Whether all ends are on one machine. A sandbox there may have a clock of its own.
     pub one_machine: bool,
+    /// By how much at most the agents' clocks were taken wrongly, ns: half of the slowest round trip in which they were
+    /// compared; 0 where all ends read this process' clock.
+    pub clock_error_ns: Nanos,
     /// Wall-clock time of the window's start, since 1970 UTC.
     pub started: std::time::Duration,
     /// What each proxy had spent at the edges of the window, in the order of [`Watch::proxies`]; `Err`: why that is not
@@ -81,6 +85,9 @@ pub struct Outcome {
 
 /// Time between the order to start and the start of load, for the order to arrive.
 const HEAD_START: Nanos = 5_000_000;
+/// The same over networks, where an order may take much longer than the fastest round trip said: who gets it late begins
+/// late.
+const HEAD_START_REMOTE: Nanos = 50_000_000;
 /// What each end more adds to that.
 const HEAD_START_EACH: Nanos = 200_000;
 
@@ -100,6 +107,7 @@ pub fn conduct(
     let orders = orders(ends, job, target, watch.programs, shared_clock)?;
     let all = orders.len() as u64;
     let one_machine = shared_clock || are_here(ends);
+    let clock_error_ns = ends.clients.iter().chain(&ends.servers).map(Link::clock_error_ns).max().unwrap_or(0);
     let proxies = Proxies::watch(watch.proxies)?;
     let mut trial = Conductor::new(ends)?;
     let patience =
@@ -116,14 +124,15 @@ pub fn conduct(
             }
         }
     }
+    let head_start = if trial.crosses_networks() { HEAD_START_REMOTE } else { HEAD_START };
     let window_start =
-        clock::now() + HEAD_START + all * HEAD_START_EACH + 2 * trial.slowest_round_trip() + job.timing.warmup_ns;
+        clock::now() + head_start + all * HEAD_START_EACH + 2 * trial.slowest_round_trip() + job.timing.warmup_ns;
     trial.start(window_start);
     let started = clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
     let (endings, seen) = trial.follow(&job.timing, window_start, proxies, watcher)?;
     let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();
-    Ok(Outcome { limited, shared_clock, one_machine, started, ..outcome })
+    Ok(Outcome { limited, shared_clock, one_machine, clock_error_ns, started, ..outcome })
 }
 
 fn shares_clock(ends: &Ends) -> bool {
@@ -141,7 +150,7 @@ fn orders(
     ends: &Ends,
     job: &Job,
     target: SocketAddr,
-    programs: &[u32],
+    programs: Option<&[u32]>,
     shared_clock: bool,
 ) -> Result<Vec<Prepare>, Fault> {
     let Some(first) = ends.clients.first() else {
@@ -168,6 +177,7 @@ fn orders(
         first_flow: 0,
         all_connections: together.connections,
         watch: Vec::new(),
+        looks_on: false,
     };
     let client = |(number, link): (u32, &Link)| Prepare {
         peer_clock_offset_ns: server_offset - link.clock_offset_ns,
@@ -179,7 +189,8 @@ fn orders(
         job: together.clone(),
         target: None,
         peer_clock_offset_ns: first.clock_offset_ns - link.clock_offset_ns,
-        watch: programs.to_vec(),
+        watch: programs.unwrap_or_default().to_vec(),
+        looks_on: programs.is_some(),
         ..common.clone()
     };
     Ok((0..).zip(&ends.clients).map(client).chain(ends.servers.iter().map(server)).collect())
@@ -209,6 +220,7 @@ fn outcome(endings: &[(Role, Ending)], seen: Seen, interval_ns: Nanos) -> Result
         limited: Vec::new(),
         shared_clock: false,
         one_machine: false,
+        clock_error_ns: 0,
         started: std::time::Duration::ZERO,
         proxies: seen.proxies,
         conductor_cpu_ns: seen.conductor_cpu_ns,

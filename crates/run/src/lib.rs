@@ -14,7 +14,7 @@ mod limited;
 mod link;
 mod link_rate;
 mod merge;
-mod resolve;
+mod metered;
 pub mod results;
 #[cfg(test)]
 mod sample;
@@ -25,6 +25,7 @@ pub use assemble::{ProxySaid, Setting, record};
 pub use campaign::{Campaign, Ended, Event, Finished, Observer, measurable, new_run, order, same_build};
 pub use conduct::{Edges, Ends, Outcome, Watch, Watcher, conduct};
 pub use failed::failed_exchanges;
+pub use hopbench_control::resolve::{Target, resolve};
 pub use link::Link;
 pub use link_rate::LinkRate;
-pub use resolve::{Target, resolve};
+pub use metered::UnderLoad;

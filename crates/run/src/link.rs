@@ -4,15 +4,13 @@ use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use hopbench_control::reach::{connect, refused};
+use hopbench_control::reach::{connect, greet, refused};
 use hopbench_control::secret::Secret;
 use hopbench_control::{Channel, tls};
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::Control;
-use hopbench_wire::{
-    Build, ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, SILENCE_LIMIT, ToAgent,
-};
+use hopbench_wire::{ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, SILENCE_LIMIT, ToAgent};
 
 /// A control session with one agent, past its hello.
 #[derive(Debug)]
@@ -69,7 +67,7 @@ impl Link {
         match control {
             Control::Pair(stream) => Self::over_pair(stream, ours, who),
             Control::Forwarded { stream, token } => {
-                let config = tls::client_config(&secret(&token)?).map_err(no_tls)?;
+                let config = tls::client_config(&secret(&token)?).map_err(|e| no_tls(&e))?;
                 let channel = Channel::open_forwarded(stream, config).map_err(|e| refused(&who, &e))?;
                 Self::greet(channel, ours, who)
             }
@@ -83,7 +81,7 @@ impl Link {
 
     fn at(address: SocketAddr, secret: &Secret, ours: &Hello, timeout: Duration, who: String) -> Result<Self, Fault> {
         let stream = connect(address, timeout)?;
-        let config = tls::client_config(secret).map_err(no_tls)?;
+        let config = tls::client_config(secret).map_err(|e| no_tls(&e))?;
         let channel = Channel::open(stream, config).map_err(|e| refused(&who, &e))?;
         Self::greet(channel, ours, who)
     }
@@ -106,19 +104,7 @@ impl Link {
     }
 
     fn greet(mut channel: Channel, ours: &Hello, who: String) -> Result<Self, Fault> {
-        let mut session = ConductorSession::new(Build::of(ours));
-        let until = clock::now() + HANDSHAKE_LIMIT;
-        let message = ToAgent::Hello(ours.clone());
-        session.send(&message).map_err(|e| broken(&who, &e))?;
-        channel.send(&message).map_err(|e| refused(&who, &e))?;
-        let answer = channel
-            .receive_until::<FromAgent>(until)
-            .map_err(|e| refused(&who, &e))?
-            .ok_or_else(|| Fault::environment(format!("{who} did not answer within 5 s")))?;
-        session.receive(&answer).map_err(|e| Fault::environment(format!("{who}: {e}")))?;
-        let FromAgent::Hello(hello) = answer else {
-            return Err(Fault::environment(format!("{who} did not say hello")));
-        };
+        let (session, hello) = greet(&mut channel, ours, &who)?;
         let shares = hello.boot_id == ours.boot_id && !hello.boot_id.is_empty();
         let now = clock::now();
         let mut link = Self {
@@ -184,6 +170,11 @@ impl Link {
         }
         self.compared = clock::now();
         Ok(())
+    }
+
+    /// By how much at most the agent's clock was taken wrongly, ns.
+    pub(crate) fn clock_error_ns(&self) -> Nanos {
+        if self.shares_ours { 0 } else { self.round_trip_ns / 2 }
     }
 
     /// Whether the session crosses a network, which can lose the agent without a word; the agent ends it when it hears
@@ -292,7 +283,7 @@ impl Link {
     }
 }
 
-fn no_tls(error: tls::TlsError) -> Fault {
+fn no_tls(error: &tls::TlsError) -> Fault {
     Fault::environment(format!("TLS: {error}"))
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn merge(reports: &[&EndReport], interval_ns: Nanos) -> Option<EndRep
         window_ns: reports.iter().map(|r| r.window_ns).max().unwrap_or(0),
         incomplete: reports.iter().find_map(|r| r.incomplete.clone()),
         shared: reports.iter().any(|r| r.shared),
+        start_late_ns: reports.iter().map(|r| r.start_late_ns).max().unwrap_or(0),
         control_cpu_ns: reports.iter().map(|r| r.control_cpu_ns).sum(),
     })
 }

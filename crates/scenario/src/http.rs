@@ -97,8 +97,15 @@ pub(crate) fn contradiction(at: At, key: &str, problems: &mut Problems) {
 }
 
 /// Says of the sizes of answers that they are not ours to choose where one of these servers answers.
-pub(crate) fn unsized_answers(responses: &[Value], key: &str, servers: &[Value], all: &Vocabulary, problems: &mut Problems) {
-    let fixed = servers.iter().find(|value| all.servers().any(|server| server.name == value.text && !server.is_sized()));
+pub(crate) fn unsized_answers(
+    responses: &[Value],
+    key: &str,
+    servers: &[Value],
+    all: &Vocabulary,
+    problems: &mut Problems,
+) {
+    let fixed =
+        servers.iter().find(|value| all.servers().any(|server| server.name == value.text && !server.is_sized()));
     if let (Some(response), Some(server)) = (responses.first(), fixed) {
         let expected = format!(
             "no size: what {} answers is up to its image; say what to request with `request: /PATH{}` under the \

@@ -33,8 +33,9 @@ mod vocabulary;
 mod workload;
 mod yaml;
 
+pub use place::VIAS;
 pub use problem::ScenarioProblem;
-pub use resolve::{Overrides, Resolved, TestbedChoice, read};
+pub use resolve::{Overrides, Resolved, TestbedChoice, read, read_testbed};
 pub use schema::schema;
 pub use shipped::{SHIPPED, Shipped, shipped};
 pub use vocabulary::{Network, Server, Vocabularies, Vocabulary};

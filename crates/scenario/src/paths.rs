@@ -101,8 +101,7 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
 /// What no single key of a path is to blame for.
 pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems: &mut Problems) {
     if path.backends > 1 && path.via == Via::Direct {
-        let expected =
-            "one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE, load-balancer or gateway@NODE";
+        let expected = "one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE, load-balancer or gateway@NODE";
         problems.add(at, key, format!("{} backends", path.backends), expected);
     }
     let twice = words.vocabulary.network(&path.from.network).is_some_and(|kind| kind.both_ends);

@@ -24,8 +24,17 @@ pub(crate) struct Attachment {
 }
 
 /// What `via` takes.
-pub(crate) const VIA: &str =
-    "direct, cluster-ip, node-port@NODE, gateway@NODE, load-balancer or address@HOST:PORT";
+pub(crate) const VIA: &str = "direct, cluster-ip, node-port@NODE, gateway@NODE, load-balancer or address@HOST:PORT";
+/// The same, with a line about each.
+pub const VIAS: &[(&str, &str)] = &[
+    ("direct", "to the server's own address"),
+    ("cluster-ip", "the address of a Service, translated on the client's node"),
+    ("node-port@NODE", "a port of this node, which need not have a server"),
+    ("gateway@NODE", "an Envoy in a pod of this node; on a cluster with `gateway:`, the one that is there"),
+    ("gateway", "the gateway that a cluster's `gateway:` says"),
+    ("load-balancer", "the address that a load balancer has for a Service; on clusters"),
+    ("address@HOST:PORT", "any address that leads to the servers; on clusters and hosts"),
+];
 /// What `mesh` of a path takes.
 pub(crate) const MODES: &str = "none, server, client or both";
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hopbench_model::units::Span;
-use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, Via};
+use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, TestbedSpec, Via};
 
 use crate::fields::{Fields, NAME, is_name, named};
 use crate::mesh::Mesh;
@@ -171,9 +171,27 @@ fn resolve(
     Some(Resolved { plan, notes })
 }
 
+/// Reads a testbed without a scenario; its nodes are those that it says something of.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read_testbed(choice: &TestbedChoice, context: Option<&str>) -> Result<TestbedSpec, Vec<ScenarioProblem>> {
+    let mut problems = Problems::new("");
+    let context = context.map(str::to_owned);
+    let overrides = Overrides { testbed: Some(choice.clone()), context, ..Overrides::default() };
+    let testbed = chosen(Blocks::default(), &overrides, &mut problems);
+    let nodes = testbed.nodes().listed.unwrap_or_default().into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let (spec, _) = testbed.with(&nodes.iter().map(String::as_str).collect());
+    problems.finish(Some(spec))
+}
+
 /// The testbed that the command line asks for, or the scenario.
 fn testbed(fields: &Fields<'_>, overrides: &Overrides, problems: &mut Problems) -> Testbed {
     let own = fields.get("testbed").map(|node| Blocks::read(node, "testbed", problems)).unwrap_or_default();
+    chosen(own, overrides, problems)
+}
+
+fn chosen(own: Blocks, overrides: &Overrides, problems: &mut Problems) -> Testbed {
     let mut testbed = match &overrides.testbed {
         None => own.choose(None, None, problems),
         Some(TestbedChoice::Named(name)) => own.choose(Some(name), None, problems),

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::flags::{Flag, Sort, command, common, flags};
 use crate::http::HTTP_KEYS;
 use crate::resolve::{DEFAULT_KEYS, ROUNDS};
-use crate::vocabulary::Vocabularies;
+use crate::vocabulary::{Vocabularies, Vocabulary};
 
 /// A name that the user gives.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$";
@@ -125,7 +125,7 @@ fn definitions(vocabularies: &Vocabularies) -> Value {
     out.insert("workload".to_owned(), workload());
     out.insert("range".to_owned(), range());
     for workload in WORKLOADS {
-        out.insert(workload.name().to_owned(), parameters(*workload));
+        out.insert(workload.name().to_owned(), parameters(*workload, lab));
     }
     Value::Object(out)
 }
@@ -150,20 +150,20 @@ fn workload() -> Value {
     ]})
 }
 
-fn parameters(workload: &dyn Workload) -> Value {
+fn parameters(workload: &dyn Workload, vocabulary: &Vocabulary) -> Value {
     let mut properties: Map<String, Value> = flags(&command(workload))
         .into_iter()
         .map(|Flag { name, help, sort, repeats, .. }| (name, described(values(&sort, repeats), &help)))
         .collect();
     if workload.nature().target == "URL" {
         for (name, help) in HTTP_KEYS {
-            let sort = match *name {
-                // Which there are depends on the testbed.
-                "server" => Sort::Text,
-                "response" => Sort::Quantity,
-                _ => Sort::Text,
-            };
-            properties.insert((*name).to_owned(), described(values(&sort, false), help));
+            let sort = if *name == "response" { Sort::Quantity } else { Sort::Text };
+            let mut property = described(values(&sort, false), help);
+            if *name == "server" {
+                // Others depend on the testbed.
+                property["examples"] = json!(vocabulary.server_names());
+            }
+            properties.insert((*name).to_owned(), property);
         }
     }
     json!({

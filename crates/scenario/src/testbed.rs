@@ -71,6 +71,10 @@ impl Blocks {
     pub(crate) fn read(node: &Node, path: &str, problems: &mut Problems) -> Self {
         let mut out = Self::default();
         match &node.kind {
+            Kind::Scalar(name) if name == "hosts" => {
+                out.named.push(name.clone());
+                problems.add(node.at, path, quoted(name), NO_HOSTS);
+            }
             Kind::Scalar(name) if TESTBEDS.contains(&name.as_str()) => {
                 let nothing = Node::new(node.at, Kind::Null);
                 out.block(name, &nothing, path, problems);
@@ -105,15 +109,16 @@ impl Blocks {
             Some(instead) => (instead, self.lab.take()),
             None => (self, None),
         };
-        let name = name.or(blocks.named.first().map(String::as_str)).unwrap_or("lab");
+        let name = name.or_else(|| blocks.named.first().map(String::as_str)).unwrap_or("lab");
         let chosen = match name {
             "lab" => Chosen::Lab(blocks.lab.take().unwrap_or_default()),
             "kubernetes" => Chosen::Kubernetes(Box::new(blocks.kubernetes.take().unwrap_or_default())),
-            "hosts" => {
-                if !blocks.named.iter().any(|said| said == "hosts") {
-                    problems.add(At::default(), "--testbed", "`hosts`", format!("a scenario that says {NO_HOSTS}"));
-                }
+            "hosts" if blocks.named.iter().any(|said| said == "hosts") => {
                 Chosen::Hosts(blocks.hosts.take().unwrap_or_default())
+            }
+            "hosts" => {
+                problems.add(At::default(), "--testbed", "`hosts`", format!("a scenario that says {NO_HOSTS}"));
+                Chosen::Lab(Lab::default())
             }
             other => {
                 problems.unknown(At::default(), "--testbed", other, TESTBEDS);

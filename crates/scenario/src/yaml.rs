@@ -17,18 +17,16 @@ pub(crate) fn load(text: &str, problems: &mut Problems) -> Option<Node> {
         return None;
     }
     let mut tree = Tree::default();
+    let last = lines(text);
     for event in Parser::new_from_str(text) {
         let (event, span) = match event {
             Ok(event) => event,
             Err(error) => {
-                let mut at = at(error.marker());
-                // The scanner counts the end of the file as a line or two.
-                at.line = at.line.min(lines(text));
-                problems.add(at, "", syntax_error(error.info()), "YAML");
+                problems.add(at(error.marker(), last), "", syntax_error(error.info()), "YAML");
                 return None;
             }
         };
-        let at = at(&span.start);
+        let at = at(&span.start, last);
         match event {
             Event::DocumentStart(_) if tree.root.is_some() => {
                 problems.add(at, "", "a second document", "one scenario a file");
@@ -66,8 +64,9 @@ pub(crate) fn load(text: &str, problems: &mut Problems) -> Option<Node> {
     tree.root
 }
 
-fn at(marker: &Marker) -> At {
-    At { line: marker.line(), column: marker.col() + 1 }
+/// Where something stands in a text of so many lines: the scanner counts the end of the file as a line or two.
+fn at(marker: &Marker, last: usize) -> At {
+    At { line: marker.line().min(last), column: marker.col() + 1 }
 }
 
 /// Lines of a text, that after its last line break included.

@@ -1,7 +1,7 @@
 //! How far a median of a few rounds can be trusted.
 
-use crate::student::quantile_975;
-use crate::summary::{mean, median};
+use crate::rounds;
+use crate::summary::median;
 
 /// The confidence that every interval here aims at.
 pub const CONFIDENCE: f64 = 0.95;
@@ -31,7 +31,7 @@ impl Interval {
     }
 
     /// The smallest interval that holds both.
-    fn hull(self, other: Self) -> Self {
+    pub(crate) fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 }
@@ -208,12 +208,7 @@ fn log_interval(ratios: &[f64]) -> Option<Interval> {
 
 /// Student's t interval of the mean; for 2 values and more.
 fn mean_interval(values: &[f64]) -> Option<Interval> {
-    let n = values.len();
-    let centre = mean(values)?;
-    let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
-    let error = (squares / (n as f64 - 1.0) / n as f64).sqrt();
-    let reach = quantile_975(n.checked_sub(1)?)? * error;
-    Some(Interval { low: centre - reach, high: centre + reach })
+    rounds::mean_interval(values, CONFIDENCE)
 }
 
 /// The interval from the k-th smallest to the k-th largest value, with the largest k that leaves out the median in at most

@@ -39,20 +39,44 @@
 //! # Ok::<(), hopbench_stats::HistogramError>(())
 //! ```
 
+mod bh;
+mod capacity;
+mod compare;
 mod histogram;
 mod interval;
 mod jitter;
 mod line;
+mod outliers;
+mod pooled;
+mod random;
+mod resample;
+mod rounds;
+mod search;
 mod sequence;
+mod sequential;
 mod steady;
 mod student;
 pub mod summary;
+mod trend;
+mod usl;
 
+pub use bh::q_values;
+pub use capacity::{Capacity, Predicted};
+pub use compare::{Comparison, Evidence, Question, Test, Verdict, judge, noise_floor, paired, unpaired};
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{
     CONFIDENCE, Difference, ENOUGH_ROUNDS, Interval, NoRatio, Ratio, median_interval, paired_difference, paired_ratio,
 };
 pub use jitter::Jitter;
 pub use line::{FEWEST_PLACES, Line, fit};
+pub use outliers::{Outlier, outliers};
+pub use pooled::{Pooled, pooled_percentile};
+pub use random::Random;
+pub use resample::{Permuted, bootstrap, permuted, sign_flip};
+pub use rounds::rounds_interval;
+pub use search::{Ceiling, Highest, Knee, Outcome, Search, Seen, Step, Why};
 pub use sequence::{Observation, SequenceTracker};
+pub use sequential::{FEWEST_TO_STOP, Look, Stop};
 pub use steady::{Drift, drift};
+pub use trend::{Persistence, Trend, persistence, round_effects, trend};
+pub use usl::{Usl, UslFit, usl};

@@ -73,7 +73,7 @@ fn grouped(values: &[f64]) -> Vec<f64> {
 }
 
 /// The change relative to the level of the values; 0 where both are 0.
-fn relative(change: f64, median: f64, values: &[f64]) -> f64 {
+pub(crate) fn relative(change: f64, median: f64, values: &[f64]) -> f64 {
     let level = if median == 0.0 {
         values.iter().map(|value| value.abs()).sum::<f64>() / values.len() as f64
     } else {
@@ -83,13 +83,13 @@ fn relative(change: f64, median: f64, values: &[f64]) -> f64 {
 }
 
 /// The median slope over all pairs, per interval.
-fn theil_sen(values: &[f64]) -> Option<f64> {
+pub(crate) fn theil_sen(values: &[f64]) -> Option<f64> {
     let slopes: Vec<f64> = pairs(values).map(|(distance, a, b)| (b - a) / distance as f64).collect();
     summary::median(&slopes)
 }
 
 /// How far the number of rising pairs exceeds that of falling ones, in standard deviations.
-fn mann_kendall(values: &[f64]) -> f64 {
+pub(crate) fn mann_kendall(values: &[f64]) -> f64 {
     let score: i64 = pairs(values)
         .map(|(_, a, b)| match b.partial_cmp(&a) {
             Some(Ordering::Greater) => 1,

@@ -4,12 +4,16 @@
 //!   missing ─► up ─► (route, control, counters, [trial: gauges], counters, prove)* ─► down
 //! ```
 
+mod passed;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 
 use hopbench_model::{EndReport, Fault, Job, Path, Plan, Point, Proof};
+
+pub use passed::passed;
 
 /// Where scenarios run.
 pub trait Testbed {

@@ -65,6 +65,10 @@ pub struct Prepare {
     /// spend together stands among its readings as `program`. With such a list the agent answers no HTTP itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watch: Vec<u32>,
+    /// Whether a server program answers instead of a server's agent, which then only looks on: also where none of its
+    /// processes can be seen.
+    #[serde(default)]
+    pub looks_on: bool,
 }
 
 /// From the conductor to an agent.

@@ -1,6 +1,6 @@
 # Container images without a container tool: a folder becomes a docker-archive of one layer. Sourced, never run.
 # The same folder becomes the same bytes. Needs $work (a folder that goes away) and $images (where the archives go).
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 # The user of images whose pods do not say another.
 NONROOT=65532

@@ -105,5 +105,6 @@ pub(crate) fn prepare_run(run: u32, role: Role, job: Job) -> ToAgent {
         first_flow: 0,
         all_connections: 0,
         watch: Vec::new(),
+        looks_on: false,
     }))
 }

@@ -55,6 +55,15 @@ fn http_is_answered_while_a_trial_is_prepared_and_the_answers_are_counted() {
     assert_eq!(said, "");
     server.send(&ToAgent::Abort);
     assert!(matches!(server.answer(), FromAgent::Failed { .. }));
+    // Nor where nobody can see the program.
+    let unseen = Trial { watch: Vec::new(), ..Trial::new(watching.job.clone(), server.address) };
+    let ToAgent::Prepare(mut order) = unseen.prepare(5, Role::Server, 0, 1) else { unreachable!() };
+    order.looks_on = true;
+    server.send(&ToAgent::Prepare(order));
+    assert!(matches!(server.answer(), FromAgent::Ready { .. }));
+    assert_eq!(http(server.address), "");
+    server.send(&ToAgent::Abort);
+    assert!(matches!(server.answer(), FromAgent::Failed { .. }));
     server.send(&watching.prepare(4, Role::Server, 0, 1));
     match server.answer() {
         FromAgent::Failed { fault, .. } => {

@@ -151,6 +151,7 @@ impl Trial {
             first_flow: client * self.job.connections,
             all_connections: clients * self.job.connections,
             watch: if role == Role::Server { self.watch.clone() } else { Vec::new() },
+            looks_on: false,
         }))
     }
 

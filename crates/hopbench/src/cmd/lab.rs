@@ -124,9 +124,8 @@ fn hold(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     }
     match sandbox::enter()? {
         Entered::Outside(code) => Ok(code),
-        Entered::Inside => {
-            by_hand::hold(&resolved.plan, std::io::stdout(), std::io::stdin().lock()).map(|never: Infallible| match never {})
-        }
+        Entered::Inside => by_hand::hold(&resolved.plan, std::io::stdout(), std::io::stdin().lock())
+            .map(|never: Infallible| match never {}),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `hopbench plan`: what a scenario would measure, how long it takes, what is missing.
 
 mod page;
+mod testbed;
 
 use std::collections::BTreeSet;
 
@@ -57,8 +58,8 @@ impl Subcommand for PlanCommand {
         let name = matches.get_one::<String>("scenario").map_or("", String::as_str);
         // A seed that a run would choose anew says nothing here.
         let new_seed = rand::random();
-        let testbed = TestbedArguments::from_arg_matches(matches).map_err(Fault::input)?;
-        let (Resolved { plan, notes }, _) = arguments.read_with(name, &testbed, new_seed)?;
+        let wanted = TestbedArguments::from_arg_matches(matches).map_err(Fault::input)?;
+        let (Resolved { plan, notes }, _) = arguments.read_with(name, &wanted, new_seed)?;
         let seed = Some(plan.seed).filter(|seed| *seed != new_seed);
         let mut testbed = open(&plan.testbed, None);
         let outlook = Outlook::new(plan, notes, seed, testbed.as_mut());

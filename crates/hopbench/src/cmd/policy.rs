@@ -18,8 +18,8 @@ struct Flags {
     /// Address and port to listen on, gRPC over plaintext HTTP/2
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
-    /// Unix socket of the network namespace that answers each connection with the totals, one JSON object
-    #[arg(long, value_name = "@NAME")]
+    /// Unix socket of the network namespace, or port of the loopback, that answers each connection with the totals
+    #[arg(long, value_name = "@NAME|127.0.0.1:PORT")]
     admin: Option<String>,
     /// Threads that serve connections, 1 to 64
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads())]

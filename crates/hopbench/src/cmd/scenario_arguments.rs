@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
-use hopbench_model::units::Span;
 use hopbench_model::Fault;
+use hopbench_model::units::Span;
 use hopbench_scenario::{Overrides, Resolved, SHIPPED, read, shipped};
 
-use super::testbed_arguments::TestbedArguments;
+use super::testbed_arguments::{TestbedArguments, told};
 use super::text_file;
 use crate::testbeds::vocabularies;
 
@@ -54,10 +54,7 @@ impl ScenarioArguments {
         let own = Overrides { rounds: self.rounds, time, only, seed: self.seed, new_seed, ..Overrides::default() };
         match read(name, &text, &vocabularies(), &testbed.over(own)?) {
             Ok(resolved) => Ok((resolved, text)),
-            Err(problems) => {
-                let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                Err(Fault::input(lines.join("\n")))
-            }
+            Err(problems) => Err(told(&problems)),
         }
     }
 }

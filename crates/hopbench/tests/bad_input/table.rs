@@ -98,6 +98,8 @@ pub(crate) const WRONG: &[Row] = &[
     ("serve --port 0 --bind here", ["--bind", "here", "invalid IP"]),
     ("serve --port 0 --bind 192.0.2.1", ["--bind", "192.0.2.1", "no address"]),
     ("serve --port 0 --max-flows 0", ["--max-flows", "0", "more than 0"]),
+    ("serve --port 0 --both-ends --insecure", ["--both-ends", "--insecure", "--bind 127.0.0.1"]),
+    ("serve --port 0 --both-ends --insecure --bind 0.0.0.0", ["--both-ends", "--insecure", "--token-file"]),
     ("serve --port 0 --max-rate 5", ["--max-rate", "5", "1Gbit"]),
     ("serve --port 0 --token-file /nonexistent/token", ["--token-file", "/nonexistent/token", "No such file"]),
     ("completions tcsh", ["tcsh", "possible values", "bash"]),

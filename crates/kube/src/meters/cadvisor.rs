@@ -7,7 +7,7 @@ use kube::Client;
 
 use super::exposition::{Sample, samples};
 use super::http::get;
-use super::{Container, Reading, Target};
+use super::{Container, Reading, Target, pod_of};
 
 const SOURCE: &str = "cadvisor";
 
@@ -24,11 +24,14 @@ pub(super) async fn read(client: &Client, node: &str, targets: &[Target]) -> Res
     let readings = readings(&text)?;
     Ok(targets
         .iter()
-        .filter_map(|target| readings.get(&target.container).and_then(|reading| reading.of(target, SOURCE)))
+        .filter_map(|target| {
+            let own = readings.get(&target.container);
+            own.or_else(|| readings.get(&Some(pod_of(target, targets)?)))?.of(target, SOURCE)
+        })
         .collect())
 }
 
-/// By container; absent: the node itself, whose cgroup is the root of all.
+/// By container, and by pod; absent: the node itself, whose cgroup is the root of all.
 fn readings(text: &str) -> Result<BTreeMap<Option<Container>, Reading>, String> {
     let mut by_group: BTreeMap<String, (Option<Container>, Reading)> = BTreeMap::new();
     let mut rest: Vec<Sample<'_>> = Vec::new();
@@ -60,7 +63,7 @@ fn readings(text: &str) -> Result<BTreeMap<Option<Container>, Reading>, String> 
     Ok(found)
 }
 
-/// What a sample is about; absent: cgroups between the node and containers, and the pods' sandboxes.
+/// What a sample is about; absent: cgroups between the node and pods, and the pods' pauses.
 fn subject(sample: &Sample<'_>) -> Option<Option<Container>> {
     if sample.label("id") == "/" {
         return Some(None);
@@ -70,8 +73,9 @@ fn subject(sample: &Sample<'_>) -> Option<Option<Container>> {
         pod: sample.label("pod").to_owned(),
         name: sample.label("container").to_owned(),
     };
-    let named = !container.pod.is_empty() && !matches!(container.name.as_str(), "" | "POD");
-    named.then_some(Some(container))
+    // What a runtime made has a name there; the cgroup of a pod is the kubelet's.
+    let is_pause = container.name == "POD" || container.name.is_empty() && !sample.label("name").is_empty();
+    (!container.pod.is_empty() && !is_pause).then_some(Some(container))
 }
 
 #[cfg(test)]
@@ -86,6 +90,7 @@ container_cpu_usage_seconds_total{container="burn",cpu="total",id="/k/pod1/old",
 container_cpu_usage_seconds_total{container="burn",cpu="total",id="/k/pod1/new",image="b:1",name="new",namespace="try",pod="burn"} 0.963225938 1795276902168
 container_cpu_usage_seconds_total{container="burn",cpu="cpu00",id="/k/pod1/new",image="b:1",name="new",namespace="try",pod="burn"} 0.5 1795276902168
 container_cpu_usage_seconds_total{container="",cpu="total",id="/k/pod1/pause",image="pause:1",name="pause",namespace="try",pod="burn"} 0.01 1795276901000
+container_cpu_usage_seconds_total{container="",cpu="total",id="/k/pod1",image="",name="",namespace="try",pod="burn"} 0.97 1795276902524
 container_cpu_usage_seconds_total{container="",cpu="total",id="/k",image="",name="",namespace="",pod=""} 0.38 1795276858936
 container_cpu_usage_seconds_total{container="",cpu="total",id="/",image="",name="",namespace="",pod=""} 28787.058975777 1795276866273
 container_memory_working_set_bytes{container="",id="/",image="",name="",namespace="",pod=""} 3.125059584e+09 1795276866273
@@ -96,7 +101,9 @@ container_memory_working_set_bytes{container="burn",id="/k/pod1/new",image="b:1"
     fn a_container_is_the_one_that_is_read_still() {
         let found = readings(ANSWER).unwrap();
         let burn = Container { namespace: "try".into(), pod: "burn".into(), name: "burn".into() };
-        assert_eq!(found.keys().cloned().collect::<Vec<_>>(), [None, Some(burn.clone())]);
+        let pod = Container { name: String::new(), ..burn.clone() };
+        assert_eq!(found.keys().cloned().collect::<Vec<_>>(), [None, Some(pod.clone()), Some(burn.clone())]);
+        assert_eq!(found[&Some(pod)].cpu_s, 0.97);
         let reading = found[&Some(burn)];
         assert_eq!((reading.at_ms, reading.cpu_s), (1_795_276_902_168, 0.963_225_938));
         assert_eq!((reading.memory_bytes, reading.throttled_s), (Some(466_944.0), Some(2.562_602_815)));

@@ -15,7 +15,7 @@ use kube::{Client, Config};
 
 use self::answer::{Series, series};
 use super::http::get;
-use super::{Reading, Target};
+use super::{Reading, Target, pod_of};
 
 const SOURCE: &str = "prometheus";
 
@@ -45,7 +45,11 @@ pub(super) async fn read(client: &Client, spec: &PrometheusSpec, targets: &[Targ
         };
         found.extend(series(&text)?);
     }
-    Ok(targets.iter().filter_map(|target| reading(&found, target)?.of(target, SOURCE)).collect())
+    let read = |target: &Target| {
+        let own = reading(&found, target);
+        own.or_else(|| reading(&found, &Target { container: Some(pod_of(target, targets)?), ..target.clone() }))
+    };
+    Ok(targets.iter().filter_map(|target| read(target)?.of(target, SOURCE)).collect())
 }
 
 /// One query for the containers of each namespace, and one for the nodes.
@@ -56,9 +60,7 @@ fn queries(targets: &[Target]) -> Vec<String> {
     }
     let of_pods = |(namespace, pods): (&str, BTreeSet<&str>)| {
         let pods = pods.into_iter().collect::<Vec<_>>().join("|");
-        format!(
-            r#"{{__name__=~"{METRICS}",namespace="{namespace}",pod=~"{pods}",container!="",container!="POD"}}[{BACK}]"#
-        )
+        format!(r#"{{__name__=~"{METRICS}",namespace="{namespace}",pod=~"{pods}",container!="POD"}}[{BACK}]"#)
     };
     let mut queries: Vec<String> = pods.into_iter().map(of_pods).collect();
     if targets.iter().any(|target| target.container.is_none()) {
@@ -106,6 +108,8 @@ fn is_of(series: &Series, target: &Target) -> bool {
             [("namespace", &container.namespace), ("pod", &container.pod), ("container", &container.name)]
                 .iter()
                 .all(|(label, value)| series.label(label) == value.as_str())
+                // What a runtime made has a name there: the pause, which is no pod.
+                && (!container.name.is_empty() || series.label("name").is_empty())
         }
         // The node's name stands in different labels, as whoever configured Prometheus liked it.
         None => {

@@ -87,7 +87,8 @@ fn field(base: &mut Map<String, Value>, name: &str, patch: &Value, at: &str) -> 
 /// Items that are not there yet come before those that are, as with `kubectl patch`.
 fn list(base: &mut Vec<Value>, patch: &[Value], key: &str, at: &str) -> Result<(), Fault> {
     // An item that is nothing but the word: the whole list is replaced.
-    let replaces = |item: &Value| item.as_object().is_some_and(|fields| fields.len() == 1) && item[DIRECTIVE] == "replace";
+    let replaces =
+        |item: &Value| item.as_object().is_some_and(|fields| fields.len() == 1) && item[DIRECTIVE] == "replace";
     if patch.iter().any(replaces) {
         base.clear();
     }
@@ -145,7 +146,9 @@ fn without_directives(value: &Value, at: &str) -> Result<Value, Fault> {
     match value {
         Value::Object(fields) => {
             if let Some(name) = fields.keys().find(|name| name.starts_with('$')) {
-                return Err(Fault::input(format!("{at}: found `{name}` in what is replaced as a whole, expected a field")));
+                return Err(Fault::input(format!(
+                    "{at}: found `{name}` in what is replaced as a whole, expected a field"
+                )));
             }
             let fields = fields.iter().map(|(name, value)| Ok((name.clone(), without_directives(value, at)?)));
             Ok(Value::Object(fields.collect::<Result<_, Fault>>()?))
@@ -157,6 +160,9 @@ fn without_directives(value: &Value, at: &str) -> Result<Value, Fault> {
         other => Ok(other.clone()),
     }
 }
+
+#[cfg(test)]
+mod oracle;
 
 #[cfg(test)]
 mod tests {
@@ -223,7 +229,8 @@ mod tests {
             "tolerations": [{"key": "k"}],
         }}));
         let spec = &template["spec"];
-        let names: Vec<_> = spec["containers"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
+        let names: Vec<_> =
+            spec["containers"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["more", "agent"], "new ones come first");
         let agent = &spec["containers"][1];
         assert_eq!(agent["args"], json!(["serve"]), "plain lists are replaced");
@@ -239,7 +246,10 @@ mod tests {
     fn directives_delete_and_replace() {
         let spec = |patch: Value| merged(json!({"spec": patch}))["spec"].clone();
         assert_eq!(spec(json!({"volumes": [{"name": "token", "$patch": "delete"}]}))["volumes"], json!([]));
-        assert_eq!(spec(json!({"volumes": [{"name": "other", "$patch": "delete"}]}))["volumes"], base()["spec"]["volumes"]);
+        assert_eq!(
+            spec(json!({"volumes": [{"name": "other", "$patch": "delete"}]}))["volumes"],
+            base()["spec"]["volumes"]
+        );
         let one = json!([{"name": "v", "emptyDir": {}}]);
         let replaced = spec(json!({"volumes": [{"$patch": "replace"}, {"name": "v", "emptyDir": {}}]}));
         assert_eq!(replaced["volumes"], one);

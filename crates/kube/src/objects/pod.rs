@@ -34,6 +34,8 @@ pub(crate) struct Recipe<'a> {
     pub(crate) attachment: &'a Attachment,
     /// The agent's port.
     pub(crate) port: u16,
+    /// Whether there is an agent.
+    pub(crate) has_agent: bool,
     /// The server program beside the agent.
     pub(crate) program: Option<&'a ServerImage>,
     /// Whether it sends ICMP echoes.
@@ -60,10 +62,11 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
     for (key, value) in network.annotations.iter().chain(&sidecar.annotations) {
         metadata["annotations"][key] = value.as_str().into();
     }
-    let mut containers = vec![agent(recipe)];
+    let mut containers: Vec<Value> = recipe.has_agent.then(|| agent(recipe)).into_iter().collect();
     containers.extend(recipe.program.map(|program| server_program(recipe.spec, program)));
     containers.extend(sidecar.containers.iter().cloned());
-    let mut volumes = vec![json!({"name": TOKEN, "secret": {"secretName": TOKEN, "defaultMode": 0o444}})];
+    let token = json!({"name": TOKEN, "secret": {"secretName": TOKEN, "defaultMode": 0o444}});
+    let mut volumes: Vec<Value> = recipe.has_agent.then_some(token).into_iter().collect();
     if recipe.program.is_some() {
         volumes.push(json!({"name": "tmp", "emptyDir": {}}));
     }
@@ -119,6 +122,8 @@ fn agent(recipe: &Recipe<'_>) -> Value {
             {"name": DATAGRAMS, "containerPort": port, "protocol": "UDP"},
         ],
         "startupProbe": until_it_listens(AGENT),
+        // Its last words stand in its status: nobody needs the right to read logs.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
         "securityContext": security,
         "volumeMounts": [{"name": TOKEN, "mountPath": FOLDER, "readOnly": true}],
@@ -132,6 +137,7 @@ fn server_program(spec: &ClusterSpec, program: &ServerImage) -> Value {
         "imagePullPolicy": spec.pull_policy,
         "ports": [{"name": PROGRAM, "containerPort": program.port, "protocol": "TCP"}],
         "startupProbe": until_it_listens(PROGRAM),
+        "terminationMessagePolicy": "FallbackToLogsOnError",
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
         // Programs write what they like, and where: their root stays theirs.
         "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},

@@ -40,16 +40,8 @@ const SAFE_SYSCTLS: [&str; 7] = [
     "net.ipv4.tcp_syncookies",
 ];
 /// Volumes that a pod may have under `restricted`.
-const SAFE_VOLUMES: [&str; 8] = [
-    "configMap",
-    "csi",
-    "downwardAPI",
-    "emptyDir",
-    "ephemeral",
-    "persistentVolumeClaim",
-    "projected",
-    "secret",
-];
+const SAFE_VOLUMES: [&str; 8] =
+    ["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"];
 
 /// What of a pod is beyond `restricted`, in words; empty: nothing is.
 pub(crate) fn beyond_restricted(pod: &Value) -> Vec<String> {

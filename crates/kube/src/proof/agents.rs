@@ -6,7 +6,6 @@ use hopbench_model::Proof;
 use hopbench_testbed::Seen;
 
 use super::Known;
-use crate::attachment::has_own_kernel;
 use crate::live;
 use crate::pod::PodId;
 
@@ -57,11 +56,14 @@ fn place(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, Strin
     if !attachment.host_network && said("hostname") != Some(name.as_str()) {
         return Err(format!("its agent says that it is {}, not pod {name}", or_none(said("hostname"))));
     }
-    let own_kernel = found.is_some_and(has_own_kernel);
+    let own_kernel = found.is_some_and(|class| built.survey.is_sandbox(class));
     if let (Some(boot), false, false) = (said("boot_id"), own_kernel, node.boot_id.is_empty())
         && boot != node.boot_id
     {
-        return Err(format!("its agent is on the machine of boot {boot}, node {} is of boot {}", node.name, node.boot_id));
+        return Err(format!(
+            "its agent is on the machine of boot {boot}, node {} is of boot {}",
+            node.name, node.boot_id
+        ));
     }
     let zone = node.zone().map(|zone| format!(" (zone {zone})")).unwrap_or_default();
     let network = if attachment.host_network { ", the node's own network" } else { "" };
@@ -81,8 +83,7 @@ pub(super) fn contained(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Proof
     let inside = seen.machines.get(&id.agent()).and_then(|machine| machine.get("kernel"));
     let (evidence, ok) = match (inside, node, class) {
         (Some(inside), Some(node), Some(class)) => {
-            let handler = known.built.survey.runtime_classes.as_ref().and_then(|all| all.get(class));
-            let own_kernel = has_own_kernel(class) || handler.is_some_and(|handler| has_own_kernel(handler));
+            let own_kernel = known.built.survey.is_sandbox(class);
             let text = format!("RuntimeClass {class}; kernel {inside} in {id}, {} on node {}", node.kernel, node.name);
             (text, !own_kernel || *inside != node.kernel)
         }

@@ -16,6 +16,10 @@ enum Who {
     Client,
     /// A node of the path, by its name in the scenario.
     Node(String),
+    /// Somebody in the server's own pod: its sidecar.
+    Sidecar,
+    /// The path's gateway.
+    Gateway,
     /// A pod of the run that is no client of the path.
     Other(String),
     /// Somebody that nobody knows.
@@ -30,9 +34,10 @@ pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     if peers.is_empty() {
         return None;
     }
+    let proxied = known.cast.path.is_proxied() && !seen.job.bypasses_proxies();
     let mut by_who: BTreeMap<Who, Vec<String>> = BTreeMap::new();
     for peer in &peers {
-        by_who.entry(who(known, *peer)).or_default().push(peer.to_string());
+        by_who.entry(who(known, *peer, proxied)).or_default().push(peer.to_string());
     }
     let parts = by_who.iter().map(|(who, addresses)| {
         let addresses = addresses.join(", ");
@@ -40,22 +45,31 @@ pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
             Who::Client if known.cast.path.from.network == "host" => format!("{addresses}, the client's node"),
             Who::Client => format!("{addresses}, the client's own address: nobody changed it"),
             Who::Node(node) => format!("{addresses}, which is node {node}: it put its address in (SNAT)"),
+            Who::Sidecar => format!("{addresses}, its own sidecar"),
+            Who::Gateway => format!("{addresses}, the gateway"),
             Who::Other(pod) => format!("{addresses}, which is {pod}"),
             Who::Unknown => format!("{addresses}, which is no client and no node of the path"),
         }
     });
     let evidence = format!("the server saw {}", parts.collect::<Vec<_>>().join("; "));
-    let ok = by_who.keys().all(|who| is_allowed(known, who));
+    let ok = by_who.keys().all(|who| is_allowed(known, who, proxied));
     Some(Proof { hop: "peer".to_owned(), evidence, ok })
 }
 
-fn who(known: &Known<'_>, peer: IpAddr) -> Who {
+fn who(known: &Known<'_>, peer: IpAddr, proxied: bool) -> Who {
     let built = known.built;
     let path = &known.cast.path;
     let own = |id| {
         let pod = built.pods.get(id)?;
         Some(built.address(id) == Some(peer) || live::addresses(pod).contains(&peer))
     };
+    let own_pods = || known.servers.iter().any(|id| own(id) == Some(true));
+    if proxied && path.mesh.has_server() && (peer.is_loopback() || own_pods()) {
+        return Who::Sidecar;
+    }
+    if known.cast.gateway.as_ref().is_some_and(|id| own(id) == Some(true)) {
+        return Who::Gateway;
+    }
     // From one's own pod to itself one is on the loopback.
     if known.cast.clients.iter().any(|id| own(id) == Some(true)) || peer.is_loopback() && path.from == path.to {
         return Who::Client;
@@ -78,11 +92,18 @@ fn who(known: &Known<'_>, peer: IpAddr) -> Who {
 }
 
 /// Whether a server of this path may see somebody.
-fn is_allowed(known: &Known<'_>, who: &Who) -> bool {
+fn is_allowed(known: &Known<'_>, who: &Who, proxied: bool) -> bool {
     let path = &known.cast.path;
+    // Whoever passes the server's sidecar or our gateway is not seen behind it.
+    if proxied && path.mesh.has_server() {
+        return *who == Who::Sidecar;
+    }
+    if proxied && known.cast.gateway.is_some() {
+        return *who == Who::Gateway;
+    }
     match (&path.via, who) {
         (_, Who::Client) => true,
-        (_, Who::Other(_)) => false,
+        (_, Who::Other(_) | Who::Sidecar | Who::Gateway) => false,
         // What is outside of the testbed is somebody's whom nobody here knows.
         (Via::LoadBalancer | Via::Address(_) | Via::Gateway(_), _) => true,
         // Between pods nobody has a reason to put another address in; at a node's own network there are many.

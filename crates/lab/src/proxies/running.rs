@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use hopbench_mesh::Proxy;
+use hopbench_mesh::{Admin as Reached, Proxy};
 use hopbench_model::units::Span;
 use hopbench_model::{Fault, Nanos};
 use hopbench_sys::clock;
@@ -227,8 +227,13 @@ fn with_words(text: &str, words: &str) -> String {
 
 fn envoy(proxy: &Proxy) -> io::Result<Outfit> {
     let program = tools::envoy().map_err(|absent| io::Error::other(absent.why))?.path.canonicalize()?;
-    let name = proxy.admin.strip_prefix('@').ok_or_else(|| {
-        io::Error::other(format!("admin endpoint `{}`: expected @ and the name of an abstract socket", proxy.admin))
+    let named = match &proxy.admin {
+        Reached::Pipe(path) => path.strip_prefix('@'),
+        Reached::Loopback(_) => None,
+    };
+    let name = named.ok_or_else(|| {
+        let found = &proxy.admin;
+        io::Error::other(format!("admin endpoint {found:?}: expected @ and the name of an abstract socket"))
     })?;
     let endpoint = Endpoint { name: name.to_owned(), admin: None };
     let bootstrap = proxy.bootstrap();

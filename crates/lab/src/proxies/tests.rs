@@ -14,7 +14,8 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hopbench_mesh::{Identity, Listener, Protocol, Proxy, Route, Upstream};
+use hopbench_control::authority::Authority;
+use hopbench_mesh::{Admin, Identity, Listener, Protocol, Proxy, Route, SPIFFE, Upstream};
 use hopbench_model::{FaultKind, Variant};
 use nix::mount::{MsFlags, mount, umount};
 use nix::sys::signal::{Signal, kill};
@@ -55,8 +56,16 @@ fn proxy(from: u16, to: u16) -> Proxy {
     Proxy {
         name: format!("from {from}"),
         variant: Variant { mtls: false, ..Variant::plain() },
-        admin: format!("@admin-{from}"),
-        listeners: vec![Listener { name: "gateway".to_owned(), port: from, redirected: false, routes: vec![route] }],
+        admin: Admin::Pipe(format!("@admin-{from}")),
+        ready: None,
+        listeners: vec![Listener {
+            name: "gateway".to_owned(),
+            port: from,
+            redirected: false,
+            edge: true,
+            address: Ipv4Addr::UNSPECIFIED,
+            routes: vec![route],
+        }],
         mark: None,
         identity: None,
         access_log: "/tmp/logs/access.log".to_owned(),
@@ -266,7 +275,7 @@ fn one_that_cannot_start_says_why_in_its_own_words() {
         proxies.start(vec![task("good", &stack, proxy(FRONT, ECHO))]).unwrap();
         assert_eq!(echo(&stack, FRONT).unwrap(), "hello");
         let mut unknown = proxy(FRONT + 2, ECHO);
-        unknown.admin = "/tmp/admin".to_owned();
+        unknown.admin = Admin::Pipe("/tmp/admin".to_owned());
         let fault = proxies.start(vec![task("p", &stack, unknown)]).unwrap_err();
         assert!(fault.text.contains("expected @ and the name"), "{fault}");
     });
@@ -375,7 +384,9 @@ fn proxies_believe_their_own_authority_only() {
             inbound.listeners[0].routes[0].from_proxy = true;
             for (proxy, authority) in [(&mut outbound, client), (&mut inbound, &ours)] {
                 proxy.variant.mtls = true;
-                proxy.identity = Some(authority.identity("bridge+runsc@a#2").unwrap());
+                let issued = authority.issue(&format!("{SPIFFE}pod/bridge+runsc@a#2")).unwrap();
+                proxy.identity =
+                    Some(Identity { certificate: issued.certificate, key: issued.key, authority: issued.authority });
             }
             let names = [at, at + 1].map(|port| format!("p{port}"));
             proxies.start(vec![task(&names[0], &stack, outbound), task(&names[1], &stack, inbound)]).unwrap();
@@ -390,7 +401,7 @@ fn proxies_believe_their_own_authority_only() {
         assert_ne!(echo(&stack, FRONT + 1).ok().as_deref(), Some("hello"));
         pair(&mut proxies, FRONT + 10, &another);
         assert_ne!(echo(&stack, FRONT + 10).ok().as_deref(), Some("hello"));
-        assert!(ours.identity("ä").is_err());
+        assert!(ours.issue("ä").is_err());
     });
 }
 

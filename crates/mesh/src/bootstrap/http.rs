@@ -25,7 +25,7 @@ pub(super) fn filters(route: &Route, listener: &Listener, proxy: &Proxy) -> Valu
         "codec_type": "AUTO",
         "server_header_transformation": "PASS_THROUGH",
         // A gateway is the edge: it trusts no x-forwarded-for but writes its own, and x-envoy-external-address with it.
-        "use_remote_address": !listener.redirected,
+        "use_remote_address": listener.edge,
         "stream_idle_timeout": "0s",
         "common_http_protocol_options": {"idle_timeout": "0s"},
         "route_config": {"name": route.name, "virtual_hosts": [virtual_host(route, proxy.variant.stats)]},

@@ -10,7 +10,8 @@ use crate::{Listener, Protocol, Proxy, Route};
 /// One listener, with a filter chain for each route. There is no default chain: a connection that no route is for is
 /// closed before anything is read from it.
 pub(super) fn of(listener: &Listener, proxy: &Proxy) -> Value {
-    let mut ports = bound(listener).into_iter().map(|port| address("0.0.0.0", port));
+    let ip = listener.address.to_string();
+    let mut ports = bound(listener).into_iter().map(|port| address(&ip, port));
     let mut config = json!({
         "name": listener.name,
         "address": ports.next(),
@@ -28,6 +29,16 @@ pub(super) fn of(listener: &Listener, proxy: &Proxy) -> Value {
         )]);
     }
     config
+}
+
+/// One that takes connections and closes them. Envoy binds no port before it is ready.
+pub(super) fn ready(port: u16) -> Value {
+    let closes = extension(
+        "envoy.filters.network.direct_response",
+        "envoy.extensions.filters.network.direct_response.v3.Config",
+        json!({}),
+    );
+    json!({"name": "ready", "address": address("0.0.0.0", port), "filter_chains": [{"filters": [closes]}]})
 }
 
 /// The ports that it binds: its own where connections are redirected to it, otherwise those of its routes.

@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
 
 use hopbench_mesh::{
-    App, INBOUND, Identity, Listener, MARK, OUTBOUND, Protocol, Proxy, Route, SPIFFE, Upstream, exposed,
+    ADMIN, Admin, App, INBOUND, Identity, Listener, MARK, OUTBOUND, Protocol, Proxy, READY, Route, SPIFFE, TAKEN,
+    Upstream, exposed,
 };
 use hopbench_model::{HttpVersion, Variant};
 
@@ -52,7 +53,8 @@ fn proxy(name: &str, variant: &Variant, listeners: Vec<Listener>) -> Proxy {
     Proxy {
         name: name.to_owned(),
         variant: variant.clone(),
-        admin: "@hopbench-admin".to_owned(),
+        admin: Admin::Pipe("@hopbench-admin".to_owned()),
+        ready: None,
         listeners,
         mark: Some(MARK),
         identity: Some(placeholder()),
@@ -98,7 +100,14 @@ pub(crate) fn sidecar(variant: &Variant) -> Proxy {
             ..route(&named("out", one.port()), one.port(), one.protocol, Upstream::Original(to))
         }
     });
-    let listener = |name: &str, port, routes| Listener { name: name.to_owned(), port, redirected: true, routes };
+    let listener = |name: &str, port, routes| Listener {
+        name: name.to_owned(),
+        port,
+        address: Ipv4Addr::UNSPECIFIED,
+        redirected: true,
+        edge: false,
+        routes,
+    };
     let listeners =
         vec![listener("inbound", INBOUND, inbound.collect()), listener("outbound", OUTBOUND, outbound.collect())];
     proxy("bridge@a", variant, listeners)
@@ -109,6 +118,28 @@ pub(crate) fn one_way(variant: &Variant, way: &str) -> Proxy {
     let mut proxy = sidecar(variant);
     proxy.listeners.retain(|listener| listener.name == way);
     proxy
+}
+
+/// A pod's sidecar where nothing is redirected: its application connects to it at the ports that stand for servers.
+pub(crate) fn connected(variant: &Variant) -> Proxy {
+    let mut proxy = sidecar(variant);
+    for listener in &mut proxy.listeners {
+        listener.redirected = false;
+        listener.routes.iter_mut().for_each(|route| route.address = None);
+        if listener.name == "outbound" {
+            listener.address = Ipv4Addr::LOCALHOST;
+        }
+        for (route, number) in listener.routes.iter_mut().zip(0..) {
+            let Upstream::Original(port) = route.upstream else { panic!("{route:?}") };
+            let (ip, port) =
+                if listener.name == "outbound" { (POD, route.port) } else { (Ipv4Addr::LOCALHOST, port.unwrap()) };
+            route.upstream = Upstream::Endpoints(vec![(ip, port).into()]);
+            if listener.name == "outbound" {
+                route.port = TAKEN + number;
+            }
+        }
+    }
+    Proxy { admin: Admin::Loopback(ADMIN), ready: Some(READY), mark: None, ..proxy }
 }
 
 /// A gateway in front of two servers, with and without sidecars behind it.
@@ -125,7 +156,14 @@ pub(crate) fn gateway(variant: &Variant) -> Proxy {
         behind("gw-tcp", 8002, Protocol::Tcp, 7474, false),
         behind("gw-tcp-sidecar", 8003, Protocol::Tcp, 17_001, true),
     ];
-    let listener = Listener { name: "gateway".to_owned(), port: 8000, redirected: false, routes };
+    let listener = Listener {
+        name: "gateway".to_owned(),
+        port: 8000,
+        address: Ipv4Addr::UNSPECIFIED,
+        redirected: false,
+        edge: true,
+        routes,
+    };
     Proxy { mark: None, ..proxy("gateway@b", variant, vec![listener]) }
 }
 
@@ -149,8 +187,9 @@ pub(crate) fn variants() -> Vec<Variant> {
 pub(crate) type Shape = fn(&Variant) -> Proxy;
 
 /// A shape of proxy for each way that one is used.
-pub(crate) const SHAPES: [(&str, Shape); 4] = [
+pub(crate) const SHAPES: [(&str, Shape); 5] = [
     ("sidecar", sidecar),
+    ("connected", connected),
     ("client", |variant| one_way(variant, "outbound")),
     ("server", |variant| one_way(variant, "inbound")),
     ("gateway", gateway),

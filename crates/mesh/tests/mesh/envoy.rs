@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hopbench_mesh::{Proxy, STATS};
+use hopbench_mesh::{Admin, Proxy, STATS};
 
 /// Where it is: in the path, or where `make` fetches it to. Without one the calling test is skipped, which is printed;
 /// with `HOPBENCH_REQUIRE_ENVOY=1` it fails.
@@ -48,7 +48,7 @@ fn write(folder: &Path, proxy: &Proxy) -> PathBuf {
 /// One that runs. Dropping this ends it.
 pub(crate) struct Envoy {
     process: Child,
-    admin: String,
+    admin: Admin,
     folder: tempfile::TempDir,
 }
 
@@ -96,7 +96,8 @@ impl Envoy {
 
     /// The body of an answer of its admin endpoint, if it answers 200.
     fn ask(&self, method: &str, path: &str) -> Option<Vec<u8>> {
-        let name = SocketAddr::from_abstract_name(self.admin.strip_prefix('@').unwrap()).unwrap();
+        let Admin::Pipe(name) = &self.admin else { panic!("{:?}", self.admin) };
+        let name = SocketAddr::from_abstract_name(name.strip_prefix('@').unwrap()).unwrap();
         let mut socket = match UnixStream::connect_addr(&name) {
             Ok(socket) => socket,
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => return None,

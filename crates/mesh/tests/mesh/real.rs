@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hopbench_mesh::{App, Exposed, INBOUND, Listener, MARK, OUTBOUND, Protocol, Proxy, SPIFFE, Upstream, exposed};
+use hopbench_mesh::{
+    Admin, App, Exposed, INBOUND, Listener, MARK, OUTBOUND, Protocol, Proxy, SPIFFE, Upstream, exposed,
+};
 use hopbench_model::{HttpVersion, MeshMode, Variant};
 
 use crate::descriptions::{Authority, identity, one_way, route};
@@ -52,7 +54,7 @@ fn sidecar(variant: &Variant, way: &str) -> Proxy {
     for route in &mut proxy.listeners[0].routes {
         route.address = route.address.map(|_| Ipv4Addr::LOCALHOST);
     }
-    Proxy { admin: format!("@{way}"), identity: Some(identity()), ..proxy }
+    Proxy { admin: Admin::Pipe(format!("@{way}")), identity: Some(identity()), ..proxy }
 }
 
 impl Pair {
@@ -253,7 +255,14 @@ fn gateways_spread_limit_and_let_servers_speak_first() {
             route("first", 8002, Protocol::Tcp, to(&[AGENT + 1])),
             route("dead", 8003, Protocol::Http, to(&[9])),
         ];
-        let listener = Listener { name: "gateway".to_owned(), port: 8000, redirected: false, routes };
+        let listener = Listener {
+            name: "gateway".to_owned(),
+            port: 8000,
+            address: Ipv4Addr::UNSPECIFIED,
+            redirected: false,
+            edge: true,
+            routes,
+        };
         let variant = Variant { max_connections: Some(2), concurrency: 1, ..Variant::plain() };
         let gateway = Proxy { listeners: vec![listener], mark: None, ..sidecar(&variant, "outbound") };
         let gateway = Envoy::start(&envoy, gateway);

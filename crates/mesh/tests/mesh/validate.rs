@@ -25,6 +25,11 @@ fn envoy_takes_every_sidecar() {
 }
 
 #[test]
+fn envoy_takes_every_sidecar_without_redirection() {
+    every_variant("envoy_takes_every_sidecar_without_redirection", "connected");
+}
+
+#[test]
 fn envoy_takes_every_client() {
     every_variant("envoy_takes_every_client", "client");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{BYPASSES_PROXY, ProxyCost, Record, WarningKind, proxy_role};
+use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, ProxyCost, Record, WarningKind, proxy_role};
 
 use super::Limit;
 use super::kind::{Kind, per_s};
@@ -38,6 +38,8 @@ pub(crate) struct Round {
     pub(crate) round: u32,
     /// In which part of the run it was measured; `--resume` begins another.
     pub(crate) session: u32,
+    /// Whether the testbed changed in its time: what is seen then is compared with nothing.
+    pub(crate) disturbed: bool,
     /// In the order of the kind's figures; not a number where absent.
     pub(crate) figures: Box<[f64]>,
     /// Units of work a second; not a number where there is no such unit.
@@ -105,6 +107,8 @@ pub(crate) struct Pairs {
     pub(crate) values: Vec<(f64, f64)>,
     /// Rounds that have both, but measured in different sessions: what changed in between would look like a difference.
     pub(crate) apart: usize,
+    /// Rounds in which the testbed changed here or there.
+    pub(crate) disturbed: usize,
 }
 
 impl Cell {
@@ -116,6 +120,7 @@ impl Cell {
         let taken = Round {
             round: record.round,
             session: record.session,
+            disturbed: record.settings.contains_key(DISTURBED_SETTING),
             figures,
             work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),
             proxies: Spent::all(&record.cost.proxies),
@@ -190,7 +195,9 @@ impl Cell {
             if !pair.0.is_finite() || !pair.1.is_finite() {
                 continue;
             }
-            if here.session == there.session {
+            if here.disturbed || there.disturbed {
+                out.disturbed += 1;
+            } else if here.session == there.session {
                 out.rounds.push(here.round);
                 out.values.push(pair);
             } else {

@@ -59,10 +59,10 @@ fn against(figure: &Figure, index: usize, here: Side<'_>, base: Side<'_>) -> (Op
 /// The ratios of the rounds, and what is missing from them.
 fn compare(figure: &Figure, index: usize, kept: &Cell, baseline: &Cell) -> (Option<RatioSummary>, String) {
     let pairs = kept.pairs(baseline, index);
-    let apart = match pairs.apart {
-        0 => String::new(),
-        n => format!("{} not compared: the baseline is of another session", counted(n as u64, "round", "rounds")),
-    };
+    let why = [(pairs.apart, "the baseline is of another session"), (pairs.disturbed, "the testbed changed meanwhile")];
+    let told = why.iter().filter(|(n, _)| *n > 0);
+    let told = told.map(|(n, why)| format!("{} not compared: {why}", counted(*n as u64, "round", "rounds")));
+    let apart = told.collect::<Vec<_>>().join("; ");
     match paired_ratio(&pairs.values) {
         Ok(ratio) => {
             let doubted = kept.generator_limited || baseline.generator_limited;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopbench_meter::delta;
 use hopbench_model::{Cost, EndReport, Invariant, NodeCost, SECOND, Tick, Warning, WarningKind};
 
-use super::{processes, proxies};
+use super::{balance, processes, proxies};
 use crate::limited::{Burden, CLIENT, SERVER};
 
 /// One end: the node it ran on, and what it saw.
@@ -26,7 +26,7 @@ pub(super) struct Spent {
     /// What each end put on its CPUs, the clients first, the proxies last.
     pub(super) burdens: Vec<Burden>,
     pub(super) invariants: Vec<Invariant>,
-    pub(super) warning: Option<Warning>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// The costs of the two sides; with `one_machine` every node is the same machine, whatever it is called.
@@ -41,14 +41,20 @@ pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], proxies: proxies::
     let of_ends = clients.iter().chain(servers).zip(of_clients.iter().chain(&of_servers));
     let mut processes: Vec<(&str, f64)> = of_ends.map(|(end, spent)| (end.node, cores(spent))).collect();
     processes.extend(proxies.on_nodes.iter().map(|(node, cores)| (node.as_str(), *cores)));
-    let warning = raise_to_processes(&mut nodes, &processes, one_machine);
+    let mut warnings: Vec<Warning> = raise_to_processes(&mut nodes, &processes, one_machine).into_iter().collect();
+    for (role, ends, spent) in [("clients", clients, &of_clients), ("servers", servers, &of_servers)] {
+        let cores: Vec<_> =
+            ends.iter().zip(spent).map(|(end, spent)| (end.node, spent.get("cores").copied())).collect();
+        warnings.extend(balance::uneven(role, &cores, if one_machine { &[] } else { &nodes }));
+    }
+    warnings.extend(balance::of_proxies(&proxies.costs, if one_machine { &[] } else { &nodes }));
     let of_ends = burdens(CLIENT, clients, &of_clients).chain(burdens(SERVER, servers, &of_servers));
     let burdens = of_ends.chain(proxies.burdens).collect();
     let sides = [("client", clients, &of_clients), ("server", servers, &of_servers)];
     let invariants = sides.iter().filter_map(|(name, ends, spent)| fits_cpus(name, ends, spent, &nodes)).collect();
     let (client, server) = (sum(&of_clients), sum(&of_servers));
     let cost = Cost { client, server, proxies: proxies.costs, nodes, one_machine, metered: Vec::new() };
-    Spent { burdens, cost, invariants, warning }
+    Spent { burdens, cost, invariants, warnings }
 }
 
 fn cores(process: &BTreeMap<String, f64>) -> f64 {
@@ -112,11 +118,12 @@ fn process(end: &EndReport) -> BTreeMap<String, f64> {
     out
 }
 
-/// Every node once, as its first end saw it.
+/// Every node once, however many ends are on it: as the first end saw it that saw its CPUs.
 fn nodes<'a>(ends: impl Iterator<Item = &'a End<'a>>) -> Vec<NodeCost> {
     let mut out: Vec<NodeCost> = Vec::new();
     for end in ends {
-        if out.iter().any(|node| node.name == end.node) {
+        let known = out.iter().position(|node| node.name == end.node);
+        if known.is_some_and(|known| !out[known].per_cpu_busy.is_empty()) {
             continue;
         }
         let report = end.report;
@@ -125,7 +132,11 @@ fn nodes<'a>(ends: impl Iterator<Item = &'a End<'a>>) -> Vec<NodeCost> {
         for process in ["self", "process", "program"] {
             node.meters.remove(process);
         }
-        out.push(node);
+        match known {
+            None => out.push(node),
+            Some(known) if !node.per_cpu_busy.is_empty() => out[known] = node,
+            Some(_) => {}
+        }
     }
     out
 }

@@ -9,6 +9,7 @@ use hopbench_testbed::{Gauges, Proxy};
 
 use crate::conduct::Edges;
 use crate::limited::{Burden, CLIENT, Process, SERVER};
+use crate::metered::UnderLoad;
 
 /// Proxies count times of connecting in whole milliseconds, rounded down: a mean below one says that they were short, and
 /// not how short.
@@ -23,6 +24,9 @@ pub struct ProxySaid<'a> {
     pub counted: BTreeMap<String, u64>,
     /// Its values shortly before the window ended.
     pub gauges: Gauges,
+    /// What it used as others metered it, for where its processes cannot be seen; `Err`: why their readings do not say it;
+    /// `None`: nobody metered it.
+    pub metered: Option<Result<UnderLoad, String>>,
 }
 
 /// What all proxies cost.
@@ -35,7 +39,7 @@ pub(super) struct Spent {
     pub(super) on_nodes: Vec<(String, f64)>,
     /// Figures of those that the path names together; absent where one of them is not known.
     pub(super) metrics: BTreeMap<String, f64>,
-    /// Why what some spent is not known, by setting.
+    /// Why what some spent is not known, or who metered it, by setting.
     pub(super) unavailable: BTreeMap<String, String>,
 }
 
@@ -94,9 +98,14 @@ pub(super) fn spent(
         let proxy = said.proxy;
         let mut figures = match edges {
             Ok(edges) => window(edges),
-            Err(why) => {
-                out.unavailable.insert(format!("proxy_{}", proxy.name), format!("unavailable: {why}"));
-                BTreeMap::new()
+            Err(unseen) => {
+                let (text, figures) = match &said.metered {
+                    Some(Ok(metered)) => (metered.source.clone(), metered.figures.clone()),
+                    Some(Err(why)) => (format!("unavailable: {unseen}, and {why}"), BTreeMap::new()),
+                    None => (format!("unavailable: {unseen}"), BTreeMap::new()),
+                };
+                out.unavailable.insert(format!("proxy_{}", proxy.name), text);
+                figures
             }
         };
         if let Some(cores) = figures.get("cores").copied() {

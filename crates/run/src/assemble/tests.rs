@@ -37,6 +37,7 @@ fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) 
         limited: Vec::new(),
         shared_clock: true,
         one_machine: true,
+        clock_error_ns: 0,
         started: std::time::Duration::ZERO,
         proxies: Vec::new(),
         conductor_cpu_ns: 0,
@@ -212,6 +213,7 @@ fn what_is_known_of_the_way_stands_among_the_settings() {
     assert_eq!(record.settings["first_flows_arrived"], "server: flow 0 at 10.0.0.9:80 from 10.0.0.7:5");
     let hops: Vec<_> = record.proof.iter().map(|p| (p.hop.as_str(), p.ok)).collect();
     assert_eq!(hops, [("client", true)], "what a server sees is no proof by itself");
+    assert!(record.cost.one_machine, "its nodes' CPUs are the same ones");
 }
 
 #[test]
@@ -249,7 +251,7 @@ fn proxy(name: &str, node: &str, cores: f64) -> (Proxy, Edges) {
 fn said(proxy: &Proxy) -> ProxySaid<'_> {
     let counted = [("upstream_connects", 4), ("upstream_connect_us_total", 6000), ("requests", 12)];
     let counted = counted.map(|(name, n)| (name.to_owned(), n)).into();
-    ProxySaid { proxy, counted, gauges: [("allocated_bytes".to_owned(), 5e6)].into() }
+    ProxySaid { proxy, counted, gauges: [("allocated_bytes".to_owned(), 5e6)].into(), metered: None }
 }
 
 #[test]
@@ -262,6 +264,7 @@ fn proxies_have_a_price_and_are_busy_on_their_nodes() {
     outcome.proxies = vec![Ok(first.1), Ok(second.1)];
     let http = Job { connections: 4, ..job("http", json!({"url": "http://10.0.0.1/"})) };
     let record = recorded_with(&http, (&[], &[]), &outcome, &[said(&first.0), said(&second.0)]);
+    assert!(!record.cost.one_machine);
     let figures: Vec<(&str, f64)> = record.cost.proxies[0].figures.iter().map(|(n, v)| (n.as_str(), *v)).collect();
     let expected = [
         ("allocated_bytes", 5e6),

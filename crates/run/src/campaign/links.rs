@@ -4,8 +4,10 @@ mod keeper;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use hopbench_model::Fault;
+use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Testbed};
 use hopbench_wire::Hello;
 
@@ -35,6 +37,8 @@ pub(super) struct Links {
     ours: Hello,
     resting: Arc<Resting>,
     keeper: Option<Keeper>,
+    /// When the last trial ended, since 1970 UTC.
+    quiet_since: Duration,
 }
 
 /// How often sessions are opened that break before they are used.
@@ -42,7 +46,7 @@ const TRIES: usize = 2;
 
 impl Links {
     pub(super) fn new(ours: Hello) -> Self {
-        Self { ours, resting: Arc::default(), keeper: None }
+        Self { ours, resting: Arc::default(), keeper: None, quiet_since: Duration::ZERO }
     }
 
     /// Makes sure that there are sessions for a trial; one that broke, or was never there, is opened, all at once.
@@ -127,8 +131,14 @@ impl Links {
         keys.iter().filter_map(|key| Some((key.clone(), resting.remove(key)?))).collect()
     }
 
-    /// Takes the sessions back; those that broke are dropped.
+    /// When the last trial ended, since 1970 UTC; the time of its readings, which follow, is without load.
+    pub(super) fn quiet_since(&self) -> Duration {
+        self.quiet_since
+    }
+
+    /// Takes the sessions of a trial that is over back; those that broke are dropped.
     pub(super) fn put_back(&mut self, ends: Ends, clients: &[AgentId], servers: &[AgentId]) {
+        self.quiet_since = clock::wall();
         let links = ends.clients.into_iter().chain(ends.servers);
         let links = keys(clients, servers).into_iter().zip(links);
         let whole = links.filter_map(|(key, link)| Some((key, usable(link)?))).collect::<Vec<_>>();

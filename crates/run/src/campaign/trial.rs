@@ -1,11 +1,13 @@
 //! One trial of a campaign: a cell in a round, on a testbed.
 
+mod around;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use hopbench_load::workload::Workload;
 use hopbench_model::{CpuSet, EndReport, Fault, Job, Path, Point, Proof, Record, Tick};
-use hopbench_testbed::{AgentId, Counters, Gauges, Proxy, Route, Seen, Testbed, proxy_growth};
+use hopbench_testbed::{AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth};
 use hopbench_wire::{Hello, Role};
 
 use super::links::Links;
@@ -14,7 +16,9 @@ use crate::conduct::{Ends, Outcome, Watch, Watcher, conduct};
 use crate::failed::failed_exchanges;
 use crate::link::Link;
 use crate::link_rate::LinkRate;
-use crate::resolve::Target;
+use crate::metered::under_load;
+use around::{Costs, Moment};
+use hopbench_control::resolve::Target;
 
 /// What is measured.
 pub(super) struct Trial<'a> {
@@ -32,6 +36,14 @@ pub(super) struct Done {
     pub(super) fault: Option<Fault>,
 }
 
+/// What came of a trial.
+pub(super) struct Measured {
+    /// `Err`: what kept it from starting, or left nothing to report.
+    pub(super) result: Result<Done, Fault>,
+    /// What of the testbed changed in its time, in sentences.
+    pub(super) changes: Vec<String>,
+}
+
 /// What there is when the traffic is over.
 struct Over<'a> {
     workload: &'static dyn Workload,
@@ -44,20 +56,28 @@ struct Over<'a> {
     /// The testbed's counters before the traffic and after it.
     before: &'a Counters,
     after: Result<Counters, Fault>,
+    costs: Costs,
     /// What the proxies said of themselves while all connections were open, or why that is not known.
     gauges: Result<BTreeMap<String, Gauges>, String>,
 }
 
 impl Trial<'_> {
     /// Measures.
-    ///
-    /// # Errors
-    /// What kept it from starting, or left nothing to report.
-    pub(super) fn measure(
+    pub(super) fn measure(&self, testbed: &mut dyn Testbed, links: &mut Links, watcher: &mut dyn Watcher) -> Measured {
+        let mut changes = Ok(Vec::new());
+        let mut result = self.measured(testbed, links, watcher, &mut changes);
+        if let (Ok(done), Err(why)) = (&mut result, &changes) {
+            done.record.settings.insert("changes".to_owned(), format!("unavailable: {why}"));
+        }
+        Measured { result, changes: changes.unwrap_or_default() }
+    }
+
+    fn measured(
         &self,
         testbed: &mut dyn Testbed,
         links: &mut Links,
         watcher: &mut dyn Watcher,
+        changes: &mut Result<Vec<String>, String>,
     ) -> Result<Done, Fault> {
         let name = &self.point.job.workload;
         let workload =
@@ -66,22 +86,28 @@ impl Trial<'_> {
         let (job, target) = self.address(workload, &route);
         // An agent that is started again for this is no change of the trial's time.
         links.open(testbed, &route.clients, &route.servers)?;
-        let before = testbed.counters(&route)?;
+        let known = testbed.changes(&route);
+        let before = Moment::before(testbed, &route);
+        let counters = before.counters.as_ref().map_err(Fault::clone)?;
+        let quiet_since = links.quiet_since();
         let mut ends = links.take(testbed, &route.clients, &route.servers)?;
         for (agent, link) in ends_of(&route, &mut ends) {
             link.is_in(testbed.sandbox(agent));
         }
         let hellos: Vec<Hello> = ends_of(&route, &mut ends).map(|(_, link)| link.hello.clone()).collect();
-        let watch = Watch { programs: &route.programs, proxies: &route.proxies };
+        let programs = (!self.point.server.is_agent()).then_some(route.programs.as_slice());
+        let watch = Watch { programs, proxies: &route.proxies };
         let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
         let conducted = conduct(&mut ends, &job, target, &watch, &mut asking);
         let gauges = asking.gauges.unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
         // What follows can take a while, in which somebody must keep the sessions alive.
         links.put_back(ends, &route.clients, &route.servers);
-        let outcome = conducted?;
-        let after = testbed.counters(&route);
-        let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &before);
-        Ok(self.finish(Over { workload, job, target, route, hellos, outcome, before, after, gauges }, testbed))
+        let conducted = conducted.map(|outcome| (outcome, Moment::after(testbed, &route)));
+        *changes = known.and_then(|_| testbed.changes(&route)).map_err(|fault| fault.text);
+        let (outcome, after) = conducted?;
+        let costs = Costs::of(&before, &after, &outcome, job.timing.warmup_ns, quiet_since);
+        let (job, route, hellos, outcome, before, after) = (&job, &route, &hellos, &outcome, counters, after.counters);
+        Ok(self.finish(Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges }, testbed))
     }
 
     /// The job with what only the route knows, and where the clients connect to.
@@ -98,7 +124,7 @@ impl Trial<'_> {
     }
 
     fn finish(&self, over: Over<'_>, testbed: &dyn Testbed) -> Done {
-        let Over { workload, job, target, route, hellos, outcome, before, after, gauges } = over;
+        let Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges } = over;
         let nodes = |agents: &[AgentId]| -> Vec<String> {
             let node = |agent| route.nodes.iter().find(|(id, _)| id == agent).map(|(_, node)| node.clone());
             agents.iter().map(|agent| node(agent).unwrap_or_else(|| agent.to_string())).collect()
@@ -106,7 +132,7 @@ impl Trial<'_> {
         let cpus = |agents: &[AgentId]| -> Vec<Option<CpuSet>> {
             agents.iter().map(|agent| route.cpus.get(agent).cloned().map(CpuSet)).collect()
         };
-        let proxies = proxies(route, before, after.as_ref().ok(), gauges.as_ref().ok());
+        let proxies = proxies(route, before, after.as_ref().ok(), gauges.as_ref().ok(), &costs);
         let (client_nodes, server_nodes) = (nodes(&route.clients), nodes(&route.servers));
         let setting = Setting {
             run_id: self.run_id,
@@ -130,6 +156,8 @@ impl Trial<'_> {
         };
         let (mut record, _) = record(&setting, outcome);
         record.session = self.session;
+        let watched = self.point.server.is_agent() || !route.programs.is_empty();
+        costs.enter(&mut record, route, outcome, watched);
         record.settings.insert("hops".to_owned(), route.hops.join(", "));
         if let (Err(why), false) = (&gauges, route.proxies.is_empty()) {
             record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));
@@ -203,11 +231,13 @@ fn proxies<'a>(
     before: &Counters,
     after: Option<&Counters>,
     gauges: Option<&BTreeMap<String, Gauges>>,
+    costs: &Costs,
 ) -> Vec<ProxySaid<'a>> {
     let said = |proxy: &'a Proxy| ProxySaid {
         proxy,
         counted: after.map(|after| proxy_growth(before, after, &proxy.name)).unwrap_or_default(),
         gauges: gauges.and_then(|all| all.get(&proxy.name)).cloned().unwrap_or_default(),
+        metered: under_load(&costs.metered, MeteredKind::Proxy, &proxy.name, &costs.load),
     };
     route.proxies.iter().map(said).collect()
 }

@@ -66,6 +66,11 @@ impl<'e> Conductor<'e> {
         if end < clients { &mut self.ends.clients[end] } else { &mut self.ends.servers[end - clients] }
     }
 
+    /// Whether any session does.
+    pub(super) fn crosses_networks(&self) -> bool {
+        self.ends.clients.iter().chain(&self.ends.servers).any(Link::is_remote)
+    }
+
     pub(super) fn slowest_round_trip(&self) -> Nanos {
         self.ends.clients.iter().chain(&self.ends.servers).map(|link| link.round_trip_ns).max().unwrap_or(0)
     }

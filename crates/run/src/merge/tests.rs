@@ -115,3 +115,33 @@ proptest! {
         prop_assert!(sent.iter().all(|n| *n <= most));
     }
 }
+
+/// A hundred ends are one distribution: what comes of merging is, to the bit, the histogram of all samples, and so are
+/// its percentiles.
+#[test]
+fn the_histogram_of_a_hundred_ends_is_that_of_all_samples() {
+    let mut all = Histogram::new();
+    let mut state = 1_u64;
+    let reports: Vec<EndReport> = (0..100_u32)
+        .map(|end| {
+            let mut own = Histogram::new();
+            // From tens of ns to minutes, and of very different lengths: means of percentiles would be far off.
+            for _ in 0..10 * (end + 1) {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let value = (state >> 33) >> (state % 24);
+                own.record(value);
+                all.record(value);
+            }
+            let latency = BTreeMap::from([(LatencyKind::Service, own.to_base64())]);
+            EndReport { latency, ..EndReport::default() }
+        })
+        .collect();
+    let merged = merge(&reports.iter().collect::<Vec<_>>(), 1).unwrap();
+    assert_eq!(merged.latency[&LatencyKind::Service], all.to_base64());
+    let of = |summary: hopbench_model::Latency| {
+        [summary.count, summary.p50, summary.p90, summary.p99, summary.p999, summary.p9999]
+    };
+    let read = Histogram::from_base64(&merged.latency[&LatencyKind::Service]).unwrap();
+    assert_eq!(of(read.summary()), of(all.summary()));
+    assert_eq!(read.summary().count, 10 * (1..=100).sum::<u64>());
+}

@@ -64,7 +64,8 @@ fn agents(path: &Path, role: &str, count: u32) -> Vec<AgentId> {
 fn forward(to: SocketAddr) -> (UnixStream, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let tcp = TcpStream::connect(to).unwrap();
-    let (tcp_back, theirs_back, cut) = (tcp.try_clone().unwrap(), theirs.try_clone().unwrap(), theirs.try_clone().unwrap());
+    let (tcp_back, theirs_back, cut) =
+        (tcp.try_clone().unwrap(), theirs.try_clone().unwrap(), theirs.try_clone().unwrap());
     std::thread::spawn(move || copy(theirs, tcp, |tcp| drop(tcp.shutdown(Shutdown::Both))));
     std::thread::spawn(move || copy(tcp_back, theirs_back, |unix| drop(unix.shutdown(Shutdown::Both))));
     (ours, cut)

@@ -9,7 +9,6 @@ use hopbench_run::{Campaign, Ended, Event, Finished, Observer, new_run};
 use hopbench_testbed::Testbed;
 use hopbench_wire::Role;
 
-
 /// Writes down what happens; interrupts after so many ticks.
 #[derive(Debug, Default)]
 pub(crate) struct Onlooker {

@@ -1,7 +1,10 @@
 //! Campaigns over control sessions that cross networks.
 
-use hopbench_model::RunStatus;
+use std::time::Duration;
+
+use hopbench_model::{DISTURBED_SETTING, Record, RunStatus, WarningKind};
 use hopbench_sys::clock;
+use hopbench_testbed::{Metered, MeteredKind};
 use serde_json::json;
 
 use crate::far::Far;
@@ -35,7 +38,8 @@ fn sessions_that_rest_are_kept_alive() {
     let dir = tempfile::tempdir().unwrap();
     let long = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 6000))];
     let (mut bed, mut onlooker) = (Far { slow_ms: 2600, ..Far::new(true) }, Onlooker::default());
-    let ended = run(plan(vec![path("x", 1, 1), path("y", 1, 1)], long, 2), dir.path(), &mut bed, &mut onlooker).unwrap();
+    let ended =
+        run(plan(vec![path("x", 1, 1), path("y", 1, 1)], long, 2), dir.path(), &mut bed, &mut onlooker).unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures), (4, 0, 0), "{:?}", onlooker.failed);
     assert!(bed.opened.values().all(|times| *times == 1), "{:?}", bed.opened);
 }
@@ -61,7 +65,8 @@ fn a_session_that_is_cut_between_trials_is_opened_again() {
     let dir = tempfile::tempdir().unwrap();
     // The cut comes while the second reading of the counters, after the traffic, takes its time.
     let plan = plan(vec![path("x", 1, 1)], latency(&[1]), 3);
-    let (mut bed, mut onlooker) = (Far { slow_ms: 700, cut: Some(("x".to_owned(), 250)), ..Far::new(true) }, Onlooker::default());
+    let (mut bed, mut onlooker) =
+        (Far { slow_ms: 700, cut: Some(("x".to_owned(), 250)), ..Far::new(true) }, Onlooker::default());
     let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
     assert_eq!((ended.good, ended.failures), (3, 0), "{:?}", onlooker.failed);
     assert_eq!(bed.opened.values().copied().collect::<Vec<_>>(), [2, 1], "{:?}", bed.opened);
@@ -77,4 +82,91 @@ fn another_token_is_told() {
     assert_eq!((ended.good, ended.failures), (0, 1));
     assert!(onlooker.failed[0].contains("has another token"), "{:?}", onlooker.failed);
     assert!(clock::now() - began < 5_000_000_000, "a refusal is no silence");
+}
+
+/// A hundred agents on fifty machines are one client: every exchange is in one distribution, each machine is there once,
+/// and how far apart they began stands in the record.
+#[test]
+fn a_hundred_clients_are_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 400))];
+    let (mut bed, mut onlooker) = (Far::new(false), Onlooker::default());
+    let ended = run(plan(vec![path("x", 100, 1)], points, 1), dir.path(), &mut bed, &mut onlooker).unwrap();
+    assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 0), "{:?}", onlooker.failed);
+    let record = contents(dir.path()).1.remove(0);
+    assert_eq!(record.settings["clients"], "100");
+    assert_eq!(record.latency["service_ns"].count as f64, record.metrics["requests"]);
+    assert!(record.metrics["requests"] >= 100.0);
+    // All of them are in this process: what each saw of the one machine is there once a node.
+    let names: Vec<&str> = record.cost.nodes.iter().map(|node| node.name.as_str()).collect();
+    let expected: Vec<String> = (1..=50).map(|n| format!("c{n}")).chain(["s".to_owned()]).collect();
+    assert_eq!(names, expected);
+    let skew: u64 = record.settings["start_skew_ns"].parse().unwrap();
+    assert!(skew < 400_000_000, "{skew} ns: some began when the window was over");
+    assert_eq!(record.settings.get("clock_error_ns"), None, "they read this clock");
+}
+
+fn measured(bed: &mut Far, window_ms: u64, rounds: u32) -> (Vec<Record>, Onlooker) {
+    let dir = tempfile::tempdir().unwrap();
+    let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, window_ms))];
+    let mut onlooker = Onlooker::default();
+    let ended = run(plan(vec![path("x", 1, 1)], points, rounds), dir.path(), bed, &mut onlooker).unwrap();
+    assert_eq!(ended.failures, 0, "{:?}", onlooker.failed);
+    (contents(dir.path()).1, onlooker)
+}
+
+fn said(what: &str) -> Vec<String> {
+    vec![what.to_owned()]
+}
+
+#[test]
+fn a_trial_in_which_the_testbed_changed_is_measured_again() {
+    // What is known before a trial is no change of it; the second try is quiet.
+    let changes = vec![said("before"), said("pod s restarted"), said("between"), Vec::new(), said("later"), Vec::new()];
+    let mut bed = Far { changes, ..Far::new(false) };
+    let (records, onlooker) = measured(&mut bed, 20, 2);
+    assert_eq!(records.len(), 2, "one record a trial");
+    let note = "x w : measured again, as the testbed changed: pod s restarted";
+    assert_eq!(onlooker.notes, [note]);
+    assert_eq!(records[0].settings["measured_again"], "1 times, as the testbed changed: pod s restarted");
+    assert!(!records[1].settings.contains_key("measured_again"));
+    for record in records {
+        assert!(!record.settings.contains_key(DISTURBED_SETTING));
+        assert!(record.warnings.iter().all(|warning| warning.kind != WarningKind::EnvironmentChanged));
+    }
+}
+
+#[test]
+fn a_testbed_that_never_rests_leaves_a_record_that_says_so() {
+    let restless = |n: usize| vec![Vec::new(), vec![format!("pod {n} went"), format!("pod {n} came")]];
+    let mut bed = Far { changes: (1..=3).flat_map(restless).collect(), ..Far::new(false) };
+    let (records, onlooker) = measured(&mut bed, 20, 1);
+    assert_eq!(onlooker.notes.len(), 2, "twice again, and no more: {:?}", onlooker.notes);
+    let record = &records[0];
+    assert_eq!(record.settings[DISTURBED_SETTING], "pod 3 went; pod 3 came");
+    assert!(record.settings["measured_again"].ends_with("pod 1 went; pod 1 came | pod 2 went; pod 2 came"));
+    let told = record.warnings.iter().filter(|warning| warning.kind == WarningKind::EnvironmentChanged);
+    assert_eq!(told.map(|warning| warning.detail.as_str()).collect::<Vec<_>>(), ["pod 3 went", "pod 3 came"]);
+}
+
+#[test]
+fn what_others_metered_is_in_the_record() {
+    let now = clock::wall();
+    let reading = |after: bool| {
+        let at = now + if after { Duration::from_secs(40) } else { Duration::ZERO };
+        let (who, cpu_ns) = ("client 1 of x".to_owned(), if after { 25_000_000_000 } else { 5_000_000_000 });
+        let throttled_ns = Some(if after { 2_000_000_000 } else { 0 });
+        Metered { who, what: MeteredKind::Agent, source: "kubelet", at, cpu_ns, memory_bytes: Some(7), throttled_ns }
+    };
+    let mut bed = Far { meters: vec![vec![reading(false)], vec![reading(true)]], ..Far::new(false) };
+    let (records, _) = measured(&mut bed, 100, 1);
+    let metered = &records[0].cost.metered;
+    assert_eq!((metered.len(), metered[0].who.as_str(), metered[0].what.as_str()), (1, "client 1 of x", "agent"));
+    assert!((metered[0].window_s - 40.0).abs() < 1e-6 && (-60.0..0.0).contains(&metered[0].starts_at_s), "{metered:?}");
+    assert!((metered[0].figures["cores"] - 0.5).abs() < 1e-6 && metered[0].figures["memory_bytes"] == 7.0);
+    let told = |kind| records[0].warnings.iter().any(|warning| warning.kind == kind);
+    assert!(told(WarningKind::EnvironmentChanged), "it was throttled");
+    assert!(!records[0].settings.contains_key(DISTURBED_SETTING), "which is no change of the testbed");
+    // A window of 100 ms is compared with nothing.
+    assert!(!told(WarningKind::MetersDisagree));
 }

@@ -62,7 +62,7 @@ fn text(pattern: &str) -> Value {
 }
 
 /// Entries by names that the user gives.
-fn by_name(name: &str, entry: Value) -> Value {
+fn by_name(name: &str, entry: &Value) -> Value {
     json!({"type": "object", "minProperties": 1, "propertyNames": {"pattern": format!("^{name}$")},
            "additionalProperties": entry})
 }
@@ -76,7 +76,7 @@ fn lab() -> Value {
         }))
     };
     let nodes = || {
-        let mut by_name = by_name(NODE, node());
+        let mut by_name = by_name(NODE, &node());
         by_name["maxProperties"] = json!(MOST_NODES);
         json!({"anyOf": [
             {"type": "integer", "minimum": 1, "maximum": MOST_NODES, "description": "So many, called a, b, c ..."},
@@ -92,10 +92,9 @@ fn lab() -> Value {
             "MTU of the nodes' links, bytes",
         ),
         "zone-link" => (link(), "Rate of the link between two zones"),
-        _ => (
-            json!({"type": ["string", "number"], "pattern": QUANTITY}),
-            "One-way delay between two zones; needs netem",
-        ),
+        _ => {
+            (json!({"type": ["string", "number"], "pattern": QUANTITY}), "One-way delay between two zones; needs netem")
+        }
     }))
 }
 
@@ -110,10 +109,12 @@ fn kubernetes() -> Value {
         "context" => (json!({"type": "string"}), "The context of the kubeconfig; its current one without it"),
         "image" => (image(Some(IMAGE)), "The image of the agents' pods, as `hopbench kube image` writes it"),
         "pull-policy" => (json!({"enum": PULL_POLICIES, "default": PULL_POLICIES[0]}), "When it is pulled"),
-        "nodes" => (by_name(&domain(), constraint()), "Which nodes of the cluster the scenario's are; all others are any"),
-        "networks" => (by_name(LABEL, network()), "What kinds of network are here, beside host and pod"),
-        "runtimes" => (by_name(LABEL, text(&domain())), "RuntimeClasses of runtimes that are called otherwise"),
-        "servers" => (by_name(LABEL, server()), "Programs that answer HTTP, in images of their own"),
+        "nodes" => {
+            (by_name(&domain(), &constraint()), "Which nodes of the cluster the scenario's are; all others are any")
+        }
+        "networks" => (by_name(LABEL, &network()), "What kinds of network are here, beside host and pod"),
+        "runtimes" => (by_name(LABEL, &text(&domain())), "RuntimeClasses of runtimes that are called otherwise"),
+        "servers" => (by_name(LABEL, &server()), "Programs that answer HTTP, in images of their own"),
         "patch" => (patch(), "A strategic merge patch for the template of every pod"),
         "mesh" => (mesh(), "Who puts sidecars beside the agents; hopbench itself without it"),
         "gateway" => (gateway(), "The gateway that `via: gateway` enters, in place of one of our own"),
@@ -228,11 +229,13 @@ fn hosts() -> Value {
     };
     let known = mapping(HOSTS_KEYS, |key| match key {
         "nodes" => {
-            let mut nodes = by_name(&domain(), machine());
+            let mut nodes = by_name(&domain(), &machine());
             nodes["maxProperties"] = json!(MOST_NODES);
             (nodes, "The machines, by their names in the scenario")
         }
-        _ => (json!({"type": "string", "minLength": 1}), "The file with the agents' token; they take anybody without it"),
+        _ => {
+            (json!({"type": "string", "minLength": 1}), "The file with the agents' token; they take anybody without it")
+        }
     });
     required(known, &["nodes"])
 }

@@ -94,7 +94,12 @@ fn host(key: &Key, node: &Node, path: &str, problems: &mut Problems) -> Option<H
         _ => {
             let fields = Fields::read(node, &path, HOST_KEYS, HOST, problems)?;
             if fields.get("control").is_none() {
-                problems.add(fields.at, &path, "no `control`", "where its agent listens, like {control: 10.0.0.1:7474}");
+                problems.add(
+                    fields.at,
+                    &path,
+                    "no `control`",
+                    "where its agent listens, like {control: 10.0.0.1:7474}",
+                );
             }
             let mut agent = |name| fields.checked(name, AGENT, |text: &String| is_agent(text), problems);
             let (control, address) = (agent("control"), agent("address"));

@@ -19,7 +19,7 @@ pub(crate) use self::networks::NETWORK_KEYS;
 pub(crate) use self::nodes::CONSTRAINT_KEYS;
 pub(crate) use self::prometheus::PROMETHEUS_KEYS;
 pub(crate) use self::servers::SERVER_KEYS;
-use super::lab::Lab;
+use super::lab::{Lab, is_node_name};
 use super::names;
 use crate::fields::Fields;
 use crate::json::json;
@@ -95,6 +95,7 @@ impl Cluster {
             return out;
         };
         let spec = &mut out.spec;
+        let is_there = |name: &String| !name.trim().is_empty();
         spec.context = fields.checked("context", "a context of the kubeconfig", is_there, problems);
         if let Some(image) = fields.checked("image", names::IMAGE, |image: &String| names::is_image(image), problems) {
             spec.image = image;
@@ -194,11 +195,6 @@ impl Cluster {
         let notes = notes.collect();
         (spec, notes)
     }
-}
-
-/// Whether a text says something.
-fn is_there(text: &String) -> bool {
-    !text.trim().is_empty()
 }
 
 /// One of these words.

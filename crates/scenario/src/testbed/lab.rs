@@ -147,7 +147,8 @@ fn nodes(node: &Node, path: &str, link_bits_per_s: Option<u64>, problems: &mut P
                 let mut lab_node = lab_node(&key.text, link_bits_per_s);
                 let key_path = joined(path, &key.text);
                 if !matches!(value.kind, Kind::Null)
-                    && let Some(fields) = Fields::read(value, &key_path, NODE_KEYS, "a mapping like {zone: x}", problems)
+                    && let Some(fields) =
+                        Fields::read(value, &key_path, NODE_KEYS, "a mapping like {zone: x}", problems)
                 {
                     lab_node.link_bits_per_s = link(&fields, "link", problems).or(link_bits_per_s);
                     let zone = fields.checked("zone", NODE_NAME, |zone: &String| is_node_name(zone), problems);

@@ -3,7 +3,7 @@
 /// What [`is_label`] accepts.
 pub(crate) const LABEL: &str = "a name of at most 63 lower-case letters, digits and -";
 /// What [`is_domain`] accepts.
-pub(crate) const DOMAIN: &str = "a name of lower-case letters, digits, - and ., like worker-1.example";
+pub(crate) const DOMAIN: &str = "a name of lower-case letters, digits, - and . that starts with a letter or digit";
 /// What [`endpoint`] accepts.
 pub(crate) const ENDPOINT: &str = "an address with a port, like 203.0.113.7:80";
 /// What [`is_image`] accepts.

@@ -56,11 +56,6 @@ fn the_whole_file() {
 fn testbeds() {
     let rows = [
         (
-            "kubernetes",
-            "x.yaml:2:10: testbed: found `kubernetes`, expected `lab`: other testbeds are not in this version",
-        ),
-        ("{hosts: {}}", "x.yaml:2:11: testbed: found `hosts`, expected `lab`: other testbeds are not in this version"),
-        (
             "{lab: {node: 3}}",
             "x.yaml:2:17: testbed.lab.node: found `node`, expected one of nodes, link, mtu, zone-link, zone-delay; did you mean `nodes`?",
         ),
@@ -118,7 +113,7 @@ fn paths() {
         ),
         (
             "paths: {p: host@a -> bridge@b via gateway}",
-            "x.yaml:2:12: paths.p: found `gateway`, expected one of direct, cluster-ip, node-port@NODE, gateway@NODE",
+            "x.yaml:2:12: paths.p: found `gateway`, expected one of direct, cluster-ip, node-port@NODE, gateway@NODE, load-balancer, address@HOST:PORT",
         ),
         (
             "paths: {p: vlan@a -> vlan@a}",
@@ -142,7 +137,7 @@ fn paths() {
         ),
         (
             "paths: {p: {from: host@a, to: host@b, backends: 2}}",
-            "x.yaml:2:12: paths.p: found 2 backends, expected one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE or gateway@NODE",
+            "x.yaml:2:12: paths.p: found 2 backends, expected one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE, load-balancer or gateway@NODE",
         ),
         (
             "paths: {p: {from: [host@a], to: host@b}}",

@@ -101,3 +101,33 @@ pub(crate) fn with(workload: &str) -> String {
 pub(crate) fn on(paths: &str) -> String {
     format!("name: x\n{paths}\nworkloads: {{w: {{rr: {{}}}}}}\n")
 }
+
+/// What can be said of a cluster, under `testbed.kubernetes`.
+pub(crate) const CLUSTER: &str = "
+    context: staging
+    image: example.org/tools/hopbench:1
+    pull-policy: Never
+    nodes:
+      a: {name: worker-1.example}
+      b: {labels: {pool: fast, example.org/numa: 1}, zone: z1}
+      c: {zone: z2}
+      d:
+    networks:
+      overlay: {runtime-class: overlay}
+      macvlan:
+        annotations: {k8s.v1.cni.cncf.io/networks: '[{\"name\": \"m\"}]', example.org/on: true}
+        labels: {app: x}
+        interface: net1
+        patch: {spec: {hostNetwork: false}}
+      eni:
+    runtimes: {runsc: sandbox, kata: kata-qemu}
+    servers:
+      nginx: {image: 'nginx:1.28', port: 8080, cpus: 0.5, args: [-g, 1], request: '/bytes/{bytes}'}
+      own: {image: web}
+    patch: {spec: {tolerations: [{key: a, operator: Exists}], priority: 5, name: '5'}}
+    mesh: {provider: istio, revision: canary}
+    gateway: {address: 'gw.example:80', namespace: ingress, labels: {app: gateway}}
+    prometheus: {service: 'monitoring/prometheus:9090'}
+    network-policy: true
+    start-timeout: 90s
+";

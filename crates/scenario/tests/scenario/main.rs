@@ -1,6 +1,7 @@
 //! Scenario files, from outside.
 
 mod bad_input;
+mod bad_testbeds;
 mod common;
 mod mesh;
 mod only;
@@ -9,3 +10,4 @@ mod scale;
 mod schema;
 mod shipped;
 mod sweeps;
+mod testbeds;

@@ -209,7 +209,7 @@ fn wrong_modes_and_ends() {
             ),
             (
                 "paths: {p: bridge@a -> bridge@b via gatway@c}",
-                "x.yaml:2:12: paths.p: found `gatway@c`, expected one of direct, cluster-ip, node-port@c, gateway@c; did you mean `gateway@c`?",
+                "x.yaml:2:12: paths.p: found `gatway@c`, expected one of direct, cluster-ip, node-port@c, gateway@c, load-balancer, address@HOST:PORT; did you mean `gateway@c`?",
             ),
             (
                 "testbed: {lab: {nodes: 2}}\npaths: {p: bridge@a -> bridge@b via gateway@c}",

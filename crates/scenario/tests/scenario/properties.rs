@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use hopbench_model::{Plan, Variant, Via};
+use hopbench_model::{Plan, TestbedSpec, Variant, Via};
 use hopbench_scenario::{MOST_CELLS, Overrides, SHIPPED, read};
 use proptest::prelude::*;
 
-use crate::common::{plan, try_plan, vocabularies, vocabulary};
+use crate::common::{CLUSTER, on, plan, resolved, testbed, try_plan, vocabularies};
 
 /// What every plan must be.
 fn is_sound(plan: &Plan) {
@@ -16,16 +16,22 @@ fn is_sound(plan: &Plan) {
     assert_eq!(names.len(), plan.paths.len(), "a path's name is there twice");
     assert!(plan.baseline.as_ref().is_none_or(|name| names.contains(name)));
     let nodes = plan.testbed.nodes();
+    let (is_cluster, has_gateway) = match &plan.testbed {
+        TestbedSpec::Kubernetes(cluster) => (true, cluster.gateway.is_some()),
+        _ => (false, false),
+    };
     for path in &plan.paths {
         assert!(nodes.contains(&path.from.node.as_str()) && nodes.contains(&path.to.node.as_str()));
         assert!(path.clients >= 1 && path.backends >= 1);
         assert_eq!(path.variant.is_some(), path.is_proxied(), "{}", path.name);
         for (has, place) in [(path.mesh.has_client(), &path.from), (path.mesh.has_server(), &path.to)] {
-            let pod = vocabulary().network(&place.network).is_some_and(|kind| kind.pod) && place.runtime.is_none();
+            let pod = place.network != "host" && (is_cluster || place.runtime.is_none());
             assert!(pod || !has, "a sidecar beside {place}");
         }
         if let Via::Gateway(node) = &path.via {
-            assert!(nodes.contains(&node.as_str()) && !path.mesh.has_client(), "{}", path.name);
+            assert_eq!(node.is_empty(), has_gateway, "{}", path.name);
+            assert!(node.is_empty() || nodes.contains(&node.as_str()), "{}", path.name);
+            assert!(!path.mesh.has_client(), "{}", path.name);
         }
     }
     let points: HashSet<_> = plan.points.iter().map(|p| (&p.workload, format!("{:?}", p.point))).collect();
@@ -66,6 +72,21 @@ const PIECES: &[&str] = &[
     "workloads",
     "testbed",
     "lab",
+    "kubernetes",
+    "hosts",
+    "networks",
+    "servers",
+    "labels",
+    "name",
+    "image",
+    "patch",
+    "gateway",
+    "prometheus",
+    "address@x:80",
+    "load-balancer",
+    "pod+kata@worker-1.example",
+    "10.0.0.1:7474",
+    "0644",
     "nodes",
     "zone",
     "link",
@@ -212,6 +233,45 @@ proptest! {
         }
         let made: Vec<_> = plan.paths.into_iter().map(|path| (path.name, path.variant)).collect();
         prop_assert_eq!(made, expected);
+    }
+
+    /// The same for all that can be said of a cluster.
+    #[test]
+    fn no_mutation_of_a_cluster_panics(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..20, proptest::sample::select(PIECES)), 0..4),
+    ) {
+        let text = on(&format!("testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@b via gateway}}"));
+        let mut text: Vec<char> = text.chars().collect();
+        for (at, cut, piece) in changes {
+            let from = at.index(text.len() + 1);
+            let to = (from + cut).min(text.len());
+            text.splice(from..to, piece.chars());
+        }
+        try_one(&text.into_iter().collect::<String>());
+    }
+
+    /// Nodes share a zone on a cluster if and only if they do in the lab that it replaces.
+    #[test]
+    fn zones_of_a_lab_stay_as_they_are(zones in proptest::collection::vec(proptest::option::of("[xyz]"), 2..8)) {
+        let name = |n: usize| format!("n{n}");
+        let node = |(n, zone): (usize, &Option<String>)| {
+            zone.as_ref().map_or_else(|| format!("{}: ", name(n)), |zone| format!("{}: {{zone: {zone}}}", name(n)))
+        };
+        let nodes: Vec<String> = zones.iter().enumerate().map(node).collect();
+        let paths: Vec<String> =
+            (1..zones.len()).map(|n| format!("p{n}: host@n0 -> host@n{n}")).collect();
+        let text = on(&format!("testbed: {{lab: {{nodes: {{{}}}}}}}\npaths: {{{}}}", nodes.join(", "), paths.join(", ")));
+        let plan = resolved(&text, &testbed("kubernetes")).plan;
+        is_sound(&plan);
+        let TestbedSpec::Kubernetes(cluster) = &plan.testbed else { panic!("no cluster") };
+        prop_assert_eq!(cluster.nodes.len(), zones.len());
+        for (n, node) in cluster.nodes.iter().enumerate() {
+            prop_assert_eq!(&node.name, &name(n));
+            for (m, other) in cluster.nodes.iter().enumerate() {
+                prop_assert_eq!(node.zone == other.zone, zones[n] == zones[m]);
+            }
+        }
+        prop_assert_eq!(cluster.nodes[0].zone.is_none(), zones.iter().all(Option::is_none));
     }
 
     #[test]

@@ -188,11 +188,131 @@ fn both_take_the_same_paths() {
         ("testbed: {lab: {link: 10}}\npaths: {p: host@a -> host@b}", false),
         ("testbed: {lab: {mtu: 100}}\npaths: {p: host@a -> host@b}", false),
         ("testbed: {hosts: {}}\npaths: {p: host@a -> host@b}", false),
+        ("paths: {p: host@a -> bridge@b via load-balancer}", true),
+        ("paths: {p: host@a -> host@b via address@203.0.113.7:80}", true),
+        ("paths: {p: host@a -> host@b via address@203.0.113.7}", false),
+        ("paths: {p: host@a -> bridge@b.example}", false),
+        ("paths: {p: pod@a -> bridge@b}", false),
         ("rounds: 3", false),
     ] {
         let text = crate::common::on(paths);
         assert_eq!(try_plan(&text).is_ok(), right, "the reader: {paths}");
         assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {paths}");
+    }
+}
+
+/// Of a cluster the schema does not know which names its block adds; what it refuses the reader refuses, too.
+#[test]
+fn both_take_the_same_testbeds() {
+    let validator = validator();
+    let cluster = |block: &str| format!("testbed: {{kubernetes: {{{block}}}}}\npaths: {{p: host@a -> pod@b}}");
+    let hosts = |block: &str| format!("testbed: {{hosts: {{{block}}}}}\npaths: {{p: host@a -> host@b}}");
+    let on = |testbed: &str, path: &str| format!("testbed: {testbed}\npaths: {{p: {path}}}");
+    let two = "{hosts: {nodes: {a: x, b: z}}}";
+    for (text, right) in [
+        (on("kubernetes", "pod+gvisor@a -> host@worker-1.example via node-port@c"), true),
+        (on("kubernetes", "pod+kata@a -> bridge+runsc@b mesh both"), true),
+        (
+            on(
+                "kubernetes",
+                "{from: pod@a, to: pod+kata@b, via: load-balancer, clients: 3, backends: 2, mesh: server}",
+            ),
+            true,
+        ),
+        (on("{kubernetes: , lab: {nodes: 2}}", "pod@a -> eni@b"), true),
+        (on("{kubernetes: {networks: {own: }}}", "own+x@a -> own@b via cluster-ip"), true),
+        (on("{kubernetes: {gateway: {address: 'x:80'}}}", "pod@a -> pod@b via gateway mesh server"), true),
+        (on("kubernetes", "pod@a -> pod@b via gateway@c mesh server"), true),
+        (on("kubernetes", "host+kata@a -> pod@b"), false),
+        (on("kubernetes", "pod@a -> host@b mesh server"), false),
+        (on("kubernetes", "pod@a -> pod@b via gateway@c mesh both"), false),
+        (on("kubernetes", "pod+Kata@a -> pod@b"), false),
+        (on("kubernetes", "pod@A -> pod@b"), false),
+        (on("kubernetes", "{from: host@a, to: pod@b, mesh: both}"), false),
+        (on(two, "host@a -> host@b via address@x:80"), true),
+        (on(two, "bridge@a -> host@b"), false),
+        (on(two, "host@a -> host@b mesh server"), false),
+        (on(two, "host+x@a -> host@b"), false),
+        (on("[lab]", "host@a -> host@b"), false),
+        (on("{}", "host@a -> host@b"), false),
+        (on("hosts", "host@a -> host@b"), false),
+        (on("{lab: , own: }", "host@a -> host@b"), false),
+        (
+            on("kubernetes", "host@a -> pod@b")
+                .replace("paths: {p: host@a -> pod@b}", "places: {kinds: [pod, host+x]}"),
+            false,
+        ),
+        (
+            on("kubernetes", "host@a -> pod@b").replace("paths: {p: host@a -> pod@b}", "places: {kinds: [pod, pod+x]}"),
+            true,
+        ),
+        (
+            cluster("context: staging, image: 'a/b:1', pull-policy: Never, network-policy: true, start-timeout: 90s"),
+            true,
+        ),
+        (cluster("nodes: {a: {name: worker-1.example}, b: {labels: {pool: fast}, zone: z1}, c: }"), true),
+        (
+            cluster(
+                "networks: {overlay: {runtime-class: x}, macvlan: {annotations: {a.b/c: '[]'}, labels: {a: b}, interface: net1, patch: {spec: {}}}, eni: }",
+            ),
+            true,
+        ),
+        (cluster("runtimes: {runsc: gvisor}, patch: {spec: {priority: 3}}"), true),
+        (
+            cluster(
+                "servers: {nginx: {image: 'nginx:1', port: 80, cpus: 0.5, args: [-g, 1], request: '/bytes/{bytes}'}}",
+            ),
+            true,
+        ),
+        (cluster("servers: {nginx: {image: nginx, cpus: 500m}}"), true),
+        (cluster("mesh: linkerd"), true),
+        (cluster("mesh: {provider: istio, revision: canary}"), true),
+        (cluster("gateway: {address: '[::1]:80', namespace: ingress, labels: {app: gateway}}"), true),
+        (cluster("prometheus: {url: 'https://x:9090/p'}"), true),
+        (cluster("prometheus: {service: 'monitoring/prometheus:9090'}"), true),
+        (cluster("own: 1"), false),
+        (cluster("image: 'a b'"), false),
+        (cluster("pull-policy: Sometimes"), false),
+        (cluster("nodes: 3"), false),
+        (cluster("nodes: {A: }"), false),
+        (cluster("nodes: {a: {labels: {}}}"), false),
+        (cluster("nodes: {a: {zone: ''}}"), false),
+        (cluster("networks: {my_net: }"), false),
+        (cluster("networks: {x: {interface: 0123456789abcdef}}"), false),
+        (cluster("networks: {x: {annotations: {a: [1]}}}"), false),
+        (cluster("runtimes: {runsc: A}"), false),
+        (cluster("servers: {nginx: {port: 80}}"), false),
+        (cluster("servers: {nginx: {image: x, cpus: -1}}"), false),
+        (cluster("servers: {nginx: {image: x, request: y}}"), false),
+        (cluster("patch: 3"), false),
+        (cluster("mesh: istoi"), false),
+        (cluster("mesh: {providers: istio}"), false),
+        (cluster("gateway: {address: x}"), false),
+        (cluster("gateway: {address: 'x:80', namespace: y}"), false),
+        (cluster("prometheus: {}"), false),
+        (cluster("prometheus: {url: x}"), false),
+        (cluster("prometheus: {url: 'http://x', service: 'a/b:1'}"), false),
+        (cluster("network-policy: maybe"), false),
+        (cluster("start-timeout: soon"), false),
+        (hosts("nodes: {a: 10.0.0.1, b: 'worker-1:7474'}, token-file: x"), true),
+        (hosts("nodes: {a: '[::1]:7474', b: {control: '::1', address: 10.0.0.1}}"), true),
+        (hosts("nodes: {a: x}"), false),
+        (hosts("nodes: {a: x, b: }"), false),
+        (hosts("nodes: {a: x, b: {address: y}}"), false),
+        (hosts("nodes: {a: x, b: 'y z'}"), false),
+        (hosts("nodes: {a: x, b: z}, token: z"), false),
+    ] {
+        let text = crate::common::on(&text);
+        let read = try_plan(&text);
+        assert_eq!(
+            read.is_ok(),
+            right,
+            "the reader: {text}{}",
+            read.map_or_else(|p| crate::common::lines(&p), |_| String::new())
+        );
+        // Which nodes the machines are is beyond it.
+        let beyond = text.contains("{a: x}}");
+        assert_eq!(validator.is_valid(&json_of(&text)), right || beyond, "the schema: {text}");
     }
 }
 
@@ -248,6 +368,11 @@ fn every_key_is_described() {
     };
     for workload in ["stream", "push", "rr", "crr", "udp", "ping", "http"] {
         described(workload, &schema["$defs"][workload]["properties"], 11);
+    }
+    let blocks = &schema["properties"]["testbed"]["anyOf"][1]["properties"];
+    described("testbeds", blocks, 3);
+    for (testbed, least) in [("lab", 5), ("kubernetes", 13), ("hosts", 2)] {
+        described(testbed, &blocks[testbed]["properties"], least);
     }
     let mesh = &schema["properties"]["mesh"]["properties"];
     described("mesh", mesh, 9);

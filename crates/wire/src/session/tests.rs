@@ -36,6 +36,7 @@ fn prepare() -> ToAgent {
         first_flow: 0,
         all_connections: 0,
         watch: Vec::new(),
+        looks_on: false,
     }))
 }
 

@@ -7,8 +7,9 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
-use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Protocol, Proxy, Route, Upstream, exposed};
+use hopbench_mesh::{ADMIN, Admin, INBOUND, Listener, OUTBOUND, Protocol, Proxy, Route, Upstream, exposed};
 use hopbench_model::{HttpVersion, Variant};
 use serde_json::{Value, json};
 
@@ -18,8 +19,6 @@ use crate::pod::{Speaks, known};
 pub(crate) const STATUS: u16 = 15_021;
 /// Where it tells its statistics.
 pub(crate) const METRICS: u16 = 15_090;
-/// Its admin endpoint, for the pod itself only.
-const ADMIN: u16 = 15_000;
 /// The routes for ports that nobody declared. Their own port numbers are used by nobody.
 const ANY_BYTES: &str = "any-tcp";
 const ANY_HTTP: &str = "any-http";
@@ -38,8 +37,14 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Proxy {
     let outbound = outbound.map(|one| route("out", one.port(), known(one.port())));
     let any_bytes = |port: u16| Route { name: format!("{ANY_BYTES}-{port}"), ..route("", port, Speaks::Tcp) };
     let any_http = |port: u16| Route { name: format!("{ANY_HTTP}-{port}"), ..route("", port, Speaks::Http1) };
-    let listener =
-        |name: &str, port: u16, routes: Vec<Route>| Listener { name: name.to_owned(), port, redirected: true, routes };
+    let listener = |name: &str, port: u16, routes: Vec<Route>| Listener {
+        name: name.to_owned(),
+        address: Ipv4Addr::UNSPECIFIED,
+        port,
+        redirected: true,
+        edge: false,
+        routes,
+    };
     Proxy {
         name: "istio-proxy".to_owned(),
         variant: Variant {
@@ -49,7 +54,8 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Proxy {
             upstream: HttpVersion::Http2,
             ..Variant::plain()
         },
-        admin: String::new(),
+        admin: Admin::Loopback(ADMIN),
+        ready: None,
         listeners: vec![
             listener("inbound", INBOUND, inbound.chain([any_bytes(INBOUND)]).collect()),
             listener("outbound", OUTBOUND, outbound.chain([any_bytes(OUTBOUND), any_http(OUTBOUND)]).collect()),
@@ -83,7 +89,6 @@ fn route(side: &str, port: u16, speaks: Speaks) -> Route {
 
 fn bootstrap(proxy: &Proxy) -> Value {
     let mut bootstrap = proxy.bootstrap();
-    bootstrap["admin"] = json!({"address": address("127.0.0.1", ADMIN)});
     let parts = &mut bootstrap["static_resources"];
     if let Some(listeners) = parts["listeners"].as_array_mut() {
         listeners.iter_mut().for_each(take_the_rest);

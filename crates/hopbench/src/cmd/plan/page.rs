@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
-use hopbench_model::units::{BitRate, Span};
-use hopbench_model::{LabNode, Path, Plan, Point, SECOND, TestbedSpec, Variant, Via};
+use hopbench_model::{Path, Plan, Point, SECOND, Variant, Via};
 
 use super::Outlook;
+use super::testbed::needs;
 
 const WIDTH: u16 = 80;
 /// Rows of a table, and values of a list; more of them are counted.
@@ -49,6 +49,10 @@ impl Outlook {
         paragraphs(&mut out, "cannot run here", needs.chain(cells));
         let idle = self.without_effect().map(|(path, setting, why)| (format!("{setting}: {why}"), path.to_owned()));
         paragraphs(&mut out, "changes nothing", idle);
+        if !self.notes.is_empty() {
+            out.push_str("\nleft out\n");
+            self.notes.iter().for_each(|note| wrap(&mut out, 2, note));
+        }
         out
     }
 }
@@ -101,28 +105,11 @@ fn wrap(out: &mut String, indent: usize, text: &str) {
 /// The plan as a whole.
 fn about(plan: &Plan, seed: Option<u64>) -> Vec<Vec<String>> {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
-    vec![
-        row("testbed", testbed(&plan.testbed)),
-        row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())),
-        row("seed", seed.map_or_else(|| "chosen at the start".to_owned(), |seed| seed.to_string())),
-    ]
-}
-
-/// `lab: nodes a (one), b (two); links 1Gbit, 500Mbit between zones; MTU 1500`.
-fn testbed(spec: &TestbedSpec) -> String {
-    let TestbedSpec::Lab(lab) = spec else {
-        return format!("{}: nodes {}", spec.name(), spec.nodes().join(", "));
-    };
-    let zones = lab.nodes.windows(2).any(|pair| pair[0].zone != pair[1].zone);
-    let node = |node: &LabNode| if zones { format!("{} ({})", node.name, node.zone) } else { node.name.clone() };
-    let nodes: Vec<String> = lab.nodes.iter().map(node).collect();
-    let rate = |rate: Option<u64>| rate.map_or_else(|| "not shaped".to_owned(), |rate| BitRate(rate).to_string());
-    let mut rates: Vec<String> = lab.nodes.iter().map(|node| rate(node.link_bits_per_s)).collect();
-    rates.dedup();
-    let mut links = vec![listed(&rates)];
-    links.extend(lab.zone_link_bits_per_s.map(|rate| format!("{} between zones", BitRate(rate))));
-    links.extend((lab.zone_delay_ns > 0).then(|| format!("{} later between zones", Span(lab.zone_delay_ns))));
-    format!("lab: nodes {}; links {}; MTU {}", listed(&nodes), links.join(", "), lab.mtu)
+    let mut rows: Vec<Vec<String>> =
+        super::testbed::rows(plan).into_iter().map(|(name, value)| row(name, value)).collect();
+    rows.push(row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())));
+    rows.push(row("seed", seed.map_or_else(|| "chosen at the start".to_owned(), |seed| seed.to_string())));
+    rows
 }
 
 fn paths(plan: &Plan) -> Vec<Vec<String>> {
@@ -137,7 +124,7 @@ fn paths(plan: &Plan) -> Vec<Vec<String>> {
         let count = |n: u32| if n > 1 { format!(" x {n}") } else { String::new() };
         let (from, to) =
             (format!("{}{}", path.from, count(path.clients)), format!("{}{}", path.to, count(path.backends)));
-        vec![path.name.clone(), format!("{from} -> {to}{}", between(path)), needs(path, programs)]
+        vec![path.name.clone(), format!("{from} -> {to}{}", between(path)), needs(&plan.testbed, path, programs)]
     };
     plan.paths.iter().zip(programs).map(row).collect()
 }
@@ -162,15 +149,6 @@ fn variants(plan: &Plan) -> Vec<Vec<String>> {
     }
     let row = |(variant, paths): (&Variant, u64)| vec![variant.name.clone(), paths.to_string(), variant.summary()];
     found.into_iter().map(row).collect()
-}
-
-/// What a path needs besides namespaces and links.
-fn needs<'p>(path: &'p Path, mut needs: BTreeSet<&'p str>) -> String {
-    let translated = matches!(path.via, Via::ClusterIp | Via::NodePort(_));
-    needs.extend((translated || !path.mesh.is_none()).then_some("nft"));
-    needs.extend(path.is_proxied().then_some("envoy"));
-    needs.extend([&path.from, &path.to].into_iter().filter_map(|place| place.runtime.as_deref()));
-    if needs.is_empty() { "-".to_owned() } else { Vec::from_iter(needs).join(", ") }
 }
 
 fn workloads(plan: &Plan) -> Vec<Vec<String>> {
@@ -212,7 +190,7 @@ fn swept(points: &[&Point]) -> String {
     if list.is_empty() { "-".to_owned() } else { list.join("; ") }
 }
 
-fn listed(values: &[String]) -> String {
+pub(super) fn listed(values: &[String]) -> String {
     let more = values.len().saturating_sub(MOST_VALUES);
     let shown = values[..values.len() - more].join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }

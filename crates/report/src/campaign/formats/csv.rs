@@ -2,11 +2,11 @@
 //!
 //! Columns, in this order: `path`, `from`, `to`, `via`, `workload`, `kind`, one for every swept parameter of the run
 //! (`size`, `connections` ...; empty where the workload does not have it), `figure` (its name says the unit), `median`,
-//! `low`, `high` (its 95 % interval; empty with one round), `rounds`, `ratio`, `ratio_low`, `ratio_high` (to the baseline
-//! path at the same point), `verdict`, `limited_by`, `warnings`, `note` (why
-//! there is no ratio, or one of fewer rounds than were measured; that no proxy saw the traffic; what failed, how often),
-//! `mesh` and `variant` (of the path). Quoted as RFC 4180 says; numbers are in the unit of the
-//! figure's name, not scaled, with a point.
+//! `low`, `high` (its 95 % interval; empty with one round, and of a minimum or maximum), `rounds`, `ratio`, `ratio_low`,
+//! `ratio_high` (to the baseline path at the same point), `verdict`, `limited_by`, `warnings`, `note` (why there is no
+//! ratio, no verdict, or a ratio of fewer rounds than were measured; that no proxy saw the traffic; what failed, how
+//! often), `mesh` and `variant` (of the path). Quoted as RFC 4180 says; numbers are in the unit of the figure's name, not
+//! scaled, with a point.
 
 use std::collections::BTreeSet;
 

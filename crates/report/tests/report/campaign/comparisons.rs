@@ -42,6 +42,24 @@ fn rounds_of_different_sessions_are_not_paired() {
     }
 }
 
+/// A testbed that changed inside a trial, twice measured again and still: that round's figures stand, and no comparison
+/// has them, whichever side they are of.
+#[test]
+fn rounds_in_which_the_testbed_changed_are_not_paired() {
+    let mut made = made(&[(8e9, 8e9), (8e9, 1e9), (1e9, 8e9), (8e9, 8e9)]);
+    for record in [3, 4] {
+        let what = "pod server-2 of node n1 restarted".to_owned();
+        made.records[record].settings.insert(hopbench_model::DISTURBED_SETTING.to_owned(), what);
+    }
+    let rate = compared(&summary(&made)).clone();
+    let ratio = rate.ratio.as_ref().unwrap();
+    assert_eq!((ratio.spread.median, ratio.spread.low, ratio.spread.high, ratio.spread.rounds), (1.0, Some(1.0), Some(1.0), 2));
+    assert_eq!((rate.spread.rounds, rate.note.as_str()), (4, "2 rounds not compared: the testbed changed meanwhile"));
+    for format in ["table", "markdown", "html", "json"] {
+        assert!(render(&made, format).contains("2 rounds not compared"), "{format}");
+    }
+}
+
 #[test]
 fn cells_without_a_common_session_have_no_ratio() {
     let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);

@@ -2,6 +2,7 @@
 
 use hopbench_model::ClusterNode;
 
+use super::is_node_name;
 use super::names::{DOMAIN, is_domain, is_label_value};
 use super::texts::labels;
 use crate::fields::{Fields, joined, twice};
@@ -11,12 +12,14 @@ use crate::problem::Problems;
 /// What can be asked of a node.
 pub(crate) const CONSTRAINT_KEYS: &[&str] = &["name", "labels", "zone"];
 
-const NODES: &str = "what nodes of the cluster are to be, like {a: {name: worker-1}, b: {zone: z2}}; all others are any";
+const NODES: &str =
+    "what nodes of the cluster are to be, like {a: {name: worker-1}, b: {zone: z2}}; all others are any";
 const NODE: &str = "what the node is to be, like {name: worker-1}, {labels: {pool: fast}} or {zone: z2}";
 
-/// A node of which nothing is asked.
+/// A node of which nothing is asked. What no scenario would call a node of its own is the name of one of the cluster's.
 pub(super) fn any(name: &str) -> ClusterNode {
-    ClusterNode { name: name.to_owned(), node: None, labels: Default::default(), zone: None }
+    let node = (!is_node_name(name)).then(|| name.to_owned());
+    ClusterNode { name: name.to_owned(), node, labels: Default::default(), zone: None }
 }
 
 /// Reads the mapping, in its order.
@@ -47,7 +50,7 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Vec<Clus
         if !matches!(value.kind, Kind::Null)
             && let Some(fields) = Fields::read(value, &path, CONSTRAINT_KEYS, NODE, problems)
         {
-            made.node = fields.checked("name", DOMAIN, |name: &String| is_domain(name), problems);
+            made.node = fields.checked("name", DOMAIN, |name: &String| is_domain(name), problems).or(made.node);
             if let (Some(node), Some(name)) = (fields.get("name"), &made.node)
                 && let Some(other) = out.iter().find(|other| other.node.as_ref() == Some(name))
             {

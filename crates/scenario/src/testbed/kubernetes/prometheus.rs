@@ -19,9 +19,7 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<P
     let before = problems.count();
     let fields = Fields::read(node, path, PROMETHEUS_KEYS, FORM, problems)?;
     match (fields.get("url"), fields.get("service")) {
-        (Some(_), None) => {
-            fields.checked("url", URL, |url: &String| is_url(url), problems).map(PrometheusSpec::Url)
-        }
+        (Some(_), None) => fields.checked("url", URL, |url: &String| is_url(url), problems).map(PrometheusSpec::Url),
         (None, Some(node)) => {
             let text: String = fields.parsed("service", SERVICE, problems)?;
             let found = service(&text);

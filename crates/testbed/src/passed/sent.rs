@@ -3,7 +3,8 @@
 use std::fmt;
 
 use hopbench_model::{Counter, EndReport, Job};
-use hopbench_testbed::AgentId;
+
+use crate::AgentId;
 
 /// The reason of failures that were of too many reasons to tell them apart.
 const OTHER_REASONS: &str = "other";

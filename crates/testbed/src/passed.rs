@@ -4,20 +4,45 @@
 //! sent. One behind another proxy must have counted what that one passed on. Where a figure is not known to the last
 //! one, it lies between two that are: what certainly came there, and what can have come there at most.
 
-use hopbench_model::{BYPASSES_PROXY, Job, Proof, Variant, proxy_role};
-use hopbench_testbed::{Proxy, Seen, of_proxy};
+mod sent;
 
-use super::sent::{Range, Sent};
-use super::{Grown, Known};
-use crate::offer::bypasses;
+use hopbench_model::{BYPASSES_PROXY, Job, Path, Proof, Variant, Via, proxy_role};
 
-/// Evidence for every proxy in the pods of a path.
-pub(super) fn proxies(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
-    let Some(variant) = known.cast.path.variant.as_ref().filter(|_| known.cast.path.is_proxied()) else {
+use self::sent::{Range, Sent};
+use crate::{Counters, Proxy, Seen, of_proxy};
+
+/// What is known of the proxies of a path.
+#[derive(Debug, Clone, Copy)]
+struct Known<'a> {
+    path: &'a Path,
+    proxies: &'a [Proxy],
+}
+
+/// How counters grew.
+#[derive(Debug, Clone, Copy)]
+struct Grown<'a> {
+    before: &'a Counters,
+    after: &'a Counters,
+}
+
+impl Grown<'_> {
+    /// `None`: there is no such counter.
+    fn by(self, name: &str) -> Option<u64> {
+        Some(self.after.get(name)?.saturating_sub(*self.before.get(name)?))
+    }
+}
+
+/// Evidence for every proxy in the pods of a path, by the counters of [`of_proxy`] before the trial and after it.
+pub fn passed(path: &Path, proxies: &[Proxy], before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+    prove(&Known { path, proxies }, &Grown { before, after }, seen)
+}
+
+fn prove(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
+    let Some(variant) = known.path.variant.as_ref().filter(|_| known.path.is_proxied()) else {
         return known.proxies.iter().map(|proxy| idle(proxy, grown, "no proxy is on this path")).collect();
     };
     let mut proofs: Vec<Proof> = Vec::new();
-    if bypasses(seen.job) {
+    if seen.job.bypasses_proxies() {
         let why = format!("{BYPASSES_PROXY}: not TCP");
         return known.proxies.iter().map(|proxy| idle(proxy, grown, &why)).collect();
     }
@@ -44,11 +69,12 @@ pub(super) fn proxies(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> 
         }
         before = Some(group);
     }
+    let has_gateway = matches!(known.path.via, Via::Gateway(_));
     // Those that the clients must pass are named by the path itself; one that never was there has no counters.
     let wanted = [
-        (known.cast.path.mesh.has_client(), &ends[0], "client-sidecar"),
-        (known.cast.gateway.is_some(), &ends[1], "gateway"),
-        (known.cast.path.mesh.has_server(), &ends[2], "server-sidecar"),
+        (known.path.mesh.has_client(), &ends[0], "client-sidecar"),
+        (has_gateway, &ends[1], "gateway"),
+        (known.path.mesh.has_server(), &ends[2], "server-sidecar"),
     ];
     for (_, _, end) in wanted.iter().filter(|(wanted, group, _)| *wanted && group.is_empty()) {
         proofs.push(Proof { hop: (*end).to_owned(), evidence: "there is none in the pods".to_owned(), ok: false });

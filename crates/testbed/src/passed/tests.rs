@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{Counter, EndReport, EngineKind, MeshMode, Pacing, Path, Place, Schedule, Timing, Variant, Via};
-use hopbench_testbed::{AgentId, Counters};
 
 use super::*;
-use crate::cast::Cast;
-use crate::trail::Trail;
+use crate::AgentId;
 
 fn job(workload: &str, connections: u32) -> Job {
     Job {
@@ -84,22 +82,9 @@ fn doubts(
         }
     }
     let proxies: Vec<Proxy> = counted.iter().map(|(name, _)| proxy(name, names(name))).collect();
-    let trail = Trail::default();
-    let known = Known {
-        cast: &Cast::new(&path, None, None, BTreeSet::new()),
-        trail: &trail,
-        service: None,
-        tunnels: &BTreeSet::new(),
-        held: BTreeMap::new(),
-        namespaces: BTreeMap::new(),
-        sandboxes: BTreeMap::new(),
-        kernel: String::new(),
-        peers: BTreeSet::new(),
-        proxies: &proxies,
-    };
     let clients = [(AgentId("bridge@a".into()), client.clone())];
     let seen = Seen { job, clients: &clients, servers: &[], machines: &BTreeMap::new() };
-    let found = super::proxies(&known, &Grown { before: &before, after: &after }, &seen);
+    let found = passed(&path, &proxies, &before, &after, &seen);
     found.into_iter().filter(|proof| !proof.ok).map(|proof| proof.hop).collect()
 }
 

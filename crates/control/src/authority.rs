@@ -1,6 +1,5 @@
-//! Who the proxies of a lab are to each other.
+//! Who the proxies of a run are to each other.
 
-use hopbench_mesh::{Identity, SPIFFE};
 use hopbench_model::Fault;
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
@@ -10,13 +9,31 @@ use time::{Duration, OffsetDateTime};
 
 /// Clocks of two machines may differ.
 const BEFORE: Duration = Duration::DAY;
-/// No lab stands longer, one that was built by hand neither.
+/// No testbed stands longer, a lab that was built by hand neither.
 const AFTER: Duration = Duration::days(365);
 
-/// An authority that only this lab's proxies believe. Its key is in this process' memory and nowhere else.
-pub(crate) struct Authority {
+/// An authority that only the proxies of one run believe. Its key is in this process' memory and nowhere else.
+pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: Certificate,
+}
+
+/// What an authority gave.
+#[derive(Clone)]
+pub struct Issued {
+    /// A certificate, PEM.
+    pub certificate: String,
+    /// The key of that, PEM.
+    pub key: String,
+    /// The authority's own certificate, PEM.
+    pub authority: String,
+}
+
+/// The key stays out of logs.
+impl std::fmt::Debug for Issued {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Issued").finish_non_exhaustive()
+    }
 }
 
 /// The key stays out of logs.
@@ -31,7 +48,7 @@ impl Authority {
     ///
     /// # Errors
     /// The system has no random numbers.
-    pub(crate) fn new() -> Result<Self, Fault> {
+    pub fn new() -> Result<Self, Fault> {
         let made = || {
             let mut params = params("authority");
             params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -43,23 +60,23 @@ impl Authority {
         made().map_err(|error| failed("an authority", &error))
     }
 
-    /// What the proxy of a pod of this name proves to others: `spiffe://hopbench/pod/NAME`.
+    /// What lets a proxy prove to others that it is `uri`.
     ///
     /// # Errors
-    /// A name that is not ASCII.
-    pub(crate) fn identity(&self, name: &str) -> Result<Identity, Fault> {
+    /// A URI that is not ASCII.
+    pub fn issue(&self, uri: &str) -> Result<Issued, Fault> {
         let made = || {
             let mut params = params("proxy");
-            params.subject_alt_names = vec![SanType::URI(format!("{SPIFFE}pod/{name}").try_into()?)];
+            params.subject_alt_names = vec![SanType::URI(uri.try_into()?)];
             params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
             // A proxy is both: the server of its peers, and the client of the next proxy.
             params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
             params.use_authority_key_identifier_extension = true;
             let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
             let certificate = params.signed_by(&key, &self.issuer)?;
-            Ok(Identity { certificate: certificate.pem(), key: key.serialize_pem(), authority: self.certificate.pem() })
+            Ok(Issued { certificate: certificate.pem(), key: key.serialize_pem(), authority: self.certificate.pem() })
         };
-        made().map_err(|error| failed(&format!("a certificate for {name}"), &error))
+        made().map_err(|error| failed(&format!("a certificate for {uri}"), &error))
     }
 }
 
@@ -75,5 +92,5 @@ fn params(who: &str) -> CertificateParams {
 }
 
 fn failed(what: &str, error: &rcgen::Error) -> Fault {
-    Fault::environment(format!("the lab: cannot make {what}: {error}"))
+    Fault::environment(format!("cannot make {what}: {error}"))
 }

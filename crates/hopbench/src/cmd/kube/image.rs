@@ -1,0 +1,46 @@
+//! `hopbench kube image`: this program as the image of the agents' pods.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use hopbench_kube::image::{default_tag, write};
+use hopbench_model::Fault;
+use hopbench_report::number::bytes;
+
+use crate::cmd::Subcommand;
+use crate::output::say;
+
+pub(super) struct Image;
+
+#[derive(Debug, Args)]
+struct Flags {
+    /// The archive
+    #[arg(short, long, value_name = "FILE", default_value = "hopbench.tar")]
+    output: PathBuf,
+    /// Name of the image, as scenarios say it in `testbed: {kubernetes: {image: NAME}}`; the usual one needs no word
+    #[arg(long, value_name = "NAME", default_value_t = default_tag())]
+    tag: String,
+}
+
+impl Subcommand for Image {
+    fn command(&self) -> Command {
+        Flags::augment_args(Command::new("image"))
+            .about("Writes this program as an image, without any container tool")
+            .long_about(None)
+            .after_help(
+                "Whatever takes images takes the archive, on each node or for a registry:\n\
+                 ctr -n k8s.io images import hopbench.tar\n\
+                 docker load -i hopbench.tar\n\
+                 kind load image-archive hopbench.tar\n\
+                 skopeo copy docker-archive:hopbench.tar docker://REGISTRY/hopbench:TAG",
+            )
+    }
+
+    fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
+        let Flags { output, tag } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
+        let written = write(&output, &tag)?;
+        say(format_args!("{} for {}, {}", written.tag, written.architecture, written.digest))?;
+        eprintln!("hopbench: {} in {}", bytes(written.bytes as f64), output.display());
+        Ok(())
+    }
+}

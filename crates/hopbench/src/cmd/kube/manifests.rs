@@ -1,0 +1,38 @@
+//! `hopbench kube manifests`: who may do what runs do.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use hopbench_kube::manifests::{Account, manifests};
+use hopbench_model::Fault;
+
+use crate::cmd::Subcommand;
+use crate::output::print;
+
+pub(super) struct Manifests;
+
+#[derive(Debug, Args)]
+struct Flags {
+    /// Name of the ServiceAccount, and of its role
+    #[arg(long, value_name = "NAME", default_value_t = Account::default().name)]
+    name: String,
+    /// Namespace of the ServiceAccount
+    #[arg(long, value_name = "NAME", default_value_t = Account::default().namespace)]
+    namespace: String,
+    /// Without the rights that only some features need: changes in the cluster go unseen then, and the cluster's own
+    /// meters
+    #[arg(long)]
+    least: bool,
+}
+
+impl Subcommand for Manifests {
+    fn command(&self) -> Command {
+        Flags::augment_args(Command::new("manifests"))
+            .about("Prints the objects that give a ServiceAccount the rights that runs use, and no more")
+            .long_about(None)
+            .after_help("hopbench kube manifests | kubectl apply -f -")
+    }
+
+    fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
+        let Flags { name, namespace, least } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
+        print(manifests(&Account { name, namespace, least }))
+    }
+}

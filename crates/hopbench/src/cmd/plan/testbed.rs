@@ -1,0 +1,162 @@
+//! The testbed of a plan, and what its paths need of it.
+
+use std::collections::BTreeSet;
+
+use hopbench_model::units::{BitRate, Span};
+use hopbench_model::{
+    ClusterNode, ClusterSpec, Host, HostsSpec, LabNode, LabSpec, MeshProvider, Path, Plan, PodNetwork, PrometheusSpec,
+    ServerImage, TestbedSpec, Via,
+};
+
+use super::page::listed;
+
+/// What there is to say of it, by name.
+pub(super) fn rows(plan: &Plan) -> Vec<(&'static str, String)> {
+    match &plan.testbed {
+        TestbedSpec::Lab(spec) => vec![("testbed", lab(spec))],
+        TestbedSpec::Kubernetes(spec) => cluster(spec, plan),
+        TestbedSpec::Hosts(spec) => hosts(spec),
+    }
+}
+
+/// `lab: nodes a (one), b (two); links 1Gbit, 500Mbit between zones; MTU 1500`.
+fn lab(lab: &LabSpec) -> String {
+    let zones = lab.nodes.windows(2).any(|pair| pair[0].zone != pair[1].zone);
+    let node = |node: &LabNode| if zones { format!("{} ({})", node.name, node.zone) } else { node.name.clone() };
+    let nodes: Vec<String> = lab.nodes.iter().map(node).collect();
+    let rate = |rate: Option<u64>| rate.map_or_else(|| "not shaped".to_owned(), |rate| BitRate(rate).to_string());
+    let mut rates: Vec<String> = lab.nodes.iter().map(|node| rate(node.link_bits_per_s)).collect();
+    rates.dedup();
+    let mut links = vec![listed(&rates)];
+    links.extend(lab.zone_link_bits_per_s.map(|rate| format!("{} between zones", BitRate(rate))));
+    links.extend((lab.zone_delay_ns > 0).then(|| format!("{} later between zones", Span(lab.zone_delay_ns))));
+    format!("lab: nodes {}; links {}; MTU {}", listed(&nodes), links.join(", "), lab.mtu)
+}
+
+fn cluster(spec: &ClusterSpec, plan: &Plan) -> Vec<(&'static str, String)> {
+    let context = spec
+        .context
+        .as_ref()
+        .map_or("the current context of the kubeconfig".to_owned(), |c| format!("context {c} of the kubeconfig"));
+    let nodes: Vec<String> = spec.nodes.iter().map(node).collect();
+    let mut networks = vec!["host".to_owned(), "pod".to_owned(), "bridge (as pod)".to_owned()];
+    networks.retain(|word| spec.networks.keys().all(|name| word.split(' ').next() != Some(name)));
+    networks.extend(spec.networks.iter().map(|(name, how)| format!("{name}: {}", network(how))));
+    let mut rows = vec![
+        ("testbed", format!("kubernetes: {context}")),
+        ("nodes", nodes.join("; ")),
+        ("image", format!("{} (pull policy {})", spec.image, spec.pull_policy)),
+        ("networks", networks.join("; ")),
+    ];
+    let runtimes: Vec<String> =
+        spec.runtimes.iter().map(|(name, class)| format!("{name}: RuntimeClass {class}")).collect();
+    rows.extend((!runtimes.is_empty()).then(|| ("runtimes", runtimes.join("; "))));
+    let servers: Vec<String> = spec.servers.iter().map(|(name, image)| format!("{name}: {}", server(image))).collect();
+    rows.extend((!servers.is_empty()).then(|| ("servers", servers.join("; "))));
+    if plan.paths.iter().any(Path::is_proxied) {
+        rows.push(("mesh", mesh(spec)));
+    }
+    rows.extend(spec.gateway.as_ref().map(|gateway| {
+        let labels: Vec<String> = gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let pods = gateway.namespace.as_ref().map_or("pods not known: their CPU is not counted".to_owned(), |space| {
+            format!("pods {} of namespace {space}", labels.join(", "))
+        });
+        ("gateway", format!("{}; {pods}", gateway.address))
+    }));
+    rows.extend(spec.prometheus.as_ref().map(|prometheus| {
+        let at = match prometheus {
+            PrometheusSpec::Url(url) => url.clone(),
+            PrometheusSpec::Service { namespace, name, port } => format!("Service {namespace}/{name}, port {port}"),
+        };
+        ("prometheus", at)
+    }));
+    rows.extend(spec.patch.as_ref().map(|patch| ("patch", format!("of every pod: {patch}"))));
+    let policy = "a NetworkPolicy lets only the run's pods reach each other".to_owned();
+    rows.extend(spec.network_policy.then_some(("policy", policy)));
+    rows
+}
+
+/// `a is worker-1`, `b with pool=fast in zone z2`, `c any`.
+fn node(node: &ClusterNode) -> String {
+    let mut out = node.name.clone();
+    let labels: Vec<String> = node.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    out.extend(node.node.as_ref().map(|name| format!(" is {name}")));
+    out.extend((!labels.is_empty()).then(|| format!(" with {}", labels.join(", "))));
+    out.extend(node.zone.as_ref().map(|zone| format!(" in zone {zone}")));
+    if out == node.name { format!("{out} any") } else { out }
+}
+
+fn network(how: &PodNetwork) -> String {
+    let PodNetwork { runtime_class, annotations, labels, interface, patch } = how;
+    let keys = |map: &std::collections::BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>().join(", ");
+    let mut parts = Vec::new();
+    parts.extend(runtime_class.as_ref().map(|class| format!("RuntimeClass {class}")));
+    parts.extend((!annotations.is_empty()).then(|| format!("annotation {}", keys(annotations))));
+    parts.extend((!labels.is_empty()).then(|| format!("label {}", keys(labels))));
+    parts.extend(patch.as_ref().map(|_| "a patch".to_owned()));
+    parts.extend(interface.as_ref().map(|name| format!("interface {name}")));
+    if parts.is_empty() { "as pod".to_owned() } else { parts.join(", ") }
+}
+
+fn server(image: &ServerImage) -> String {
+    let cpus = image.cpu_millis.map_or(String::new(), |millis| format!(", {} CPUs", millis as f64 / 1000.0));
+    format!("{}, port {}{cpus}", image.image, image.port)
+}
+
+fn mesh(spec: &ClusterSpec) -> String {
+    let mesh = &spec.mesh;
+    match (mesh.provider, &mesh.revision) {
+        (MeshProvider::Envoy, _) => format!("envoy: our own, image {}", mesh.image),
+        (provider, Some(revision)) => format!("{}, revision {revision}", provider.name()),
+        (provider, None) => provider.name().to_owned(),
+    }
+}
+
+fn hosts(spec: &HostsSpec) -> Vec<(&'static str, String)> {
+    let host = |host: &Host| {
+        let traffic = host.address.as_ref().map_or(String::new(), |address| format!(", traffic to {address}"));
+        format!("{} at {}{traffic}", host.name, host.control)
+    };
+    let token =
+        spec.token_file.as_ref().map_or("agents that take anybody".to_owned(), |file| format!("token in {file}"));
+    let nodes: Vec<String> = spec.nodes.iter().map(host).collect();
+    vec![("testbed", format!("hosts: {token}")), ("nodes", nodes.join("; "))]
+}
+
+/// What a path needs of its testbed besides links and pods.
+pub(super) fn needs(spec: &TestbedSpec, path: &Path, programs: BTreeSet<&str>) -> String {
+    let needs = match spec {
+        TestbedSpec::Lab(_) => of_lab(path, programs),
+        TestbedSpec::Kubernetes(spec) => of_cluster(spec, path, programs),
+        TestbedSpec::Hosts(_) => programs.into_iter().map(str::to_owned).collect(),
+    };
+    if needs.is_empty() { "-".to_owned() } else { Vec::from_iter(needs).join(", ") }
+}
+
+fn of_lab(path: &Path, programs: BTreeSet<&str>) -> BTreeSet<String> {
+    let mut needs: BTreeSet<&str> = programs;
+    let translated = matches!(path.via, Via::ClusterIp | Via::NodePort(_));
+    needs.extend((translated || !path.mesh.is_none()).then_some("nft"));
+    needs.extend(path.is_proxied().then_some("envoy"));
+    needs.extend([&path.from, &path.to].into_iter().filter_map(|place| place.runtime.as_deref()));
+    needs.into_iter().map(str::to_owned).collect()
+}
+
+fn of_cluster(spec: &ClusterSpec, path: &Path, programs: BTreeSet<&str>) -> BTreeSet<String> {
+    let mut needs: BTreeSet<String> = programs.into_iter().map(|program| format!("server {program}")).collect();
+    for place in [&path.from, &path.to] {
+        let runtime = place.runtime.as_ref().map(|name| spec.runtimes.get(name).unwrap_or(name));
+        let network = spec.networks.get(&place.network);
+        let classes = [runtime, network.and_then(|network| network.runtime_class.as_ref())];
+        needs.extend(classes.into_iter().flatten().map(|class| format!("RuntimeClass {class}")));
+        let known = network.is_some() || ["host", "pod", "bridge"].contains(&place.network.as_str());
+        needs.extend((!known).then(|| format!("network {}", place.network)));
+        needs.extend((place.network == "host").then(|| "host network".to_owned()));
+    }
+    needs.extend((!path.mesh.is_none()).then(|| spec.mesh.provider.name().to_owned()));
+    if let Via::Gateway(_) = path.via {
+        needs.insert(if spec.gateway.is_some() { "the gateway" } else { "envoy" }.to_owned());
+    }
+    needs.extend((path.via == Via::LoadBalancer).then(|| "a load balancer".to_owned()));
+    needs
+}

@@ -1,0 +1,76 @@
+//! A machine's agent, as it answers.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use hopbench_control::reach::{connect, greet, refused};
+use hopbench_control::resolve::resolve;
+use hopbench_control::secret::Secret;
+use hopbench_control::{Channel, tls};
+use hopbench_model::{Fault, FaultKind, Host, HostsSpec};
+use hopbench_wire::{BOTH_ENDS, Build, DEFAULT_PORT, HANDSHAKE_LIMIT, Hello, ToAgent};
+
+/// An agent that answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Machine {
+    /// Its port for sessions.
+    pub(crate) control: SocketAddr,
+    /// Where its traffic goes.
+    pub(crate) target: SocketAddr,
+    /// What it said of itself.
+    pub(crate) hello: Hello,
+}
+
+impl Machine {
+    /// Asks the agent of `host` who it is, as `ours`.
+    ///
+    /// # Errors
+    /// A name without an address, nobody there, another token, another protocol (environment).
+    pub(crate) fn ask(host: &Host, secret: &Secret, ours: &Hello) -> Result<Self, Fault> {
+        let (control, target) = addresses(host)?;
+        let who = format!("the agent of {} at {control}", host.name);
+        let stream = connect(control, Duration::from_nanos(HANDSHAKE_LIMIT))?;
+        let config = tls::client_config(secret).map_err(|e| Fault::environment(format!("TLS: {e}")))?;
+        let mut channel = Channel::open(stream, config).map_err(|e| refused(&who, &e))?;
+        let (_, hello) = greet(&mut channel, ours, &who)?;
+        // It hears of the end from the connection, too.
+        let _ = channel.send(&ToAgent::Bye);
+        Ok(Self { control, target, hello })
+    }
+
+    /// Whether a session may make it a client.
+    pub(crate) fn is_both_ends(&self) -> bool {
+        self.hello.machine.get(BOTH_ENDS).is_some_and(|said| said == "yes")
+    }
+
+    /// Which build it is.
+    pub(crate) fn build(&self) -> Build {
+        Build::of(&self.hello)
+    }
+}
+
+/// Where sessions go, and where the traffic does: to the same port unless something else is said.
+fn addresses(host: &Host) -> Result<(SocketAddr, SocketAddr), Fault> {
+    let of = |text: &str, port: u16| {
+        let found = resolve(text, port, None).map_err(|fault| Fault { kind: FaultKind::Environment, ..fault })?;
+        Ok(found.address)
+    };
+    let control = of(&host.control, DEFAULT_PORT)?;
+    let target = host.address.as_deref().map_or(Ok(control), |text| of(text, control.port()))?;
+    Ok((control, target))
+}
+
+/// Where a text that leads to a server from outside leads to.
+pub(crate) fn outside(text: &str) -> Result<SocketAddr, Fault> {
+    Ok(resolve(text, DEFAULT_PORT, None)?.address)
+}
+
+/// What the agents' sessions must know.
+///
+/// # Errors
+/// A token file that cannot be read or holds something else.
+pub(crate) fn secret(spec: &HostsSpec) -> Result<Secret, Fault> {
+    let Some(file) = &spec.token_file else { return Ok(Secret::insecure()) };
+    Secret::from_file(Path::new(file)).map_err(Fault::environment)
+}

@@ -1,0 +1,221 @@
+//! What the checks look at, asked for once.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use futures::future::join;
+use hopbench_model::{ClusterSpec, Fault};
+use hopbench_testbed::{Metered, MeteredKind};
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, Service};
+use k8s_openapi::api::node::v1::RuntimeClass;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::serde::de::DeserializeOwned;
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Client, ResourceExt};
+use serde_json::json;
+
+use crate::access::{Access, explain};
+use crate::clean::{Sweep, Swept, clean};
+use crate::meters::{self, Target};
+use crate::nodes::NodeFacts;
+use crate::rights::{self, Right};
+use crate::{alive, objects};
+
+/// What one may not see, or what nobody answers: why.
+pub(super) type Asked<T> = Result<T, String>;
+
+/// What was seen.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    pub(super) spec: ClusterSpec,
+    pub(super) version: String,
+    pub(super) nodes: Vec<NodeFacts>,
+    /// Names of the images of each node, in the order of the nodes.
+    pub(super) images: Vec<Vec<String>>,
+    pub(super) runtime_classes: Asked<Vec<String>>,
+    /// Namespace and name.
+    pub(super) daemon_sets: Asked<Vec<(String, String)>>,
+    pub(super) deployments: Asked<Vec<(String, String)>>,
+    pub(super) services: Asked<Vec<ServiceSeen>>,
+    pub(super) definitions: Asked<Vec<String>>,
+    /// Rights that are missing, with what is done.
+    pub(super) lacking: Asked<Vec<(&'static Right, &'static str)>>,
+    /// The namespaces of runs.
+    pub(super) runs: Asked<Vec<Swept>>,
+    /// Why a namespace without Pod Security is refused.
+    pub(super) privileged: Asked<()>,
+    /// What kube-proxy says itself.
+    pub(super) proxy_mode: Asked<String>,
+    /// The configurations of kube-proxy and of Cilium.
+    pub(super) proxy_config: Option<String>,
+    pub(super) cilium_config: Option<String>,
+    /// Readings of the first node, and why others are not there.
+    pub(super) readings: Vec<Metered>,
+    pub(super) notes: Vec<String>,
+    pub(super) now: Timestamp,
+}
+
+/// A Service, as far as it may be one to ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServiceSeen {
+    pub(super) namespace: String,
+    pub(super) name: String,
+    /// The label `app.kubernetes.io/name`.
+    pub(super) app: String,
+    pub(super) ports: Vec<i32>,
+}
+
+impl Seen {
+    /// Asks the API server, and by way of it a kubelet.
+    ///
+    /// # Errors
+    /// It does not answer, or does not show the nodes.
+    pub(super) fn of(access: &Access, spec: &ClusterSpec) -> Result<Self, Fault> {
+        let client = &access.client;
+        let version = access.ask("the cluster's version", client.apiserver_version())?.git_version;
+        let listed: Api<Node> = Api::all(client.clone());
+        let listed = access.ask("the cluster's nodes", Access::list(&listed, ListParams::default()))?;
+        let nodes: Vec<NodeFacts> = listed.iter().map(|node| NodeFacts::of(node, &[])).collect();
+        let first = nodes.iter().find(|node| node.closed.is_none()).map(|node| node.name.clone()).unwrap_or_default();
+        let names = |object: (Option<String>, String)| (object.0.unwrap_or_default(), object.1);
+        let target = Target { who: first.clone(), what: MeteredKind::Node, node: first.clone(), container: None };
+        let asked = async {
+            let readings = meters::read(client, spec.prometheus.as_ref(), &[target]).await;
+            let (proxy_mode, privileged) = join(proxy_mode(client, &first), privileged(client)).await;
+            let proxy_config = config(client, "kube-proxy", "config.conf").await;
+            let cilium_config = config(client, "cilium-config", "kube-proxy-replacement").await;
+            Ok((readings, proxy_mode, privileged, proxy_config, cilium_config))
+        };
+        let (readings, proxy_mode, privileged, proxy_config, cilium_config) = access.ask("the cluster", asked)?;
+        let said = |fault: Fault| fault.text;
+        let now = access.ask("the time", alive::now(client))?;
+        Ok(Self {
+            spec: spec.clone(),
+            version,
+            images: listed.iter().map(images).collect(),
+            nodes,
+            runtime_classes: list::<RuntimeClass, _>(access, |class| class.name_any()),
+            daemon_sets: list::<DaemonSet, _>(access, |set| names((set.namespace(), set.name_any()))),
+            deployments: list::<Deployment, _>(access, |set| names((set.namespace(), set.name_any()))),
+            services: list::<Service, _>(access, ServiceSeen::of),
+            definitions: list::<CustomResourceDefinition, _>(access, |definition| definition.name_any()),
+            lacking: rights::lacking(access, |_| true).map_err(said),
+            runs: clean(access, &Sweep { dry_run: true, ..Sweep::default() }).map_err(said),
+            privileged,
+            proxy_mode,
+            proxy_config,
+            cilium_config,
+            readings: readings.metered,
+            notes: readings.notes,
+            now,
+        })
+    }
+
+    /// Whether a workload of one of these names is there: Deployment or DaemonSet. `None`: nobody may say.
+    pub(super) fn workload(&self, fits: impl Fn(&str) -> bool) -> Option<(String, String)> {
+        let all = self.daemon_sets.iter().chain(&self.deployments).flatten();
+        all.into_iter().find(|(_, name)| fits(name)).cloned()
+    }
+
+    /// Why not all workloads were seen.
+    pub(super) fn hidden(&self) -> Option<&String> {
+        self.daemon_sets.as_ref().err().or_else(|| self.deployments.as_ref().err())
+    }
+}
+
+impl ServiceSeen {
+    fn of(service: &Service) -> Self {
+        let ports = service.spec.as_ref().and_then(|spec| spec.ports.as_ref());
+        Self {
+            namespace: service.namespace().unwrap_or_default(),
+            name: service.name_any(),
+            app: service.labels().get("app.kubernetes.io/name").cloned().unwrap_or_default(),
+            ports: ports.into_iter().flatten().map(|port| port.port).collect(),
+        }
+    }
+}
+
+fn list<K, T>(access: &Access, read: impl Fn(&K) -> T) -> Asked<Vec<T>>
+where
+    K: kube::Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    let api: Api<K> = Api::all(access.client.clone());
+    let listed = access.ask(K::plural(&()).as_ref(), Access::list(&api, ListParams::default()));
+    listed.map(|all| all.iter().map(read).collect()).map_err(|fault| fault.text)
+}
+
+fn images(node: &Node) -> Vec<String> {
+    let images = node.status.as_ref().and_then(|status| status.images.as_ref());
+    images.into_iter().flatten().flat_map(|image| image.names.iter().flatten()).cloned().collect()
+}
+
+/// A kube-proxy says its mode on its port for metrics, where that is not the node's own alone.
+async fn proxy_mode(client: &Client, node: &str) -> Asked<String> {
+    let request = http::Request::get(format!("/api/v1/nodes/{node}:10249/proxy/proxyMode")).body(Vec::new());
+    let asked = client.request_text(request.map_err(|e| e.to_string())?);
+    match tokio::time::timeout(Duration::from_secs(3), asked).await {
+        Ok(said) => said.map(|mode| mode.trim().to_owned()).map_err(|e| explain(&e)),
+        Err(_) => Err("no answer within 3 s".to_owned()),
+    }
+}
+
+async fn config(client: &Client, name: &str, key: &str) -> Option<String> {
+    let configs: Api<ConfigMap> = Api::namespaced(client.clone(), "kube-system");
+    configs.get_opt(name).await.ok().flatten()?.data?.remove(key)
+}
+
+/// Whether a namespace may have any pods, without making one.
+async fn privileged(client: &Client) -> Asked<()> {
+    let namespace = json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {
+            "name": "hopbench-doctor",
+            "labels": {"pod-security.kubernetes.io/enforce": "privileged"},
+        },
+    });
+    let namespace: Namespace = objects::typed(namespace).map_err(|fault| fault.text)?;
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let dry = PostParams { dry_run: true, ..PostParams::default() };
+    namespaces.create(&dry, &namespace).await.map(drop).map_err(|e| explain(&e))
+}
+
+#[cfg(test)]
+impl Seen {
+    /// A cluster of two nodes in which all is well.
+    pub(super) fn fine() -> Self {
+        let node = |name: &str, zone: &str| NodeFacts {
+            name: name.to_owned(),
+            labels: [(crate::nodes::ZONE.to_owned(), zone.to_owned())].into(),
+            kernel: "6.18".to_owned(),
+            cpus: "2".to_owned(),
+            architecture: "amd64".to_owned(),
+            kubelet: "v1.34.4".to_owned(),
+            container_runtime: "containerd://1.7".to_owned(),
+            ..NodeFacts::default()
+        };
+        let images = vec![format!("docker.io/library/{}", crate::image::default_tag())];
+        Self {
+            spec: crate::fixture::spec(),
+            version: "v1.34.4".to_owned(),
+            nodes: vec![node("n1", "z1"), node("n2", "z2")],
+            images: vec![images.clone(), images],
+            runtime_classes: Ok(vec!["gvisor".to_owned()]),
+            daemon_sets: Ok(Vec::new()),
+            deployments: Ok(Vec::new()),
+            services: Ok(Vec::new()),
+            definitions: Ok(Vec::new()),
+            lacking: Ok(Vec::new()),
+            runs: Ok(Vec::new()),
+            privileged: Ok(()),
+            proxy_mode: Ok("iptables".to_owned()),
+            proxy_config: None,
+            cilium_config: None,
+            readings: Vec::new(),
+            notes: Vec::new(),
+            now: Timestamp::UNIX_EPOCH,
+        }
+    }
+}

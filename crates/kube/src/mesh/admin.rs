@@ -1,0 +1,99 @@
+//! What proxies say of themselves: asked by way of the API server, since nobody outside of their pods reaches them.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use http::header::HOST;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use crate::built::Built;
+use crate::forward;
+use crate::pod::PodId;
+
+/// What is longer is no answer, bytes.
+const MOST_BYTES: usize = 64 << 20;
+/// How long an answer may take.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// Connections to admin endpoints, which stay open: they are asked around every trial.
+#[derive(Debug, Default)]
+pub(crate) struct Admins {
+    open: Mutex<BTreeMap<(PodId, u16), SendRequest<Empty<Bytes>>>>,
+}
+
+impl Admins {
+    /// The body of the answer to a GET of a port of a pod.
+    ///
+    /// # Errors
+    /// A sentence: no way there, no answer, another status than 200.
+    pub(crate) async fn get(&self, built: &Built, pod: &PodId, port: u16, path: &str) -> Result<Vec<u8>, String> {
+        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&(pod.clone(), port));
+        if let Some(mut sender) = kept
+            && sender.ready().await.is_ok()
+            && let Ok(answer) = self.ask(&mut sender, path).await
+        {
+            self.keep(pod, port, sender);
+            return Ok(answer);
+        }
+        // The pod was made anew, or the way was cut.
+        let (mut sender, connection) =
+            http1::handshake(TokioIo::new(stream(built, pod, port).await?)).await.map_err(|e| e.to_string())?;
+        tokio::spawn(connection);
+        let answer = self.ask(&mut sender, path).await?;
+        self.keep(pod, port, sender);
+        Ok(answer)
+    }
+
+    fn keep(&self, pod: &PodId, port: u16, sender: SendRequest<Empty<Bytes>>) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert((pod.clone(), port), sender);
+    }
+
+    async fn ask(&self, sender: &mut SendRequest<Empty<Bytes>>, path: &str) -> Result<Vec<u8>, String> {
+        let request = Request::get(path).header(HOST, "admin").body(Empty::new()).map_err(|e| e.to_string())?;
+        let answer = async {
+            let answer = sender.send_request(request).await.map_err(|e| e.to_string())?;
+            let status = answer.status();
+            let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await.map_err(|e| e.to_string())?;
+            let body = body.to_bytes().to_vec();
+            match status {
+                StatusCode::OK => Ok(body),
+                _ => Err(format!("{path}: status {status}: {}", String::from_utf8_lossy(&body).trim())),
+            }
+        };
+        timeout(ANSWER, answer).await.map_err(|_| format!("no answer in {ANSWER:?}"))?
+    }
+}
+
+/// What a port of a pod says to whoever connects, up to the end of the line.
+///
+/// # Errors
+/// A sentence: no way there, no line.
+pub(crate) async fn line(built: &Built, pod: &PodId, port: u16) -> Result<Vec<u8>, String> {
+    let mut stream = stream(built, pod, port).await?;
+    let mut text = Vec::new();
+    let read = async {
+        while !text.ends_with(b"\n") && text.len() < MOST_BYTES {
+            if stream.read_buf(&mut text).await.map_err(|e| e.to_string())? == 0 {
+                return Err("it ended in the middle of its answer".to_owned());
+            }
+        }
+        Ok(())
+    };
+    timeout(ANSWER, read).await.map_err(|_| format!("no answer in {ANSWER:?}"))??;
+    Ok(text)
+}
+
+async fn stream(built: &Built, pod: &PodId, port: u16) -> Result<UnixStream, String> {
+    let name = built.names.get(pod).ok_or_else(|| format!("there is no pod {pod}"))?;
+    let stream = forward::open(&built.api.pods, name, port, built.way(pod)).await?;
+    stream.set_nonblocking(true).map_err(|e| e.to_string())?;
+    UnixStream::from_std(stream).map_err(|e| e.to_string())
+}

@@ -1,0 +1,142 @@
+//! Plain Envoys that hopbench puts into pods itself: as containers, with their bootstraps in Secrets.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use hopbench_control::authority::Authority;
+use hopbench_mesh::{ADMIN, Admin, Identity, Proxy, READY, SPIFFE};
+use hopbench_model::{ClusterSpec, Fault, Variant};
+use serde_json::{Value, json};
+
+use super::listeners;
+use super::posts::{self, Role};
+use super::services;
+use crate::built::Built;
+use crate::demand::Demand;
+use crate::labels::Run;
+use crate::names;
+use crate::pod::PodId;
+use crate::sidecar::Sidecar;
+
+/// The container of a sidecar.
+pub(crate) const SIDECAR: &str = "envoy-sidecar";
+/// The container of a gateway.
+pub(crate) const GATEWAY: &str = "envoy-gateway";
+
+/// The volume with the bootstrap.
+const VOLUME: &str = "bootstrap";
+/// Where it is in the container.
+const FOLDER: &str = "/etc/hopbench";
+/// Its file there, and its key in the Secret.
+const FILE: &str = "bootstrap.json";
+/// Where access logs go: to whoever collects the logs of containers, as with Istio.
+const ACCESS_LOG: &str = "/dev/stdout";
+
+/// What the pods of a plan get beside their agents. Bootstraps come when it is known where the servers are.
+pub(crate) fn sidecars(spec: &ClusterSpec, demand: &Demand) -> BTreeMap<PodId, Sidecar> {
+    let names = names::pods(&demand.pods);
+    let of_pod = |(pod, name): (&PodId, &String)| {
+        let (roles, variant) = posts::of_pod(demand, pod)?;
+        let mut sidecar = Sidecar::default();
+        for role in roles {
+            match role {
+                Role::Sidecar | Role::Gateway => {
+                    let volume =
+                        json!({"name": VOLUME, "secret": {"secretName": secret_name(name), "defaultMode": 0o444}});
+                    sidecar.volumes.push(volume);
+                    sidecar.containers.push(container(spec, role, variant));
+                }
+                Role::Policy | Role::Telemetry => sidecar.containers.push(services::container(spec, role)),
+            }
+        }
+        Some((pod.clone(), sidecar))
+    };
+    names.iter().filter_map(of_pod).collect()
+}
+
+fn container(spec: &ClusterSpec, role: Role, variant: &Variant) -> Value {
+    let mut arguments = vec!["--config-path".to_owned(), format!("{FOLDER}/{FILE}")];
+    arguments.extend(arguments_of(variant));
+    json!({
+        "name": if role == Role::Gateway { GATEWAY } else { SIDECAR },
+        "image": spec.mesh.image,
+        "imagePullPolicy": spec.pull_policy,
+        "args": arguments,
+        "startupProbe": {"tcpSocket": {"port": READY}, "periodSeconds": 1, "failureThreshold": 120},
+        "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
+        "securityContext": {
+            "allowPrivilegeEscalation": false,
+            "readOnlyRootFilesystem": true,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": [{"name": VOLUME, "mountPath": FOLDER, "readOnly": true}],
+    })
+}
+
+fn arguments_of(variant: &Variant) -> Vec<String> {
+    proxy(String::new(), variant, Vec::new()).arguments()
+}
+
+fn proxy(name: String, variant: &Variant, listeners: Vec<hopbench_mesh::Listener>) -> Proxy {
+    Proxy {
+        name,
+        variant: variant.clone(),
+        admin: Admin::Loopback(ADMIN),
+        ready: Some(READY),
+        listeners,
+        mark: None,
+        identity: None,
+        access_log: ACCESS_LOG.to_owned(),
+        policy: None,
+    }
+}
+
+/// The name of the Secret with the bootstrap of a pod's proxy.
+fn secret_name(pod: &str) -> String {
+    format!("envoy-{pod}")
+}
+
+/// What a pod's proxy is to do.
+#[derive(Debug)]
+pub(crate) struct Described {
+    proxy: Proxy,
+    /// Whom it has to find, and where they are; absent: not known yet.
+    pub(crate) peers: BTreeMap<PodId, Option<IpAddr>>,
+}
+
+/// What a pod's proxy is to do, as far as is known where the others are; `None`: it has none of ours.
+pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'_>) -> Option<Described> {
+    let (roles, variant) = posts::of_pod(&built.demand, pod)?;
+    if !roles.iter().any(|role| matches!(role, Role::Sidecar | Role::Gateway)) {
+        return None;
+    }
+    let peers = RefCell::new(BTreeMap::new());
+    let asked = |peer: &PodId| {
+        let found = address(peer);
+        peers.borrow_mut().insert(peer.clone(), found);
+        found
+    };
+    let mut proxy = proxy(pod.to_string(), variant, listeners::listeners(built, pod, &asked));
+    proxy.policy = listeners::policy(&built.demand, pod, &asked);
+    Some(Described { proxy, peers: peers.into_inner() })
+}
+
+impl Described {
+    /// The Secret with its bootstrap, which has the proxy's key; `name` is its pod's.
+    ///
+    /// # Errors
+    /// A certificate that cannot be made.
+    pub(crate) fn secret(mut self, run: &Run, name: &str, authority: &Authority) -> Result<Value, Fault> {
+        let issued = authority.issue(&format!("{SPIFFE}pod/{}", self.proxy.name))?;
+        self.proxy.identity =
+            Some(Identity { certificate: issued.certificate, key: issued.key, authority: issued.authority });
+        Ok(json!({
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": run.metadata(&secret_name(name)),
+            "type": "Opaque",
+            "stringData": {FILE: self.proxy.bootstrap().to_string()},
+        }))
+    }
+}

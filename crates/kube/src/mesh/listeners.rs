@@ -1,0 +1,149 @@
+//! What our proxies do: the ports that they take, and where they send on to. Nothing is redirected: whoever wants to
+//! pass a proxy connects to it.
+//!
+//! ```text
+//!   client ─► 127.0.0.1:18000+  the client's sidecar ─► the server's pod, at the port of its sidecar or its own
+//!   client ─► gateway:18000+    a gateway            ─► the same
+//!             pod:17000+        the server's sidecar ─► 127.0.0.1, at the port of whoever answers
+//! ```
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use hopbench_mesh::{Listener, Route, TAKEN, Upstream};
+use hopbench_model::{MeshMode, Via};
+
+use super::services::{POLICY_PORT, TELEMETRY_PORT};
+use crate::built::Built;
+use crate::cast::{Ask, Cast};
+use crate::demand::Demand;
+use crate::pod::PodId;
+use crate::target::{self, Whereabouts};
+
+/// Where pods are; `None`: not known yet.
+pub(crate) type Address<'a> = &'a dyn Fn(&PodId) -> Option<IpAddr>;
+
+/// The port at which a client's sidecar or a gateway takes what is asked on a path: each has its own, since there is
+/// nothing but the port to tell them apart.
+pub(crate) fn taken(demand: &Demand, cast: &Cast, ask: &Ask) -> Option<u16> {
+    let taking = demand.paths.values().filter(|cast| cast.path.mesh.has_client() || cast.gateway.is_some());
+    let mut all = taking.flat_map(|cast| cast.asks.iter().map(move |ask| (&cast.path.name, ask)));
+    let number = all.position(|(path, asked)| *path == cast.path.name && asked == ask)?;
+    u16::try_from(number).ok()?.checked_add(TAKEN)
+}
+
+/// The listeners of a pod's sidecar or gateway; only what the plan needs.
+pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec<Listener> {
+    let demand = &built.demand;
+    let (mut inbound, mut outbound, mut gateway) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for cast in demand.paths.values() {
+        let mode = cast.path.mesh;
+        for ask in &cast.asks {
+            let servers = cast.servers.get(&ask.program).map_or(&[][..], Vec::as_slice);
+            if mode.has_server() && servers.contains(pod) {
+                let route = inward(built, pod, cast, ask, address);
+                inbound.insert(route.port, route);
+            }
+            let Some(port) = taken(demand, cast, ask) else { continue };
+            if mode.has_client() && cast.clients.contains(pod) {
+                outbound.insert(port, onward(built, cast, ask, port, address));
+            }
+            if cast.gateway.as_ref() == Some(pod) {
+                gateway.insert(port, onward(built, cast, ask, port, address));
+            }
+        }
+    }
+    let listener = |name: &str, address: Ipv4Addr, routes: BTreeMap<u16, Route>| {
+        let port = *routes.keys().next()?;
+        let (name, edge, routes) = (name.to_owned(), name == "gateway", routes.into_values().collect());
+        Some(Listener { name, address, port, redirected: false, edge, routes })
+    };
+    let all = [
+        listener("inbound", Ipv4Addr::UNSPECIFIED, inbound),
+        // Nobody outside of the pod gets there.
+        listener("outbound", Ipv4Addr::LOCALHOST, outbound),
+        listener("gateway", Ipv4Addr::UNSPECIFIED, gateway),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Who is told of the traffic of a path.
+fn telemetry(cast: &Cast, address: Address<'_>) -> Option<SocketAddr> {
+    cast.path.variant.as_ref().filter(|variant| variant.policy_report)?;
+    Some(SocketAddr::new(address(cast.policy.as_ref()?)?, TELEMETRY_PORT))
+}
+
+/// Whom a pod's proxy asks before it lets anything pass.
+pub(crate) fn policy(demand: &Demand, pod: &PodId, address: Address<'_>) -> Option<SocketAddr> {
+    let mut paths = demand.paths.values();
+    let servers = |cast: &Cast| cast.path.mesh.has_server() && cast.servers.values().flatten().any(|one| one == pod);
+    let asking = paths.find(|cast| cast.gateway.as_ref() == Some(pod) || servers(cast))?;
+    asking.path.variant.as_ref().filter(|variant| variant.policy_check)?;
+    Some(SocketAddr::new(address(asking.policy.as_ref()?)?, POLICY_PORT))
+}
+
+/// From the pod's exposed port to whoever answers in it.
+fn inward(built: &Built, pod: &PodId, cast: &Cast, ask: &Ask, address: Address<'_>) -> Route {
+    let mode = cast.entered();
+    Route {
+        name: format!("in-{}-{mode}", ask.offer().word()),
+        address: None,
+        port: ask.offer().exposed(mode),
+        protocol: ask.protocol,
+        from_proxy: mode == MeshMode::Both,
+        to_proxy: false,
+        checked: true,
+        telemetry: telemetry(cast, address),
+        upstream: Upstream::Endpoints(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, built.own_port(pod)))]),
+    }
+}
+
+/// From a client's sidecar or a gateway to the servers.
+fn onward(built: &Built, cast: &Cast, ask: &Ask, port: u16, address: Address<'_>) -> Route {
+    Route {
+        name: format!("out-{port}-{}", ask.offer().word()),
+        address: None,
+        port,
+        protocol: ask.protocol,
+        from_proxy: false,
+        to_proxy: cast.entered() == MeshMode::Both,
+        checked: cast.gateway.is_some(),
+        telemetry: telemetry(cast, address),
+        upstream: Upstream::Endpoints(endpoints(built, cast, ask, address)),
+    }
+}
+
+/// Where a proxy sends on to what is asked on a path.
+fn endpoints(built: &Built, cast: &Cast, ask: &Ask, address: Address<'_>) -> Vec<SocketAddr> {
+    let servers = cast.servers.get(&ask.program).map_or(&[][..], Vec::as_slice);
+    let at = |pod: &PodId| Some(SocketAddr::new(address(pod)?, entry(built, cast, ask, pod)));
+    match &cast.path.via {
+        // It chooses the server itself, as meshes do it: the node has nothing to translate.
+        Via::ClusterIp | Via::Gateway(_) => servers.iter().filter_map(at).collect(),
+        Via::Direct => servers.first().and_then(at).into_iter().collect(),
+        Via::NodePort(_) | Via::LoadBalancer | Via::Address(_) => outside(built, cast, ask).into_iter().collect(),
+    }
+}
+
+/// The port at which a server's pod is entered: its sidecar's, or that of whoever answers.
+pub(crate) fn entry(built: &Built, cast: &Cast, ask: &Ask, pod: &PodId) -> u16 {
+    let mode = cast.entered();
+    if mode.has_server() { ask.offer().exposed(mode) } else { built.own_port(pod) }
+}
+
+/// The address that stands for a path's servers, where there is one: of its Service, or outside of the cluster.
+pub(crate) fn outside(built: &Built, cast: &Cast, ask: &Ask) -> Option<SocketAddr> {
+    let front = built.front(&cast.path.name, ask.program.as_ref());
+    let mut entry = front.and_then(|front| built.entries.get(&front.name)).cloned();
+    if let Some(entry) = &mut entry
+        && cast.entered().has_server()
+    {
+        (entry.port, entry.node_port) = *entry.sidecars.get(ask.port_name())?;
+    }
+    let node = match &cast.path.via {
+        Via::NodePort(node) => built.nodes.get(node).and_then(|node| node.addresses.first().copied()),
+        _ => None,
+    };
+    let known = Whereabouts { server: None, entry: entry.as_ref(), node, datagrams: false };
+    target::target(&cast.path.name, &cast.path.via, &known).ok()
+}

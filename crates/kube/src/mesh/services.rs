@@ -1,0 +1,43 @@
+//! The services that proxies ask, as containers: hopbench's own program.
+
+use serde_json::{Value, json};
+
+use hopbench_model::ClusterSpec;
+
+use super::posts::Role;
+
+/// The port of the policy service in its pod.
+pub(crate) const POLICY_PORT: u16 = 15_010;
+/// The port of the telemetry service in its pod.
+pub(crate) const TELEMETRY_PORT: u16 = 15_011;
+/// How far from its port a service tells its totals, on the loopback.
+const TOTALS: u16 = 10;
+
+/// Where a service tells its totals, on the loopback of its pod.
+pub(crate) fn totals_port(role: Role) -> u16 {
+    port(role) + TOTALS
+}
+
+fn port(role: Role) -> u16 {
+    if role == Role::Policy { POLICY_PORT } else { TELEMETRY_PORT }
+}
+
+/// The container of a service.
+pub(crate) fn container(spec: &ClusterSpec, role: Role) -> Value {
+    let (name, port) = (role.word(), port(role));
+    let (listen, admin) = (format!("0.0.0.0:{port}"), format!("127.0.0.1:{}", totals_port(role)));
+    json!({
+        "name": name,
+        "image": spec.image,
+        "imagePullPolicy": spec.pull_policy,
+        "args": [name, "--listen", listen, "--admin", admin],
+        "ports": [{"name": name, "containerPort": port, "protocol": "TCP"}],
+        "startupProbe": {"tcpSocket": {"port": port}, "periodSeconds": 1, "failureThreshold": 120},
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
+        "securityContext": {
+            "allowPrivilegeEscalation": false,
+            "readOnlyRootFilesystem": true,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    })
+}

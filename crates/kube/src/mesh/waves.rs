@@ -1,0 +1,169 @@
+//! Making pods in the order in which their proxies can be told where the others are: a pod has no address before it is
+//! there, and a proxy's bootstrap is read when it starts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::{Pod, Secret};
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Client, ResourceExt};
+use tokio::time::{Instant, sleep};
+
+use super::envoy::{Described, describe};
+use crate::apply::passes;
+use crate::built::Built;
+use crate::objects::typed;
+use crate::pod::PodId;
+use crate::raise::{self, Made, Raised};
+use crate::trouble::{self, State};
+
+/// How often it is looked for addresses.
+const LOOK: Duration = Duration::from_millis(200);
+/// What is in trouble for so long gets no address.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a Secret may take to be taken.
+const SECRET: Duration = Duration::from_secs(10);
+/// Who owns the fields of Secrets.
+const MANAGER: &str = "hopbench";
+
+/// Makes pods, each as soon as it is known where those are to which its proxy leads, and waits until all are ready or
+/// nothing helps.
+///
+/// # Errors
+/// The API server does not say how they are.
+pub(crate) async fn pods(
+    built: &Built,
+    client: &Client,
+    wanted: &BTreeMap<PodId, Pod>,
+    until: Instant,
+) -> kube::Result<Raised> {
+    let mut known: BTreeMap<PodId, Pod> = built.pods.clone();
+    known.retain(|id, _| !wanted.contains_key(id));
+    let mut waiting = wanted.clone();
+    let mut made = Made::default();
+    while !waiting.is_empty() {
+        let address = |id: &PodId| built.address_of(id, known.get(id)?);
+        let describe = |id: &PodId| describe(built, id, &address);
+        let all: BTreeMap<PodId, Option<Described>> = waiting.keys().map(|id| (id.clone(), describe(id))).collect();
+        let asked = lacking(&all);
+        let ready: BTreeMap<PodId, Option<Described>> =
+            all.into_iter().filter(|(id, _)| !asked.contains_key(id)).collect();
+        let lost = |peer: &PodId| !waiting.contains_key(peer) && !made.names.values().any(|id| id == peer);
+        // To whom a proxy leads and who will never be there: neither will it.
+        let without: Vec<(PodId, PodId)> = asked
+            .iter()
+            .filter_map(|(id, peers)| Some((id.clone(), peers.iter().find(|peer| lost(peer))?.clone())))
+            .collect();
+        if !without.is_empty() {
+            for (id, peer) in without {
+                waiting.remove(&id);
+                made.refused.insert(id, format!("its proxy leads to {peer}, which is not there"));
+            }
+            continue;
+        }
+        let mut wave = BTreeMap::new();
+        for (id, described) in ready {
+            let Some(pod) = waiting.remove(&id) else { continue };
+            match put(built, client, &id, described).await {
+                Ok(()) => {
+                    wave.insert(id, pod);
+                }
+                Err(why) => {
+                    made.refused.insert(id, why);
+                }
+            }
+        }
+        let more = raise::make(&built.api, &wave, until).await;
+        made.names.extend(more.names);
+        made.refused.extend(more.refused);
+        let peers: BTreeSet<PodId> = asked.into_values().flatten().collect();
+        let peers: BTreeSet<PodId> =
+            peers.into_iter().filter(|id| made.names.values().any(|made| made == id)).collect();
+        for (id, why) in addresses(built, &peers, &mut known, until).await? {
+            let name = built.names.get(&id).cloned().unwrap_or_default();
+            made.names.remove(&name);
+            made.refused.insert(id, why);
+        }
+    }
+    raise::settle(&built.api, made, until).await
+}
+
+/// Who cannot be told yet where the others are, and which.
+fn lacking(all: &BTreeMap<PodId, Option<Described>>) -> BTreeMap<PodId, BTreeSet<PodId>> {
+    let of = |described: &Described| -> BTreeSet<PodId> {
+        described.peers.iter().filter(|(_, address)| address.is_none()).map(|(peer, _)| peer.clone()).collect()
+    };
+    let all = all.iter().filter_map(|(id, described)| Some((id.clone(), of(described.as_ref()?))));
+    all.filter(|(_, peers)| !peers.is_empty()).collect()
+}
+
+/// Waits until these pods have addresses, which are told in `known`; why some will have none.
+async fn addresses(
+    built: &Built,
+    peers: &BTreeSet<PodId>,
+    known: &mut BTreeMap<PodId, Pod>,
+    until: Instant,
+) -> kube::Result<BTreeMap<PodId, String>> {
+    let mut stuck: BTreeMap<PodId, Instant> = BTreeMap::new();
+    let mut lost = BTreeMap::new();
+    loop {
+        let mut now = built.api.now().await?;
+        let mut waits = false;
+        for id in peers.iter().filter(|id| !lost.contains_key(*id)).collect::<Vec<_>>() {
+            let name = built.names.get(id).map(String::as_str).unwrap_or_default();
+            let pod = now.remove(name);
+            let state = pod.as_ref().map(trouble::state);
+            match pod {
+                Some(pod) if built.address_of(id, &pod).is_some() => {
+                    known.insert(id.clone(), pod);
+                    continue;
+                }
+                _ => {}
+            }
+            let since = *stuck.entry(id.clone()).or_insert_with(Instant::now);
+            let is_stuck = !matches!(state, Some(State::Starting(_) | State::Ready));
+            if !is_stuck {
+                stuck.remove(id);
+            }
+            if is_stuck && since.elapsed() >= PATIENCE || Instant::now() >= until {
+                let events = built.api.events().await;
+                lost.insert(id.clone(), trouble::tell(name, state.as_ref(), &events));
+            } else {
+                waits = true;
+            }
+        }
+        if !waits {
+            return Ok(lost);
+        }
+        sleep(LOOK).await;
+    }
+}
+
+/// Makes the Secret with the bootstrap of a pod's proxy, or changes it to what it must be now.
+async fn put(built: &Built, client: &Client, id: &PodId, described: Option<Described>) -> Result<(), String> {
+    let Some(described) = described else { return Ok(()) };
+    let peers: BTreeMap<PodId, IpAddr> =
+        described.peers.iter().filter_map(|(peer, address)| Some((peer.clone(), (*address)?))).collect();
+    let name = built.names.get(id).map(String::as_str).unwrap_or_default();
+    let secret = described.secret(&built.run, name, built.mesh.authority());
+    let secret: Secret = secret.and_then(typed).map_err(|fault| fault.text)?;
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), &built.run.namespace);
+    let until = Instant::now() + SECRET;
+    loop {
+        match secrets.patch(&secret.name_any(), &PatchParams::apply(MANAGER).force(), &Patch::Apply(&secret)).await {
+            Ok(_) => break,
+            Err(error) if passes(&error) && Instant::now() < until => sleep(LOOK).await,
+            Err(error) => return Err(format!("its proxy's Secret: {}", crate::access::explain(&error))),
+        }
+    }
+    built.mesh.told(id, peers);
+    Ok(())
+}
+
+/// The pods of `pods` whose proxies lead to where somebody was, and is not any more.
+pub(crate) fn stale(built: &Built, pods: &[PodId]) -> Vec<PodId> {
+    let moved = |(peer, told): (&PodId, &IpAddr)| built.address(peer).is_some_and(|now| now != *told);
+    let all = pods.iter().filter(|id| built.mesh.peers(id).iter().any(moved));
+    all.cloned().collect()
+}

@@ -1,0 +1,89 @@
+//! Who looks on while trials run: the watches over what changes, and the cluster's own meters.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use hopbench_model::{ClusterSpec, Via};
+use hopbench_testbed::{AgentId, MeteredKind, Route};
+
+use crate::access::Access;
+use crate::built::Built;
+use crate::mesh;
+use crate::meters::{self, Container, Readings, Target};
+use crate::objects::pod::{AGENT, PROGRAM};
+use crate::watch::{Concern, Scope, Watch};
+
+/// How long the watches may take to know what is there.
+const SETTLE: Duration = Duration::from_secs(5);
+
+/// Begins to watch what stands, and the pods of a gateway that others made.
+pub(crate) fn watch(access: &Access, built: &Built) -> Watch {
+    let mut scopes = vec![Scope { namespace: built.run.namespace.clone(), labels: None }];
+    scopes.extend(gateway(&built.spec));
+    let nodes = built.nodes.values().map(|node| node.name.clone()).collect();
+    let watch = Watch::start(access.runtime.handle(), &access.client, &scopes, &nodes);
+    watch.settle(SETTLE);
+    watch
+}
+
+/// Where the pods of the gateway are that the scenario names.
+fn gateway(spec: &ClusterSpec) -> Option<Scope> {
+    let gateway = spec.gateway.as_ref()?;
+    let labels: Vec<String> = gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    Some(Scope { namespace: gateway.namespace.clone()?, labels: Some(labels.join(",")) })
+}
+
+/// What concerns a route.
+pub(crate) fn concern(built: &Built, route: &Route) -> Concern {
+    let namespace = &built.run.namespace;
+    let here = |name: &String| (namespace.clone(), name.clone());
+    let ends = agents(route).filter_map(|agent| built.names.get(built.pod(&agent.0).ok()?));
+    let proxies = mesh::targets(built, route);
+    let of_proxies = proxies.iter().filter_map(|target| target.container.as_ref());
+    let mut namespaces = BTreeSet::from([namespace.clone()]);
+    // Gateways of others have no node of the scenario: what happens there concerns every path that may enter by them.
+    namespaces.extend(gateway(&built.spec).map(|scope| scope.namespace));
+    Concern {
+        pods: ends.map(here).chain(of_proxies.map(|c| (c.namespace.clone(), c.pod.clone()))).collect(),
+        services: built.fronts.iter().filter(|front| front.path == route.path).map(|front| here(&front.name)).collect(),
+        nodes: nodes(built, route).into_iter().map(|(_, node)| node).collect(),
+        namespaces,
+    }
+}
+
+/// What the cluster's meters say of a route's containers and nodes.
+pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Readings {
+    let mut targets = mesh::targets(built, route);
+    for agent in agents(route) {
+        let Ok(pod) = built.pod(&agent.0) else { continue };
+        let (Some(name), Some(node)) = (built.names.get(pod), built.nodes.get(&pod.place.node)) else { continue };
+        let mut add = |what: MeteredKind, container: &str| {
+            let (namespace, pod) = (built.run.namespace.clone(), name.clone());
+            let container = Some(Container { namespace, pod, name: container.to_owned() });
+            targets.push(Target { who: agent.0.clone(), what, node: node.name.clone(), container });
+        };
+        add(MeteredKind::Agent, AGENT);
+        if pod.program.is_some() {
+            add(MeteredKind::Program, PROGRAM);
+        }
+    }
+    let nodes = nodes(built, route).into_iter();
+    targets.extend(nodes.map(|(who, node)| Target { who, what: MeteredKind::Node, node, container: None }));
+    access.runtime.block_on(meters::read(&access.client, built.spec.prometheus.as_ref(), &targets))
+}
+
+fn agents(route: &Route) -> impl Iterator<Item = &AgentId> {
+    let all: BTreeSet<&AgentId> = route.clients.iter().chain(&route.servers).collect();
+    all.into_iter()
+}
+
+/// The route's nodes: their names in the scenario and in the cluster.
+fn nodes(built: &Built, route: &Route) -> Vec<(String, String)> {
+    let of_ends = route.nodes.iter().map(|(_, node)| node);
+    let passed = built.demand.paths.get(&route.path).and_then(|cast| match &cast.path.via {
+        Via::NodePort(node) | Via::Gateway(node) => Some(node),
+        _ => None,
+    });
+    let all: BTreeSet<&String> = of_ends.chain(passed).chain(route.proxies.iter().map(|proxy| &proxy.node)).collect();
+    all.into_iter().filter_map(|name| Some((name.clone(), built.nodes.get(name)?.name.clone()))).collect()
+}

@@ -1,0 +1,67 @@
+//! Agents and ways to them that go while a run is on.
+
+use hopbench_model::Via;
+use hopbench_testbed::{Control, Testbed};
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::DeleteParams;
+
+use crate::common::{cell, eventually, ground, hello, path, plan, spec};
+
+#[test]
+fn an_agent_that_somebody_deletes_is_there_again_for_the_next_trial() {
+    let Some(ground) = ground("a deleted pod") else { return };
+    let spec = spec();
+    let plan = plan(&spec, vec![path("p", "pod@a", "pod@b", Via::ClusterIp)]);
+    let mut cluster = ground.cluster(&spec);
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "p");
+    let route = cluster.route(path, point).unwrap();
+    let server = &route.servers[0];
+    let before = ground.pod(&cluster, &server.0);
+    // A session that stands ends with the pod, without anybody asking.
+    let Control::Forwarded { mut stream, .. } = cluster.control(server).unwrap() else { panic!("not forwarded") };
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).unwrap();
+    let pods: Api<Pod> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let name = before.metadata.name.clone().unwrap();
+    ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
+    let mut bytes = [0; 1];
+    let ended = std::io::Read::read(&mut stream, &mut bytes);
+    assert!(matches!(ended, Ok(0)), "the way to a pod that is gone: {ended:?}");
+    eventually("the pod is gone", || ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none());
+    let again = cluster.route(path, point).unwrap();
+    assert_eq!(again.servers, route.servers);
+    hello(&mut cluster, server).unwrap();
+    let after = ground.pod(&cluster, &server.0);
+    assert_ne!(before.metadata.uid, after.metadata.uid);
+    let namespace = cluster.namespace().unwrap().to_owned();
+    cluster.down();
+    ground.assert_gone(&namespace);
+}
+
+#[test]
+fn a_way_that_is_cut_is_made_again() {
+    let Some(ground) = ground("a cut way") else { return };
+    let spec = spec();
+    let plan = plan(&spec, vec![path("p", "pod@a", "pod@a", Via::Direct)]);
+    let mut cluster = ground.cluster(&spec);
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "p");
+    let route = cluster.route(path, point).unwrap();
+    assert_eq!((route.clients[0].0.as_str(), route.servers[0].0.as_str()), ("pod@a", "pod@a#2"));
+    for _ in 0..3 {
+        hello(&mut cluster, &route.clients[0]).unwrap();
+    }
+    // A token that is not the run's opens nothing.
+    let Control::Forwarded { stream, token } = cluster.control(&route.clients[0]).unwrap() else {
+        panic!("not forwarded")
+    };
+    let other = hopbench_control::secret::Secret::random().unwrap();
+    assert_ne!(other.to_text(), token);
+    let config = hopbench_control::tls::client_config(&other).unwrap();
+    let mut channel = hopbench_control::Channel::open_forwarded(stream, config).unwrap();
+    let until = hopbench_sys::clock::now() + 10_000_000_000;
+    let answer = channel.send(&"hello").and_then(|()| channel.receive_until::<serde_json::Value>(until));
+    assert!(answer.is_err(), "{answer:?}");
+    cluster.down();
+}

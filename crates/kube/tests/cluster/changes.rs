@@ -1,0 +1,132 @@
+//! What changes while a run is on is told to the routes that it concerns, and to no others.
+
+use hopbench_kube::Cluster;
+use hopbench_model::Via;
+use hopbench_testbed::{Route, Testbed};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::core::v1::{Pod, Service};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::{Api, ResourceExt};
+use serde_json::{Value, json};
+
+use crate::common::{Ground, cell, eventually, ground, path, plan, spec};
+
+/// What a restricted pod looks like that does nothing.
+fn idle() -> Value {
+    json!({
+        "terminationGracePeriodSeconds": 0,
+        "automountServiceAccountToken": false,
+        "securityContext": {"runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [{
+            "name": "idle",
+            "image": "hopbench.test/busybox:1",
+            "imagePullPolicy": "Never",
+            "command": ["sleep", "600"],
+            "ports": [{"name": "agent", "containerPort": 7474}],
+            "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
+        }],
+    })
+}
+
+/// Waits for a sentence; all that were said until then.
+fn wait_for(cluster: &mut Cluster, route: &Route, words: &[&str]) -> Vec<String> {
+    let mut said = Vec::new();
+    eventually(&format!("{words:?}"), || {
+        said.extend(cluster.changes(route).unwrap());
+        said.iter().any(|text| words.iter().all(|word| text.contains(word)))
+    });
+    said
+}
+
+fn create<K>(ground: &Ground, cluster: &Cluster, object: Value) -> Api<K>
+where
+    K: kube::Resource<Scope = k8s_openapi::NamespaceResourceScope, DynamicType = ()>
+        + Clone
+        + std::fmt::Debug
+        + serde::Serialize
+        + serde::de::DeserializeOwned,
+{
+    let api: Api<K> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let object: K = serde_json::from_value(object).unwrap();
+    ground.access.ask("create", api.create(&PostParams::default(), &object)).unwrap();
+    api
+}
+
+#[test]
+fn a_pod_that_joins_a_service_and_one_that_leaves_are_told_to_their_route() {
+    let Some(ground) = ground("changes") else { return };
+    let spec = spec();
+    let paths = vec![path("svc", "pod@a", "pod@b", Via::ClusterIp), path("other", "pod@a", "pod@c", Via::Direct)];
+    let plan = plan(&spec, paths);
+    let mut cluster = ground.cluster(&spec);
+    cluster.up(&plan).unwrap();
+    let (svc, point) = cell(&plan, "svc");
+    let through = cluster.route(svc, point).unwrap();
+    let (other, point) = cell(&plan, "other");
+    let direct = cluster.route(other, point).unwrap();
+
+    // A quiet time: what was before the first question is not told again.
+    cluster.changes(&through).unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(cluster.changes(&through).unwrap(), Vec::<String>::new());
+
+    // Somebody scales what is behind the Service.
+    let services: Api<Service> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let service = ground.access.ask("services", services.list(&ListParams::default())).unwrap().items.remove(0);
+    let selector = service.spec.as_ref().unwrap().selector.clone().unwrap();
+    let joined = json!({"metadata": {"name": "joined", "labels": selector}, "spec": idle()});
+    let pods: Api<Pod> = create(&ground, &cluster, joined);
+    let gained = format!("the Service {} gained joined: 2 instead of 1 endpoints", service.name_any());
+    wait_for(&mut cluster, &through, &[&gained]);
+    ground.access.ask("delete", pods.delete("joined", &DeleteParams::default())).unwrap();
+    wait_for(&mut cluster, &through, &["lost joined", "1 instead of 2"]);
+
+    // The server of one route goes: the other one does not care.
+    let server = direct.servers[0].clone();
+    let name = cluster.pod(&server).unwrap().to_owned();
+    ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
+    eventually("the pod is gone", || ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none());
+    assert_eq!(cluster.changes(&through).unwrap(), Vec::<String>::new());
+    let (other, point) = cell(&plan, "other");
+    let direct = cluster.route(other, point).unwrap();
+    ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
+    let said = wait_for(&mut cluster, &direct, &[&format!("pod {name}"), "was removed"]);
+    assert!(said.iter().any(|text| text.contains("is being deleted")), "{said:?}");
+    let namespace = cluster.namespace().unwrap().to_owned();
+    cluster.down();
+    ground.assert_gone(&namespace);
+}
+
+#[test]
+fn what_scales_pods_in_the_namespace_is_told() {
+    let Some(ground) = ground("scalers") else { return };
+    let spec = spec();
+    let plan = plan(&spec, vec![path("p", "pod@a", "pod@b", Via::Direct)]);
+    let mut cluster = ground.cluster(&spec);
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "p");
+    let route = cluster.route(path, point).unwrap();
+    cluster.changes(&route).unwrap();
+    let labels = json!({"app": "web"});
+    let deployment = json!({
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": idle()},
+        },
+    });
+    let deployments: Api<Deployment> = create(&ground, &cluster, deployment);
+    wait_for(&mut cluster, &route, &["the Deployment web was added with 1 replicas"]);
+    let scaled = Patch::Merge(json!({"spec": {"replicas": 3}}));
+    ground.access.ask("scale", deployments.patch("web", &PatchParams::default(), &scaled)).unwrap();
+    wait_for(&mut cluster, &route, &["the Deployment web was scaled from 1 to 3 replicas"]);
+    let scaler = json!({
+        "metadata": {"name": "web"},
+        "spec": {"maxReplicas": 5, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
+    });
+    let _: Api<HorizontalPodAutoscaler> = create(&ground, &cluster, scaler);
+    wait_for(&mut cluster, &route, &["the autoscaler web was added; it scales Deployment web"]);
+    cluster.down();
+}

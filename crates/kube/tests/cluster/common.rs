@@ -1,0 +1,179 @@
+//! A cluster to test on, plans in few words, and what is left afterwards.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hopbench_control::Channel;
+use hopbench_control::secret::Secret;
+use hopbench_control::tls::client_config;
+use hopbench_kube::{Access, Cluster, labels};
+use hopbench_model::{
+    Cell, ClusterNode, ClusterSpec, EngineKind, Fault, Job, MeshMode, MeshProvider, MeshSpec, PLAN_SCHEMA, Pacing,
+    Path, Place, Plan, PodNetwork, Point, Schedule, ServerSpec, TestbedSpec, Timing, Via,
+};
+use hopbench_testbed::{AgentId, Control, Testbed};
+use hopbench_wire::{FromAgent, Hello, PROTOCOL, ToAgent};
+use k8s_openapi::api::core::v1::{Namespace, Pod};
+use kube::Api;
+use kube::api::ListParams;
+
+/// One test at a time: each has the cluster for itself.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// The cluster, for one test.
+pub(crate) struct Ground {
+    kubeconfig: PathBuf,
+    pub(crate) access: Access,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// The cluster, or `None`, which is said.
+pub(crate) fn ground(test: &str) -> Option<Ground> {
+    let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(kubeconfig) = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty()) else {
+        let required = std::env::var("HOPBENCH_REQUIRE_CLUSTER").is_ok_and(|said| said == "1");
+        assert!(!required, "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
+        println!("SKIP {test}: HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
+        return None;
+    };
+    let kubeconfig = PathBuf::from(kubeconfig);
+    let access = Access::open_file(Some(&kubeconfig), None).unwrap();
+    Some(Ground { kubeconfig, access, _alone: alone })
+}
+
+impl Ground {
+    pub(crate) fn access(&self) -> Access {
+        Access::open_file(Some(&self.kubeconfig), None).unwrap()
+    }
+
+    pub(crate) fn cluster(&self, spec: &ClusterSpec) -> Cluster {
+        Cluster::new(spec, None).by(self.access())
+    }
+
+    /// The pod of an agent, as the API server says it.
+    pub(crate) fn pod(&self, cluster: &Cluster, agent: &str) -> Pod {
+        let agent = AgentId(agent.to_owned());
+        let pods: Api<Pod> = Api::namespaced(self.access.client.clone(), cluster.namespace().unwrap());
+        self.access.ask("a pod", pods.get(cluster.pod(&agent).unwrap())).unwrap()
+    }
+
+    /// Asserts that nothing of a run is left anywhere.
+    pub(crate) fn assert_gone(&self, namespace: &str) {
+        let run = namespace.strip_prefix("hopbench-").unwrap();
+        let ours = ListParams::default().labels(&labels::of_run(run));
+        let namespaces: Api<Namespace> = Api::all(self.access.client.clone());
+        let pods: Api<Pod> = Api::all(self.access.client.clone());
+        let left = self.access.ask("namespaces", namespaces.list(&ours)).unwrap().items;
+        assert!(left.is_empty(), "{left:?}");
+        let left = self.access.ask("pods", pods.list(&ours)).unwrap().items;
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+/// The first of a plan's paths that has this name, with its first point.
+pub(crate) fn cell<'a>(plan: &'a Plan, path: &str) -> (&'a Path, &'a Point) {
+    (plan.paths.iter().find(|known| known.name == path).unwrap(), &plan.points[0])
+}
+
+pub(crate) fn place(text: &str) -> Place {
+    let (kind, node) = text.split_once('@').unwrap();
+    let (network, runtime) = kind.split_once('+').map_or((kind, None), |(network, runtime)| (network, Some(runtime)));
+    Place { network: network.into(), node: node.into(), runtime: runtime.map(str::to_owned) }
+}
+
+pub(crate) fn path(name: &str, from: &str, to: &str, via: Via) -> Path {
+    Path {
+        name: name.into(),
+        from: place(from),
+        to: place(to),
+        via,
+        clients: 1,
+        backends: 1,
+        mesh: MeshMode::None,
+        variant: None,
+    }
+}
+
+pub(crate) fn point(workload: &str) -> Point {
+    let job = Job {
+        workload: workload.into(),
+        params: serde_json::Value::Null,
+        schedule: Schedule::Closed,
+        engine: EngineKind::Epoll,
+        connections: 1,
+        threads: 1,
+        pacing: Pacing::Sleep,
+        client_cpus: None,
+        server_cpus: None,
+        timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
+        seed: 1,
+    };
+    let server = ServerSpec { program: ServerSpec::AGENT.into(), request: "/".into(), response_bytes: None };
+    Point { workload: workload.into(), point: BTreeMap::new(), job, server }
+}
+
+pub(crate) fn plan(spec: &ClusterSpec, paths: Vec<Path>) -> Plan {
+    Plan {
+        schema: PLAN_SCHEMA.into(),
+        name: "test".into(),
+        testbed: TestbedSpec::Kubernetes(Box::new(spec.clone())),
+        cells: (0..paths.len()).map(|path| Cell { path, point: 0 }).collect(),
+        paths,
+        points: vec![point("rr")],
+        rounds: 1,
+        baseline: None,
+        seed: 1,
+    }
+}
+
+pub(crate) fn spec() -> ClusterSpec {
+    let node = |name: &str| ClusterNode { name: name.into(), node: None, labels: BTreeMap::new(), zone: None };
+    let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
+    ClusterSpec {
+        context: None,
+        image: std::env::var("HOPBENCH_CLUSTER_IMAGE").unwrap_or_else(|_| hopbench_kube::image::default_tag()),
+        pull_policy: "Never".into(),
+        nodes: ["a", "b", "c"].map(node).into(),
+        networks: BTreeMap::from([("overlay".to_owned(), overlay)]),
+        runtimes: BTreeMap::new(),
+        servers: BTreeMap::new(),
+        patch: None,
+        mesh: MeshSpec { provider: MeshProvider::Envoy, image: "none".into(), revision: None },
+        gateway: None,
+        prometheus: None,
+        network_policy: false,
+        start_timeout_ns: 60_000_000_000,
+    }
+}
+
+/// What an agent says of itself in a control session.
+pub(crate) fn hello(cluster: &mut Cluster, agent: &AgentId) -> Result<Hello, Fault> {
+    let Control::Forwarded { stream, token } = cluster.control(agent)? else { panic!("not forwarded") };
+    let secret: Secret = token.parse().unwrap();
+    let mut channel = Channel::open_forwarded(stream, client_config(&secret).unwrap()).unwrap();
+    let ours = Hello {
+        protocol: PROTOCOL,
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: "unknown".into(),
+        boot_id: String::new(),
+        machine: BTreeMap::new(),
+    };
+    let until = hopbench_sys::clock::now() + 10_000_000_000;
+    let failed = |e: hopbench_control::ChannelError| Fault::measuring(format!("{agent}: {e}"));
+    channel.send(&ToAgent::Hello(ours)).map_err(failed)?;
+    match channel.receive_until(until).map_err(failed)? {
+        Some(FromAgent::Hello(hello)) => Ok(hello),
+        other => panic!("{agent}: {other:?}"),
+    }
+}
+
+/// Waits until something is so, at most 30 s.
+pub(crate) fn eventually(what: &str, mut is: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(30), "{what}: not after 30 s");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}

@@ -1,0 +1,40 @@
+//! What is said of the cluster that the tests made.
+
+use hopbench_kube::doctor::{Finding, State, examine};
+use hopbench_model::{MeshProvider, PrometheusSpec};
+
+use crate::common::{ground, spec};
+
+#[test]
+fn the_cluster_is_told_as_it_is() {
+    let Some(ground) = ground("doctor") else { return };
+    let mut spec = spec();
+    let lines = examine(&ground.access, &spec);
+    let of = |name: &str| -> Finding { lines.iter().find(|(known, ..)| *known == name).expect(name).2.clone() };
+    for (name, needed_for, finding) in &lines {
+        assert!(!finding.found.is_empty() && !needed_for.is_empty(), "{name}");
+        assert_eq!(finding.state == State::Works, finding.remedy.is_empty(), "{name}: {finding:?}");
+    }
+    assert!(of("cluster").found.starts_with("Kubernetes v1.34."), "{lines:?}");
+    let nodes = of("nodes");
+    assert!(nodes.found.starts_with("n1: v1.34.") && nodes.found.contains("\nn3: "), "{nodes:?}");
+    assert_eq!(of("zones"), Finding { state: State::Works, found: "z1: n1, n2; z2: n3".into(), remedy: String::new() });
+    assert_eq!(of("rights").found, "all");
+    assert_eq!(of("image").state, State::Works, "{:?}", of("image"));
+    assert_eq!(of("pod security").state, State::Works);
+    assert_eq!(of("RuntimeClasses").found, "gvisor, overlay");
+    let meters = of("meters");
+    assert!(meters.found.contains("cadvisor of n1: ") && meters.found.contains("kubelet of n1: "), "{meters:?}");
+    // It runs as a process of the node, and tells its mode to nobody else.
+    assert_eq!(of("kube-proxy").state, State::Limited);
+    assert_eq!(of("Prometheus").found, "found monitoring/prometheus:9090");
+
+    let (namespace, name) = ("monitoring".to_owned(), "prometheus".to_owned());
+    spec.prometheus = Some(PrometheusSpec::Service { namespace, name, port: 9090 });
+    spec.mesh.provider = MeshProvider::Linkerd;
+    spec.image = "hopbench.test/absent:1".into();
+    let lines = examine(&ground.access, &spec);
+    let of = |name: &str| -> Finding { lines.iter().find(|(known, ..)| *known == name).expect(name).2.clone() };
+    assert_eq!(of("Prometheus").found, "monitoring/prometheus:9090 knows the nodes");
+    assert_eq!((of("mesh").state, of("image").state), (State::Missing, State::Missing));
+}

@@ -1,0 +1,124 @@
+//! Pods that do not get ready: the cluster's own words, on the paths concerned only.
+
+use std::collections::BTreeMap;
+
+use hopbench_kube::{Cluster, labels};
+use hopbench_model::{ClusterSpec, PodNetwork, Via};
+use hopbench_testbed::Testbed;
+use k8s_openapi::api::core::v1::{Namespace, ResourceQuota};
+use kube::Api;
+use kube::api::PostParams;
+use serde_json::{Value, json};
+
+use crate::common::{Ground, cell, eventually, ground, hello, path, plan, spec};
+
+/// A network kind whose agents are patched so.
+fn patched(spec: &mut ClusterSpec, name: &str, agent: &Value) {
+    let mut container = json!({"name": "agent"});
+    container.as_object_mut().unwrap().extend(agent.as_object().unwrap().clone());
+    let patch = json!({"spec": {"containers": [container]}});
+    spec.networks.insert(name.to_owned(), PodNetwork { patch: Some(patch), ..PodNetwork::default() });
+}
+
+#[test]
+fn what_keeps_pods_from_starting_is_told_and_the_others_go_on() {
+    let Some(ground) = ground("pods in trouble") else { return };
+    let mut spec = spec();
+    patched(&mut spec, "huge", &json!({"resources": {"requests": {"cpu": "1000"}}}));
+    patched(&mut spec, "absent", &json!({"image": "hopbench.test/absent:1"}));
+    let pulled = json!({"image": "registry.invalid/absent:1", "imagePullPolicy": "IfNotPresent"});
+    patched(&mut spec, "pulled", &pulled);
+    patched(&mut spec, "crashing", &json!({"args": ["serve", "--no-such-flag"]}));
+    let kinds = ["huge", "absent", "pulled", "crashing"];
+    let mut paths = vec![path("fine", "pod@a", "pod@b", Via::Direct)];
+    paths.extend(kinds.map(|kind| path(kind, "pod@a", &format!("{kind}@b"), Via::Direct)));
+    let plan = plan(&spec, paths);
+    let mut cluster = ground.cluster(&spec);
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "fine");
+    let route = cluster.route(path, point).unwrap();
+    hello(&mut cluster, &route.servers[0]).unwrap();
+    let told = BTreeMap::from(kinds.map(|kind| {
+        let (path, point) = cell(&plan, kind);
+        (kind, cluster.route(path, point).unwrap_err().text)
+    }));
+    for (kind, parts) in [
+        ("huge", &["huge@b: pod huge-b is not ready: Unschedulable: 0/3 nodes are available", "Insufficient cpu"][..]),
+        ("absent", &["ErrImageNeverPull", "hopbench kube image"]),
+        ("pulled", &["registry.invalid/absent:1", "ImagePull", "name an image"]),
+        ("crashing", &["pod crashing-b is not ready", "code 2", "--no-such-flag"]),
+    ] {
+        for part in parts {
+            assert!(told[kind].contains(part), "{kind}: `{part}` is not in: {}", told[kind]);
+        }
+    }
+    let namespace = cluster.namespace().unwrap().to_owned();
+    drop(cluster);
+    ground.assert_gone(&namespace);
+}
+
+/// A namespace that somebody made for a run, with what they want of it.
+fn prepared(ground: &Ground, run: &str, more: &[(&str, &str)]) -> String {
+    let all = [labels::MANAGED_BY, (labels::RUN, run)];
+    let labels: BTreeMap<&str, &str> = all.into_iter().chain(more.iter().copied()).collect();
+    let name = hopbench_kube::names::namespace(run);
+    let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": name, "labels": labels}})).unwrap();
+    let namespaces: Api<Namespace> = Api::all(ground.access.client.clone());
+    ground.access.ask("a namespace", namespaces.create(&PostParams::default(), &namespace)).unwrap();
+    name
+}
+
+#[test]
+fn a_quota_is_told_with_its_words() {
+    let Some(ground) = ground("a quota") else { return };
+    let namespace = prepared(&ground, "quota00000", &[]);
+    let quotas: Api<ResourceQuota> = Api::namespaced(ground.access.client.clone(), &namespace);
+    let quota: ResourceQuota =
+        serde_json::from_value(json!({"metadata": {"name": "few"}, "spec": {"hard": {"pods": "2"}}})).unwrap();
+    ground.access.ask("a quota", quotas.create(&PostParams::default(), &quota)).unwrap();
+    eventually("the quota is counted", || {
+        let quota = ground.access.ask("the quota", quotas.get("few")).unwrap();
+        quota.status.is_some_and(|status| status.hard.is_some_and(|hard| !hard.is_empty()))
+    });
+    let spec = spec();
+    let paths = ["a", "b", "c"].map(|node| path(node, &format!("pod@{node}"), &format!("pod@{node}"), Via::Direct));
+    let plan = plan(&spec, paths.into());
+    let mut cluster = Cluster::new(&spec, None).by(ground.access()).named("quota00000");
+    // Which two pods there is room for is chance: one path may have both.
+    let told = match cluster.up(&plan) {
+        Err(fault) => fault.text,
+        Ok(()) => {
+            let routes = plan.paths.iter().map(|path| cluster.route(path, &plan.points[0]));
+            let faults: Vec<String> = routes.filter_map(|route| Some(route.err()?.text)).collect();
+            assert_eq!(faults.len(), 2);
+            faults.join("\n")
+        }
+    };
+    for part in ["the cluster takes no pod pod-", "exceeded quota: few", "limited: pods=2", "have it raised"] {
+        assert!(told.contains(part), "`{part}` is not in: {told}");
+    }
+    drop(cluster);
+    ground.assert_gone(&namespace);
+}
+
+#[test]
+fn what_pod_security_refuses_is_told_and_the_others_go_on() {
+    let Some(ground) = ground("pod security") else { return };
+    let enforced = [("pod-security.kubernetes.io/enforce", "restricted")];
+    let namespace = prepared(&ground, "security00", &enforced);
+    let spec = spec();
+    let plan =
+        plan(&spec, vec![path("pods", "pod@a", "pod@b", Via::Direct), path("host", "host@a", "pod@b", Via::Direct)]);
+    let mut cluster = Cluster::new(&spec, None).by(ground.access()).named("security00");
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "pods");
+    let route = cluster.route(path, point).unwrap();
+    hello(&mut cluster, &route.clients[0]).unwrap();
+    let (path, point) = cell(&plan, "host");
+    let told = cluster.route(path, point).unwrap_err().text;
+    for part in ["host@a: the cluster takes no pod host-a", "violates PodSecurity \"restricted", "host namespaces"] {
+        assert!(told.contains(part), "`{part}` is not in: {told}");
+    }
+    drop(cluster);
+    ground.assert_gone(&namespace);
+}

@@ -1,0 +1,63 @@
+//! What is asked of a path's servers: who answers, and what proxies take the traffic for.
+
+use std::collections::BTreeSet;
+
+use hopbench_model::{Job, MeshMode, Plan, Point, ServerSpec};
+
+use crate::{App, Exposed, Protocol};
+
+/// Who answers, and what proxies take the connections for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Offer {
+    /// Who answers.
+    pub app: App,
+    /// What proxies take the connections for.
+    pub protocol: Protocol,
+}
+
+impl Offer {
+    /// Everything that a server can be asked for, in the order of the ports that Services and gateways have for it.
+    pub const ALL: [Self; 3] = [
+        Self { app: App::Agent, protocol: Protocol::Tcp },
+        Self { app: App::Agent, protocol: Protocol::Http },
+        Self { app: App::Program, protocol: Protocol::Http },
+    ];
+
+    /// What a job asks of this server.
+    pub fn of(job: &Job, server: &ServerSpec) -> Self {
+        let app = if server.is_agent() { App::Agent } else { App::Program };
+        // A server program speaks nothing else.
+        let http = job.workload == "http" || app == App::Program;
+        Self { app, protocol: if http { Protocol::Http } else { Protocol::Tcp } }
+    }
+
+    /// What the points of the path at this position ask for through proxies; everything where a plan has no cells.
+    pub fn of_path(plan: &Plan, path: usize) -> BTreeSet<Self> {
+        if plan.cells.is_empty() {
+            return BTreeSet::from(Self::ALL);
+        }
+        let points = plan.cells.iter().filter(|cell| cell.path == path).filter_map(|cell| plan.points.get(cell.point));
+        let proxied = points.filter(|point| !point.job.bypasses_proxies());
+        proxied.map(|Point { job, server, .. }| Self::of(job, server)).collect()
+    }
+
+    /// Its position in [`Offer::ALL`].
+    pub fn position(self) -> usize {
+        Self::ALL.iter().position(|offer| *offer == self).unwrap_or_default()
+    }
+
+    /// Its word in the names of routes and ports: `agent-tcp`.
+    pub fn word(self) -> &'static str {
+        ["agent-tcp", "agent-http", "program-http"][self.position()]
+    }
+
+    /// The port that stands for it in a mode that passes a sidecar.
+    pub fn exposed(self, mode: MeshMode) -> u16 {
+        Exposed { app: self.app, protocol: self.protocol, mode }.port()
+    }
+
+    /// The port of a gateway for it.
+    pub fn gateway(self) -> u16 {
+        [7474, 7475, 80][self.position()]
+    }
+}

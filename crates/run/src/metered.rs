@@ -1,0 +1,201 @@
+//! What others metered around a trial: kubelets, cAdvisor, Prometheus. They read when they like, so that each figure is of
+//! a window of its own.
+
+mod compare;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hopbench_model::{MeteredCost, Nanos, Record, SECOND, Warning, WarningKind};
+use hopbench_testbed::{Metered, MeteredKind};
+
+pub(crate) use compare::{Own, disagree};
+
+/// Of a meter's window at least this share must have had load for its CPU to be the load's.
+const MOSTLY_LOAD: f64 = 0.5;
+/// Both edges of a window that is as good as the trial's are within this share of its length. At constant load the CPU
+/// time differs by twice that at most, which is less than two meters of one thing may differ.
+const CLOSE: f64 = 0.05;
+/// Less than this of a window is no throttling that a figure could show.
+const THROTTLED: f64 = 0.001;
+
+/// When there was load, in seconds from the start of the trial's window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Load {
+    /// When the load of the trial before ended: what was metered until then may be that one's.
+    pub(crate) quiet_since_s: f64,
+    /// When this trial's began.
+    pub(crate) began_s: f64,
+    /// Length of the window.
+    pub(crate) window_s: f64,
+}
+
+impl Load {
+    /// Of a trial whose window began at `started` and was so long; `quiet_since` and `started` are since 1970 UTC.
+    pub(crate) fn new(quiet_since: Duration, started: Duration, warmup_ns: Nanos, window_ns: Nanos) -> Self {
+        Self {
+            quiet_since_s: since(started, quiet_since),
+            began_s: -(warmup_ns as f64) / SECOND as f64,
+            window_s: window_ns as f64 / SECOND as f64,
+        }
+    }
+
+    /// How much of a window had load, s.
+    fn inside(&self, cost: &MeteredCost) -> f64 {
+        let (start, end) = (cost.starts_at_s, cost.starts_at_s + cost.window_s);
+        (end.min(self.window_s) - start.max(self.began_s)).max(0.0)
+    }
+}
+
+/// Seconds from one moment to another; negative where the other came first.
+fn since(from: Duration, to: Duration) -> f64 {
+    to.as_secs_f64() - from.as_secs_f64()
+}
+
+/// What was metered between two readings, for the trial whose window began at `started`; and why of some nothing is
+/// known, by setting.
+pub(crate) fn costs(
+    before: &[Metered],
+    after: &[Metered],
+    started: Duration,
+) -> (Vec<MeteredCost>, BTreeMap<String, String>) {
+    let (mut out, mut unavailable) = (Vec::new(), BTreeMap::new());
+    for end in after {
+        let same = |start: &&Metered| (&start.who, start.what, start.source) == (&end.who, end.what, end.source);
+        match before
+            .iter()
+            .find(same)
+            .ok_or("it did not know it before the trial")
+            .and_then(|start| cost(start, end, started))
+        {
+            Ok(cost) => out.push(cost),
+            Err(why) => {
+                let name = format!("metered_{}_{} {}", end.source, word(end.what), end.who);
+                unavailable.insert(name, format!("unavailable: {why}"));
+            }
+        }
+    }
+    (out, unavailable)
+}
+
+fn word(kind: MeteredKind) -> &'static str {
+    match kind {
+        MeteredKind::Proxy => "proxy",
+        MeteredKind::Agent => "agent",
+        MeteredKind::Program => "program",
+        MeteredKind::Node => "node",
+    }
+}
+
+fn cost(start: &Metered, end: &Metered, started: Duration) -> Result<MeteredCost, &'static str> {
+    let window_s = since(start.at, end.at);
+    if window_s <= 0.0 {
+        return Err("it read nothing new between the start of the trial and its end");
+    }
+    let grown = |before: u64, after: u64| after.checked_sub(before).map(|ns| ns as f64 / SECOND as f64);
+    let cpu_s = grown(start.cpu_ns, end.cpu_ns).ok_or("its counters began anew: it was started again")?;
+    let mut figures = BTreeMap::from([("cpu_s".to_owned(), cpu_s), ("cores".to_owned(), cpu_s / window_s)]);
+    figures.extend(end.memory_bytes.map(|bytes| ("memory_bytes".to_owned(), bytes as f64)));
+    let throttled = start.throttled_ns.zip(end.throttled_ns).and_then(|(before, after)| grown(before, after));
+    figures.extend(throttled.map(|seconds| ("throttled_s".to_owned(), seconds)));
+    Ok(MeteredCost {
+        who: end.who.clone(),
+        what: word(end.what).to_owned(),
+        source: end.source.to_owned(),
+        window_s,
+        starts_at_s: since(started, start.at),
+        figures,
+    })
+}
+
+/// The CPU of something under the trial's load, as another metered it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnderLoad {
+    /// `cores`, `metered_window_s`, `metered_load_s`, `memory_bytes`; with `cpu_s` where the window is as good as the
+    /// trial's.
+    pub figures: BTreeMap<String, f64>,
+    /// Whose it is, and of which window.
+    pub source: String,
+}
+
+/// What something used under the trial's load: its CPU time over the time in the meter's window in which there was load.
+/// What it did without load counts, too, so that this is the more rather than the less. Of several meters the one whose
+/// window had the most load in it counts.
+///
+/// # Errors
+/// Why nobody's reading can say it, in a sentence; `None`: nobody metered it.
+pub(crate) fn under_load(
+    costs: &[MeteredCost],
+    what: MeteredKind,
+    who: &str,
+    load: &Load,
+) -> Option<Result<UnderLoad, String>> {
+    let share = |cost: &MeteredCost| load.inside(cost) / cost.window_s;
+    let all = costs.iter().filter(|cost| cost.what == word(what) && cost.who == who);
+    let cost = all.max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let (load_s, MeteredCost { source, window_s, starts_at_s, .. }) = (load.inside(cost), cost);
+    let window = format!("{source}'s window of {window_s:.1} s began {:.1} s before the trial's", -starts_at_s);
+    if *starts_at_s < load.quiet_since_s {
+        return Some(Err(format!("{window}, while the trial before was on; longer trials are metered")));
+    }
+    if share(cost) < MOSTLY_LOAD {
+        return Some(Err(format!("{window} and had load for {load_s:.1} s only; longer trials are metered")));
+    }
+    let cpu_s = cost.figures.get("cpu_s").copied().unwrap_or(0.0);
+    let mut figures = BTreeMap::from(
+        [("cores", cpu_s / load_s), ("metered_window_s", *window_s), ("metered_load_s", load_s)]
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
+    let near = |edge: f64| edge.abs() <= CLOSE * load.window_s;
+    if near(*starts_at_s) && near(starts_at_s + window_s - load.window_s) {
+        figures.insert("cpu_s".to_owned(), cpu_s);
+    }
+    figures.extend(cost.figures.get("memory_bytes").map(|bytes| ("memory_bytes".to_owned(), *bytes)));
+    Some(Ok(UnderLoad { figures, source: format!("by {source}: {window} and had load for {load_s:.1} s") }))
+}
+
+/// Containers that were held back by their CPU limits.
+pub(crate) fn throttled(costs: &[MeteredCost]) -> Vec<Warning> {
+    let held = costs.iter().filter_map(|cost| {
+        let seconds = cost.figures.get("throttled_s").filter(|s| **s > THROTTLED * cost.window_s)?;
+        Some(Warning::new(
+            WarningKind::EnvironmentChanged,
+            format!(
+                "the CPU limit of the {} {} held it back for {seconds:.2} s of {:.1} s ({})",
+                cost.what, cost.who, cost.window_s, cost.source
+            ),
+            "raise its CPU limit, or take the figures as those of the limit",
+        ))
+    });
+    held.collect()
+}
+
+/// Puts what was metered of the server program, which no agent sees, in the place of what the servers' agents spent, who
+/// only look on.
+pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &Load) {
+    let costs = &record.cost.metered;
+    let each: Option<Vec<Result<UnderLoad, String>>> =
+        servers.iter().map(|server| under_load(costs, MeteredKind::Program, server, load)).collect();
+    let Some(each) = each.filter(|each| !each.is_empty()) else {
+        record.cost.server.clear();
+        record.settings.insert("server_program".to_owned(), "unavailable: nobody metered it".to_owned());
+        return;
+    };
+    record.cost.server.clear();
+    match each.into_iter().collect::<Result<Vec<UnderLoad>, String>>() {
+        Err(why) => {
+            record.settings.insert("server_program".to_owned(), format!("unavailable: {why}"));
+        }
+        Ok(each) => {
+            for name in ["cores", "cpu_s", "memory_bytes"] {
+                let all: Option<Vec<f64>> = each.iter().map(|one| one.figures.get(name).copied()).collect();
+                record.cost.server.extend(all.map(|all| (name.to_owned(), all.iter().sum())));
+            }
+            let sources: Vec<String> = each.into_iter().map(|one| one.source).collect();
+            record.settings.insert("server_program".to_owned(), sources.join("; "));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

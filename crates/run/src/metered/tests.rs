@@ -1,0 +1,177 @@
+use super::*;
+use crate::sample;
+
+const S: u64 = SECOND;
+
+fn reading(who: &str, source: &'static str, at_s: u64, cpu_s: f64, throttled_s: Option<f64>) -> Metered {
+    Metered {
+        who: who.to_owned(),
+        what: MeteredKind::Proxy,
+        source,
+        at: Duration::from_secs(1_000_000 + at_s),
+        cpu_ns: (cpu_s * S as f64) as u64,
+        memory_bytes: Some(5_000_000),
+        throttled_ns: throttled_s.map(|s| (s * S as f64) as u64),
+    }
+}
+
+/// The window began 100 s after an arbitrary moment.
+const STARTED: Duration = Duration::from_secs(1_000_100);
+
+fn one(start: (u64, f64), end: (u64, f64)) -> MeteredCost {
+    let (mut costs, unavailable) = costs(
+        &[reading("p", "kubelet", start.0, start.1, None)],
+        &[reading("p", "kubelet", end.0, end.1, None)],
+        STARTED,
+    );
+    assert_eq!((costs.len(), unavailable.len()), (1, 0));
+    costs.remove(0)
+}
+
+/// Warm-up of 2 s, a window of 60 s, and nothing before for long.
+const LOAD: Load = Load { quiet_since_s: -50.0, began_s: -2.0, window_s: 60.0 };
+
+fn cores(cost: MeteredCost, load: &Load) -> Result<BTreeMap<String, f64>, String> {
+    under_load(&[cost], MeteredKind::Proxy, "p", load).unwrap().map(|found| found.figures)
+}
+
+#[test]
+fn a_cost_is_of_the_meters_own_window() {
+    let cost = one((95, 10.0), (170, 40.0));
+    assert_eq!((cost.window_s, cost.starts_at_s), (75.0, -5.0));
+    assert_eq!(cost.figures["cpu_s"], 30.0);
+    assert_eq!(cost.figures["cores"], 0.4);
+    assert_eq!(cost.figures["memory_bytes"], 5e6);
+    assert!(!cost.figures.contains_key("throttled_s"));
+}
+
+#[test]
+fn what_was_not_read_twice_is_not_known() {
+    let before = [reading("stale", "kubelet", 90, 1.0, None), reading("again", "kubelet", 90, 9.0, None)];
+    let after = [
+        reading("stale", "kubelet", 90, 1.0, None),
+        reading("again", "kubelet", 150, 1.0, None),
+        reading("new", "kubelet", 150, 1.0, None),
+        // The other one's reading is no reading of this one.
+        reading("stale", "prometheus", 150, 1.0, None),
+    ];
+    let (costs, why) = costs(&before, &after, STARTED);
+    assert_eq!(costs, []);
+    assert!(why["metered_kubelet_proxy stale"].contains("read nothing new"), "{why:?}");
+    assert!(why["metered_kubelet_proxy again"].contains("started again"), "{why:?}");
+    assert!(why["metered_kubelet_proxy new"].contains("did not know it"), "{why:?}");
+    assert!(why["metered_prometheus_proxy stale"].contains("did not know it"), "{why:?}");
+}
+
+#[test]
+fn cores_under_load_are_of_the_time_in_which_there_was_load() {
+    // Half a core from 98 s to 160 s, and nothing else: 31 s of CPU, however much idle time the meter's window has.
+    for (start, end) in [(97, 161), (90, 172), (98, 160)] {
+        let figures = cores(one((start, 7.0), (end, 38.0)), &LOAD).unwrap();
+        assert_eq!((figures["cores"], figures["metered_load_s"]), (0.5, 62.0), "from {start} to {end}");
+        assert_eq!(figures["metered_window_s"], (end - start) as f64);
+    }
+    // A meter whose last reading came in the middle of the window saw a part of the load.
+    assert_eq!(cores(one((90, 7.0), (130, 23.0)), &LOAD).unwrap()["cores"], 0.5);
+}
+
+#[test]
+fn the_cpu_time_is_the_trials_only_where_the_window_is() {
+    let has = |start, end| cores(one((start, 1.0), (end, 31.0)), &LOAD).unwrap().contains_key("cpu_s");
+    assert!(has(100, 160) && has(98, 163) && has(97, 157));
+    assert!(!has(96, 160), "4 s of 60 too early");
+    assert!(!has(100, 164) && !has(104, 160));
+}
+
+#[test]
+fn a_window_with_little_load_or_anothers_says_nothing() {
+    let why = cores(one((40, 0.0), (165, 30.0)), &Load { quiet_since_s: -90.0, ..LOAD }).unwrap_err();
+    assert!(why.contains("had load for 62.0 s only"), "{why}");
+    let why = cores(one((95, 0.0), (165, 30.0)), &Load { quiet_since_s: -3.0, ..LOAD }).unwrap_err();
+    assert!(why.contains("while the trial before was on"), "{why}");
+    assert!(under_load(&[one((95, 0.0), (165, 30.0))], MeteredKind::Agent, "p", &LOAD).is_none());
+    assert!(under_load(&[one((95, 0.0), (165, 30.0))], MeteredKind::Proxy, "q", &LOAD).is_none());
+}
+
+#[test]
+fn the_meter_whose_window_has_the_most_load_counts() {
+    let before = [reading("p", "kubelet", 90, 0.0, None), reading("p", "prometheus", 98, 0.0, None)];
+    let after = [reading("p", "kubelet", 172, 30.0, None), reading("p", "prometheus", 162, 31.0, None)];
+    let found = under_load(&costs(&before, &after, STARTED).0, MeteredKind::Proxy, "p", &LOAD).unwrap().unwrap();
+    assert!(found.source.starts_with("by prometheus"), "{}", found.source);
+    assert_eq!(found.figures["cores"], 0.5);
+}
+
+#[test]
+fn throttling_inside_the_window_is_told() {
+    let held = |before, after| {
+        let (start, end) = (reading("p", "kubelet", 95, 1.0, before), reading("p", "kubelet", 165, 30.0, after));
+        throttled(&costs(&[start], &[end], STARTED).0)
+    };
+    let told = held(Some(3.0), Some(4.5));
+    assert_eq!(told[0].kind, WarningKind::EnvironmentChanged);
+    assert_eq!(told[0].detail, "the CPU limit of the proxy p held it back for 1.50 s of 70.0 s (kubelet)");
+    assert_eq!(held(Some(3.0), Some(3.0)), []);
+    assert_eq!(held(Some(3.0), Some(3.05)), [], "less than a thousandth");
+    assert_eq!(held(None, Some(3.0)), []);
+}
+
+/// Whether two meters with these windows and cores contradict each other.
+fn told(a: (f64, f64, f64), b: (f64, f64, f64)) -> Option<String> {
+    let cost = |(starts_at_s, window_s, cores): (f64, f64, f64), source: &str| MeteredCost {
+        who: "p".to_owned(),
+        what: "proxy".to_owned(),
+        source: source.to_owned(),
+        window_s,
+        starts_at_s,
+        figures: [("cores".to_owned(), cores)].into(),
+    };
+    disagree(&[cost(a, "kubelet"), cost(b, "prometheus")], &[], 60.0).pop().map(|warning| warning.detail)
+}
+
+#[test]
+fn meters_of_one_thing_and_time_that_differ_are_told() {
+    let text = told((0.0, 60.0, 1.0), (0.0, 60.0, 0.84)).unwrap();
+    assert_eq!(text, "the proxy p used 1.00 cores by kubelet over 60 s, and 0.84 cores by prometheus over 60 s");
+    assert_eq!(told((0.0, 60.0, 1.0), (0.0, 60.0, 0.86)), None, "within 15 %");
+    assert_eq!(told((0.0, 60.0, 0.1), (0.0, 60.0, 0.06)), None, "too little to matter");
+    assert_eq!(told((0.0, 29.0, 1.0), (0.0, 29.0, 0.1)), None, "too short");
+    assert_eq!(told((0.0, 60.0, 1.0), (20.0, 60.0, 0.1)), None, "of two times");
+    // A sixth of the time is not common: that may be all the difference.
+    assert_eq!(told((0.0, 60.0, 1.0), (10.0, 50.0, 0.7)), None);
+    assert!(told((0.0, 60.0, 1.0), (10.0, 50.0, 0.6)).is_some());
+}
+
+#[test]
+fn what_was_seen_here_is_a_meter_too() {
+    let cost = MeteredCost {
+        who: "a".to_owned(),
+        what: "node".to_owned(),
+        source: "kubelet".to_owned(),
+        window_s: 62.0,
+        starts_at_s: -1.0,
+        figures: [("cores".to_owned(), 3.0)].into(),
+    };
+    let own = |what, cores| [Own { what, who: "a".to_owned(), cores }];
+    assert_eq!(disagree(std::slice::from_ref(&cost), &own("node", 2.9), 60.0), []);
+    assert_eq!(disagree(std::slice::from_ref(&cost), &own("agent", 1.0), 60.0), [], "of something else");
+    let told = disagree(&[cost], &own("node", 2.0), 60.0);
+    assert!(told.len() == 1 && told[0].detail.contains("2.00 cores by hopbench itself over 60 s"), "{told:?}");
+}
+
+#[test]
+fn a_program_that_only_others_meter_is_the_servers_cost() {
+    let mut record = sample::record(&[]);
+    record.cost.server.insert("cores".to_owned(), 0.01);
+    let program =
+        |who: &str| MeteredCost { who: who.to_owned(), what: "program".to_owned(), ..one((97, 0.0), (161, 31.0)) };
+    record.cost.metered = vec![program("server"), program("server#2")];
+    let servers = ["server".to_owned(), "server#2".to_owned()];
+    of_program(&mut record, &servers, &LOAD);
+    assert_eq!(record.cost.server["cores"], 1.0);
+    assert!(record.settings["server_program"].contains("by kubelet"));
+    record.cost.metered.pop();
+    of_program(&mut record, &servers, &LOAD);
+    assert!(record.cost.server.is_empty(), "one of two is not all");
+    assert_eq!(record.settings["server_program"], "unavailable: nobody metered it");
+}

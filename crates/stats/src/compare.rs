@@ -1,0 +1,7 @@
+//! Whether two figures differ, how surely, and what would have been overlooked.
+
+mod evidence;
+mod judge;
+
+pub use evidence::{Evidence, paired, unpaired};
+pub use judge::{Comparison, Question, Test, Verdict, judge, noise_floor};

@@ -1,0 +1,191 @@
+//! How often comparisons err, and what they find.
+
+use std::time::Instant;
+
+use hopbench_stats::{Evidence, Question, Random, Verdict, judge, paired, pooled_percentile, unpaired};
+
+use super::noise::{Noise, heavy, normal};
+use super::tell;
+
+fn plain(evidence: Evidence) -> Question {
+    Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution: 0.0 }
+}
+
+fn called(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Higher | Verdict::Lower)
+}
+
+/// A path and a baseline that share what their rounds have, and differ by a factor.
+fn pairs(noise: Noise, rounds: usize, factor: f64, random: &mut Random) -> Vec<(f64, f64)> {
+    let shared = noise.effects(rounds, random);
+    let (a, b) = (noise.cell(rounds, random), noise.cell(rounds, random));
+    let one = |((a, b), shared): ((f64, f64), f64)| (factor * a * shared.exp(), b * shared.exp());
+    a.into_iter().zip(b).zip(shared).map(one).collect()
+}
+
+/// Both with a noise of 2 %.
+fn quiet(rounds: usize, factor: f64, tails: fn(&mut Random) -> f64, random: &mut Random) -> Vec<(f64, f64)> {
+    let mut one = |level: f64| level * (0.02 * tails(random)).exp();
+    (0..rounds).map(|_| (one(100.0 * factor), one(100.0))).collect()
+}
+
+#[test]
+fn the_same_thing_twice_is_told_apart_in_at_most_5_percent() {
+    tell("| A/A called, % | 3 | 5 | 7 | 8 | 12 | 20 rounds |");
+    for noise in [Noise::Window, Noise::HeavyRounds, Noise::SlowRounds, Noise::SkewedRounds, Noise::Persistent] {
+        let mut random = Random::new(23);
+        let (mut line, mut sum) = (format!("| {noise:?} |"), 0.0);
+        for rounds in [3, 5, 7, 8, 12, 20] {
+            let cells = 1000;
+            let found = (0..cells).filter(|seed| {
+                let evidence = paired(&pairs(noise, rounds, 1.0, &mut random), *seed).unwrap();
+                called(judge(&[plain(evidence)])[0].verdict)
+            });
+            let share = found.count() as f64 / cells as f64;
+            sum += share / 6.0;
+            line += &format!(" {:.1} |", 100.0 * share);
+            // 1000 comparisons know 5 % to 0.7 %.
+            assert!(share <= 0.062, "{noise:?}, {rounds} rounds: {share}");
+        }
+        assert!((0.015..=0.05).contains(&sum), "{noise:?}: {sum} on average: a test that calls nothing is none");
+        tell(&line);
+    }
+}
+
+#[test]
+fn a_difference_of_5_percent_is_found_through_2_percent_of_noise() {
+    tell("| 5 % found through 2 %, % | 3 | 4 | 5 | 6 | 7 | 8 | 10 | 12 rounds |");
+    for (name, tails) in [("Normal", normal as fn(&mut Random) -> f64), ("Heavy", heavy)] {
+        let mut random = Random::new(5);
+        let mut line = format!("| {name} |");
+        for rounds in [3, 4, 5, 6, 7, 8, 10, 12] {
+            let found = (0..1000).filter(|seed| {
+                let evidence = paired(&quiet(rounds, 1.05, tails, &mut random), *seed).unwrap();
+                judge(&[plain(evidence)])[0].verdict == Verdict::Higher
+            });
+            let share = found.count() as f64 / 1000.0;
+            line += &format!(" {:.1} |", 100.0 * share);
+            assert!(rounds < 8 || share >= 0.95, "{name}, {rounds} rounds: {share}");
+        }
+        tell(&line);
+    }
+}
+
+#[test]
+fn of_many_comparisons_few_of_the_called_are_false() {
+    let mut random = Random::new(31);
+    for (rounds, truly) in [(5, 0), (10, 0), (5, 20), (10, 20)] {
+        let (mut false_share, mut any, mut found) = (0.0, 0, 0);
+        let runs = 100;
+        for run in 0..runs {
+            // 60 cells, of which some are truly 8 % dearer.
+            let one = |cell: u64, random: &mut Random| {
+                let factor = if cell < truly { 1.08 } else { 1.0 };
+                plain(paired(&quiet(rounds, factor, normal, random), run * 100 + cell).unwrap())
+            };
+            let questions: Vec<Question> = (0..60).map(|cell| one(cell, &mut random)).collect();
+            let said: Vec<bool> = judge(&questions).iter().map(|found| called(found.verdict)).collect();
+            let all = said.iter().filter(|said| **said).count();
+            let right = said[..truly as usize].iter().filter(|said| **said).count();
+            false_share += (all - right) as f64 / all.max(1) as f64 / runs as f64;
+            any += usize::from(all > 0);
+            found += right;
+        }
+        tell(&format!(
+            "| 60 cells, {truly} differ by 8 %, {rounds} rounds | false {:.1} % | found {found} of {} |",
+            100.0 * false_share,
+            truly * runs
+        ));
+        assert!(false_share <= 0.075, "{rounds} rounds, {truly}: {false_share}");
+        if truly == 0 {
+            assert!(any <= 11, "in {any} of {runs} runs something was called");
+        } else {
+            assert!(rounds < 10 || found as u64 >= truly * runs * 95 / 100, "{found}");
+        }
+    }
+}
+
+#[test]
+fn what_could_have_been_seen_is_seen_in_about_80_percent() {
+    for rounds in [4usize, 6, 8, 12, 20] {
+        let mut random = Random::new(9);
+        let mut seen = Vec::new();
+        for seed in 0..400 {
+            let evidence = paired(&quiet(rounds, 1.0, normal, &mut random), seed).unwrap();
+            if let Verdict::NoDifference { could_have_seen: Some(share) } = judge(&[plain(evidence)])[0].verdict {
+                seen.push(share);
+            }
+        }
+        let typical = hopbench_stats::summary::median(&seen).unwrap();
+        let found = (0..400).filter(|seed| {
+            let evidence = paired(&quiet(rounds, 1.0 + typical, normal, &mut random), *seed).unwrap();
+            called(judge(&[plain(evidence)])[0].verdict)
+        });
+        let power = found.count() as f64 / 400.0;
+        tell(&format!("| {rounds} rounds could have seen {:.1} % | seen in {:.1} % |", 100.0 * typical, 100.0 * power));
+        assert!((0.68..=0.92).contains(&power), "{rounds} rounds, {typical}: {power}");
+    }
+}
+
+#[test]
+fn unpaired_sets_hold_their_ratio_and_err_seldom() {
+    tell("| unpaired: rounds | interval holds, % | A/A called, % | 5 % found, % |");
+    for (n, m) in [(3, 3), (5, 5), (6, 6), (8, 8), (8, 15), (20, 20)] {
+        let mut random = Random::new(13);
+        let mut set = |n: usize, level: f64, spread: f64| {
+            (0..n).map(|_| level * (0.02 * spread * heavy(&mut random)).exp()).collect::<Vec<_>>()
+        };
+        let cells = 600;
+        let (mut held, mut wrong, mut right) = (0, 0, 0);
+        for seed in 0..cells {
+            // The second scatters more than the first.
+            let same = unpaired(&set(n, 100.0, 1.0), &set(m, 100.0, 1.5), seed).unwrap();
+            held += usize::from(same.interval.is_some_and(|interval| interval.contains(1.0)));
+            wrong += usize::from(called(judge(&[plain(same)])[0].verdict));
+            let other = unpaired(&set(n, 105.0, 1.0), &set(m, 100.0, 1.0), seed).unwrap();
+            right += usize::from(judge(&[plain(other)])[0].verdict == Verdict::Higher);
+        }
+        let share = |count: usize| count as f64 / cells as f64;
+        tell(&format!(
+            "| {n}, {m} | {:.1} | {:.1} | {:.1} |",
+            100.0 * share(held),
+            100.0 * share(wrong),
+            100.0 * share(right)
+        ));
+        assert!((0.925..=0.985).contains(&share(held)), "{n}, {m}: {}", share(held));
+        assert!(share(wrong) <= 0.065, "{n}, {m}: {}", share(wrong));
+        assert!(n < 8 || share(right) > 0.95, "{n}, {m}: {}", share(right));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test of how long it takes, in a crate that knows no clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// 10 000 records with 10 000 resamples; the time is what an issue asks for, so it is told, and bounded loosely.
+#[test]
+fn ten_thousand_records_are_compared_in_seconds() {
+    let mut random = Random::new(2);
+    let cells: Vec<_> = (0..500).map(|_| quiet(20, 1.0, normal, &mut random)).collect();
+    let started = now();
+    let questions: Vec<Question> = cells.iter().map(|pairs| plain(paired(pairs, 1).unwrap())).collect();
+    let said = judge(&questions).iter().filter(|found| called(found.verdict)).count();
+    let compared = started.elapsed();
+    // And a percentile of all rounds of a cell together, with as many resamples.
+    let rounds: Vec<Vec<hopbench_stats::Histogram>> = (0..20)
+        .map(|_| {
+            let mut one = hopbench_stats::Histogram::new();
+            (0..2000).for_each(|_| one.record((1e6 * (0.3 * normal(&mut random)).exp()) as u64));
+            vec![one]
+        })
+        .collect();
+    let started = now();
+    let pooled = pooled_percentile(&rounds, 99.0, 10_000, 1).unwrap();
+    tell(&format!(
+        "| 10 000 records, {said} called | {compared:.2?} | one pooled percentile {:.2?} |",
+        started.elapsed()
+    ));
+    assert!(said <= 5 && pooled.interval.is_some());
+    assert!(compared.as_secs() < 30, "{compared:?}");
+}

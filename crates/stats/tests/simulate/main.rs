@@ -1,0 +1,17 @@
+//! What the methods say of themselves, shown by simulation: seeded, so that each run gives the same numbers, and with bounds
+//! on both sides, so that a method that says too much fails as well as one that says too little.
+//!
+//! `cargo test -p hopbench-stats --test simulate -- --nocapture` prints the tables that METHOD.md quotes.
+
+mod compared;
+mod costs;
+mod held;
+mod noise;
+mod searched;
+mod stopped;
+
+/// Prints a line of a table.
+fn tell(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stdout(), "{line}");
+}

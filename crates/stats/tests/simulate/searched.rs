@@ -1,0 +1,211 @@
+//! Searches on systems whose answer is known.
+
+use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Random, Search, Seen, Usl};
+
+use super::noise::{heavy, normal};
+use super::tell;
+
+/// Searches a system to the end; how many trials it took stands in the trace.
+fn run(search: &mut impl Search, mut value: impl FnMut(f64) -> f64) -> Option<f64> {
+    while let Some(load) = search.next_load() {
+        let value = value(load);
+        search.observe(load, Seen { value, within: true });
+        assert!(search.trace().len() <= 400, "it must end");
+    }
+    match search.outcome() {
+        Outcome::Found { load, .. } => Some(load),
+        _ => None,
+    }
+}
+
+const LEVELS: [f64; 8] = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+
+/// A scaling system, and the level at which it stops growing.
+type System = (&'static str, fn(f64) -> f64);
+
+const SYSTEMS: [System; 6] = [
+    ("USL, contention", |n| Usl { lambda: 900.0, sigma: 0.03, kappa: 0.0 }.at(n)),
+    ("USL, retrograde", |n| Usl { lambda: 900.0, sigma: 0.02, kappa: 0.0005 }.at(n)),
+    ("hard limit", |n| (500.0 * n).min(24_000.0)),
+    ("soft limit", |n| (500.0 * n) / (1.0 + (500.0 * n / 24_000.0).powi(4)).powf(0.25)),
+    ("cliff", |n| if n <= 64.0 { 400.0 * n } else { 9000.0 }),
+    ("flat", |_| 5000.0),
+];
+
+/// The first level of which neither of the next two gives 5 % more.
+fn knee(system: fn(f64) -> f64) -> usize {
+    let more = |at: usize, next: usize| LEVELS.get(next).is_some_and(|n| system(*n) > 1.05 * system(LEVELS[at]));
+    let mut at = 0;
+    while let Some(next) = [at + 1, at + 2].into_iter().find(|next| more(at, *next)) {
+        at = next;
+    }
+    at
+}
+
+#[test]
+fn the_knee_is_found_within_one_step() {
+    tell("| knee | at | noise | exact, % | within a step, % | trials |");
+    for (name, system) in SYSTEMS {
+        let truth = knee(system);
+        for (noise, tails) in [(0.02, normal as fn(&mut Random) -> f64), (0.05, heavy)] {
+            let (mut exact, mut near, mut trials) = (0, 0, 0);
+            let runs = 200;
+            for seed in 0..runs {
+                let mut random = Random::new(seed);
+                let mut search = Knee::new(&LEVELS, 0.05);
+                let found = run(&mut search, |n| system(n) * (noise * tails(&mut random)).exp());
+                let at = found.and_then(|load| LEVELS.iter().position(|level| *level == load));
+                exact += usize::from(at == Some(truth));
+                near += usize::from(at.is_some_and(|at| at.abs_diff(truth) <= 1));
+                trials += search.trace().len();
+            }
+            let share = |count: usize| count as f64 / runs as f64;
+            tell(&format!(
+                "| {name} | {} | {} % | {:.1} | {:.1} | {:.1} |",
+                LEVELS[truth],
+                100.0 * noise,
+                100.0 * share(exact),
+                100.0 * share(near),
+                trials as f64 / runs as f64
+            ));
+            assert!(share(near) >= 0.95, "{name}, {noise}: {}", share(near));
+        }
+    }
+}
+
+/// The share of requests of an M/D/1 queue that wait no longer than `x` services, at a load `rho` (A. K. Erlang, 1909; see
+/// L. Kleinrock, "Queueing Systems", volume 1).
+fn waits_at_most(x: f64, rho: f64) -> f64 {
+    let term = |i: i32| {
+        let y = rho * (x - f64::from(i));
+        let factorial: f64 = (1..=i).map(f64::from).product();
+        (-y).powi(i) / factorial * y.exp()
+    };
+    (1.0 - rho) * (0..=x.floor() as i32).map(term).sum::<f64>()
+}
+
+/// The load of an M/D/1 queue at which `p` of the requests are answered within `services` service times.
+fn theory(services: f64, p: f64) -> f64 {
+    let (mut low, mut high) = (0.01, 0.99);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if waits_at_most(services - 1.0, middle) >= p { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// The 99th percentile of the response times of so many requests of an M/D/1 queue, in service times.
+fn queue(rho: f64, requests: usize, random: &mut Random) -> f64 {
+    let mut wait = 0.0f64;
+    let mut times: Vec<f64> = Vec::with_capacity(requests);
+    for at in 0..requests + 500 {
+        if at >= 500 {
+            times.push(wait + 1.0);
+        }
+        wait = (wait + 1.0 + random.unit().ln() / rho).max(0.0);
+    }
+    let rank = requests * 99 / 100;
+    *times.select_nth_unstable_by(rank, f64::total_cmp).1
+}
+
+#[test]
+fn the_queue_of_the_test_is_erlangs() {
+    // The mean wait of M/D/1 is rho / (2 (1 - rho)) services.
+    for rho in [0.3, 0.7] {
+        let step = 0.001;
+        let mean: f64 = (0..20_000).map(|i| 1.0 - waits_at_most(f64::from(i) * step, rho)).sum::<f64>() * step;
+        assert!((mean / (rho / (2.0 * (1.0 - rho))) - 1.0).abs() < 0.01, "{rho}: {mean}");
+    }
+    let mut random = Random::new(1);
+    let rho = theory(8.0, 0.99);
+    let found = queue(rho, 400_000, &mut random);
+    assert!((found / 8.0 - 1.0).abs() < 0.03, "{found} at {rho}");
+}
+
+#[test]
+fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
+    // 100 us of service, one server: 10 000 a second at most.
+    tell("| slo | limit | theory, /s | within 5 %, % | worst, % | trials |");
+    for services in [4.0, 8.0, 12.0] {
+        let truth = 10_000.0 * theory(services, 0.99);
+        let (mut near, mut worst, mut trials) = (0, 0.0f64, 0);
+        let runs = 100;
+        for seed in 0..runs {
+            let mut random = Random::new(seed);
+            let mut search = Highest::slo(services * 1e5, 500.0, 64_000.0, 0.02);
+            // An overloaded queue grows through the window: its percentile is large, and finite.
+            let found = run(&mut search, |rate| 1e5 * queue(rate / 10_000.0, 10_000, &mut random)).unwrap();
+            let error = (found / truth - 1.0).abs();
+            near += usize::from(error <= 0.05);
+            worst = worst.max(error);
+            trials += search.trace().len();
+        }
+        tell(&format!(
+            "| slo | p99 <= {services} services | {truth:.0} | {:.1} | {:.1} | {:.1} |",
+            100.0 * near as f64 / runs as f64,
+            100.0 * worst,
+            trials as f64 / runs as f64
+        ));
+        assert!(near * 100 >= 95 * runs as usize, "{services}: {near} of {runs}");
+    }
+}
+
+#[test]
+fn a_cpu_ceiling_is_held_within_3_points() {
+    tell("| cpu | noise | within 3 points, % | above the ceiling, % | trials |");
+    for noise in [0.005, 0.015] {
+        let (mut held, mut above, mut trials) = (0, 0, 0);
+        let runs = 300;
+        for seed in 0..runs {
+            let mut random = Random::new(seed);
+            let idle = 0.02 + 0.1 * random.unit();
+            let bend = 0.9 + 0.2 * random.unit();
+            let cpu = |load: f64| (idle + 0.7 * (load / 20_000.0).powf(bend)).min(1.0);
+            let ceiling = 0.6;
+            let mut search = Ceiling::new(ceiling, 200.0, 200_000.0);
+            let found = run(&mut search, |load| (cpu(load) + noise * normal(&mut random)).clamp(0.0, 1.0)).unwrap();
+            held += usize::from((cpu(found) - ceiling).abs() <= 0.03);
+            above += usize::from(cpu(found) > ceiling);
+            trials += search.trace().len();
+        }
+        let share = |count: usize| 100.0 * count as f64 / runs as f64;
+        tell(&format!(
+            "| cpu | {} points | {:.1} | {:.1} | {:.1} |",
+            100.0 * noise,
+            share(held),
+            share(above),
+            trials as f64 / runs as f64
+        ));
+        assert!(share(held) >= 97.0 && share(above) <= 15.0, "{noise}: {} {}", share(held), share(above));
+    }
+}
+
+#[test]
+fn a_shaped_links_rate_is_found_within_2_percent() {
+    // A token bucket and its queue take 30 ms of the rate; a trial lasts 3 s. One trial in 30 loses something to neighbours.
+    tell("| lossless | rounds | within 2 %, % | worst, % | trials |");
+    for rounds in [1, 3] {
+        let (mut near, mut worst, mut trials) = (0, 0.0f64, 0);
+        let runs = 200;
+        for seed in 0..runs {
+            let mut random = Random::new(seed);
+            let link = 2e8 + 7e8 * random.unit();
+            let mut search = Highest::lossless(0.001, 1e7, 1e9, 0.005, rounds);
+            let found = run(&mut search, |rate| {
+                let lost = ((rate - link) * 3.0 - 0.03 * link).max(0.0) / (rate * 3.0);
+                if random.unit() < 1.0 / 30.0 { lost + 0.004 } else { lost + 0.0002 * random.unit() }
+            });
+            let error = (found.unwrap() / link - 1.0).abs();
+            near += usize::from(error <= 0.02);
+            worst = worst.max(error);
+            trials += search.trace().len();
+        }
+        tell(&format!(
+            "| lossless | {rounds} | {:.1} | {:.1} | {:.1} |",
+            100.0 * near as f64 / runs as f64,
+            100.0 * worst,
+            trials as f64 / runs as f64
+        ));
+        assert!(near * 100 >= 97 * runs as usize, "{rounds} rounds: {near} of {runs}");
+    }
+}
