@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Whether the running cluster does what the tests expect of a cluster: pods reach each other in both pod networks,
+# Whether the running cluster does what the tests expect of a cluster: pods reach each other in all pod networks,
 # through a Service and through a NodePort; exec, port-forward and the nodes' figures work; Pod Security is enforced.
 # Leaves nothing behind. Fails at the first that does not hold.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 source "$cluster/hosts.sh"
+source "$cluster/pod-networks.sh"
 
 need_root
 space="cluster-check"
@@ -54,8 +55,10 @@ pod near n1 "" "$SERVE"
 pod far n3 "" "$SERVE"
 pod busy n2 "" "while :; do :; done"
 pod sandboxed n2 gvisor "$SERVE"
-pod overlay-near n1 overlay "$SERVE"
-pod overlay-far n3 overlay "$SERVE"
+for network in "${POD_NETWORKS[@]:1}"; do
+  pod "$network-near" n1 "$network" "$SERVE"
+  pod "$network-far" n3 "$network" "$SERVE"
+done
 kubectl -n "$space" expose pod near --port 80 --target-port 8080 --type NodePort >/dev/null
 kubectl -n "$space" wait --for=condition=Ready pod --all --timeout=60s >/dev/null
 
@@ -65,7 +68,6 @@ expect "pod on n1 reaches pod on n3" "$(get near "$(ip_of far):8080")" far
 service() { kubectl -n "$space" get service near -o jsonpath="$1"; }
 expect "pod reaches ClusterIP" "$(get far "$(service '{.spec.clusterIP}')")" near
 expect "pod reaches itself through ClusterIP" "$(get near "$(service '{.spec.clusterIP}')")" near
-expect "pod on the backend's node reaches ClusterIP" "$(get overlay-near "$(service '{.spec.clusterIP}')")" near
 port=$(service '{.spec.ports[0].nodePort}')
 for node in "${NODES[@]}"; do
   expect "NodePort at $node, entered from this machine" "$(curl -sm 5 "$(address "$node"):$port")" near
@@ -78,6 +80,36 @@ expect "the routed network does not use the VXLAN" "$(vxlan_packets)" "$before"
 expect "overlay pod on n1 reaches overlay pod on n3" "$(get overlay-near "$(ip_of overlay-far):8080")" overlay-far
 at_least "packets through the VXLAN" $(($(vxlan_packets) - before)) 4
 expect "routed pod reaches overlay pod" "$(get far "$(ip_of overlay-near):8080")" overlay-near
+
+# Each kind with each, between the nodes and on one of them.
+near=(near) far=(far)
+for network in "${POD_NETWORKS[@]:1}"; do near+=("$network-near") far+=("$network-far"); done
+ips() { for pod in "$@"; do ip_of "$pod" && echo; done | xargs; }
+near_ips=$(ips "${near[@]}") far_ips=$(ips "${far[@]}")
+get_all() { echo "for ip in $*; do timeout 5 $GET \$ip:8080 || echo \$ip is silent; done"; }
+GET="wget -q -O -"
+for pod in "${near[@]}"; do
+  expect "$pod reaches every pod on n3" "$(in_pod "$pod" sh -c "$(get_all "$far_ips")" | xargs)" "${far[*]}"
+  expect "$pod reaches every pod on its node" "$(in_pod "$pod" sh -c "$(get_all "$near_ips")" | xargs)" "${near[*]}"
+  expect "$pod reaches ClusterIP" "$(get "$pod" "$(service '{.spec.clusterIP}')")" near
+done
+GET="curl -s"
+expect "n1 reaches every pod on n3" "$(on n1 sh -c "$(get_all "$far_ips")" | xargs)" "${far[*]}"
+expect "n1 reaches every pod of its own" "$(on n1 sh -c "$(get_all "$near_ips")" | xargs)" "${near[*]}"
+
+expect "a ptp pod has a route of its own" "$(on n1 ip route show "$(ip_of ptp-near)" | cut -d ' ' -f 2,4)" "dev scope"
+expect "a macvlan pod is on its node's NIC" "$(in_pod macvlan-near cat /sys/class/net/eth0/iflink)" \
+  "$(on n1 cat /sys/class/net/eth0/ifindex)"
+nic_packets() { ip netns exec hbc-fabric cat /sys/class/net/n3-eni/statistics/rx_packets; }
+before=$(nic_packets)
+get eni-near "$(ip_of eni-far):8080" >/dev/null
+at_least "packets through the NIC of the eni pod" $(($(nic_packets) - before)) 4
+kubectl -n "$space" delete pod eni-near >/dev/null
+nic_is_back() { on n1 test -e /sys/class/net/eni0; }
+wait_for "the NIC on its node after the eni pod" 10 "$STATE/n1/containerd.log" nic_is_back
+pod eni-again n1 eni "$SERVE"
+kubectl -n "$space" wait --for=condition=Ready pod/eni-again --timeout=60s >/dev/null
+expect "the next eni pod has the NIC" "$(get far "$(ip_of eni-again):8080")" eni-again
 
 expect "a gVisor pod runs on gVisor's kernel" "$(in_pod sandboxed dmesg | grep -ac "Starting gVisor")" 1
 expect "pod reaches gVisor pod" "$(get near "$(ip_of sandboxed):8080")" sandboxed

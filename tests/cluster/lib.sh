@@ -21,12 +21,20 @@ declare -A NUMBER=([cp]=0 [n1]=1 [n2]=2 [n3]=3)
 FABRIC=10.199.0
 API_SERVER=$FABRIC.10
 SERVICES=10.96.0.0/16
-# Both pod networks, for kube-proxy.
-PODS=10.244.0.0/15
+# The pod networks that are not on the hosts' wire, for kube-proxy.
+PODS=10.244.0.0/14
 
 address() { echo "$FABRIC.$((10 + NUMBER[$1]))"; }
 routed_pods() { echo "10.244.${NUMBER[$1]}.0/24"; }
 overlay_pods() { echo "10.245.${NUMBER[$1]}.0/24"; }
+ptp_pods() { echo "10.246.${NUMBER[$1]}.0/24"; }
+# Pods on the hosts' wire: the one with a NIC of its own, and those that share the node's.
+eni_address() { echo "$FABRIC.$((20 + NUMBER[$1]))"; }
+macvlan_pods() { echo "$FABRIC.$((64 * NUMBER[$1]))/27"; }
+first_macvlan() { echo "$FABRIC.$((64 * NUMBER[$1] + 1))"; }
+last_macvlan() { echo "$FABRIC.$((64 * NUMBER[$1] + 30))"; }
+# By which the node reaches those, and they it.
+macvlan_way() { echo "$FABRIC.$((30 + NUMBER[$1]))"; }
 
 say() { echo "cluster: $*" >&2; }
 

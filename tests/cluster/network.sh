@@ -1,5 +1,5 @@
-# The wires: a bridge in a namespace of its own, a link from there to every host and one to this machine, and a VXLAN
-# between the nodes. Sourced, needs lib.sh.
+# The wires: a bridge in a namespace of its own, a link from there to every host and one to this machine, a VXLAN
+# between the nodes, and the nodes' further NICs. Sourced, needs lib.sh.
 # shellcheck shell=bash
 
 make_network() {
@@ -27,16 +27,24 @@ make_network() {
 make_host_network() {
   local space=hbc-$1
   ip netns add "$space"
-  # Pods of the overlay answer hosts by another way than they were asked.
+  # Pods of the overlay answer hosts by another way than they were asked. Pods on the hosts' wire ask a node for Services,
+  # and must not be told that the backend is a shorter way.
   nsenter --net="/run/netns/$space" sysctl -qw net.ipv4.ip_forward=1 \
-    net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
+    net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 \
+    net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.default.send_redirects=0
   ip -n "$space" link set lo up
   ip -n hbc-fabric link add "$1" type veth peer name eth0 netns "$space"
   ip -n hbc-fabric link set "$1" master fabric up
   ip -n "$space" address add "$(address "$1")/24" dev eth0
   ip -n "$space" link set eth0 up
   ip -n "$space" route add default via "$FABRIC.254"
-  [ "$1" = cp ] || make_vxlan "$1"
+  [ "$1" = cp ] || make_node_links "$1"
+}
+
+make_node_links() {
+  make_vxlan "$1"
+  make_macvlan "$1"
+  make_eni "$1"
 }
 
 # The same for everybody, so that each node knows the others' without asking.
@@ -50,10 +58,28 @@ make_vxlan() {
   ip -n "hbc-$1" link set vxlan0 up
 }
 
-# The way from HOST to the pods on NODE, in both pod networks.
+# Pods that share the node's NIC cannot talk to it, but to one like theirs, which the node has for that: the kubelet's
+# probes need it.
+make_macvlan() {
+  ip -n "hbc-$1" link add macvlan0 link eth0 type macvlan mode bridge
+  # Or it would answer on the wire for the node's other address, too.
+  nsenter --net="/run/netns/hbc-$1" sysctl -qw net.ipv4.conf.macvlan0.arp_ignore=1
+  ip -n "hbc-$1" address add "$(macvlan_way "$1")/32" dev macvlan0
+  ip -n "hbc-$1" link set macvlan0 up
+  ip -n "hbc-$1" route add "$(macvlan_pods "$1")" dev macvlan0 src "$(macvlan_way "$1")"
+}
+
+# A second NIC, which the node leaves alone: it goes into the pod that asks for it, and comes back from there.
+make_eni() {
+  ip -n hbc-fabric link add "$1-eni" type veth peer name eni0 netns "hbc-$1"
+  ip -n hbc-fabric link set "$1-eni" master fabric up
+}
+
+# The way from HOST to the pods on NODE, in every pod network that is not on the hosts' wire.
 reach_pods() {
   local space=hbc-$1 node=$2
   ip -n "$space" route add "$(routed_pods "$node")" via "$(address "$node")"
+  ip -n "$space" route add "$(ptp_pods "$node")" via "$(address "$node")"
   if [ "$1" = cp ]; then
     ip -n "$space" route add "$(overlay_pods "$node")" via "$(address "$node")"
     return

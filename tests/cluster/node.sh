@@ -1,12 +1,11 @@
-# A node: containerd with two pod networks and three runtimes, kubelet, kube-proxy. Sourced, needs lib.sh and hosts.sh.
+# A node: containerd with its pod networks and runtimes, kubelet, kube-proxy. Sourced, needs lib.sh, hosts.sh and
+# pod-networks.sh.
 # shellcheck shell=bash disable=SC2154
 
 # The part of a node that needs no API server.
 start_containerd() {
   local folder=$STATE/$1
-  mkdir -p "$folder/cni/routed" "$folder/cni/overlay"
-  cni_network routed cni0 1500 "$(routed_pods "$1")" >"$folder/cni/routed/10-routed.conflist"
-  cni_network overlay cni1 1450 "$(overlay_pods "$1")" >"$folder/cni/overlay/10-overlay.conflist"
+  write_pod_networks "$1" "$folder/cni"
   containerd_config "$folder" >"$folder/containerd.toml"
   cp "$cluster/addons/runsc.toml" "$folder/runsc.toml"
   start_host "$1"
@@ -30,26 +29,8 @@ start_kubelet() {
   daemon "$1" kube-proxy "$kubernetes/kube-proxy" --config="$folder/kube-proxy.yaml"
 }
 
-cni_network() { # NAME BRIDGE MTU SUBNET
-  cat <<JSON
-{
-  "cniVersion": "0.4.0",
-  "name": "$1",
-  "plugins": [
-    {
-      "type": "bridge", "bridge": "$2", "mtu": $3, "isGateway": true, "hairpinMode": true,
-      "ipam": {
-        "type": "host-local", "dataDir": "/run/cni",
-        "ranges": [[{"subnet": "$4"}]], "routes": [{"dst": "0.0.0.0/0"}]
-      }
-    },
-    {"type": "portmap", "capabilities": {"portMappings": true}}
-  ]
-}
-JSON
-}
-
 containerd_config() {
+  local network
   cat <<TOML
 version = 2
 # It would leave /opt/containerd on the machine.
@@ -64,19 +45,23 @@ state = "/run/containerd"
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
-    conf_dir = "$1/cni/routed"
+    conf_dir = "$1/cni/${POD_NETWORKS[0]}"
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
-  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.overlay]
-    runtime_type = "io.containerd.runc.v2"
-    cni_conf_dir = "$1/cni/overlay"
-    cni_max_conf_num = 1
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runsc]
     runtime_type = "io.containerd.runsc.v1"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runsc.options]
       TypeUrl = "io.containerd.runsc.v1.options"
       ConfigPath = "$1/runsc.toml"
 TOML
+  for network in "${POD_NETWORKS[@]:1}"; do
+    cat <<TOML
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.$network]
+    runtime_type = "io.containerd.runc.v2"
+    cni_conf_dir = "$1/cni/$network"
+    cni_max_conf_num = 1
+TOML
+  done
 }
 
 kubelet_config() {

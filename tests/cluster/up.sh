@@ -7,6 +7,7 @@ source "$cluster/hosts.sh"
 source "$cluster/network.sh"
 source "$cluster/certs.sh"
 source "$cluster/control-plane.sh"
+source "$cluster/pod-networks.sh"
 source "$cluster/node.sh"
 
 node_ready() {

@@ -37,6 +37,8 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Server {
     port: Listening,
+    /// Ports that answer like the first one, but for control sessions.
+    _also: Vec<Listening>,
     /// Ended after the port, which hands connections to it.
     _http: Option<Http>,
 }
@@ -56,12 +58,25 @@ impl Server {
     /// # Errors
     /// A port in use, an address that this machine does not have, no right to either.
     pub fn start(options: &Options) -> Result<Self, Fault> {
+        Self::start_on(options, &[])
+    }
+
+    /// The same, with these ports beside: they take data flows, and no control sessions. Meshes tell by the port what
+    /// their proxies take, and for what.
+    ///
+    /// # Errors
+    /// As [`Server::start`].
+    pub fn start_on(options: &Options, also: &[u16]) -> Result<Self, Fault> {
         let bound = Bound::to(options.listen, FLAGS)?;
+        let beside = |port: &u16| Bound::to(SocketAddr::new(options.listen.ip(), *port), FLAGS);
+        let also: Vec<Bound> = also.iter().map(beside).collect::<Result<_, _>>()?;
         let other = |error: &dyn std::fmt::Display| Fault::environment(format!("cannot start the agent: {error}"));
         let config = tls::server_config(&options.secret).map_err(|e| other(&e))?;
         let shared = Shared::new(options.limits, options.both_ends);
         let http = if options.http { Some(Http::open(&shared).map_err(|e| other(&e))?) } else { None };
         let (runs, gate) = (Arc::clone(&shared.runs), Arc::clone(&shared.gate));
+        let also = also.into_iter().map(|bound| bound.serve(Arc::clone(&runs), Arc::clone(&gate), None));
+        let also = also.collect::<Result<_, _>>()?;
         let sessions = Arc::new(Sessions::default());
         let session = move |stream: TcpStream| {
             let Some(mut seat) = sessions.enter(&stream) else { return };
@@ -76,7 +91,7 @@ impl Server {
             let _ = std::thread::Builder::new().name("hb-control".to_owned()).stack_size(512 * 1024).spawn(body);
         };
         let port = bound.serve(runs, gate, Some(Box::new(session)))?;
-        Ok(Self { port, _http: http })
+        Ok(Self { port, _also: also, _http: http })
     }
 
     /// The address it listens on.

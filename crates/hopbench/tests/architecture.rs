@@ -8,7 +8,9 @@ mod source;
 use std::collections::BTreeSet;
 
 use manifest::Manifest;
-use source::{code, crate_names, crates, read, rust_files, shipped_files, shipped_text, stems};
+use source::{
+    BESIDE, code, crate_names, crates, folder, read, rust_files, shipped_files, shipped_text, stems, workspace,
+};
 
 /// A crate, its tier, and the crates that it may be linked with.
 ///
@@ -27,7 +29,8 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("agent", 3, &["control", "load", "meter", "wire", "model", "sys"]),
     ("run", 3, &["control", "load", "meter", "testbed", "wire", "stats", "model", "sys"]),
     ("report", 3, &["model", "stats"]),
-    ("lab", 3, &["testbed", "mesh", "model", "sys"]),
+    ("lab", 3, &["control", "testbed", "mesh", "model", "sys"]),
+    ("kube", 3, &["control", "testbed", "mesh", "model", "sys"]),
     ("hosts", 3, &["control", "testbed", "wire", "model"]),
     ("scenario", 3, &["load", "model"]),
     ("policy", 3, &["model"]),
@@ -35,12 +38,14 @@ const CRATES: &[(&str, u8, &[&str])] = &[
         "hopbench",
         4,
         &[
-            "agent", "hosts", "lab", "run", "report", "scenario", "policy", "control", "load", "meter", "testbed",
-            "wire", "model", "stats", "sys",
+            "agent", "hosts", "kube", "lab", "run", "report", "scenario", "policy", "control", "load", "meter",
+            "testbed", "wire", "model", "stats", "sys",
         ],
     ),
     // A tool for developers: it drives the binary from outside, like any user.
     ("bench", 4, &["model"]),
+    // A part of the test cluster: a process that the API server asks. Nobody is linked with it.
+    ("test-webhook", 4, &["mesh", "model"]),
 ];
 
 const SIDEWAYS: [(&str, &str); 2] = [("stats", "model"), ("control", "wire")];
@@ -54,6 +59,9 @@ fn tier(krate: &str) -> u8 {
 fn arrows_go_down() {
     let known: BTreeSet<_> = CRATES.iter().map(|(name, ..)| (*name).to_owned()).collect();
     assert_eq!(known, crate_names().into_iter().collect(), "crates with a tier, and crates that are there");
+    let members = BESIDE.iter().map(|(_, path)| format!(", \"{path}\"")).collect::<String>();
+    let members = format!("members = [\"crates/*\"{members}]");
+    assert!(workspace().contains(&members), "the workspace has members that nobody looks at here; not `{members}`");
     for (krate, own, allowed) in CRATES {
         let manifest = Manifest::of(krate);
         for other in Manifest::ours(&manifest.linked) {
@@ -67,11 +75,12 @@ fn arrows_go_down() {
     }
 }
 
-/// `policy` is a peer that proxies talk to, in a process of its own: it is measured, and measures nothing.
+/// `policy` is a peer that proxies talk to, and `test-webhook` one that an API server does, each in a process of its own:
+/// they measure nothing.
 #[test]
 fn no_async_runtime_below_the_conductor() {
     for krate in crate_names() {
-        if ["lab", "kube", "run", "policy", "hopbench"].contains(&krate.as_str()) {
+        if ["lab", "kube", "run", "policy", "hopbench", "test-webhook"].contains(&krate.as_str()) {
             continue;
         }
         let manifest = Manifest::of(&krate);
@@ -86,14 +95,13 @@ fn every_crate_has_the_lints_of_the_workspace() {
     for krate in crate_names() {
         assert!(Manifest::of(&krate).workspace_lints, "{krate}: [lints] workspace = true");
     }
-    let workspace = read(&crates().join("../Cargo.toml"));
-    assert!(workspace.contains("unsafe_code = \"deny\""), "the workspace denies unsafe code");
+    assert!(workspace().contains("unsafe_code = \"deny\""), "the workspace denies unsafe code");
 }
 
 #[test]
 fn only_sys_has_unsafe_code() {
     for krate in crate_names() {
-        let files = rust_files(&crates().join(&krate));
+        let files = rust_files(&folder(&krate));
         let own = crates().join("sys/src");
         for file in files.iter().filter(|file| !file.starts_with(&own)) {
             let code = code(&read(file));
@@ -161,8 +169,10 @@ fn reports_never_measure() {
 
 #[test]
 fn modules_are_files_beside_their_folder() {
-    for file in rust_files(&crates()) {
-        assert!(!file.ends_with("mod.rs"), "{}: write x.rs beside x/", file.display());
+    for krate in crate_names() {
+        for file in rust_files(&folder(&krate)) {
+            assert!(!file.ends_with("mod.rs"), "{}: write x.rs beside x/", file.display());
+        }
     }
 }
 

@@ -111,7 +111,8 @@ fn failed(done: &Finished, words: &[&str]) {
     }
 }
 
-const SHORT: &str = "time: 100ms
+const SHORT: &str = "rounds: 1
+time: 100ms
 warmup: 0s
 paths: {there: host@a -> host@b}
 workloads: {ask: {rr: {size: 1B}}}

@@ -110,10 +110,17 @@ pub(crate) fn attachments(spec: &ClusterSpec, demand: &Demand) -> Result<BTreeMa
     places.map(attachment).collect()
 }
 
-/// What of the pods is beyond `restricted`, by their names; with the level that their namespace has to have.
-pub(crate) fn level(pods: &BTreeMap<PodId, Value>) -> (Level, BTreeMap<String, Vec<String>>) {
+/// What of the pods is beyond `restricted`, by their names, with what others put into them (`more`); and the level that
+/// their namespace has to have.
+pub(crate) fn level(
+    pods: &BTreeMap<PodId, Value>,
+    more: BTreeMap<String, Vec<String>>,
+) -> (Level, BTreeMap<String, Vec<String>>) {
     let beyond = pods.iter().map(|(id, pod)| (id.to_string(), beyond_restricted(pod)));
-    let beyond: BTreeMap<_, _> = beyond.filter(|(_, what)| !what.is_empty()).collect();
+    let mut beyond: BTreeMap<_, _> = beyond.filter(|(_, what)| !what.is_empty()).collect();
+    for (pod, what) in more {
+        beyond.entry(pod).or_default().extend(what);
+    }
     (if beyond.is_empty() { Level::Restricted } else { Level::Privileged }, beyond)
 }
 

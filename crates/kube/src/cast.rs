@@ -22,6 +22,8 @@ pub(crate) struct Cast {
     pub(crate) policy: Option<PodId>,
     /// What its servers are asked for through proxies.
     pub(crate) asks: BTreeSet<Ask>,
+    /// Whether somebody brings the traffic to its sidecars, by its port.
+    pub(crate) intercepted: bool,
 }
 
 /// What a server is asked for through proxies: who answers, as in [`Cast::servers`], and what they take it for.
@@ -94,7 +96,16 @@ impl Cast {
         };
         let asked = path.variant.as_ref().filter(|variant| variant.policy_check || variant.policy_report);
         let policy = asked.filter(|_| path.is_proxied()).map(|_| helper(&path.to.node, Group::Policy(later)));
-        Self { servers: servers.collect(), clients, path: path.clone(), datagrams, gateway, policy, asks }
+        Self {
+            servers: servers.collect(),
+            clients,
+            path: path.clone(),
+            datagrams,
+            gateway,
+            policy,
+            asks,
+            intercepted: !sharing.connects,
+        }
     }
 
     /// The pods whose sidecars take its traffic.

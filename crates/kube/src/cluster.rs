@@ -8,7 +8,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use hopbench_control::secret::Secret;
-use hopbench_model::{ClusterSpec, Fault, Path, Plan, Point, Proof, Via};
+use hopbench_model::{ClusterSpec, Fault, MeshProvider, Path, Plan, Point, Proof, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
 use tokio::time::Instant;
 
@@ -118,7 +118,7 @@ impl Cluster {
         let sidecars = mesh::sidecars(&spec, &demand);
         let ground = Ground { spec: &spec, demand: &demand, nodes: &assigned.nodes, sidecars: &sidecars };
         let attachments = blueprint::attachments(&spec, &demand)?;
-        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run)?);
+        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run)?, mesh::beyond(&spec, &demand));
         for (pod, what) in &beyond {
             self.note(&format!("{pod} needs {}: the run's namespace is {level}", what.join(", ")));
         }
@@ -218,7 +218,9 @@ impl Testbed for Cluster {
         let mut needs = needs::missing(&self.spec, &demand, &survey, &assigned);
         let attached = demand.pods.iter().filter_map(|pod| Attachment::of(&self.spec, &pod.place).ok());
         let relayed = attached.filter_map(|attachment| attachment.runtime_class).any(|class| survey.is_sandbox(&class));
-        let used = [(self.spec.network_policy, "networkpolicies"), (relayed, "pods/exec")];
+        let proxied =
+            self.spec.mesh.provider == MeshProvider::Envoy && demand.paths.values().any(|cast| cast.path.is_proxied());
+        let used = [(self.spec.network_policy, "networkpolicies"), (relayed, "pods/exec"), (proxied, "secrets")];
         let used: Vec<&str> = used.into_iter().filter(|(is, _)| *is).map(|(_, resource)| resource).collect();
         match self.access().and_then(|access| rights::missing(access, &used)) {
             Ok(lacking) if lacking.is_empty() => {}

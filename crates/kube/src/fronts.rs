@@ -46,7 +46,8 @@ pub(crate) fn fronts(demand: &Demand) -> Vec<Front> {
 
 fn sidecars(cast: &Cast, program: Option<&String>) -> BTreeMap<&'static str, u16> {
     let mode = cast.entered();
-    let asks = cast.asks.iter().filter(|ask| mode.has_server() && ask.program.as_ref() == program);
+    let named = mode.has_server() || cast.intercepted && mode.has_client();
+    let asks = cast.asks.iter().filter(|ask| named && ask.program.as_ref() == program);
     asks.map(|ask| (ask.port_name(), ask.offer().exposed(mode))).collect()
 }
 

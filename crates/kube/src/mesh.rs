@@ -7,6 +7,8 @@
 
 mod admin;
 mod envoy;
+mod injected;
+mod linkerd;
 mod listeners;
 mod needs;
 mod posts;
@@ -20,8 +22,8 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{ADMIN, Offer, STATS};
-use hopbench_model::{ClusterSpec, Fault, Point};
+use hopbench_mesh::Offer;
+use hopbench_model::{ClusterSpec, Fault, MeshProvider, Point};
 use hopbench_testbed::{Counters, Gauges, MeteredKind, Proxy, Route, of_proxy};
 use tokio::time::sleep;
 
@@ -83,7 +85,17 @@ impl Mesh {
 
 /// What each pod gets beside its agent.
 pub(crate) fn sidecars(spec: &ClusterSpec, demand: &Demand) -> BTreeMap<PodId, Sidecar> {
-    envoy::sidecars(spec, demand)
+    match spec.mesh.provider {
+        MeshProvider::Envoy => envoy::sidecars(spec, demand),
+        provider => injected::sidecars(provider, spec, demand),
+    }
+}
+
+/// What the mesh itself puts into pods that is beyond `restricted`, by the pods' names.
+pub(crate) fn beyond(spec: &ClusterSpec, demand: &Demand) -> BTreeMap<String, Vec<String>> {
+    let what = injected::beyond(spec.mesh.provider).map(str::to_owned);
+    what.map(|what| demand.sidecars.keys().map(|pod| (pod.to_string(), vec![what.clone()])).collect())
+        .unwrap_or_default()
 }
 
 /// Where the clients of a path connect to because of its mesh or its gateway; `None`: where they would without.
@@ -100,13 +112,13 @@ pub(crate) fn target(built: &Built, cast: &Cast, point: &Point) -> Result<Option
         return Ok(None);
     }
     let ask = Ask { program: program(&point.server), protocol: Offer::of(&point.job, &point.server).protocol };
-    let port = listeners::taken(&built.demand, cast, &ask).ok_or_else(|| nowhere("no proxy takes this"));
+    let port = || listeners::taken(&built.demand, cast, &ask).ok_or_else(|| nowhere("no proxy takes this"));
     if let Some(gateway) = &cast.gateway {
         let address = built.address(gateway).ok_or_else(|| nowhere("its gateway has no address"))?;
-        return Ok(Some(SocketAddr::new(address, port?)));
+        return Ok(Some(SocketAddr::new(address, port()?)));
     }
-    if path.mesh.has_client() {
-        return Ok(Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port?))));
+    if path.mesh.has_client() && !cast.intercepted {
+        return Ok(Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port()?))));
     }
     if let Some(outside) = listeners::outside(built, cast, &ask) {
         return Ok(Some(outside));
@@ -128,7 +140,7 @@ pub(crate) fn proxies(access: &Access, built: &Built, cast: &Cast, servers: &[Po
         // The first question makes it look, and the answer to the second has what it saw.
         ask(built, met).await.ok()?;
         sleep(LOOK).await;
-        let said = hopbench_mesh::gauges(&ask(built, met).await.ok()?).ok()?;
+        let said = injected::gauges(built, &ask(built, met).await.ok()?).ok()?;
         Some((met.pod.clone(), *said.get("upstream_active_connections")?))
     })));
     *built.mesh.warm.lock().unwrap_or_else(PoisonError::into_inner) = open.into_iter().flatten().collect();
@@ -157,7 +169,8 @@ fn is_envoy(met: &Met) -> bool {
 }
 
 async fn ask(built: &Built, met: &Met) -> Result<Vec<u8>, String> {
-    built.mesh.admins.get(built, &met.pod, ADMIN, STATS).await
+    let (port, path) = injected::statistics(built.spec.mesh.provider);
+    built.mesh.admins.get(built, &met.pod, port, path).await
 }
 
 /// What a process of the mesh has counted.
@@ -167,7 +180,7 @@ async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String
         let totals: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&text).map_err(|e| e.to_string())?;
         return Ok(totals.into_iter().filter_map(|(name, value)| Some((name, value.as_u64()?))).collect());
     }
-    let mut counters = hopbench_mesh::counters(&ask(built, met).await?)?;
+    let mut counters = injected::counters(built, met, &ask(built, met).await?)?;
     // Times of connecting are as of an earlier question, each of which makes it bring them up to date.
     for _ in 1..MOST_QUESTIONS {
         let of = |counter: &str| counters.get(counter).copied().unwrap_or(0);
@@ -175,7 +188,7 @@ async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String
             break;
         }
         sleep(LOOK).await;
-        counters = hopbench_mesh::counters(&ask(built, met).await?)?;
+        counters = injected::counters(built, met, &ask(built, met).await?)?;
     }
     Ok(counters)
 }
@@ -215,7 +228,7 @@ pub(crate) fn gauges(access: &Access, built: &Built, route: &Route) -> Result<BT
     let read = join_all(all.iter().map(|met| async move { (met, ask(built, met).await) }));
     let mut gauges = BTreeMap::new();
     for (met, answer) in access.runtime.block_on(read) {
-        let mut said = match answer.and_then(|answer| hopbench_mesh::gauges(&answer)) {
+        let mut said = match answer.and_then(|answer| injected::gauges(built, &answer)) {
             Err(_) if !met.named => continue,
             Err(why) => return Err(silent(built, met, &why)),
             Ok(said) => said,
@@ -236,7 +249,7 @@ fn silent(built: &Built, met: &Met, why: &str) -> Fault {
 pub(crate) fn targets(built: &Built, route: &Route) -> Vec<Target> {
     let target = |met: Met| {
         let container = match met.role {
-            Role::Sidecar => envoy::SIDECAR,
+            Role::Sidecar => injected::container(built.spec.mesh.provider),
             Role::Gateway => envoy::GATEWAY,
             Role::Policy | Role::Telemetry => met.role.word(),
         };
@@ -254,5 +267,11 @@ pub(crate) fn targets(built: &Built, route: &Route) -> Vec<Target> {
 /// What a reader has to know about the proxies.
 pub(crate) fn facts(built: &Built) -> BTreeMap<String, String> {
     let sidecars = built.demand.sidecars.iter();
-    sidecars.map(|(pod, variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name))).collect()
+    let mut facts: BTreeMap<String, String> =
+        sidecars.map(|(pod, variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name))).collect();
+    for pod in built.demand.sidecars.keys() {
+        let found = built.pods.get(pod).and_then(|found| injected::describe(built.spec.mesh.provider, found));
+        facts.extend(found.map(|found| (format!("pod {pod} proxy"), found)));
+    }
+    facts
 }

@@ -151,7 +151,7 @@ mod tests {
         let mut spec = spec();
         let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
         spec.networks.insert("overlay".into(), overlay);
-        let mut proxied = path("proxied", "pod@a", "pod@b", Via::Gateway("b".into()));
+        let proxied = path("proxied", "pod@a", "pod@b", Via::Gateway("b".into()));
         let told = needs(
             &spec,
             vec![

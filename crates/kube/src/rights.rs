@@ -38,13 +38,14 @@ pub const RIGHTS: &[Right] = &[
     right("", "namespaces", &["create", "delete", "get", "list"], false),
     // The owner of all others, and the signs of life in it: also those of other runs.
     right("", "configmaps", &["create", "get", "patch"], true),
-    right("", "secrets", &["create", "patch"], true),
+    right("", "secrets", &["create"], true),
     right("", "services", &["create", "get"], true),
     right("", "pods", &["create", "delete", "deletecollection", "get", "list", "watch"], true),
     right("", "pods/portforward", &["create", "get"], true),
     right("", "events", &["list"], true),
     right("discovery.k8s.io", "endpointslices", &["list"], true),
     Right { only_for: "`network-policy: true`", ..right("networking.k8s.io", "networkpolicies", &["create"], true) },
+    Right { only_for: "sidecars of hopbench's own", ..right("", "secrets", &["patch"], true) },
     // Their ports are not in the pod's network, where a port-forward looks.
     Right { only_for: "agents in gVisor, Kata and the like", ..right("", "pods/exec", &["create", "get"], true) },
     Right { only_for: CHANGES, ..right("", "nodes", &["watch"], false) },

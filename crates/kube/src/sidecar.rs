@@ -1,6 +1,6 @@
 //! What a mesh adds to a pod.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -12,4 +12,6 @@ pub(crate) struct Sidecar {
     pub(crate) volumes: Vec<Value>,
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) annotations: BTreeMap<String, String>,
+    /// Ports on which the agent is to listen beside its own.
+    pub(crate) also: BTreeSet<u16>,
 }

@@ -40,7 +40,8 @@ pub use path::{Path, Place, Via};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec, point_label};
 pub use problem::Problem;
 pub use record::{
-    DISTURBED_SETTING, Cost, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost, RECORD_SCHEMA, Record,
+    Cost, DISTURBED_SETTING, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost,
+    RECORD_SCHEMA, Record,
 };
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
 pub use sweep::{Scale, Sweep};

@@ -35,13 +35,17 @@ pub struct Pooled {
 /// Where rounds have at least 8 intervals, blocks of neighbouring intervals are drawn within each round as well, since
 /// neighbours resemble each other (H. R. Künsch, "The Jackknife and the Bootstrap for General Stationary Observations", The
 /// Annals of Statistics 17(3), 1989; blocks of about the cube root of their number, around the end). What scatters within
-/// rounds is the least that must scatter between them: the larger deviation counts. Of a single round it is all there is,
-/// and the result says so.
+/// rounds is the least that must scatter between them: the wider interval of both is taken. Of a single round it is all there
+/// is, and the result says so.
 #[must_use]
 pub fn pooled_percentile(rounds: &[Vec<Histogram>], p: f64, resamples: usize, seed: u64) -> Option<Pooled> {
-    let cut: Vec<Round> = Round::all(rounds);
-    let value = percentile(&cut.iter().map(|round| round.whole.as_slice()).collect::<Vec<_>>(), p)?;
     let grid = grid(rounds);
+    resampled(&grid, &Round::all(rounds, &grid), p, resamples, seed)
+}
+
+/// The same of rounds that were counted on a grid of values, ns.
+fn resampled(grid: &[u64], cut: &[Round], p: f64, resamples: usize, seed: u64) -> Option<Pooled> {
+    let value = percentile(&cut.iter().map(|round| round.whole.as_slice()).collect::<Vec<_>>(), p)?;
     let value_ns = *grid.get(value)?;
     let log = |at: usize| grid.get(at).map(|ns| ((*ns).max(1) as f64).ln());
     let mut random = Random::new(seed);
@@ -67,12 +71,12 @@ pub fn pooled_percentile(rounds: &[Vec<Histogram>], p: f64, resamples: usize, se
             stddev(&(0..resamples).filter_map(draw).collect::<Vec<_>>())
         })
         .flatten();
-    let degrees = if n > 1 { n - 1 } else { cut[0].intervals.len() / cut[0].block() - 1 };
-    let deviation = match (between, within) {
-        (Some(between), Some(within)) => Some(between.max(within)),
-        (one, other) => one.or(other),
-    };
-    let reach = deviation.zip(student::quantile(degrees, 1.0 - CONFIDENCE)).map(|(deviation, t)| (deviation * t).exp());
+    // What scatters within rounds is known by many blocks, what scatters between them by the rounds alone.
+    let blocks: usize = cut.iter().map(|round| round.intervals.len() / round.block()).sum();
+    let reach =
+        |deviation: Option<f64>, degrees: usize| Some(deviation? * student::quantile(degrees, 1.0 - CONFIDENCE)?);
+    let reaches = [reach(between, n - 1), reach(within, blocks.saturating_sub(n))];
+    let reach = reaches.into_iter().flatten().reduce(f64::max).map(f64::exp);
     let centre = value_ns as f64;
     let interval = reach.map(|reach| Interval { low: centre / reach, high: centre * reach });
     Some(Pooled {
@@ -100,26 +104,29 @@ struct Round {
 
 impl Round {
     /// The rounds that have samples.
-    fn all(rounds: &[Vec<Histogram>]) -> Vec<Self> {
-        let grid = grid(rounds);
-        let up_to = |histogram: &Histogram| {
+    fn all(rounds: &[Vec<Histogram>], grid: &[u64]) -> Vec<Self> {
+        let counted = |histogram: &Histogram| {
             let mut counts = vec![0; grid.len()];
             for bucket in histogram.buckets() {
                 counts[grid.partition_point(|ns| *ns < bucket.high)] = bucket.count;
             }
+            counts
+        };
+        let all = rounds.iter().map(|intervals| Self::of(intervals.iter().map(counted).collect(), grid.len()));
+        all.filter(|round| round.whole.last().is_some_and(|count| *count > 0)).collect()
+    }
+
+    /// Of the samples that each interval has at each of so many places of the grid.
+    fn of(mut intervals: Vec<Vec<u64>>, places: usize) -> Self {
+        for counts in &mut intervals {
             let mut sum = 0;
             counts.iter_mut().for_each(|count| {
                 sum += *count;
                 *count = sum;
             });
-            counts
-        };
-        let one = |intervals: &Vec<Histogram>| {
-            let intervals: Vec<Vec<u64>> = intervals.iter().map(up_to).collect();
-            let whole = (0..grid.len()).map(|at| intervals.iter().map(|counts| counts[at]).sum()).collect();
-            Self { intervals, whole }
-        };
-        rounds.iter().map(one).filter(|round| round.whole.last().is_some_and(|count| *count > 0)).collect()
+        }
+        let whole = (0..places).map(|at| intervals.iter().map(|counts| counts[at]).sum()).collect();
+        Self { intervals, whole }
     }
 
     /// Intervals in a block.
@@ -156,54 +163,4 @@ fn percentile(parts: &[&[u64]], p: f64) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn of(values: &[u64]) -> Histogram {
-        let mut out = Histogram::new();
-        values.iter().for_each(|value| out.record(*value));
-        out
-    }
-
-    #[test]
-    fn equal_rounds_have_no_spread_and_unequal_have_some() {
-        let round = || vec![of(&(1..=1000).map(|i| i * 1000).collect::<Vec<_>>())];
-        let same = pooled_percentile(&[round(), round(), round()], 99.0, 200, 1).unwrap();
-        assert!(same.interval.is_some_and(|i| i.high - i.low < 1.0) && same.rounds == 3, "{same:?}");
-        let slow = vec![of(&(1..=1000).map(|i| i * 1500).collect::<Vec<_>>())];
-        let apart = pooled_percentile(&[round(), slow, round()], 50.0, 200, 1).unwrap();
-        assert!(apart.interval.is_some_and(|i| i.high > 1.1 * i.low), "{apart:?}");
-        assert_eq!(pooled_percentile(&[vec![Histogram::new()]], 50.0, 10, 1), None);
-        assert_eq!(pooled_percentile(&[], 50.0, 10, 1), None);
-    }
-
-    #[test]
-    fn one_round_knows_itself_only_and_says_so() {
-        let intervals = |n: u64| (0..n).map(|i| of(&[1000 + i * 10, 2000 + i * 10, 3000])).collect::<Vec<_>>();
-        let one = pooled_percentile(&[intervals(12)], 50.0, 200, 1).unwrap();
-        assert!(one.within_one_round && one.interval.is_some_and(|i| i.low < i.high), "{one:?}");
-        assert_eq!(pooled_percentile(&[intervals(3)], 50.0, 200, 1).unwrap().interval, None);
-        assert_eq!(pooled_percentile(&[intervals(12)], 50.0, 200, 1), Some(one), "the same seed");
-    }
-
-    proptest! {
-        #[test]
-        fn the_value_is_that_of_the_merged_histogram(
-            rounds in prop::collection::vec(prop::collection::vec(prop::collection::vec(1u64..10_000_000, 1..20), 1..4), 1..6),
-            p in 0.1..100.0f64,
-        ) {
-            let rounds: Vec<Vec<Histogram>> = rounds.iter().map(|r| r.iter().map(|v| of(v)).collect()).collect();
-            let mut merged = Histogram::new();
-            rounds.iter().flatten().for_each(|histogram| merged.merge(histogram));
-            let found = pooled_percentile(&rounds, p, 20, 1).unwrap();
-            let expected = merged.percentile(p);
-            // The upper end of its count, which is within 0.1 %.
-            prop_assert!(found.value_ns >= expected && found.value_ns as f64 <= 1.001 * expected as f64 + 1.0);
-            if let Some(interval) = found.interval {
-                prop_assert!(interval.contains(found.value_ns as f64) || interval.low >= interval.high);
-            }
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use crate::interval::Interval;
 use crate::resample::bootstrap;
+use crate::student;
 use crate::summary::{mean, quantile};
 
 /// Fewest different concurrencies: three parameters pass through any three points, and a fourth can contradict.
@@ -10,6 +11,8 @@ const FEWEST_LEVELS: usize = 4;
 const FEWEST_POINTS: usize = 6;
 /// Resamples of the residuals.
 const RESAMPLES: usize = 1_000;
+/// The normal variable that is exceeded on either side in 5 % of cases together.
+const NORMAL: f64 = 1.959_964;
 /// Rounds of fitting with weights that follow from the fit before.
 const REWEIGHTED: usize = 4;
 
@@ -63,7 +66,8 @@ pub struct UslFit {
 ///
 /// With N / X = (1 + σ (N - 1) + κ N (N - 1)) / λ it is a linear problem with coefficients that are not negative; points are
 /// weighted so that relative distances count. The intervals are those of resampled residuals (B. Efron and R. J. Tibshirani,
-/// "An Introduction to the Bootstrap", 1993, chapter 9), made larger by the root of n / (n - 3) for what the fit took up.
+/// "An Introduction to the Bootstrap", 1993, chapter 9), made larger by the root of n / (n - 3) for what the fit took up, and by Student's t
+/// over the normal quantile for how little so few points know of their noise.
 /// They hold where the law does: a hard limit is no such law, and the fit then says only how far it is off.
 ///
 /// `None` with fewer than 6 points or 4 different concurrencies, with a value that is not finite or not above 0, or a
@@ -81,7 +85,7 @@ pub fn usl(points: &[(f64, f64)], seed: u64) -> Option<UslFit> {
     let residuals: Vec<f64> = points.iter().map(|(n, x)| (x / law.at(*n)).ln()).collect();
     let centre = mean(&residuals)?;
     let count = points.len() as f64;
-    let larger = (count / (count - 3.0)).sqrt();
+    let larger = (count / (count - 3.0)).sqrt() * student::quantile(points.len() - 3, 0.05)? / NORMAL;
     let mut fits = Vec::with_capacity(RESAMPLES);
     bootstrap(points.len(), RESAMPLES, seed, |drawn| {
         let moved = points.iter().zip(drawn);

@@ -24,6 +24,9 @@ struct Flags {
     /// Port number, TCP and UDP; 0 takes a free one
     #[arg(short, long, default_value_t = DEFAULT_PORT)]
     port: u16,
+    /// Ports beside, for data only
+    #[arg(long, value_name = "PORT,...", value_delimiter = ',', hide = true)]
+    also: Vec<u16>,
     /// Answer HTTP requests on the same port: /?size=N, /?delay=5ms, echo, /healthz
     #[arg(long)]
     http: bool,
@@ -88,13 +91,13 @@ impl Subcommand for Serve {
             both_ends: flags.both_ends,
         };
         let server = match flags.bind {
-            Some(bind) => Server::start(&options(bind))?,
+            Some(bind) => Server::start_on(&options(bind), &flags.also)?,
             // A machine without IPv6 has no dual-stack wildcard.
-            None => Server::start(&options(Ipv6Addr::UNSPECIFIED.into())).or_else(|fault| {
+            None => Server::start_on(&options(Ipv6Addr::UNSPECIFIED.into()), &flags.also).or_else(|fault| {
                 if std::path::Path::new("/proc/net/if_inet6").exists() {
                     return Err(fault);
                 }
-                Server::start(&options(std::net::Ipv4Addr::UNSPECIFIED.into()))
+                Server::start_on(&options(std::net::Ipv4Addr::UNSPECIFIED.into()), &flags.also)
             })?,
         };
         say(format_args!(

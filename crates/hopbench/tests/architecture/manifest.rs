@@ -1,6 +1,6 @@
 //! A crate's Cargo.toml, as far as the checks need to understand it.
 
-use super::source::{crates, read};
+use super::source::{folder, read};
 
 /// What a crate depends on.
 #[derive(Debug, Default)]
@@ -14,11 +14,11 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Of the crate in this folder.
+    /// Of a crate.
     pub(crate) fn of(krate: &str) -> Self {
         let mut out = Self::default();
         let mut section = String::new();
-        for line in read(&crates().join(krate).join("Cargo.toml")).lines().map(str::trim) {
+        for line in read(&folder(krate).join("Cargo.toml")).lines().map(str::trim) {
             if let Some(name) = line.strip_prefix('[') {
                 section = name.trim_end_matches(']').to_owned();
                 continue;

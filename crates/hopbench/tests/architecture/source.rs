@@ -9,10 +9,27 @@ pub(crate) fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates' folder").to_owned()
 }
 
-/// The crates' folders by name, sorted.
+/// Crates of the workspace that are not in that folder, with where they are.
+pub(crate) const BESIDE: &[(&str, &str)] = &[("test-webhook", "tests/cluster/webhook")];
+
+/// The folder of a crate.
+pub(crate) fn folder(krate: &str) -> PathBuf {
+    match BESIDE.iter().find(|(name, _)| *name == krate) {
+        Some((_, path)) => crates().join("..").join(path),
+        None => crates().join(krate),
+    }
+}
+
+/// The manifest of the workspace.
+pub(crate) fn workspace() -> String {
+    read(&crates().join("../Cargo.toml"))
+}
+
+/// The names of the crates, sorted: those of their packages without `hopbench-`, and of their folders.
 pub(crate) fn crate_names() -> Vec<String> {
     let mut names: Vec<_> =
         entries(&crates()).iter().filter(|p| p.join("Cargo.toml").exists()).map(|p| stem(p)).collect();
+    names.extend(BESIDE.iter().map(|(name, _)| (*name).to_owned()));
     names.sort();
     names
 }
@@ -37,7 +54,7 @@ pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 /// The Rust files of a crate that are part of what is shipped: not those of modules that exist for tests only.
 pub(crate) fn shipped_files(krate: &str) -> Vec<PathBuf> {
-    let files = rust_files(&crates().join(krate).join("src"));
+    let files = rust_files(&folder(krate).join("src"));
     let for_tests: Vec<PathBuf> = files.iter().flat_map(|file| test_modules(file)).collect();
     files
         .into_iter()

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use hopbench_control::authority::Authority;
 use hopbench_mesh::{ADMIN, Admin, Identity, Proxy, READY, SPIFFE};
-use hopbench_model::{ClusterSpec, Fault, Variant};
+use hopbench_model::{ClusterSpec, Fault, MeshProvider, Variant};
 use serde_json::{Value, json};
 
 use super::listeners;
@@ -108,7 +108,8 @@ pub(crate) struct Described {
 /// What a pod's proxy is to do, as far as is known where the others are; `None`: it has none of ours.
 pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'_>) -> Option<Described> {
     let (roles, variant) = posts::of_pod(&built.demand, pod)?;
-    if !roles.iter().any(|role| matches!(role, Role::Sidecar | Role::Gateway)) {
+    let ours = roles.iter().any(|role| matches!(role, Role::Sidecar | Role::Gateway));
+    if built.spec.mesh.provider != MeshProvider::Envoy || !ours {
         return None;
     }
     let peers = RefCell::new(BTreeMap::new());

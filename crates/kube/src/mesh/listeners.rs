@@ -128,7 +128,8 @@ fn endpoints(built: &Built, cast: &Cast, ask: &Ask, address: Address<'_>) -> Vec
 /// The port at which a server's pod is entered: its sidecar's, or that of whoever answers.
 pub(crate) fn entry(built: &Built, cast: &Cast, ask: &Ask, pod: &PodId) -> u16 {
     let mode = cast.entered();
-    if mode.has_server() { ask.offer().exposed(mode) } else { built.own_port(pod) }
+    let named = mode.has_server() || cast.intercepted && mode.has_client();
+    if named { ask.offer().exposed(mode) } else { built.own_port(pod) }
 }
 
 /// The address that stands for a path's servers, where there is one: of its Service, or outside of the cluster.
@@ -136,7 +137,7 @@ pub(crate) fn outside(built: &Built, cast: &Cast, ask: &Ask) -> Option<SocketAdd
     let front = built.front(&cast.path.name, ask.program.as_ref());
     let mut entry = front.and_then(|front| built.entries.get(&front.name)).cloned();
     if let Some(entry) = &mut entry
-        && cast.entered().has_server()
+        && (cast.entered().has_server() || cast.intercepted)
     {
         (entry.port, entry.node_port) = *entry.sidecars.get(ask.port_name())?;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{ClusterSpec, Path, Point, Via};
+use hopbench_model::{ClusterSpec, MeshProvider, Path, Point, Via};
 use hopbench_testbed::Need;
 
 use crate::cast::Cast;
@@ -35,6 +35,11 @@ pub(crate) fn missing(spec: &ClusterSpec, cast: &Cast) -> Vec<Need> {
         if place.network == "host" {
             let why = format!("{place}: its sidecar would take ports of the node, and everybody could use them");
             add(Need::IMPOSSIBLE, why, "place this end in a pod, or leave `mesh` out");
+        }
+    }
+    if spec.mesh.provider != MeshProvider::Envoy {
+        for (why, remedy) in super::injected::impossible(spec.mesh.provider, cast) {
+            add(Need::IMPOSSIBLE, why, remedy);
         }
     }
     if matches!(path.via, Via::Gateway(_)) && mode.has_client() {

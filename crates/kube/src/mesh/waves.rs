@@ -11,6 +11,7 @@ use kube::{Api, Client, ResourceExt};
 use tokio::time::{Instant, sleep};
 
 use super::envoy::{Described, describe};
+use super::injected::lacking as lacking_sidecar;
 use crate::apply::passes;
 use crate::built::Built;
 use crate::objects::typed;
@@ -86,7 +87,14 @@ pub(crate) async fn pods(
             made.refused.insert(id, why);
         }
     }
-    raise::settle(&built.api, made, until).await
+    let mut raised = raise::settle(&built.api, made, until).await?;
+    for id in wanted.keys() {
+        let pod = built.names.get(id).and_then(|name| raised.pods.get(name));
+        if let Some(why) = pod.and_then(|pod| lacking_sidecar(built, id, pod)) {
+            raised.refused.insert(id.clone(), why);
+        }
+    }
+    Ok(raised)
 }
 
 /// Who cannot be told yet where the others are, and which.

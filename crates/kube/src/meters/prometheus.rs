@@ -46,8 +46,11 @@ pub(super) async fn read(client: &Client, spec: &PrometheusSpec, targets: &[Targ
         found.extend(series(&text)?);
     }
     let read = |target: &Target| {
-        let own = reading(&found, target);
-        own.or_else(|| reading(&found, &Target { container: Some(pod_of(target, targets)?), ..target.clone() }))
+        let of_cgroup = reading(&found, target, true).or_else(|| {
+            let pod = Target { container: Some(pod_of(target, targets)?), ..target.clone() };
+            reading(&found, &pod, true)
+        });
+        of_cgroup.or_else(|| reading(&found, target, false))
     };
     Ok(targets.iter().filter_map(|target| read(target)?.of(target, SOURCE)).collect())
 }
@@ -76,17 +79,15 @@ fn at(url: &str) -> Result<Client, String> {
     Client::try_from(config).map_err(|e| format!("{url}: {e}"))
 }
 
-/// A target's last sample.
-///
-/// Where several jobs scrape the same figure, the one with cgroups is cAdvisor's, and the last one is the freshest.
-fn reading(found: &[Series], target: &Target) -> Option<Reading> {
+/// A target's last sample: of its cgroup, which is cAdvisor's, or of whatever else was scraped.
+fn reading(found: &[Series], target: &Target, of_cgroup: bool) -> Option<Reading> {
     let of_target = found.iter().filter(|series| is_of(series, target));
-    let cpu = of_target
-        .clone()
-        .filter(|series| {
-            series.name == "container_cpu_usage_seconds_total" && matches!(series.label("cpu"), "total" | "")
-        })
-        .max_by_key(|series| (!series.label("id").is_empty(), series.at_ms))?;
+    let is_cpu = |series: &&Series| {
+        let is_whole = matches!(series.label("cpu"), "total" | "");
+        series.name == "container_cpu_usage_seconds_total" && is_whole && series.label("id").is_empty() != of_cgroup
+    };
+    // Where several jobs scrape the same figure, the last one is the freshest.
+    let cpu = of_target.clone().filter(is_cpu).max_by_key(|series| series.at_ms)?;
     let beside = |name: &str| {
         let same = |series: &&Series| {
             series.name == name
@@ -169,10 +170,11 @@ mod tests {
             sample(cpu, &[("id", "/"), ("instance", "n1:10250")], 4_000, 1.0),
             sample(cpu, &[("id", "/"), ("instance", "n2:10250")], 4_000, 2.0),
         ];
-        let read = reading(&found, &target(Some("p"))).unwrap();
+        let read = reading(&found, &target(Some("p")), true).unwrap();
         let expected = Reading { at_ms: 6_000, cpu_s: 1.0, memory_bytes: Some(4096.0), throttled_s: Some(0.5) };
         assert_eq!(read, expected);
-        assert_eq!(reading(&found, &target(None)).unwrap().cpu_s, 2.0);
-        assert_eq!(reading(&found, &target(Some("q"))), None);
+        assert_eq!(reading(&found, &target(Some("p")), false).unwrap().cpu_s, 99.0);
+        assert_eq!(reading(&found, &target(None), true).unwrap().cpu_s, 2.0);
+        assert_eq!(reading(&found, &target(Some("q")), true), None);
     }
 }

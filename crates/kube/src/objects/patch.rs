@@ -2,7 +2,9 @@
 //!
 //! A map is merged field by field, and `null` takes a field away. A list is replaced, unless Kubernetes knows its items
 //! apart by a field (`containers` by `name`); then items are merged one by one. `$patch: delete` takes an item or a map
-//! away, `$patch: replace` takes the patch as it is.
+//! away, `$patch: replace` in a map takes the patch as it is, in an item of a list the list's other items.
+
+use std::collections::BTreeSet;
 
 use hopbench_model::Fault;
 use serde_json::{Map, Value};
@@ -84,55 +86,53 @@ fn field(base: &mut Map<String, Value>, name: &str, patch: &Value, at: &str) -> 
     Ok(())
 }
 
-/// Items that are not there yet come before those that are, as with `kubectl patch`.
+/// The patch's items keep their order, and so do the others. These come before those of the patch that stood behind them;
+/// an item that is new stands where the patch has it.
 fn list(base: &mut Vec<Value>, patch: &[Value], key: &str, at: &str) -> Result<(), Fault> {
-    // An item that is nothing but the word: the whole list is replaced.
-    let replaces =
-        |item: &Value| item.as_object().is_some_and(|fields| fields.len() == 1) && item[DIRECTIVE] == "replace";
+    // Wherever it stands in a list: what has no such word is all that is left.
+    let replaces = |item: &Value| item[DIRECTIVE] == "replace";
     if patch.iter().any(replaces) {
-        base.clear();
+        let plain = patch.iter().filter(|item| item.get(DIRECTIVE).is_none());
+        *base = plain.map(|item| without_directives(item, at)).collect::<Result<_, _>>()?;
+        return Ok(());
     }
-    let mut new = Vec::new();
+    // The patch's items as they come of it, each with the place that it had.
+    let mut touched: Vec<(Option<usize>, Value)> = Vec::new();
+    let mut gone = BTreeSet::new();
     for (number, item) in patch.iter().enumerate() {
         let at = format!("{at}[{number}]");
         let Some(fields) = item.as_object() else {
             return Err(Fault::input(format!("{at}: found {item}, expected a mapping with `{key}`")));
         };
-        if replaces(item) {
-            continue;
-        }
         let Some(wanted) = fields.get(key) else {
             return Err(Fault::input(format!("{at}: found no `{key}`, by which items of this list are known")));
         };
         let found = base.iter().position(|item| item.get(key) == Some(wanted));
-        match (directive(fields, &at)?, found) {
-            (Some("delete"), Some(found)) => {
-                base.remove(found);
-            }
-            (Some("delete"), None) => {}
-            (_, Some(found)) => {
-                if let Some(base) = base[found].as_object_mut() {
-                    map(base, fields, &at)?;
-                }
-            }
-            (_, None) => {
-                let mut fresh = Map::new();
-                map(&mut fresh, fields, &at)?;
-                new.push(fresh.into());
-            }
+        gone.extend(found);
+        if directive(fields, &at)? != Some("delete") {
+            let known = found.and_then(|found| base[found].as_object().cloned());
+            let mut item = known.unwrap_or_default();
+            map(&mut item, fields, &at)?;
+            touched.push((found, item.into()));
         }
     }
-    base.splice(0..0, new);
+    let mut untouched =
+        std::mem::take(base).into_iter().enumerate().filter(|(place, _)| !gone.contains(place)).peekable();
+    for (had, item) in touched {
+        while let Some((_, other)) = untouched.next_if(|(place, _)| had.is_some_and(|had| *place < had)) {
+            base.push(other);
+        }
+        base.push(item);
+    }
+    base.extend(untouched.map(|(_, other)| other));
     Ok(())
 }
 
 fn directive<'a>(patch: &'a Map<String, Value>, at: &str) -> Result<Option<&'a str>, Fault> {
     match patch.get(DIRECTIVE).map(|said| (said, said.as_str())) {
         None => Ok(None),
-        Some((_, Some(said @ ("delete" | "replace" | "merge")))) => Ok(Some(said)),
-        Some((said, _)) => {
-            Err(Fault::input(format!("{at}.{DIRECTIVE}: found {said}, expected delete, replace or merge")))
-        }
+        Some((_, Some(said @ ("delete" | "replace")))) => Ok(Some(said)),
+        Some((said, _)) => Err(Fault::input(format!("{at}.{DIRECTIVE}: found {said}, expected delete or replace"))),
     }
 }
 
@@ -231,8 +231,8 @@ mod tests {
         let spec = &template["spec"];
         let names: Vec<_> =
             spec["containers"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["more", "agent"], "new ones come first");
-        let agent = &spec["containers"][1];
+        assert_eq!(names, ["agent", "more"], "in the order of the patch");
+        let agent = &spec["containers"][0];
         assert_eq!(agent["args"], json!(["serve"]), "plain lists are replaced");
         assert_eq!(agent["env"], json!([{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]));
         assert_eq!(agent["ports"], json!([{"name": "agent", "containerPort": 7474, "hostPort": 1}]));
@@ -253,8 +253,9 @@ mod tests {
         let one = json!([{"name": "v", "emptyDir": {}}]);
         let replaced = spec(json!({"volumes": [{"$patch": "replace"}, {"name": "v", "emptyDir": {}}]}));
         assert_eq!(replaced["volumes"], one);
-        let agent = json!({"name": "agent", "image": "other", "$patch": "replace"});
-        assert_eq!(spec(json!({"containers": [agent]}))["containers"], json!([{"name": "agent", "image": "other"}]));
+        let agent = json!({"name": "agent", "securityContext": {"runAsUser": 1, "$patch": "replace"}});
+        let replaced = &spec(json!({"containers": [agent]}))["containers"][0];
+        assert_eq!((&replaced["securityContext"], &replaced["image"]), (&json!({"runAsUser": 1}), &json!("hopbench")));
     }
 
     #[test]
@@ -266,7 +267,7 @@ mod tests {
         let told = refused(json!({"spec": {"volumes": ["v"]}}));
         assert_eq!(told, "patch.spec.volumes[0]: found \"v\", expected a mapping with `name`");
         let told = refused(json!({"spec": {"$patch": "drop"}}));
-        assert_eq!(told, "patch.spec.$patch: found \"drop\", expected delete, replace or merge");
+        assert_eq!(told, "patch.spec.$patch: found \"drop\", expected delete or replace");
         let told = refused(json!({"spec": {"$setElementOrder/containers": []}}));
         assert!(told.contains("found `$setElementOrder/containers`"), "{told}");
         let told = refused(json!({"spec": {"tolerations": [{"$patch": "delete"}]}}));

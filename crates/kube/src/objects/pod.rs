@@ -112,11 +112,17 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         security["runAsUser"] = 0.into();
         security["runAsNonRoot"] = false.into();
     }
+    let mut arguments =
+        ["serve", "--both-ends", "--token-file", &token, "--port", &port.to_string()].map(str::to_owned).to_vec();
+    let also = recipe.sidecar.iter().flat_map(|sidecar| &sidecar.also).map(u16::to_string).collect::<Vec<_>>();
+    if !also.is_empty() {
+        arguments.extend(["--also".to_owned(), also.join(",")]);
+    }
     json!({
         "name": AGENT,
         "image": spec.image,
         "imagePullPolicy": spec.pull_policy,
-        "args": ["serve", "--both-ends", "--token-file", token, "--port", port.to_string()],
+        "args": arguments,
         "ports": [
             {"name": AGENT, "containerPort": port, "protocol": "TCP"},
             {"name": DATAGRAMS, "containerPort": port, "protocol": "UDP"},

@@ -34,7 +34,7 @@ fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Va
     let ground = Ground { spec, demand: &demand, nodes: &nodes, sidecars: &sidecars };
     let name = "0123456789".to_owned();
     let mut run = Run { namespace: format!("hopbench-{name}"), name, owner: String::new() };
-    let (level, _) = blueprint::level(&blueprint::pods(&ground, &run).unwrap());
+    let (level, _) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
     let (namespace, mut owner) = blueprint::frame(&run, level, "test", "conductor").unwrap();
     owner.data.as_mut().unwrap().insert("version".into(), "VERSION".into());
     run.owner = "6f9c0e7e-0000-4000-8000-000000000001".to_owned();
@@ -85,7 +85,8 @@ fn goldens() -> Vec<(&'static str, Vec<Value>)> {
     let sidecar = Sidecar {
         containers: vec![json!({"name": "sidecar", "image": "envoy"})],
         init_containers: vec![json!({"name": "before", "image": "init"})],
-        volumes: vec![json!({"name": "bootstrap", "secret": {"secretName": "bootstrap"}})],
+        also: [].into(),
+            volumes: vec![json!({"name": "bootstrap", "secret": {"secretName": "bootstrap"}})],
         labels: BTreeMap::from([("mesh".into(), "on".into())]),
         annotations: BTreeMap::from([("mesh/ports".into(), "7474".into())]),
     };
@@ -144,7 +145,7 @@ fn the_namespace_allows_what_its_pods_need_and_no_more() {
         let (nodes, sidecars) = (nodes(), BTreeMap::new());
         let ground = Ground { spec: &spec, demand: &demand, nodes: &nodes, sidecars: &sidecars };
         let run = Run { name: "r".into(), namespace: "n".into(), owner: String::new() };
-        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run).unwrap());
+        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
         assert_eq!(level == Level::Privileged, !beyond.is_empty());
         beyond.get("pod@a").map(|what| what.join(", ")).unwrap_or_default()
     };

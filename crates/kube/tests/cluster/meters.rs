@@ -107,7 +107,7 @@ fn the_meters_agree_on_a_known_load_and_see_it_throttled() {
             assert!(window > Duration::from_secs(30), "{key:?}: {window:?}");
             let spent = Duration::from_nanos(last.cpu_ns - first.cpu_ns);
             cores.insert(source, spent.as_secs_f64() / window.as_secs_f64());
-            let memory = last.memory_bytes.unwrap();
+            let memory = last.memory_bytes.unwrap_or_else(|| panic!("{key:?}: no memory: {last:?}"));
             assert!((1..128 << 20).contains(&memory), "{key:?}: {memory} bytes");
             if source != "kubelet" {
                 let throttled = last.throttled_ns.unwrap() - first.throttled_ns.unwrap();

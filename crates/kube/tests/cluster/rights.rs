@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use hopbench_kube::doctor::{State, examine};
 use hopbench_kube::manifests::{Account, manifests};
 use hopbench_kube::{Access, Cluster, RIGHTS};
-use hopbench_model::{PrometheusSpec, Via};
+use hopbench_model::{MeshMode, PrometheusSpec, Variant, Via};
 use hopbench_testbed::Testbed;
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{Namespace, Pod, ServiceAccount};
@@ -108,7 +108,12 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     spec.network_policy = true;
     let (namespace, name) = ("monitoring".to_owned(), "prometheus".to_owned());
     spec.prometheus = Some(PrometheusSpec::Service { namespace, name, port: 9090 });
-    let plan = plan(&spec, vec![path("p", "pod@a", "pod@b", Via::ClusterIp)]);
+    let sandboxed = path("sandboxed", "pod@a", "pod+runsc@b", Via::Direct);
+    let mut proxied = path("proxied", "pod@a", "pod@b", Via::Direct);
+    proxied.mesh = MeshMode::Both;
+    proxied.variant = Some(Variant::plain());
+    spec.mesh.image = "hopbench.test/envoy:1".into();
+    let plan = plan(&spec, vec![path("p", "pod@a", "pod@b", Via::ClusterIp), sandboxed, proxied]);
     let (access, asked) = printed.noted(folder.path());
     let mut cluster = Cluster::new(&spec, None).by(access);
     // A role takes a moment until it holds.
@@ -117,6 +122,9 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     let (path, point) = cell(&plan, "p");
     let route = cluster.route(path, point).unwrap();
     hello(&mut cluster, &route.clients[0]).unwrap();
+    let (other, point) = cell(&plan, "sandboxed");
+    let server = cluster.route(other, point).unwrap().servers[0].clone();
+    hello(&mut cluster, &server).unwrap();
     cluster.counters(&route).unwrap();
     cluster.changes(&route).unwrap();
     eventually("all meters see the server", || {
@@ -152,7 +160,8 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     let idle: Vec<String> = printed.difference(&used).map(|(_, what, verb)| format!("{verb} {what}")).collect();
     // Which of the two ways into a pod is taken is the API server's version's business. The others are for what goes wrong:
     // events are told then, a pod that has failed is removed, a load balancer's address is waited for.
-    let known = ["create pods/portforward", "delete pods", "get pods", "get services", "list events"];
+    let known =
+        ["create pods/exec", "create pods/portforward", "delete pods", "get pods", "get services", "list events"];
     assert!(idle.iter().all(|right| known.contains(&right.as_str())), "printed, and not used: {idle:?}");
 }
 

@@ -26,6 +26,10 @@ pub(crate) struct Far {
     pub(crate) other_token: bool,
     /// The path whose first client's session is cut, this many ms after the counters were read.
     pub(crate) cut: Option<(String, u64)>,
+    /// Every first client's session is cut when the counters are read for the second time: after the first traffic.
+    pub(crate) cut_after: bool,
+    /// How often the counters were read.
+    pub(crate) looks: u32,
     /// How long reading the counters takes, ms: as long as an API server may take.
     pub(crate) slow_ms: u64,
     /// What changes, a list for each time that it is asked.
@@ -134,6 +138,10 @@ impl Testbed for Far {
 
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
         clock::sleep_until(clock::now() + self.slow_ms * 1_000_000);
+        self.looks += 1;
+        if self.cut_after && self.looks == 2 {
+            let _ = self.forwards[&route.clients[0]].shutdown(Shutdown::Both);
+        }
         if let Some((_, ms)) = self.cut.take_if(|(path, _)| *path == route.path) {
             let session = self.forwards[&route.clients[0]].try_clone().unwrap();
             std::thread::spawn(move || {

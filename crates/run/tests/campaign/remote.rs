@@ -63,10 +63,8 @@ fn a_session_that_is_cut_fails_its_trial_only() {
 #[test]
 fn a_session_that_is_cut_between_trials_is_opened_again() {
     let dir = tempfile::tempdir().unwrap();
-    // The cut comes while the second reading of the counters, after the traffic, takes its time.
     let plan = plan(vec![path("x", 1, 1)], latency(&[1]), 3);
-    let (mut bed, mut onlooker) =
-        (Far { slow_ms: 700, cut: Some(("x".to_owned(), 250)), ..Far::new(true) }, Onlooker::default());
+    let (mut bed, mut onlooker) = (Far { cut_after: true, ..Far::new(true) }, Onlooker::default());
     let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
     assert_eq!((ended.good, ended.failures), (3, 0), "{:?}", onlooker.failed);
     assert_eq!(bed.opened.values().copied().collect::<Vec<_>>(), [2, 1], "{:?}", bed.opened);

@@ -18,7 +18,9 @@ fn called(verdict: Verdict) -> bool {
 /// A path and a baseline that share what their rounds have, and differ by a factor.
 fn pairs(noise: Noise, rounds: usize, factor: f64, random: &mut Random) -> Vec<(f64, f64)> {
     let shared = noise.effects(rounds, random);
-    let (a, b) = (noise.cell(rounds, random), noise.cell(rounds, random));
+    // What persists is the machine, which both share.
+    let own = if noise == Noise::Persistent { Noise::Window } else { noise };
+    let (a, b) = (own.cell(rounds, random), own.cell(rounds, random));
     let one = |((a, b), shared): ((f64, f64), f64)| (factor * a * shared.exp(), b * shared.exp());
     a.into_iter().zip(b).zip(shared).map(one).collect()
 }
@@ -36,7 +38,7 @@ fn the_same_thing_twice_is_told_apart_in_at_most_5_percent() {
         let mut random = Random::new(23);
         let (mut line, mut sum) = (format!("| {noise:?} |"), 0.0);
         for rounds in [3, 5, 7, 8, 12, 20] {
-            let cells = 1000;
+            let cells = if rounds > 15 { 1000 } else { 3000 };
             let found = (0..cells).filter(|seed| {
                 let evidence = paired(&pairs(noise, rounds, 1.0, &mut random), *seed).unwrap();
                 called(judge(&[plain(evidence)])[0].verdict)
@@ -44,8 +46,8 @@ fn the_same_thing_twice_is_told_apart_in_at_most_5_percent() {
             let share = found.count() as f64 / cells as f64;
             sum += share / 6.0;
             line += &format!(" {:.1} |", 100.0 * share);
-            // 1000 comparisons know 5 % to 0.7 %.
-            assert!(share <= 0.062, "{noise:?}, {rounds} rounds: {share}");
+            // 3000 comparisons know 5 % to 0.4 %.
+            assert!(share <= 0.058, "{noise:?}, {rounds} rounds: {share}");
         }
         assert!((0.015..=0.05).contains(&sum), "{noise:?}: {sum} on average: a test that calls nothing is none");
         tell(&line);

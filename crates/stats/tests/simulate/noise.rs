@@ -38,7 +38,7 @@ pub(crate) fn heavy(random: &mut Random) -> f64 {
 
 /// The logarithms of the intervals of a window: autocorrelated around 0, with a deviation of about 5 % each.
 pub(crate) fn window(random: &mut Random, heavy_tails: bool) -> Vec<f64> {
-    let mut one = |random: &mut Random| if heavy_tails { heavy(random) } else { normal(random) };
+    let one = |random: &mut Random| if heavy_tails { heavy(random) } else { normal(random) };
     let mut at = one(random) / 0.8;
     let mut step = |random: &mut Random| {
         at = 0.6 * at + one(random);

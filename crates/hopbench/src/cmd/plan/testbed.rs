@@ -34,10 +34,10 @@ fn lab(lab: &LabSpec) -> String {
 }
 
 fn cluster(spec: &ClusterSpec, plan: &Plan) -> Vec<(&'static str, String)> {
-    let context = spec
-        .context
-        .as_ref()
-        .map_or("the current context of the kubeconfig".to_owned(), |c| format!("context {c} of the kubeconfig"));
+    let context = spec.context.as_ref().map_or_else(
+        || "the current context of the kubeconfig".to_owned(),
+        |c| format!("context {c} of the kubeconfig"),
+    );
     let nodes: Vec<String> = spec.nodes.iter().map(node).collect();
     let mut networks = vec!["host".to_owned(), "pod".to_owned(), "bridge (as pod)".to_owned()];
     networks.retain(|word| spec.networks.keys().all(|name| word.split(' ').next() != Some(name)));
@@ -58,9 +58,10 @@ fn cluster(spec: &ClusterSpec, plan: &Plan) -> Vec<(&'static str, String)> {
     }
     rows.extend(spec.gateway.as_ref().map(|gateway| {
         let labels: Vec<String> = gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let pods = gateway.namespace.as_ref().map_or("pods not known: their CPU is not counted".to_owned(), |space| {
-            format!("pods {} of namespace {space}", labels.join(", "))
-        });
+        let pods = gateway.namespace.as_ref().map_or_else(
+            || "pods not known: their CPU is not counted".to_owned(),
+            |space| format!("pods {} of namespace {space}", labels.join(", ")),
+        );
         ("gateway", format!("{}; {pods}", gateway.address))
     }));
     rows.extend(spec.prometheus.as_ref().map(|prometheus| {
@@ -117,8 +118,10 @@ fn hosts(spec: &HostsSpec) -> Vec<(&'static str, String)> {
         let traffic = host.address.as_ref().map_or(String::new(), |address| format!(", traffic to {address}"));
         format!("{} at {}{traffic}", host.name, host.control)
     };
-    let token =
-        spec.token_file.as_ref().map_or("agents that take anybody".to_owned(), |file| format!("token in {file}"));
+    let token = spec
+        .token_file
+        .as_ref()
+        .map_or_else(|| "agents that take anybody".to_owned(), |file| format!("token in {file}"));
     let nodes: Vec<String> = spec.nodes.iter().map(host).collect();
     vec![("testbed", format!("hosts: {token}")), ("nodes", nodes.join("; "))]
 }

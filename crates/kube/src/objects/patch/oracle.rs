@@ -61,7 +61,9 @@ fn patches() -> Vec<Value> {
         agent(json!({"securityContext": {"capabilities": {"drop": ["NET_RAW"]}}})),
         agent(json!({"volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}, {"name": "tmp", "mountPath": "/token"}]})),
         agent(json!({"ports": [{"containerPort": 7474, "name": "first"}, {"containerPort": 80}]})),
-        agent(json!({"image": "only", "$patch": "replace"})),
+        agent(json!({"securityContext": {"runAsUser": 7, "$patch": "replace"}})),
+        agent(json!({"resources": {"$patch": "delete"}})),
+        spec(json!({"containers": [{"name": "agent", "image": "only"}, {"name": "program", "$patch": "replace"}]})),
         spec(
             json!({"containers": [{"name": "new", "image": "busybox"}], "initContainers": [{"name": "i", "image": "i"}]}),
         ),

@@ -53,7 +53,10 @@ fn rounds_in_which_the_testbed_changed_are_not_paired() {
     }
     let rate = compared(&summary(&made)).clone();
     let ratio = rate.ratio.as_ref().unwrap();
-    assert_eq!((ratio.spread.median, ratio.spread.low, ratio.spread.high, ratio.spread.rounds), (1.0, Some(1.0), Some(1.0), 2));
+    assert_eq!(
+        (ratio.spread.median, ratio.spread.low, ratio.spread.high, ratio.spread.rounds),
+        (1.0, Some(1.0), Some(1.0), 2)
+    );
     assert_eq!((rate.spread.rounds, rate.note.as_str()), (4, "2 rounds not compared: the testbed changed meanwhile"));
     for format in ["table", "markdown", "html", "json"] {
         assert!(render(&made, format).contains("2 rounds not compared"), "{format}");

@@ -1,0 +1,253 @@
+//! Sidecars that a mesh of the cluster puts beside the agents, as its users ask for them: labels and annotations.
+//!
+//! One pod serves every mode: the agent listens at a port for each, and the annotations say which of them the sidecar
+//! takes on the way in and which on the way out, as the rules of a lab do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_mesh::{ADMIN, Protocol, STATS};
+use hopbench_model::{ClusterSpec, MeshProvider, proxy_role};
+use k8s_openapi::api::core::v1::{Container, Pod};
+use serde_json::json;
+
+use super::envoy::SIDECAR;
+use super::linkerd;
+use super::posts::Met;
+use crate::built::Built;
+use crate::cast::{Ask, Cast};
+use crate::demand::Demand;
+use crate::pod::PodId;
+use crate::sidecar::Sidecar;
+
+/// Statistics that the proof needs, and that Istio leaves out unless it is asked for them.
+const PROVING: &str = ".*(downstream_cx_total|downstream_rq_total|upstream_cx_total|upstream_cx_connect_.*|\
+                       upstream_rq_total|upstream_rq_retry|downstream_cx_active|upstream_cx_active)";
+/// What Istio's sidecars do beside the traffic: who asks how they are, and with whom they speak themselves.
+const OWN: [&str; 8] = [
+    "_15021\"",
+    "_15090\"",
+    "prefix=\"status\"",
+    "prefix=\"metrics\"",
+    "prefix=\"agent\"",
+    "prefix=\"stats\"",
+    "cluster_name=\"prometheus_stats\"",
+    "cluster_name=\"agent\"",
+];
+
+/// The ports of a pod in a plan.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Ports {
+    /// Beside the agent's own.
+    pub(super) all: BTreeSet<u16>,
+    /// Those whose traffic the pod's sidecar takes on its way in, and on its way out.
+    pub(super) inbound: BTreeSet<u16>,
+    pub(super) outbound: BTreeSet<u16>,
+    /// Those on the way out that it leaves alone, and those that carry nothing but bytes.
+    pub(super) passed: BTreeSet<u16>,
+    pub(super) bytes: BTreeSet<u16>,
+}
+
+impl Ports {
+    fn of(demand: &Demand, pod: &PodId) -> Self {
+        let mut ports = Self::default();
+        for cast in demand.paths.values().filter(|cast| !cast.path.mesh.is_none()) {
+            let mode = cast.path.mesh;
+            let serves = |ask: &Ask| cast.servers.get(&ask.program).is_some_and(|pods| pods.contains(pod));
+            for ask in &cast.asks {
+                let port = ask.offer().exposed(mode);
+                let asks = cast.clients.contains(pod);
+                if serves(ask) {
+                    ports.all.insert(port);
+                    ports.inbound.extend(mode.has_server().then_some(port));
+                }
+                if asks && mode.has_client() {
+                    ports.outbound.insert(port);
+                } else if asks {
+                    ports.passed.insert(port);
+                }
+                if (asks || serves(ask)) && ask.protocol == Protocol::Tcp {
+                    ports.bytes.insert(port);
+                }
+            }
+        }
+        ports
+    }
+}
+
+pub(super) fn list(ports: &BTreeSet<u16>) -> String {
+    ports.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// What the pods of a plan ask of the mesh.
+pub(crate) fn sidecars(provider: MeshProvider, spec: &ClusterSpec, demand: &Demand) -> BTreeMap<PodId, Sidecar> {
+    let of_pod = |pod: &PodId| {
+        let ports = Ports::of(demand, pod);
+        let mut sidecar = match demand.sidecars.get(pod) {
+            Some(variant) if provider == MeshProvider::Linkerd => linkerd::sidecar(&ports, variant),
+            Some(variant) => istio(spec, &ports, variant.concurrency),
+            None if ports.all.is_empty() => return None,
+            None => Sidecar::default(),
+        };
+        sidecar.also = ports.all;
+        Some((pod.clone(), sidecar))
+    };
+    demand.pods.iter().filter_map(of_pod).collect()
+}
+
+fn istio(spec: &ClusterSpec, ports: &Ports, concurrency: u32) -> Sidecar {
+    let mut sidecar = Sidecar::default();
+    let mut label = |name: &str, value: &str| sidecar.labels.insert(name.to_owned(), value.to_owned());
+    label("sidecar.istio.io/inject", "true");
+    if let Some(revision) = &spec.mesh.revision {
+        label("istio.io/rev", revision);
+    }
+    let config = json!({
+        "concurrency": concurrency,
+        "holdApplicationUntilProxyStarts": true,
+        "proxyStatsMatcher": {"inclusionRegexps": [PROVING]},
+    });
+    let annotations = [
+        ("traffic.sidecar.istio.io/includeInboundPorts", list(&ports.inbound)),
+        ("traffic.sidecar.istio.io/includeOutboundIPRanges", String::new()),
+        ("traffic.sidecar.istio.io/includeOutboundPorts", list(&ports.outbound)),
+        ("proxy.istio.io/config", config.to_string()),
+    ];
+    sidecar.annotations = annotations.map(|(name, value)| (name.to_owned(), value)).into();
+    sidecar
+}
+
+/// The name of a sidecar's container.
+pub(crate) fn container(provider: MeshProvider) -> &'static str {
+    match provider {
+        MeshProvider::Envoy => SIDECAR,
+        MeshProvider::Linkerd => "linkerd-proxy",
+        MeshProvider::Istio | MeshProvider::IstioAmbient | MeshProvider::Cilium => "istio-proxy",
+    }
+}
+
+/// What a pod needs beyond `restricted` because of what the mesh puts into it.
+pub(crate) fn beyond(provider: MeshProvider) -> Option<&'static str> {
+    match provider {
+        MeshProvider::Istio => Some("NET_ADMIN for istio-init, unless Istio's CNI plugin sets the redirection"),
+        MeshProvider::Linkerd => Some("NET_ADMIN for linkerd-init, unless Linkerd's CNI plugin sets the redirection"),
+        MeshProvider::Envoy | MeshProvider::IstioAmbient | MeshProvider::Cilium => None,
+    }
+}
+
+fn injected(provider: MeshProvider, pod: &Pod) -> Option<&Container> {
+    let spec = pod.spec.as_ref()?;
+    let mut all = spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    all.find(|found| found.name == container(provider))
+}
+
+/// Why a pod that asked for a sidecar has none; `None`: it has one, or did not ask.
+pub(crate) fn lacking(built: &Built, id: &PodId, pod: &Pod) -> Option<String> {
+    let provider = built.spec.mesh.provider;
+    let is_there = !built.demand.sidecars.contains_key(id) || injected(provider, pod).is_some();
+    let revision = built.spec.mesh.revision.as_ref().map(|name| format!(" (revision {name})")).unwrap_or_default();
+    (!is_there).then(|| {
+        format!(
+            "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into namespaces that do not \
+             ask for it? `provider: envoy` needs nothing",
+            provider.name()
+        )
+    })
+}
+
+/// The proxy that was put into a pod: its image, its limits, its workers.
+pub(crate) fn describe(provider: MeshProvider, pod: &Pod) -> Option<String> {
+    let found = injected(provider, pod)?;
+    let limits = found.resources.as_ref().and_then(|resources| resources.limits.as_ref());
+    let limits = limits.into_iter().flatten().map(|(what, most)| format!(", at most {} {what}", most.0));
+    let arguments: Vec<&str> = found.args.iter().flatten().map(String::as_str).collect();
+    let at = arguments.iter().position(|argument| *argument == "--concurrency");
+    let workers = at.and_then(|at| arguments.get(at + 1)).map(|workers| format!(", {workers} workers"));
+    let image = found.image.clone().unwrap_or_default();
+    Some(format!("{}: {image}{}{}", found.name, limits.collect::<String>(), workers.unwrap_or_default()))
+}
+
+/// Where a proxy says what it counted: a port of its pod's loopback, and a path.
+pub(crate) fn statistics(provider: MeshProvider) -> (u16, &'static str) {
+    if provider == MeshProvider::Linkerd { (linkerd::METRICS, "/metrics") } else { (ADMIN, STATS) }
+}
+
+/// What a proxy counted of the traffic.
+///
+/// # Errors
+/// An answer that cannot be read.
+pub(crate) fn counters(built: &Built, met: &Met, answer: &[u8]) -> Result<BTreeMap<String, u64>, String> {
+    match built.spec.mesh.provider {
+        MeshProvider::Linkerd => linkerd::counters(answer, proxy_role(&met.name) == "client-sidecar"),
+        _ => hopbench_mesh::counters(&of_traffic(answer)),
+    }
+}
+
+/// What a proxy is at the moment.
+///
+/// # Errors
+/// An answer that cannot be read.
+pub(crate) fn gauges(built: &Built, answer: &[u8]) -> Result<BTreeMap<String, f64>, String> {
+    match built.spec.mesh.provider {
+        MeshProvider::Linkerd => Ok(BTreeMap::new()),
+        _ => hopbench_mesh::gauges(&of_traffic(answer)),
+    }
+}
+
+/// The lines of an answer that are about the traffic.
+fn of_traffic(answer: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(answer);
+    let lines = text.lines().filter(|line| !OWN.iter().any(|own| line.contains(own)));
+    lines.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes()
+}
+
+/// What cannot be measured on a path with these sidecars, and what to do about it.
+pub(crate) fn impossible(provider: MeshProvider, cast: &Cast) -> Vec<(String, &'static str)> {
+    let path = &cast.path;
+    let mut all = Vec::new();
+    let mut add = |why: String, remedy: &'static str| all.push((why, remedy));
+    if matches!(provider, MeshProvider::IstioAmbient | MeshProvider::Cilium) {
+        add(
+            format!(
+                "{} has its proxies on the nodes: they take what they like of a pod, and nothing that hopbench can read \
+                 proves what they took; such a path is not measured",
+                provider.name()
+            ),
+            "`provider: istio`, `linkerd` or `envoy`",
+        );
+        return all;
+    }
+    if cast.gateway.is_some() {
+        add(
+            format!("a gateway of hopbench's own is no part of {}", provider.name()),
+            "name the mesh's gateway under `gateway:`, and say `via: gateway`",
+        );
+    }
+    if cast.servers.keys().any(Option::is_some) {
+        add(
+            "a server program has one port, which the sidecar takes in all modes or in none".to_owned(),
+            "let hopbench answer itself, or take `provider: envoy`",
+        );
+    }
+    if path.mesh.has_client() && !matches!(path.via, hopbench_model::Via::Direct | hopbench_model::Via::ClusterIp) {
+        let why = format!("`via: {}`: the port is known only when the sidecar runs", path.via);
+        add(why, "`mesh: server`, `via: direct` or `via: cluster-ip`");
+    }
+    if let Some(variant) = &path.variant {
+        let plain = hopbench_model::Variant {
+            name: variant.name.clone(),
+            concurrency: variant.concurrency,
+            ..hopbench_model::Variant::plain()
+        };
+        if *variant != plain {
+            add(
+                format!(
+                    "variant {}: how the proxies of {} are set up is its control plane's",
+                    variant.name,
+                    provider.name()
+                ),
+                "set it up there, and leave `variant` out; its concurrency is taken over",
+            );
+        }
+    }
+    all
+}
