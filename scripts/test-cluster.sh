@@ -25,6 +25,6 @@ rm -f "$image"
 
 status=0
 export HOPBENCH_CLUSTER_KUBECONFIG="$KUBECONFIG" HOPBENCH_REQUIRE_CLUSTER=1
-cargo test --locked --no-fail-fast -p hopbench-kube -p hopbench --test cluster -- --ignored >"$log" 2>&1 || status=$?
+cargo test --locked --no-fail-fast -p hopbench-kube -p hopbench --test cluster --test cluster_mesh -- --ignored >"$log" 2>&1 || status=$?
 grep -Ev '^(running|test .* ok$|$)' "$log" || true
 exit "$status"

@@ -5,7 +5,7 @@
 make_network() {
   local host other
   # Where these are modules. Without the first, a pod's packets to its neighbour would bypass kube-proxy.
-  modprobe --all --quiet br_netfilter overlay vxlan 2>/dev/null || true
+  modprobe --all --quiet br_netfilter overlay vxlan macvlan 2>/dev/null || true
   ip netns add hbc-fabric
   ip -n hbc-fabric link add fabric type bridge
   # The hosts' default gateway. It forwards nothing, so that no packet leaves the cluster.
@@ -27,8 +27,8 @@ make_network() {
 make_host_network() {
   local space=hbc-$1
   ip netns add "$space"
-  # Pods of the overlay answer hosts by another way than they were asked. Pods on the hosts' wire ask a node for Services,
-  # and must not be told that the backend is a shorter way.
+  # Pods of the overlay answer hosts by another way than they were asked. Those on the hosts' wire ask a node for
+  # Services, and must not be told that there is a shorter way.
   nsenter --net="/run/netns/$space" sysctl -qw net.ipv4.ip_forward=1 \
     net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 \
     net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.default.send_redirects=0

@@ -1,4 +1,4 @@
-# The pod networks of a node, as CNI describes them: one folder each, since containerd takes one folder for each runtime.
+# The pod networks of a node, as CNI describes them: one folder each, since containerd takes a folder for a runtime.
 # Sourced, needs lib.sh.
 # shellcheck shell=bash
 
@@ -22,9 +22,10 @@ overlay() { network overlay "$(bridge cni1 1450)" "$(range "$(overlay_pods "$1")
 ptp() { network ptp '"type": "ptp", "mtu": 1500' "$(range "$(ptp_pods "$1")")" "$(default_route)" portmap; }
 # Many on the node's own NIC, and on the hosts' wire.
 macvlan() {
-  local range
+  local range way
   range=$(range "$FABRIC.0/24" "$(first_macvlan "$1")" "$(last_macvlan "$1")")
-  network macvlan '"type": "macvlan", "master": "eth0", "mode": "bridge"' "$range" "$(routes "$1" "$(macvlan_way "$1")")"
+  way=$(macvlan_way "$1")
+  network macvlan '"type": "macvlan", "master": "eth0", "mode": "bridge"' "$range" "$(routes "$1" "$way")"
 }
 # A NIC of its own on that wire, for one pod of the node at a time.
 eni() {
@@ -55,7 +56,8 @@ range() { echo "{\"subnet\": \"$1\"${2:+, \"rangeStart\": \"$2\", \"rangeEnd\": 
 default_route() { echo '{"dst": "0.0.0.0/0"}'; }
 route() { echo "{\"dst\": \"$1\", \"gw\": \"$2\"}"; }
 
-# From the hosts' wire to everybody who is not on it; to Services and to pods of NODE itself by way of WAY: routes NODE WAY
+# From the hosts' wire to everybody who is not on it; to Services and to pods of NODE itself by way of WAY:
+# routes NODE WAY
 routes() {
   local node way pods list
   list="$(route "$SERVICES" "$2")"

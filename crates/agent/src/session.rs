@@ -160,7 +160,7 @@ fn follow(
         if clock::now() >= silent_at {
             return Err(Ended::Silence);
         }
-        while let Some(news) = trial.as_mut().and_then(|t| t.look(clock::now())) {
+        while let Some(news) = trial.as_mut().and_then(Trial::look) {
             let message = match news {
                 News::Ready(limited) => FromAgent::Ready { limited },
                 News::Tick(tick) => FromAgent::Progress(tick),

@@ -284,11 +284,13 @@ impl Trial {
         next.min(self.must_end)
     }
 
-    /// Looks at the clock and at the crew.
-    pub(crate) fn look(&mut self, now: Nanos) -> Option<News> {
+    /// Looks at the crew and at the clock.
+    pub(crate) fn look(&mut self) -> Option<News> {
         let refused = self.refused.take();
         let crew = self.crew.as_ref()?;
         let running = crew.running();
+        // After the crew: one that had ended by an earlier moment would seem to have ended inside a window that is over.
+        let now = clock::now();
         if crew.fault().is_some() {
             return Some(self.conclude());
         }
@@ -322,7 +324,7 @@ impl Trial {
                 self.report.start = self.edge(now);
                 self.phase = Phase::Measuring;
                 self.next_tick = self.window.start().saturating_add(self.job.timing.interval_ns);
-                self.look(now)
+                self.look()
             }
             Phase::Measuring if now >= self.window.end() => {
                 self.last_edge(now);
@@ -333,7 +335,7 @@ impl Trial {
                     self.report.ticks.push(last.clone());
                     return self.tell(last, now);
                 }
-                self.look(now)
+                self.look()
             }
             Phase::WarmUp | Phase::Measuring if now >= self.next_tick => {
                 let tick = self.tick(now);
@@ -365,7 +367,7 @@ impl Trial {
     /// wakes this thread for that again.
     fn tell(&mut self, tick: Tick, now: Nanos) -> Option<News> {
         if now < self.next_word {
-            return self.look(now);
+            return self.look();
         }
         self.next_word = now + BETWEEN_WORDS;
         Some(News::Tick(tick))

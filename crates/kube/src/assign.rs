@@ -48,7 +48,7 @@ pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[N
 fn by_its_name(wanted: &ClusterNode, cluster: &[&NodeFacts]) -> ClusterNode {
     let says_nothing = wanted.node.is_none() && wanted.labels.is_empty();
     let same = cluster.iter().find(|node| says_nothing && node.name == wanted.name);
-    ClusterNode { node: wanted.node.clone().or(same.map(|node| node.name.clone())), ..wanted.clone() }
+    ClusterNode { node: wanted.node.clone().or_else(|| same.map(|node| node.name.clone())), ..wanted.clone() }
 }
 
 fn with_names(wanted: &[&ClusterNode], found: &[&NodeFacts]) -> BTreeMap<String, NodeFacts> {
@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
 /// Whether a node is what a name asks for, apart from its zone. What keeps pods away does not matter to who names it.
 fn fits(wanted: &ClusterNode, node: &NodeFacts) -> bool {
     let named = wanted.node.as_ref().map(|name| *name == node.name);
-    named.unwrap_or(node.closed.is_none())
+    named.unwrap_or_else(|| node.closed.is_none())
         && wanted.labels.iter().all(|(key, value)| node.labels.get(key) == Some(value))
 }
 

@@ -46,19 +46,19 @@ impl Blueprint {
         let service = |front: &Front| {
             let program = front.program.as_ref().and_then(|name| ground.spec.servers.get(name));
             let port = program.map(|program| program.port);
-            typed(service::service(run, &front.name, &front.via, port, front.datagrams, &front.sidecars))
+            typed(&service::service(run, &front.name, &front.via, port, front.datagrams, &front.sidecars))
         };
         let pods = pods(ground, run)?;
         let policy = || -> Result<NetworkPolicy, Fault> {
             let nodes: Vec<IpAddr> = ground.nodes.values().flat_map(|node| node.addresses.iter().copied()).collect();
             let leaves = |via: &Via| matches!(via, Via::LoadBalancer | Via::Address(_));
             let open = ground.demand.paths.values().any(|cast| leaves(&cast.path.via));
-            typed(network_policy::network_policy(run, &nodes, open))
+            typed(&network_policy::network_policy(run, &nodes, open))
         };
         Ok(Self {
-            secret: typed(secret::secret(run, token))?,
+            secret: typed(&secret::secret(run, token))?,
             services: fronts.iter().map(service).collect::<Result<_, _>>()?,
-            pods: pods.into_iter().map(|(id, pod)| Ok((id, typed(pod)?))).collect::<Result<_, Fault>>()?,
+            pods: pods.into_iter().map(|(id, pod)| Ok((id, typed(&pod)?))).collect::<Result<_, Fault>>()?,
             network_policy: ground.spec.network_policy.then(policy).transpose()?,
         })
     }
@@ -132,5 +132,5 @@ pub(crate) fn frame(
     conductor: &str,
 ) -> Result<(k8s_openapi::api::core::v1::Namespace, k8s_openapi::api::core::v1::ConfigMap), Fault> {
     let owner = objects::run::run(run, scenario, env!("CARGO_PKG_VERSION"), conductor);
-    Ok((typed(objects::namespace::namespace(run, level))?, typed(owner)?))
+    Ok((typed(&objects::namespace::namespace(run, level))?, typed(&owner)?))
 }

@@ -86,8 +86,8 @@ impl Cast {
         });
         let helper = |node: &str, group: Group| {
             // Beside the servers, or beside the clients where those have no pods.
-            let kind = [&path.to, &path.from].into_iter().map(|place| place.network.as_str());
-            let network = kind.filter(|kind| *kind != "host").next().unwrap_or("pod").to_owned();
+            let mut kinds = [&path.to, &path.from].into_iter().map(|place| place.network.as_str());
+            let network = kinds.find(|kind| *kind != "host").unwrap_or("pod").to_owned();
             PodId { place: Place { network, node: node.to_owned(), runtime: None }, group, program: None, index: 0 }
         };
         let gateway = match &path.via {

@@ -275,3 +275,6 @@ pub(crate) fn facts(built: &Built) -> BTreeMap<String, String> {
     }
     facts
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,6 +108,7 @@ fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value)]
 mod tests {
     use serde_json::{Value, json};
 

@@ -18,13 +18,12 @@ use serde_json::Value;
 ///
 /// # Errors
 /// A field of the wrong type, or one that the object does not have (input).
-pub(crate) fn typed<K: Serialize + DeserializeOwned>(value: Value) -> Result<K, Fault> {
-    let object: K =
-        serde_json::from_value(value.clone()).map_err(|e| Fault::input(format!("no {}: {e}", kind(&value))))?;
-    let read = serde_json::to_value(&object).map_err(|e| Fault::input(format!("no {}: {e}", kind(&value))))?;
-    match lost(&value, &read, "") {
+pub(crate) fn typed<K: Serialize + DeserializeOwned>(value: &Value) -> Result<K, Fault> {
+    let object: K = K::deserialize(value).map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;
+    let read = serde_json::to_value(&object).map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;
+    match lost(value, &read, "") {
         Some(field) => {
-            let kind = kind(&value);
+            let kind = kind(value);
             Err(Fault::input(format!("a {kind} has no field `{field}`: check its spelling and where it stands")))
         }
         None => Ok(object),
@@ -59,6 +58,7 @@ fn lost(given: &Value, read: &Value, at: &str) -> Option<String> {
 mod tests;
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value)]
 mod typed_tests {
     use k8s_openapi::api::core::v1::Pod;
     use serde_json::json;
@@ -67,7 +67,7 @@ mod typed_tests {
 
     #[test]
     fn a_field_that_nobody_knows_is_told() {
-        let pod = |spec: Value| typed::<Pod>(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}));
+        let pod = |spec: Value| typed::<Pod>(&json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}));
         assert!(pod(json!({"containers": [{"name": "agent", "env": []}], "nodeSelector": {}})).is_ok());
         let told =
             pod(json!({"containers": [{"name": "agent"}, {"name": "b", "resource": {}, "img": "x"}]})).unwrap_err();

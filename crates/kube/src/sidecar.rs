@@ -1,7 +1,8 @@
 //! What a mesh adds to a pod.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use hopbench_mesh::Protocol;
 use serde_json::Value;
 
 /// What a pod gets beside its agent. Containers and volumes are as in a pod's `spec`.
@@ -12,6 +13,6 @@ pub(crate) struct Sidecar {
     pub(crate) volumes: Vec<Value>,
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) annotations: BTreeMap<String, String>,
-    /// Ports on which the agent is to listen beside its own.
-    pub(crate) also: BTreeSet<u16>,
+    /// Ports on which the agent is to listen beside its own, and what comes there.
+    pub(crate) also: BTreeMap<u16, Protocol>,
 }

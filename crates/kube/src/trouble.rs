@@ -163,6 +163,7 @@ fn of_pod<'a>(name: &'a str, events: &'a [Event]) -> impl Iterator<Item = &'a Ev
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value)]
 mod tests {
     use serde_json::{Value, json};
 

@@ -79,7 +79,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     let connections = Connections { each_client: job.connections, all: together.connections, servers: servers_count };
     let mut proxies = proxies::spent(setting.proxies, &outcome.proxies, &work, connections);
     let (of_proxies, unavailable) = (std::mem::take(&mut proxies.metrics), std::mem::take(&mut proxies.unavailable));
-    let spent = cost::spent(&clients, &servers, proxies, outcome.one_machine);
+    let spent = cost::spent(&clients, &servers, proxies, outcome);
     let mut record = Record {
         schema: RECORD_SCHEMA.to_owned(),
         run_id: setting.run_id.to_owned(),
@@ -119,7 +119,13 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     record.metrics.retain(|_, value| value.is_finite());
     record.warnings.extend(spent.warnings);
     record.invariants.extend(spent.invariants);
-    let limits = Limits { burdens: spent.burdens, one_machine: outcome.one_machine, link: setting.link, proxied };
+    let limits = Limits {
+        burdens: spent.burdens,
+        server_nodes: outcome.server_unseen.then(|| setting.nodes.1.iter().cloned().collect()),
+        one_machine: outcome.one_machine,
+        link: setting.link,
+        proxied,
+    };
     (record.limited_by, record.limited_because) = limited_by_agents(&together, &record, &limits, outcome);
     record.warnings.extend(overhead_seen(outcome, record.window_s));
     let more = warnings(&record, job, outcome);

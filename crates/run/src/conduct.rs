@@ -71,6 +71,8 @@ pub struct Outcome {
     pub shared_clock: bool,
     /// Whether all ends are on one machine. A sandbox there may have a clock of its own.
     pub one_machine: bool,
+    /// Whether a server program answered none of whose processes can be seen: the servers' agents say nothing of it.
+    pub server_unseen: bool,
     /// By how much at most the agents' clocks were taken wrongly, ns: half of the slowest round trip in which they were
     /// compared; 0 where all ends read this process' clock.
     pub clock_error_ns: Nanos,
@@ -132,7 +134,8 @@ pub fn conduct(
     let (endings, seen) = trial.follow(&job.timing, window_start, proxies, watcher)?;
     let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();
-    Ok(Outcome { limited, shared_clock, one_machine, clock_error_ns, started, ..outcome })
+    let server_unseen = watch.programs.is_some_and(<[u32]>::is_empty);
+    Ok(Outcome { limited, shared_clock, one_machine, server_unseen, clock_error_ns, started, ..outcome })
 }
 
 fn shares_clock(ends: &Ends) -> bool {
@@ -180,7 +183,7 @@ fn orders(
         looks_on: false,
     };
     let client = |(number, link): (u32, &Link)| Prepare {
-        peer_clock_offset_ns: server_offset - link.clock_offset_ns,
+        peer_clock_offset_ns: server_offset.saturating_sub(link.clock_offset_ns),
         first_flow: number.saturating_mul(job.connections),
         ..common.clone()
     };
@@ -188,7 +191,7 @@ fn orders(
         role: Role::Server,
         job: together.clone(),
         target: None,
-        peer_clock_offset_ns: first.clock_offset_ns - link.clock_offset_ns,
+        peer_clock_offset_ns: first.clock_offset_ns.saturating_sub(link.clock_offset_ns),
         watch: programs.unwrap_or_default().to_vec(),
         looks_on: programs.is_some(),
         ..common.clone()
@@ -220,6 +223,7 @@ fn outcome(endings: &[(Role, Ending)], seen: Seen, interval_ns: Nanos) -> Result
         limited: Vec::new(),
         shared_clock: false,
         one_machine: false,
+        server_unseen: false,
         clock_error_ns: 0,
         started: std::time::Duration::ZERO,
         proxies: seen.proxies,

@@ -4,7 +4,7 @@ mod agent;
 mod cpu;
 mod schedule;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::units::BitRate;
 use hopbench_model::{EngineKind, Job, Record, Schedule};
@@ -30,6 +30,8 @@ const NEAREST: &str = "on the ends' own connections (behind the first proxy this
 pub(crate) struct Limits {
     /// What each end put on its CPUs, the clients first, and the proxies between them last.
     pub(crate) burdens: Vec<Burden>,
+    /// The nodes that a server of which nobody here knows the CPU is on; `None`: it may be on any.
+    pub(crate) server_nodes: Option<BTreeSet<String>>,
     /// Whether all nodes are one machine.
     pub(crate) one_machine: bool,
     /// The slowest link on the way.

@@ -47,6 +47,9 @@ const FRESH: Nanos = 2 * SECOND;
 /// agent that reads all its meters on a busy machine is slow, not gone.
 const DEAF: Nanos = 2 * SILENCE_LIMIT;
 
+/// So many messages that mean nothing are taken at a time: an agent that sends nothing else must not hold the conductor.
+const TURN: usize = 64;
+
 impl Link {
     /// Opens a session with the agent at `address`, as `ours`.
     ///
@@ -164,7 +167,7 @@ impl Link {
                 fastest = got - sent;
                 self.round_trip_ns = fastest;
                 if !self.shares_ours {
-                    self.clock_offset_ns = now_ns as i64 - (sent + fastest / 2) as i64;
+                    self.clock_offset_ns = ahead(now_ns, sent + fastest / 2);
                 }
             }
         }
@@ -202,12 +205,13 @@ impl Link {
         self.channel.send(message).map_err(|e| self.lost(&e))
     }
 
-    /// The next message that means something, if one has come.
+    /// The next message that means something, if one has come, and not behind many that mean nothing.
     ///
     /// # Errors
     /// A message that is illegal now, a broken session.
     pub fn receive(&mut self) -> Result<Option<FromAgent>, Fault> {
-        while let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| self.lost(&e))? {
+        for _ in 0..TURN {
+            let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| self.lost(&e))? else { break };
             self.heard = clock::now();
             let heed = self.session.receive(&message).map_err(|e| self.lost(&e))?;
             if heed == Heed::Act && message != FromAgent::Pong {
@@ -243,7 +247,7 @@ impl Link {
         if !self.is_remote() {
             return fault;
         }
-        let text = format!("{}; it ended, or the connection to it was cut (the next trial opens another)", fault.text);
+        let text = format!("{}; it ended, or the connection to it was cut", fault.text);
         Fault { text, ..fault }
     }
 
@@ -283,10 +287,27 @@ impl Link {
     }
 }
 
+/// By how much a clock that says `theirs` is ahead of one that says `ours`, ns. Who has the token may still say anything.
+fn ahead(theirs: Nanos, ours: Nanos) -> i64 {
+    let ns = i128::from(theirs) - i128::from(ours);
+    ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}
+
 fn no_tls(error: &tls::TlsError) -> Fault {
     Fault::environment(format!("TLS: {error}"))
 }
 
 fn broken(who: &str, error: &dyn std::fmt::Display) -> Fault {
     Fault::measuring(format!("lost {who}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_clock_is_too_far_ahead_to_be_compared() {
+        assert_eq!([ahead(7, 5), ahead(5, 7)], [2, -2]);
+        assert_eq!([ahead(Nanos::MAX, 5), ahead(5, Nanos::MAX)], [i64::MAX, i64::MIN]);
+    }
 }

@@ -176,7 +176,7 @@ async fn privileged(client: &Client) -> Asked<()> {
             "labels": {"pod-security.kubernetes.io/enforce": "privileged"},
         },
     });
-    let namespace: Namespace = objects::typed(namespace).map_err(|fault| fault.text)?;
+    let namespace: Namespace = objects::typed(&namespace).map_err(|fault| fault.text)?;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let dry = PostParams { dry_run: true, ..PostParams::default() };
     namespaces.create(&dry, &namespace).await.map(drop).map_err(|e| explain(&e))

@@ -37,8 +37,8 @@ const OWN: [&str; 8] = [
 /// The ports of a pod in a plan.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Ports {
-    /// Beside the agent's own.
-    pub(super) all: BTreeSet<u16>,
+    /// Beside the agent's own, with what comes there.
+    pub(super) all: BTreeMap<u16, Protocol>,
     /// Those whose traffic the pod's sidecar takes on its way in, and on its way out.
     pub(super) inbound: BTreeSet<u16>,
     pub(super) outbound: BTreeSet<u16>,
@@ -57,7 +57,7 @@ impl Ports {
                 let port = ask.offer().exposed(mode);
                 let asks = cast.clients.contains(pod);
                 if serves(ask) {
-                    ports.all.insert(port);
+                    ports.all.insert(port, ask.protocol);
                     ports.inbound.extend(mode.has_server().then_some(port));
                 }
                 if asks && mode.has_client() {

@@ -13,7 +13,8 @@ pub(super) const METRICS: u16 = 4191;
 
 /// The annotations of a pod. Linkerd takes everything but what it is told to skip.
 pub(super) fn sidecar(ports: &Ports, variant: &Variant) -> Sidecar {
-    let passed_in = ports.all.difference(&ports.inbound).copied().chain([AGENT_PORT]).collect();
+    let passed_in = ports.all.keys().copied().filter(|port| !ports.inbound.contains(port));
+    let passed_in = passed_in.chain([AGENT_PORT]).collect();
     let passed_out = ports.passed.iter().copied().chain([AGENT_PORT]).collect();
     let annotations = [
         ("linkerd.io/inject", "enabled".to_owned()),

@@ -155,7 +155,7 @@ async fn put(built: &Built, client: &Client, id: &PodId, described: Option<Descr
         described.peers.iter().filter_map(|(peer, address)| Some((peer.clone(), (*address)?))).collect();
     let name = built.names.get(id).map(String::as_str).unwrap_or_default();
     let secret = described.secret(&built.run, name, built.mesh.authority());
-    let secret: Secret = secret.and_then(typed).map_err(|fault| fault.text)?;
+    let secret: Secret = secret.and_then(|secret| typed(&secret)).map_err(|fault| fault.text)?;
     let secrets: Api<Secret> = Api::namespaced(client.clone(), &built.run.namespace);
     let until = Instant::now() + SECRET;
     loop {

@@ -38,7 +38,7 @@ pub(crate) fn merge(template: &mut Value, patch: &Value) -> Result<(), Fault> {
     let (Some(template), Some(patch)) = (template.as_object_mut(), patch.as_object()) else {
         return Err(Fault::input("patch: found no mapping, expected `metadata:` or `spec:` of a pod's template"));
     };
-    for field in patch.keys().filter(|field| !["metadata", "spec"].contains(&field.as_str())) {
+    if let Some(field) = patch.keys().find(|field| !["metadata", "spec"].contains(&field.as_str())) {
         let text = format!("patch: found `{field}`, expected `metadata:` or `spec:` of a pod's template");
         return Err(Fault::input(text));
     }
@@ -162,9 +162,11 @@ fn without_directives(value: &Value, at: &str) -> Result<Value, Fault> {
 }
 
 #[cfg(test)]
+#[allow(clippy::print_stdout)]
 mod oracle;
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value)]
 mod tests {
     use serde_json::json;
 

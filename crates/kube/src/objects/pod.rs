@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hopbench_mesh::Protocol;
 use hopbench_model::{ClusterSpec, ServerImage};
 use serde_json::{Value, json};
 
@@ -114,19 +115,26 @@ fn agent(recipe: &Recipe<'_>) -> Value {
     }
     let mut arguments =
         ["serve", "--both-ends", "--token-file", &token, "--port", &port.to_string()].map(str::to_owned).to_vec();
-    let also = recipe.sidecar.iter().flat_map(|sidecar| &sidecar.also).map(u16::to_string).collect::<Vec<_>>();
+    let also: Vec<(u16, Protocol)> = recipe.sidecar.iter().flat_map(|sidecar| sidecar.also.clone()).collect();
     if !also.is_empty() {
-        arguments.extend(["--also".to_owned(), also.join(",")]);
+        let numbers: Vec<String> = also.iter().map(|(number, _)| number.to_string()).collect();
+        arguments.extend(["--also".to_owned(), numbers.join(",")]);
     }
+    let mut ports = vec![
+        json!({"name": AGENT, "containerPort": port, "protocol": "TCP"}),
+        json!({"name": DATAGRAMS, "containerPort": port, "protocol": "UDP"}),
+    ];
+    ports.extend(also.into_iter().map(|(number, protocol)| {
+        // Meshes take a port for what its name begins with.
+        let word = if protocol == Protocol::Http { "http" } else { "tcp" };
+        json!({"name": format!("{word}-{number}"), "containerPort": number, "protocol": "TCP"})
+    }));
     json!({
         "name": AGENT,
         "image": spec.image,
         "imagePullPolicy": spec.pull_policy,
         "args": arguments,
-        "ports": [
-            {"name": AGENT, "containerPort": port, "protocol": "TCP"},
-            {"name": DATAGRAMS, "containerPort": port, "protocol": "UDP"},
-        ],
+        "ports": ports,
         "startupProbe": until_it_listens(AGENT),
         // Its last words stand in its status: nobody needs the right to read logs.
         "terminationMessagePolicy": "FallbackToLogsOnError",

@@ -86,7 +86,7 @@ fn goldens() -> Vec<(&'static str, Vec<Value>)> {
         containers: vec![json!({"name": "sidecar", "image": "envoy"})],
         init_containers: vec![json!({"name": "before", "image": "init"})],
         also: [].into(),
-            volumes: vec![json!({"name": "bootstrap", "secret": {"secretName": "bootstrap"}})],
+        volumes: vec![json!({"name": "bootstrap", "secret": {"secretName": "bootstrap"}})],
         labels: BTreeMap::from([("mesh".into(), "on".into())]),
         annotations: BTreeMap::from([("mesh/ports".into(), "7474".into())]),
     };

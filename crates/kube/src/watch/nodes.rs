@@ -131,7 +131,8 @@ mod tests {
         expect(&condition(1, "Unknown", "silent"), "is not ready any more: silent");
         expect(&|node| node["spec"]["unschedulable"] = true.into(), "was closed for new pods");
         expect(&|node| node["status"]["allocatable"]["cpu"] = "1".into(), "has 1 CPUs for pods now");
-        expect(&|node| node["status"]["images"][1] = json!({"names": ["b@sha256:2", "b:1"]}), "pulled the image b:1");
+        let pulled = json!({"names": ["b@sha256:2", "b:1"]});
+        expect(&|node| node["status"]["images"].as_array_mut().unwrap().push(pulled.clone()), "pulled the image b:1");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use kube::api::DeleteParams;
 use crate::common::{cell, eventually, ground, hello, path, plan, spec};
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn an_agent_that_somebody_deletes_is_there_again_for_the_next_trial() {
     let Some(ground) = ground("a deleted pod") else { return };
     let spec = spec();
@@ -40,6 +41,7 @@ fn an_agent_that_somebody_deletes_is_there_again_for_the_next_trial() {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_way_that_is_cut_is_made_again() {
     let Some(ground) = ground("a cut way") else { return };
     let spec = spec();

@@ -54,6 +54,7 @@ where
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_pod_that_joins_a_service_and_one_that_leaves_are_told_to_their_route() {
     let Some(ground) = ground("changes") else { return };
     let spec = spec();
@@ -99,6 +100,7 @@ fn a_pod_that_joins_a_service_and_one_that_leaves_are_told_to_their_route() {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn what_scales_pods_in_the_namespace_is_told() {
     let Some(ground) = ground("scalers") else { return };
     let spec = spec();

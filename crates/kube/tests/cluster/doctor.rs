@@ -6,6 +6,7 @@ use hopbench_model::{MeshProvider, PrometheusSpec};
 use crate::common::{ground, spec};
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn the_cluster_is_told_as_it_is() {
     let Some(ground) = ground("doctor") else { return };
     let mut spec = spec();
@@ -22,7 +23,8 @@ fn the_cluster_is_told_as_it_is() {
     assert_eq!(of("rights").found, "all");
     assert_eq!(of("image").state, State::Works, "{:?}", of("image"));
     assert_eq!(of("pod security").state, State::Works);
-    assert_eq!(of("RuntimeClasses").found, "gvisor, overlay");
+    let classes = of("RuntimeClasses").found;
+    assert!(["gvisor", "overlay"].iter().all(|class| classes.split(", ").any(|known| known == *class)), "{classes}");
     let meters = of("meters");
     assert!(meters.found.contains("cadvisor of n1: ") && meters.found.contains("kubelet of n1: "), "{meters:?}");
     // It runs as a process of the node, and tells its mode to nobody else.

@@ -91,6 +91,7 @@ fn readings(ground: &Ground, targets: &[Target], than: &Found) -> Found {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn the_meters_agree_on_a_known_load_and_see_it_throttled() {
     let Some(ground) = ground("meters") else { return };
     let _away = Away(&ground);
@@ -143,6 +144,7 @@ fn forward(ground: &Ground) -> SocketAddr {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_node_is_metered_and_a_meter_that_is_not_there_is_told() {
     let Some(ground) = ground("meters of nodes") else { return };
     let node = |name: &str| Target { who: "a".into(), what: MeteredKind::Node, node: name.into(), container: None };

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::common::{ground, path, plan, spec};
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn patches_annotations_and_labels_arrive_at_the_pods() {
     let Some(ground) = ground("patches") else { return };
     let mut spec = spec();

@@ -11,6 +11,7 @@ use kube::Api;
 use crate::common::{cell, ground, hello, path, plan, spec};
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn every_path_has_its_route_and_its_agents_answer() {
     let Some(ground) = ground("every path on a cluster") else { return };
     let spec = spec();
@@ -79,6 +80,7 @@ fn every_path_has_its_route_and_its_agents_answer() {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn zones_hold_and_a_policy_keeps_nobody_of_the_run_out() {
     let Some(ground) = ground("zones on a cluster") else { return };
     let mut spec = spec();
@@ -106,6 +108,7 @@ fn zones_hold_and_a_policy_keeps_nobody_of_the_run_out() {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn what_is_left_goes_with_the_testbed() {
     let Some(ground) = ground("a testbed that is dropped") else { return };
     let spec = spec();

@@ -100,6 +100,7 @@ fn account(name: &str, least: bool) -> Account {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     let Some(ground) = ground("rights") else { return };
     let folder = tempfile::tempdir().unwrap();
@@ -166,6 +167,7 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn with_the_least_rights_a_run_sees_less_and_with_fewer_it_does_not_begin() {
     let Some(ground) = ground("least rights") else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -38,6 +38,7 @@ fn outcome(swept: &[Swept], namespace: &str) -> Option<Outcome> {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_run_sweeps_what_dead_runs_left_and_nothing_else() {
     let Some(ground) = ground("leftovers") else { return };
     let spec = spec();
@@ -70,6 +71,7 @@ fn a_run_sweeps_what_dead_runs_left_and_nothing_else() {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_run_that_is_named_is_removed_and_one_that_is_not_there_is_told() {
     let Some(ground) = ground("clean") else { return };
     leave(&ground, "hopbench-testdead03", "testdead03");

@@ -21,6 +21,7 @@ fn patched(spec: &mut ClusterSpec, name: &str, agent: &Value) {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn what_keeps_pods_from_starting_is_told_and_the_others_go_on() {
     let Some(ground) = ground("pods in trouble") else { return };
     let mut spec = spec();
@@ -69,6 +70,7 @@ fn prepared(ground: &Ground, run: &str, more: &[(&str, &str)]) -> String {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_quota_is_told_with_its_words() {
     let Some(ground) = ground("a quota") else { return };
     let namespace = prepared(&ground, "quota00000", &[]);
@@ -102,6 +104,7 @@ fn a_quota_is_told_with_its_words() {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn what_pod_security_refuses_is_told_and_the_others_go_on() {
     let Some(ground) = ground("pod security") else { return };
     let enforced = [("pod-security.kubernetes.io/enforce", "restricted")];

@@ -165,6 +165,13 @@ impl Cell {
         self.rounds.iter().filter(apart).count()
     }
 
+    /// Rounds that were measured here and in the other cell, in which the testbed changed here or there.
+    pub(crate) fn disturbed(&self, other: &Self) -> usize {
+        let disturbed =
+            |here: &&Round| other.of_round(here.round).is_some_and(|there| here.disturbed || there.disturbed);
+        self.rounds.iter().filter(disturbed).count()
+    }
+
     /// Rounds that were measured here and in the other cell.
     pub(crate) fn shared(&self, other: &Self) -> usize {
         self.rounds.iter().filter(|here| other.of_round(here.round).is_some()).count()

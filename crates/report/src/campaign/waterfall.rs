@@ -25,6 +25,7 @@ use super::cell::{Cell, Round};
 use super::kind::{End, Kind, Percentile};
 use super::spread::{self, Spread};
 use super::{Campaign, Workload};
+use crate::number::counted;
 
 /// What each proxy of a family of paths adds, at one point of a workload.
 #[derive(Debug, Clone, Serialize)]
@@ -235,6 +236,11 @@ fn note(paths: &[&Measured<'_>], short: bool) -> String {
         let (apart, all) = (path.cell.apart(against.cell), path.cell.shared(against.cell));
         if apart > 0 {
             notes.push(format!("{} of {all} rounds: the others were measured in different sessions", all - apart));
+        }
+        let disturbed = path.cell.disturbed(against.cell);
+        if disturbed > 0 {
+            let rounds = counted(disturbed as u64, "round", "rounds");
+            notes.push(format!("{rounds} not compared: the testbed changed meanwhile"));
         }
     }
     if short {

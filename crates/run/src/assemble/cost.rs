@@ -6,6 +6,7 @@ use hopbench_meter::delta;
 use hopbench_model::{Cost, EndReport, Invariant, NodeCost, SECOND, Tick, Warning, WarningKind};
 
 use super::{balance, processes, proxies};
+use crate::conduct::Outcome;
 use crate::limited::{Burden, CLIENT, SERVER};
 
 /// One end: the node it ran on, and what it saw.
@@ -29,14 +30,20 @@ pub(super) struct Spent {
     pub(super) warnings: Vec<Warning>,
 }
 
-/// The costs of the two sides; with `one_machine` every node is the same machine, whatever it is called.
-pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], proxies: proxies::Spent, one_machine: bool) -> Spent {
+/// The costs of the two sides of a trial.
+pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], proxies: proxies::Spent, outcome: &Outcome) -> Spent {
+    // Every node is the same machine then, whatever it is called.
+    let one_machine = outcome.one_machine;
     let processes =
         |ends: &[End<'_>]| -> Vec<BTreeMap<String, f64>> { ends.iter().map(|e| process(e.report)).collect() };
     let (of_clients, mut of_servers) = (processes(clients), processes(servers));
     // Each of several servers' agents watches all processes of the server program: they count once.
     let watchers = of_servers.iter_mut().zip(servers).filter(|(_, end)| watches(end.report));
     watchers.skip(1).for_each(|(spent, _)| spent.clear());
+    // What agents spend that look at nothing is not what the server cost.
+    if outcome.server_unseen {
+        of_servers.iter_mut().for_each(BTreeMap::clear);
+    }
     let mut nodes = nodes(clients.iter().chain(servers));
     let of_ends = clients.iter().chain(servers).zip(of_clients.iter().chain(&of_servers));
     let mut processes: Vec<(&str, f64)> = of_ends.map(|(end, spent)| (end.node, cores(spent))).collect();
@@ -143,7 +150,7 @@ fn nodes<'a>(ends: impl Iterator<Item = &'a End<'a>>) -> Vec<NodeCost> {
 
 /// Time between the two readings, s.
 fn seconds(end: &EndReport) -> f64 {
-    ((end.end.t_ns - end.start.t_ns).max(1)) as f64 / SECOND as f64
+    end.end.t_ns.saturating_sub(end.start.t_ns).max(1) as f64 / SECOND as f64
 }
 
 /// A machine cannot be less busy than the processes on it. A kernel that samples its CPUs at ticks misses work that

@@ -13,7 +13,7 @@ pub(super) fn intervals(
     let mut before = (&client.start, server.map(|s| &s.start));
     // A control thread that comes late skips a tick: ends are matched by time, not by number.
     let near = |tick: &Tick| {
-        let away = |other: &Tick| (other.t_ns - tick.t_ns).unsigned_abs();
+        let away = |other: &Tick| other.t_ns.abs_diff(tick.t_ns);
         let nearest = server?.ticks.iter().min_by_key(|other| away(other))?;
         (away(nearest) <= interval_ns / 2).then_some(nearest)
     };
@@ -48,7 +48,7 @@ pub(super) fn intervals(
 
 /// What was counted a second between two ticks; `None` when no time passed.
 fn rates(then: &Tick, now: &Tick) -> Option<impl Fn(Counter) -> f64 + use<>> {
-    let seconds = (now.t_ns - then.t_ns) as f64 / SECOND as f64;
+    let seconds = now.t_ns.saturating_sub(then.t_ns) as f64 / SECOND as f64;
     let counts = now.counts.since(&then.counts);
     (seconds > 0.0).then_some(move |counter| counts.of(counter) as f64 / seconds)
 }

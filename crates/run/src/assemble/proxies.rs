@@ -53,7 +53,7 @@ impl Work {
     /// What the clients saw in the window: exchanges that were completed, and of bare TCP the payload, both directions
     /// together.
     pub(super) fn of(workload: &dyn Workload, metrics: &BTreeMap<String, f64>, client: &EndReport) -> Self {
-        let seconds = (client.end.t_ns - client.start.t_ns) as f64 / SECOND as f64;
+        let seconds = client.end.t_ns.saturating_sub(client.start.t_ns) as f64 / SECOND as f64;
         let grown = client.end.counts.since(&client.start.counts);
         let rate = |n: u64| (seconds > 0.0 && n > 0).then(|| n as f64 / seconds);
         let nature = workload.nature();

@@ -37,6 +37,7 @@ fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) 
         limited: Vec::new(),
         shared_clock: true,
         one_machine: true,
+        server_unseen: false,
         clock_error_ns: 0,
         started: std::time::Duration::ZERO,
         proxies: Vec::new(),
@@ -184,6 +185,22 @@ fn a_server_that_waits_thousands_of_times_is_not_said_to_hardly_wait() {
         recorded(&http, (&[], &[]), &outcome(client.clone(), vec![client], vec![server])).limited_by
     };
     assert_eq!([waits(100.0), waits(4000.0)], ["cpu:server", "unknown"]);
+}
+
+#[test]
+fn an_agent_that_sees_nothing_of_the_program_beside_it_is_not_taken_for_it() {
+    // The client used 0.6 cores, the agent that looks on next to nothing; what fills CPU 0 is the program.
+    let busy = [("busy_s_total", 1.6), ("cpu0_busy_s_total", 1.0), ("cpu1_busy_s_total", 0.6)];
+    let agent = |cpu_s| end(&[], &[("cpu", &busy), ("self", &[("user_s_total", cpu_s), ("system_s_total", 0.0)])]);
+    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    let seen = outcome(agent(0.6), vec![agent(0.6)], vec![agent(0.01)]);
+    let record = recorded(&http, (&[], &[]), &seen);
+    assert_eq!((record.limited_by.as_str(), record.cost.server["cores"]), ("cpu:client", 0.01), "it is the server");
+    let record = recorded(&http, (&[], &[]), &Outcome { server_unseen: true, ..seen });
+    assert_eq!(record.limited_by, "cpu:other", "{}", record.limited_because);
+    let why = "what is not metered 1.00, of which the server may be a part";
+    assert!(record.limited_because.contains(why), "{}", record.limited_because);
+    assert!(record.cost.server.is_empty(), "{:?}", record.cost.server);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hopbench_model::Fault;
 use hopbench_sys::clock;
-use hopbench_testbed::{AgentId, Testbed};
+use hopbench_testbed::{AgentId, Control, Testbed};
 use hopbench_wire::Hello;
 
 use crate::conduct::Ends;
@@ -67,16 +67,19 @@ impl Links {
             is_missing
         });
         let (ours, resting) = (&self.ours, &self.resting);
-        let opened: Vec<Result<bool, Fault>> = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let mut opening = Vec::new();
             for key in missing {
                 // The testbed is asked for one after the other, but none waits for another's handshake.
                 let open = testbed.control(&key.0).and_then(|control| {
+                    // The first may have to wait long for the last.
+                    if self.keeper.is_none() && !matches!(control, Control::Pair(_)) {
+                        self.keeper = Some(Keeper::of(Arc::clone(resting))?);
+                    }
                     let open = move || {
                         let link = Link::with(control, ours, format!("the agent {}", key.0))?;
-                        let is_remote = link.is_remote();
                         resting.lock().insert(key, link);
-                        Ok(is_remote)
+                        Ok(())
                     };
                     let thread = std::thread::Builder::new().name("hb-open".to_owned()).spawn_scoped(scope, open);
                     thread.map_err(|e| Fault::environment(format!("cannot start a thread: {e}")))
@@ -88,13 +91,11 @@ impl Links {
                 }
             }
             let panicked = || Err(Fault::measuring("a thread that opened a session panicked"));
-            opening.into_iter().map(|thread| thread?.join().unwrap_or_else(|_| panicked())).collect()
-        });
-        let opened = opened.into_iter().collect::<Result<Vec<bool>, Fault>>()?;
-        if self.keeper.is_none() && opened.contains(&true) {
-            self.keeper = Some(Keeper::of(Arc::clone(&self.resting))?);
-        }
-        Ok(())
+            // All of them, whatever came of the first.
+            let opened: Vec<Result<(), Fault>> =
+                opening.into_iter().map(|thread| thread?.join().unwrap_or_else(|_| panicked())).collect();
+            opened.into_iter().collect()
+        })
     }
 
     /// The sessions for a trial that begins now; one that broke meanwhile is opened again.

@@ -11,6 +11,9 @@ use crate::link::Link;
 
 /// How often the conductor looks around although nothing came.
 const LOOK: Nanos = 50_000_000;
+/// So many messages of one end are taken before the others, the user and the clock get their turn; what is left is taken
+/// at the next look at all.
+const TURN: usize = 64;
 /// How long agents have to drop a trial.
 const ABORT_PATIENCE: Nanos = 5 * SECOND;
 /// How much later than the last moment planned an agent may report, once it was told to end.
@@ -194,7 +197,7 @@ impl<'e> Conductor<'e> {
     fn hear(&mut self, end: usize, watcher: &mut dyn Watcher) -> Option<Ending> {
         let role = self.role(end);
         let number = end - self.side(role).start;
-        loop {
+        for _ in 0..TURN {
             match self.link(end).receive() {
                 Ok(None) => {
                     let fault = self.link(end).check_heard(clock::now()).err()?;
@@ -211,6 +214,7 @@ impl<'e> Conductor<'e> {
                 Err(fault) => return Some(Ending { report: None, fault: Some(fault), lost: true }),
             }
         }
+        None
     }
 
     /// Waits until something may have come, and keeps the sessions alive.

@@ -28,7 +28,7 @@ pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>])
 
 /// What an end moved in the window, both directions together, bits/s.
 fn moved(report: &EndReport) -> Option<f64> {
-    let seconds = (report.end.t_ns - report.start.t_ns) as f64 / SECOND as f64;
+    let seconds = report.end.t_ns.saturating_sub(report.start.t_ns) as f64 / SECOND as f64;
     let grown = report.end.counts.since(&report.start.counts);
     let bytes = grown.of(Counter::SentBytes) + grown.of(Counter::ReceivedBytes);
     (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds)

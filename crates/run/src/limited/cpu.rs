@@ -69,10 +69,10 @@ pub(super) fn full(job: &Job, record: &Record, limits: &Limits) -> Option<Verdic
     if let Some(found) = works.find_map(|burden| hardly_waited(burden, &record.cost.nodes, limits.one_machine)) {
         return Some(found);
     }
-    // By hand the server can be a program that nobody meters; it may well be on this machine.
-    let unmetered = !polls && limits.burdens.iter().all(|burden| burden.who != SERVER);
+    let no_server = !polls && limits.burdens.iter().all(|burden| burden.who != SERVER);
     let mut other = None;
     for node in &record.cost.nodes {
+        let unmetered = no_server && limits.may_have_server(node);
         let here: Vec<&Burden> = limits.burdens.iter().filter(|b| limits.one_machine || b.node == node.name).collect();
         for (cpu, busy) in node.per_cpu_busy.iter().enumerate().filter(|(_, busy)| **busy >= FULL) {
             let softirq = softirq(node, cpu);
@@ -99,6 +99,13 @@ pub(super) fn full(job: &Job, record: &Record, limits: &Limits) -> Option<Verdic
         }
     }
     other
+}
+
+impl Limits {
+    /// Whether a server that nobody meters may be on a node. By hand nobody knows: it may well be on this machine.
+    fn may_have_server(&self, node: &NodeCost) -> bool {
+        self.one_machine || self.server_nodes.as_ref().is_none_or(|nodes| nodes.contains(&node.name))
+    }
 }
 
 fn softirq(node: &NodeCost, cpu: usize) -> f64 {

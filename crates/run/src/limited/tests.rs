@@ -20,12 +20,16 @@ const LINK: LinkRate = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 15
 
 fn by(workload: &str, metrics: &[(&str, f64)], [client, server]: [f64; 2]) -> String {
     let burdens = vec![end(CLIENT, client, None), end(SERVER, server, None)];
-    limited(&job(workload), &record(metrics), &Limits { burdens, one_machine: true, link: Some(LINK), proxied: false })
-        .0
+    limited(
+        &job(workload),
+        &record(metrics),
+        &Limits { server_nodes: None, burdens, one_machine: true, link: Some(LINK), proxied: false },
+    )
+    .0
 }
 
 fn on_link(workload: &str, metrics: &[(&str, f64)]) -> (String, String) {
-    let limits = Limits { burdens: vec![], one_machine: true, link: Some(LINK), proxied: false };
+    let limits = Limits { server_nodes: None, burdens: vec![], one_machine: true, link: Some(LINK), proxied: false };
     limited(&job(workload), &record(metrics), &limits)
 }
 
@@ -41,7 +45,11 @@ pub(super) fn on_cpus(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, Str
             ..NodeCost::default()
         })
         .to_vec();
-    limited(&job("http"), &record, &Limits { burdens, one_machine: true, link: None, proxied: false })
+    limited(
+        &job("http"),
+        &record,
+        &Limits { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
+    )
 }
 
 /// The figures of `stream` in both directions, with these of one and those of the other.
@@ -59,7 +67,11 @@ fn both_ways<const N: usize>(names: [&str; N], to: [f64; N], from: [f64; N]) -> 
 
 fn streaming(job: &Job, metrics: &BTreeMap<String, f64>) -> (String, String) {
     let metrics: Vec<_> = metrics.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    limited(job, &record(&metrics), &Limits { burdens: vec![], one_machine: true, link: None, proxied: false })
+    limited(
+        job,
+        &record(&metrics),
+        &Limits { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied: false },
+    )
 }
 
 #[test]
@@ -217,7 +229,11 @@ fn machines_have_cpus_of_their_own() {
     let node = |name: &str, busy| NodeCost { name: name.to_owned(), per_cpu_busy: vec![busy], ..NodeCost::default() };
     record.cost.nodes = vec![node("a", 0.5), node("b", 1.0)];
     let burdens = vec![end(CLIENT, 0.8, None), end(SERVER, 0.7, None)];
-    let (name, _) = limited(&job("http"), &record, &Limits { burdens, one_machine: false, link: None, proxied: false });
+    let (name, _) = limited(
+        &job("http"),
+        &record,
+        &Limits { server_nodes: None, burdens, one_machine: false, link: None, proxied: false },
+    );
     assert_eq!(name, "cpu:server", "the client used more, on the other machine");
 }
 
@@ -225,8 +241,11 @@ fn machines_have_cpus_of_their_own() {
 fn a_late_generator_is_told_in_a_unit_that_reads() {
     let mut record = record(&[("intended_per_s", 1000.0), ("requests_per_s", 900.0)]);
     record.latency.insert("lateness_ns".to_owned(), Latency { p99: 1_612_345, ..Latency::default() });
-    let (name, why) =
-        limited(&job("rr"), &record, &Limits { burdens: vec![], one_machine: true, link: None, proxied: false });
+    let (name, why) = limited(
+        &job("rr"),
+        &record,
+        &Limits { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied: false },
+    );
     assert_eq!(name, "generator");
     assert!(why.contains("1.61 ms late at p99"), "{why}");
 }
@@ -258,12 +277,21 @@ fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
     let polling = Job { engine: EngineKind::Spin, ..job("http") };
     let limit = |cores| {
         let burdens = vec![end(CLIENT, 1.0, None), end(SERVER, 1.0, None), proxy("gateway", cores, 2, None)];
-        limited(&polling, &record, &Limits { burdens, one_machine: true, link: None, proxied: true }).0
+        limited(
+            &polling,
+            &record,
+            &Limits { server_nodes: None, burdens, one_machine: true, link: None, proxied: true },
+        )
+        .0
     };
     assert_eq!((limit(1.95).as_str(), limit(1.0).as_str()), ("cpu:gateway", "unknown"));
     let burdens = vec![end(CLIENT, 1.0, None), end(SERVER, 1.0, None)];
     record.cost.nodes[0].per_cpu_busy = vec![1.0; 2];
-    let (name, why) = limited(&polling, &record, &Limits { burdens, one_machine: true, link: None, proxied: false });
+    let (name, why) = limited(
+        &polling,
+        &record,
+        &Limits { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
+    );
     assert_eq!(name, "unknown");
     assert!(why.starts_with("busy polling fills its CPUs"), "{why}");
 }
@@ -274,7 +302,8 @@ fn a_gateway_on_a_node_without_an_end_has_the_machines_cpus() {
     record.cost.nodes = vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![0.5; 2], ..NodeCost::default() }];
     let gateway = Burden { node: "c".to_owned(), ..proxy("gateway", 1.95, 4, None) };
     let limit = |one_machine| {
-        let limits = Limits { burdens: vec![gateway.clone()], one_machine, link: None, proxied: true };
+        let limits =
+            Limits { server_nodes: None, burdens: vec![gateway.clone()], one_machine, link: None, proxied: true };
         limited(&job("http"), &record, &limits)
     };
     let (name, why) = limit(true);
@@ -288,7 +317,7 @@ fn a_gateway_on_a_node_without_an_end_has_the_machines_cpus() {
 #[test]
 fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
     let says = |metrics: &[(&str, f64)], proxied| {
-        let limits = Limits { burdens: vec![], one_machine: true, link: None, proxied };
+        let limits = Limits { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied };
         limited(&job("stream"), &record(metrics), &limits).1
     };
     let lossy = [("sent_bits_per_s", 8e6), ("retransmitted_bytes", 5e4)];
@@ -349,7 +378,12 @@ fn a_full_cpu_is_who_has_the_largest_share_of_it() {
 fn a_sender_that_waits_for_a_proxy_is_not_said_to_wait_for_the_receiver() {
     let waits = record(&[("sent_bits_per_s", 1e9), ("receive_window_limited_ratio", 0.9)]);
     let why = |proxied| {
-        limited(&job("stream"), &waits, &Limits { burdens: vec![], one_machine: true, link: None, proxied }).1
+        limited(
+            &job("stream"),
+            &waits,
+            &Limits { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied },
+        )
+        .1
     };
     assert!(why(false).starts_with("the receiver's window was the limit for 90 %"), "{}", why(false));
     assert!(why(true).starts_with("the window of the sender's proxy was the limit for 90 %"), "{}", why(true));

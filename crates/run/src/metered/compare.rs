@@ -29,7 +29,7 @@ impl Own {
         let reading = |tick: &hopbench_model::Tick| tick.readings.get("self").cloned();
         let spent = delta::window(&reading(&report.start)?, &reading(&report.end)?);
         let cpu_s = spent.get("user_s")? + spent.get("system_s")?;
-        let seconds = (report.end.t_ns - report.start.t_ns).max(1) as f64 / SECOND as f64;
+        let seconds = report.end.t_ns.saturating_sub(report.start.t_ns).max(1) as f64 / SECOND as f64;
         Some(Self { what: "agent", who: who.to_owned(), cores: cpu_s / seconds })
     }
 }

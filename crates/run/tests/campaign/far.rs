@@ -32,6 +32,8 @@ pub(crate) struct Far {
     pub(crate) looks: u32,
     /// How long reading the counters takes, ms: as long as an API server may take.
     pub(crate) slow_ms: u64,
+    /// How long it takes to reach an agent, ms: as long as a port-forward may take.
+    pub(crate) far_ms: u64,
     /// What changes, a list for each time that it is asked.
     pub(crate) changes: Vec<Vec<String>>,
     /// What is metered, a list for each time that it is asked.
@@ -125,6 +127,7 @@ impl Testbed for Far {
     }
 
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
+        clock::sleep_until(clock::now() + self.far_ms * 1_000_000);
         *self.opened.entry(agent.clone()).or_default() += 1;
         let other = self.other_token.then(|| Secret::random().unwrap().to_text());
         let (address, token) = (self.address(agent), other.unwrap_or_else(|| self.token.clone()));

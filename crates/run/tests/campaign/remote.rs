@@ -44,6 +44,16 @@ fn sessions_that_rest_are_kept_alive() {
     assert!(bed.opened.values().all(|times| *times == 1), "{:?}", bed.opened);
 }
 
+/// The ways to all agents together take longer than the first agent puts up with silence.
+#[test]
+fn sessions_that_wait_for_others_to_be_opened_are_kept_alive() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut bed, mut onlooker) = (Far { far_ms: 2000, ..Far::new(true) }, Onlooker::default());
+    let ended = run(plan(vec![path("x", 3, 1)], latency(&[1]), 1), dir.path(), &mut bed, &mut onlooker).unwrap();
+    assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 0), "{:?}", onlooker.failed);
+    assert_eq!(bed.opened.values().copied().collect::<Vec<_>>(), [1, 1, 1, 1], "{:?}", bed.opened);
+}
+
 /// A port-forward is cut inside a trial: that trial fails, and says why; the next opens another.
 #[test]
 fn a_session_that_is_cut_fails_its_trial_only() {

@@ -6,10 +6,11 @@ use hopbench_model::{RunStatus, WarningKind};
 use hopbench_run::order;
 use hopbench_run::results::TrialId;
 use hopbench_testbed::Need;
+use serde_json::json;
 
 use crate::bed::Bed;
 use crate::onlooker::{Onlooker, contents, resume, run};
-use crate::plans::{latency, path, plan};
+use crate::plans::{job, latency, path, plan, point};
 
 #[test]
 fn the_order_follows_from_seed_and_round() {
@@ -123,4 +124,14 @@ fn a_testbed_that_lacks_something_is_not_built() {
     assert_eq!(fault.kind, hopbench_model::FaultKind::Environment);
     assert!(fault.text.contains("user namespaces is missing") && fault.text.contains("use sudo"), "{fault}");
     assert_eq!(contents(dir.path()).0.status, RunStatus::Incomplete);
+}
+
+/// All meters of an agent take longer to read than this window is: it is over before its first readings are there.
+#[test]
+fn a_window_that_is_over_before_it_was_looked_at_is_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let short = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 1))];
+    let mut onlooker = Onlooker::default();
+    let ended = run(plan(vec![path("x", 1, 1)], short, 20), dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
+    assert_eq!((ended.good, ended.errors, ended.failures), (20, 0, 0), "{:?}", onlooker.failed);
 }

@@ -149,3 +149,25 @@ fn buckets_hold_every_sample_once_and_stay_narrow() {
         assert!(bucket.high - bucket.low <= bucket.low / 1000, "{bucket:?}");
     }
 }
+
+#[test]
+fn a_hundred_agents_merged_are_the_histogram_of_all_samples() {
+    let mut random = crate::Random::new(100);
+    let (mut merged, mut all) = (Histogram::new(), Histogram::new());
+    for agent in 0..100 {
+        // What came over the wire, of agents with speeds of their own.
+        let mut own = Histogram::new();
+        for _ in 0..200 {
+            let ns = (1e4 * (1.0 + f64::from(agent)) * -random.unit().ln()) as u64;
+            own.record(ns);
+            all.record(ns);
+        }
+        merged.merge(&Histogram::from_base64(&own.to_base64()).unwrap());
+    }
+    assert!(merged.buckets().eq(all.buckets()));
+    for p in [0.1, 50.0, 90.0, 99.0, 99.9, 99.99] {
+        // The text keeps 3 digits of the largest; all else is the same.
+        assert!(merged.percentile(p).abs_diff(all.percentile(p)) * 1000 <= all.percentile(p), "{p}");
+    }
+    assert_eq!(merged.count(), 20_000);
+}

@@ -164,7 +164,7 @@ mod tests {
         let search = run(Ceiling::new(0.6, 100.0, 5000.0), |load| if load < 1234.0 { 0.3 } else { 0.9 });
         match search.outcome() {
             Outcome::Found { load, high, .. } => {
-                assert!(load < 1234.0 && high >= 1234.0 && high - load < 5.0, "{load}")
+                assert!(load < 1234.0 && high >= 1234.0 && high - load < 5.0, "{load}");
             }
             other => panic!("{other:?}"),
         }

@@ -84,6 +84,6 @@ impl Noise {
         let mut random = Random::new(1);
         // As many short cells, so that a persistent effect begins anew in each.
         let rounds: Vec<f64> = (0..20_000).flat_map(|_| self.cell(2, &mut random)).collect();
-        median(&rounds).unwrap()
+        median(&rounds).expect("there are rounds")
     }
 }

@@ -13,12 +13,15 @@ enum Kind {
     Normal,
     Heavy,
     Slow,
+    /// Exponential: the worst that was found, and said so.
+    Skewed,
 }
 
 fn deviation(kind: Kind, random: &mut Random) -> f64 {
     match kind {
         Kind::Normal => normal(random),
         Kind::Heavy => heavy(random) * 1.5,
+        Kind::Skewed => -random.unit().ln() - 2f64.ln(),
         // One in ten is 3 deviations off; the median moves by that.
         Kind::Slow => 0.5 * normal(random) - 0.07 + if random.unit() < 0.1 { 3.0 } else { 0.0 },
     }
@@ -42,7 +45,7 @@ fn stopping_when_narrow_keeps_the_coverage() {
     let cells = 1500;
     let mut naive_worst = 1.0f64;
     tell("| stopping at 2 %: noise | 0.1 % | 0.6 % | 1.2 % | 2 % | 2.8 % | 3.6 % | 5 % | 8 % | 40 % |");
-    for kind in [Kind::Normal, Kind::Heavy, Kind::Slow] {
+    for kind in [Kind::Normal, Kind::Heavy, Kind::Slow, Kind::Skewed] {
         let mut random = Random::new(77);
         let mut line = format!("| {kind:?} |");
         for widths in NOISE_IN_WIDTHS {
@@ -55,9 +58,12 @@ fn stopping_when_narrow_keeps_the_coverage() {
                 rounds += values.len();
             }
             let share = held as f64 / f64::from(cells);
-            naive_worst = naive_worst.min(naive as f64 / f64::from(cells));
+            if !matches!(kind, Kind::Skewed) {
+                naive_worst = naive_worst.min(naive as f64 / f64::from(cells));
+            }
             line += &format!(" {:.1} ({:.1}) |", 100.0 * share, rounds as f64 / f64::from(cells));
-            assert!((0.925..=0.98).contains(&share), "{kind:?}, {widths} widths: {share}");
+            let least = if matches!(kind, Kind::Skewed) { 0.90 } else { 0.925 };
+            assert!((least..=0.98).contains(&share), "{kind:?}, {widths} widths: {share}");
         }
         tell(&line);
     }

@@ -1,4 +1,4 @@
-use super::super::tests::{end, on_cpus};
+use super::super::tests::{end, job, on_cpus};
 use super::*;
 
 /// An end whose one thread used so many cores and waited so often.
@@ -67,4 +67,22 @@ fn a_thread_whose_cpu_processes_packets_is_not_the_limit_itself() {
     // A thread that any CPU may have: one CPU is full of work, and one is enough for it.
     assert_eq!(on_cpus(ends(None), &[(1.0, 0.1), (1.0, 0.9)]).0, "cpu:server");
     assert_eq!(on_cpus(ends(None), &[(0.7, 0.1), (1.0, 0.9)]).0, "softirq");
+}
+
+#[test]
+fn a_server_that_nobody_meters_is_only_where_it_can_be() {
+    let mut record = crate::sample::record(&[("requests_per_s", 1000.0)]);
+    let node = NodeCost { name: "a".to_owned(), per_cpu_busy: vec![1.0, 0.9], ..NodeCost::default() };
+    record.cost.nodes = vec![node];
+    let with_server_on = |nodes: Option<&str>| {
+        let limits = Limits {
+            burdens: vec![end(CLIENT, 0.6, None)],
+            server_nodes: nodes.map(|name| [name.to_owned()].into()),
+            one_machine: false,
+            link: None,
+            proxied: false,
+        };
+        super::super::limited(&job("http"), &record, &limits).0
+    };
+    assert_eq!([None, Some("a"), Some("b")].map(with_server_on), ["cpu:other", "cpu:other", "cpu:client"]);
 }
