@@ -15,9 +15,9 @@ write_pod_networks() {
 }
 
 # Of this node only: a bridge, whose other ports are the node's other pods.
-routed() { network routed "$(bridge cni0 1500)" "$(range "$(routed_pods "$1")")" "$(default_route)" portmap; }
+routed() { network routed "$(on_bridge cni0 1500)" "$(range "$(routed_pods "$1")")" "$(default_route)" portmap; }
 # The same with room for what the VXLAN adds to a packet.
-overlay() { network overlay "$(bridge cni1 1450)" "$(range "$(overlay_pods "$1")")" "$(default_route)" portmap; }
+overlay() { network overlay "$(on_bridge cni1 1450)" "$(range "$(overlay_pods "$1")")" "$(default_route)" portmap; }
 # No bridge: the node has a veth and a route for each pod.
 ptp() { network ptp '"type": "ptp", "mtu": 1500' "$(range "$(ptp_pods "$1")")" "$(default_route)" portmap; }
 # Many on the node's own NIC, and on the hosts' wire.
@@ -51,23 +51,23 @@ network() { # NAME PLUGIN RANGE ROUTES [portmap]
 JSON
 }
 
-bridge() { echo "\"type\": \"bridge\", \"bridge\": \"$1\", \"mtu\": $2, \"isGateway\": true, \"hairpinMode\": true"; }
+on_bridge() { echo "\"type\": \"bridge\", \"bridge\": \"$1\", \"mtu\": $2, \"isGateway\": true, \"hairpinMode\": true"; }
 range() { echo "{\"subnet\": \"$1\"${2:+, \"rangeStart\": \"$2\", \"rangeEnd\": \"$3\"}}"; }
 default_route() { echo '{"dst": "0.0.0.0/0"}'; }
-route() { echo "{\"dst\": \"$1\", \"gw\": \"$2\"}"; }
+one_route() { echo "{\"dst\": \"$1\", \"gw\": \"$2\"}"; }
 
 # From the hosts' wire to everybody who is not on it; to Services and to pods of NODE itself by way of WAY:
 # routes NODE WAY
 routes() {
   local node way pods list
-  list="$(route "$SERVICES" "$2")"
+  list="$(one_route "$SERVICES" "$2")"
   # The node itself.
-  [ "$2" = "$(address "$1")" ] || list+=", $(route "$(address "$1")/32" "$2")"
+  [ "$2" = "$(address "$1")" ] || list+=", $(one_route "$(address "$1")/32" "$2")"
   for node in "${NODES[@]}"; do
     way=$(address "$node")
     [ "$node" != "$1" ] || way=$2
     for pods in "$(routed_pods "$node")" "$(overlay_pods "$node")" "$(ptp_pods "$node")"; do
-      list+=", $(route "$pods" "$way")"
+      list+=", $(one_route "$pods" "$way")"
     done
   done
   echo "$list"

@@ -91,7 +91,7 @@ fn hosts() -> Vocabulary {
 pub(crate) fn open(spec: &TestbedSpec, log: Option<File>) -> Box<dyn Testbed> {
     match spec {
         TestbedSpec::Lab(lab) => Box::new(Lab::new(lab, log)),
-        TestbedSpec::Kubernetes(cluster) => Box::new(Cluster::new(cluster, log)),
+        TestbedSpec::Kubernetes(cluster) => Box::new(Cluster::new(cluster, log).only_of(hello())),
         TestbedSpec::Hosts(hosts) => Box::new(Hosts::new(hosts, hello())),
     }
 }

@@ -30,7 +30,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("run", 3, &["control", "load", "meter", "testbed", "wire", "stats", "model", "sys"]),
     ("report", 3, &["model", "stats"]),
     ("lab", 3, &["control", "testbed", "mesh", "model", "sys"]),
-    ("kube", 3, &["control", "testbed", "mesh", "model", "sys"]),
+    ("kube", 3, &["control", "testbed", "mesh", "wire", "model", "sys"]),
     ("hosts", 3, &["control", "testbed", "wire", "model"]),
     ("scenario", 3, &["load", "model"]),
     ("policy", 3, &["model"]),

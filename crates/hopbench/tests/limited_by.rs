@@ -63,7 +63,8 @@ fn a_client_is_not_blamed_for_a_cpu_that_it_may_not_use() {
     let _alone = Alone::new();
     let cpus = hopbench_sys::cpu::allowed().expect("an affinity");
     let [first, second, ..] = cpus[..] else {
-        println!("SKIP a_client_is_not_blamed_for_a_cpu_that_it_may_not_use: one CPU only");
+        let skip = "SKIP a_client_is_not_blamed_for_a_cpu_that_it_may_not_use: one CPU only";
+        let _ = std::io::Write::write_all(&mut std::io::stdout(), format!("\n{skip}\n").as_bytes());
         return;
     };
     // Processes inherit the CPUs of the thread that starts them.

@@ -47,6 +47,8 @@ pub(crate) struct Built {
     pub(crate) pods: BTreeMap<PodId, Pod>,
     /// Why some of them are not there.
     pub(crate) refused: BTreeMap<PodId, String>,
+    /// Why the agents of some nodes must not measure, by the nodes' names in the scenario: they are of another build.
+    pub(crate) foreign: BTreeMap<String, String>,
     pub(crate) api: Pods,
     pub(crate) mesh: Mesh,
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use hopbench_control::secret::Secret;
 use hopbench_model::{ClusterSpec, Fault, MeshProvider, Path, Plan, Point, Proof, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
+use hopbench_wire::Hello;
 use tokio::time::Instant;
 
 use crate::access::Access;
@@ -17,6 +18,7 @@ use crate::alive::Alive;
 use crate::assign::{Assigned, assign};
 use crate::attachment::Attachment;
 use crate::blueprint::{self, Blueprint, Ground};
+use crate::builds;
 use crate::built::Built;
 use crate::cast::{Cast, program};
 use crate::clean;
@@ -47,6 +49,8 @@ pub struct Cluster {
     log: Option<File>,
     /// The name of the run that is to be; absent: any.
     named: Option<String>,
+    /// What this build says of itself; absent: agents may be of any build.
+    ours: Option<Hello>,
     access: Option<Access>,
     /// The run whose namespace was made, or may have been.
     run: Option<Run>,
@@ -59,7 +63,17 @@ pub struct Cluster {
 impl Cluster {
     /// The cluster that a scenario describes. Nobody is asked yet. What is to be told beside the results goes to `log`.
     pub fn new(spec: &ClusterSpec, log: Option<File>) -> Self {
-        Self { spec: spec.clone(), log, named: None, access: None, run: None, alive: None, built: None, watch: None }
+        Self {
+            spec: spec.clone(),
+            log,
+            named: None,
+            ours: None,
+            access: None,
+            run: None,
+            alive: None,
+            built: None,
+            watch: None,
+        }
     }
 
     /// The same by this connection, whatever context the scenario names.
@@ -74,6 +88,13 @@ impl Cluster {
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.named = Some(name.to_owned());
+        self
+    }
+
+    /// The same with no agents but those of the build that says `ours` of itself.
+    #[must_use]
+    pub fn only_of(mut self, ours: Hello) -> Self {
+        self.ours = Some(ours);
         self
     }
 
@@ -110,11 +131,12 @@ impl Cluster {
     }
 
     fn raise(&mut self, plan: &Plan) -> Result<(), Fault> {
-        let (demand, survey, assigned) = self.survey(plan)?;
-        let spec = self.spec.clone();
+        let (mut demand, survey, assigned) = self.survey(plan)?;
+        let (spec, ours) = (self.spec.clone(), self.ours.clone());
         let token = Secret::random().map_err(Fault::environment)?.to_text();
         let name = self.named.clone().map_or_else(names::run, Ok)?;
         let mut run = Run { namespace: names::namespace(&name), name, owner: String::new() };
+        demand.host_port = names::host_port(&run.name);
         let sidecars = mesh::sidecars(&spec, &demand);
         let ground = Ground { spec: &spec, demand: &demand, nodes: &assigned.nodes, sidecars: &sidecars };
         let attachments = blueprint::attachments(&spec, &demand)?;
@@ -149,6 +171,7 @@ impl Cluster {
             endpoints: BTreeMap::new(),
             pods: BTreeMap::new(),
             refused: BTreeMap::new(),
+            foreign: BTreeMap::new(),
             api,
             mesh: Mesh::new()?,
             run,
@@ -161,18 +184,28 @@ impl Cluster {
         built.refused = raised.refused;
         built.see(raised.pods);
         balance(access, &mut built, until)?;
+        if let Some(ours) = &ours {
+            built.foreign = builds::foreign(access, &built, ours);
+        }
         let nobody = built.demand.paths.values().all(|cast| cast.pods().any(|pod| built.refused.contains_key(pod)));
         if nobody {
             let why: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
             return Err(Fault::environment(format!("no path has all its pods:\n{}", why.join("\n"))));
         }
+        let somebody =
+            |cast: &Cast| [&cast.path.from, &cast.path.to].iter().all(|p| !built.foreign.contains_key(&p.node));
+        if !built.foreign.is_empty() && !built.demand.paths.values().any(somebody) {
+            let why: Vec<&str> = built.foreign.values().map(String::as_str).collect();
+            return Err(Fault::environment(format!("no path has agents of this build:\n{}", why.join("\n"))));
+        }
         let told: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
         let watch = observe::watch(access, &built);
         let notes = watch.notes();
+        let foreign = built.foreign.clone();
         self.alive = Some(alive);
         self.watch = Some(watch);
         self.built = Some(built);
-        told.iter().chain(&dead).chain(&notes).for_each(|line| self.note(line));
+        told.iter().chain(foreign.values()).chain(&dead).chain(&notes).for_each(|line| self.note(line));
         Ok(())
     }
 
@@ -256,6 +289,10 @@ impl Testbed for Cluster {
             return Err(Fault::input(text));
         }
         let everybody: Vec<PodId> = cast.clients.iter().chain(&servers).cloned().collect();
+        let (_, built) = self.standing()?;
+        if let Some(why) = everybody.iter().find_map(|pod| built.foreign.get(&pod.place.node)) {
+            return Err(Fault::environment(why.clone()));
+        }
         self.ensure(&everybody.iter().chain(cast.helpers()).cloned().collect::<Vec<_>>())?;
         let bypassed = point.job.bypasses_proxies();
         let (access, built) = self.standing()?;

@@ -19,12 +19,14 @@ pub(crate) struct Demand {
     pub(crate) echoing: BTreeSet<PodId>,
     /// Those that have a sidecar, with how it is set up.
     pub(crate) sidecars: BTreeMap<PodId, Variant>,
+    /// The first port of the agents on each node's own network.
+    pub(crate) host_port: u16,
 }
 
 impl Demand {
     /// Of the paths that have cells; of all paths, with the agents as servers, where a plan has no cells at all.
     pub(crate) fn of(plan: &Plan) -> Self {
-        let mut demand = Self::default();
+        let mut demand = Self { host_port: AGENT_PORT, ..Self::default() };
         let used = |at: usize| plan.cells.is_empty() || plan.cells.iter().any(|cell| cell.path == at);
         let variants =
             plan.paths.iter().enumerate().filter(|(at, _)| used(*at)).filter_map(|(_, path)| path.variant.as_ref());
@@ -74,7 +76,7 @@ impl Demand {
             return AGENT_PORT;
         }
         let beside = self.pods.iter().filter(|other| other.is_host() && other.place.node == pod.place.node);
-        AGENT_PORT + beside.take_while(|other| *other != pod).count() as u16
+        self.host_port + beside.take_while(|other| *other != pod).count() as u16
     }
 
     /// The pod of an agent.
@@ -126,14 +128,15 @@ mod tests {
         both.clients = 2;
         let paths =
             vec![both, path("out", "host@a", "host@b", Via::Direct), path("in", "pod@b", "host@a", Via::Direct)];
-        let demand = Demand::of(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
+        let mut demand = Demand::of(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
+        demand.host_port = 23_000;
         let ports = |node: &str| {
             let pods = demand.pods.iter().filter(|pod| pod.is_host() && pod.place.node == node);
             pods.map(|pod| demand.agent_port(pod)).collect::<BTreeSet<_>>()
         };
         let on = |node: &str| demand.pods.iter().filter(|pod| pod.is_host() && pod.place.node == node).count();
         assert_eq!((ports("a").len(), ports("b").len()), (on("a"), on("b")));
-        assert_eq!(ports("a").first(), Some(&7474));
+        assert_eq!(ports("a").first(), Some(&23_000));
         let pod = demand.pods.iter().find(|pod| !pod.is_host()).unwrap();
         assert_eq!(demand.agent_port(pod), 7474);
     }

@@ -19,6 +19,7 @@ mod apply;
 mod assign;
 mod attachment;
 mod blueprint;
+mod builds;
 mod built;
 mod cast;
 pub mod clean;

@@ -1,8 +1,8 @@
 //! What the cluster's own meters say of containers and nodes: the kubelets, cAdvisor, Prometheus.
 //!
 //! None of them reads when it is asked: each gives its last reading, and the time of that. cAdvisor, which is a part of
-//! every kubelet, reads each container and the node in turns, by default every 10 s (`--housekeeping-interval`), and
-//! up to every 15 s where nothing happens. What was seen on Kubernetes 1.34 with an interval of 1 s: both endpoints of a
+//! every kubelet, reads each container and the node in turns, by default every 10 s (`--housekeeping-interval`) or 15 s
+//! where nothing happens, and up to as much again, at random. What was seen on Kubernetes 1.34 with an interval of 1 s: both endpoints of a
 //! kubelet give the same readings, 0.0 to 2.0 s old, 0.8 s in the middle. `/stats/summary` has them too, with
 //! `only_cpu_and_memory` or without, but rounds their times down to whole seconds; `/metrics/resource` says the
 //! same with milliseconds, and is what is asked here. Prometheus adds the time until its next scrape.

@@ -48,11 +48,15 @@ fn of_path(spec: &ClusterSpec, cast: &Cast, survey: &Survey, assigned: &Assigned
             add(&format!("node {node}"), "the testbed has no such node".to_owned(), "name it under `nodes:`");
         }
     }
+    // Both ends may lack the same.
+    let mut told = BTreeSet::new();
     for place in [&path.from, &path.to].into_iter().collect::<BTreeSet<_>>() {
         match Attachment::of(spec, place) {
+            Err(why) if !told.insert(why.what.clone()) => {}
             Err(why) => add(&why.what, why.why, &why.remedy),
             Ok(attachment) => {
-                if let Some(class) = attachment.runtime_class.filter(|class| is_unknown(survey, class)) {
+                let lacking = attachment.runtime_class.filter(|class| is_unknown(survey, class));
+                if let Some(class) = lacking.filter(|class| told.insert(format!("RuntimeClass {class}"))) {
                     let known = survey.runtime_classes.iter().flatten().map(|(name, _)| name.as_str());
                     let known: Vec<&str> = known.collect();
                     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -157,7 +161,7 @@ mod tests {
             vec![
                 path("fine", "pod@a", "pod+runsc@b", Via::ClusterIp),
                 path("far", "pod@a", "pod@b", Via::NodePort("c".into())),
-                path("kind", "eni@a", "pod@b", Via::Direct),
+                path("kind", "eni@a", "eni@b", Via::Direct),
                 path("class", "overlay@a", "pod+kata@b", Via::Direct),
                 proxied,
             ],

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use hopbench_model::{ClusterSpec, Via};
 use hopbench_testbed::{AgentId, MeteredKind, Route};
+use k8s_openapi::api::core::v1::{Pod, PodSpec};
+use kube::api::ListParams;
+use kube::{Api, ResourceExt};
 
 use crate::access::Access;
 use crate::built::Built;
@@ -69,7 +72,29 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
     }
     let nodes = nodes(built, route).into_iter();
     targets.extend(nodes.map(|(who, node)| Target { who, what: MeteredKind::Node, node, container: None }));
+    targets.extend(gateways(access, built, route));
     access.runtime.block_on(meters::read(&access.client, built.spec.prometheus.as_ref(), &targets))
+}
+
+/// The containers of the gateway that was there before, if the route enters by it: `gateway POD/CONTAINER`. Where its pods
+/// cannot be listed there are none.
+fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<Target> {
+    let enters = built.demand.paths.get(&route.path).is_some_and(mesh::is_existing_gateway);
+    let scope = gateway(&built.spec).filter(|scope| enters && scope.labels.as_ref().is_some_and(|l| !l.is_empty()));
+    let Some(Scope { namespace, labels: Some(labels) }) = scope else { return Vec::new() };
+    let api: Api<Pod> = Api::namespaced(access.client.clone(), &namespace);
+    let found = access.ask("the gateway's pods", Access::list(&api, ListParams::default().labels(&labels)));
+    let pods = found.unwrap_or_default().into_iter().filter_map(|pod| Some((pod.name_any(), pod.spec?)));
+    let of_pod = |(pod, spec): (String, PodSpec)| {
+        let (namespace, node) = (namespace.clone(), spec.node_name.unwrap_or_default());
+        spec.containers.into_iter().map(move |container| Target {
+            who: format!("gateway {pod}/{}", container.name),
+            what: MeteredKind::Proxy,
+            node: node.clone(),
+            container: Some(Container { namespace: namespace.clone(), pod: pod.clone(), name: container.name }),
+        })
+    };
+    pods.filter(|(_, spec)| spec.node_name.is_some()).flat_map(of_pod).collect()
 }
 
 fn agents(route: &Route) -> impl Iterator<Item = &AgentId> {

@@ -5,7 +5,7 @@ use std::fmt;
 use hopbench_model::Place;
 use hopbench_testbed::AgentId;
 
-/// The port on which agents listen, and on which a Service offers them; on a node's own network the first of several.
+/// The port on which agents listen, and on which a Service offers them; on nodes' own networks each run has others.
 pub(crate) const AGENT_PORT: u16 = 7474;
 
 /// A pod: the place, for whom, with which server program, and which one of those, from 0.

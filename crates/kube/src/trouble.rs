@@ -1,5 +1,6 @@
 //! Why a pod does not get ready, in the cluster's own words.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod};
@@ -8,6 +9,9 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod};
 const PATIENCE: Duration = Duration::from_secs(8);
 /// As many events are told.
 const MOST_EVENTS: usize = 3;
+
+/// The scheduler's words for ports of a node that somebody else has: it does not say which.
+const FREE_PORTS: &str = "free ports";
 
 /// How a pod is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +55,10 @@ impl Trouble {
                 "name an image under `image:` that the nodes can pull, or bring it onto them (`hopbench kube image` \
                  writes it)"
             }
+            "Unschedulable" if self.message.contains(FREE_PORTS) => {
+                "a pod in its node's own network is there with the same port: end that run (`hopbench kube clean` removes \
+                 dead ones) or start this one again, which takes other ports"
+            }
             "Unschedulable" => "make room on the node, tolerate its taints (`patch:`), or name another under `nodes:`",
             "Evicted" => "make room on the node, or name another under `nodes:`",
             "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" | "SysctlForbidden" => {
@@ -79,7 +87,11 @@ pub(crate) fn state(pod: &Pod) -> State {
     let scheduled = conditions.iter().find(|c| c.type_ == "PodScheduled");
     if let Some(condition) = scheduled.filter(|c| c.status == "False") {
         let reason = condition.reason.as_deref().unwrap_or("Unschedulable");
-        return State::Stuck(Trouble::new(reason, condition.message.as_ref(), false));
+        let mut trouble = Trouble::new(reason, condition.message.as_ref(), false);
+        if trouble.message.contains(FREE_PORTS) {
+            trouble.message = format!("{} It asks for {}", trouble.message, host_ports(pod));
+        }
+        return State::Stuck(trouble);
     }
     let all = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
     let mut waiting = Vec::new();
@@ -99,6 +111,15 @@ pub(crate) fn state(pod: &Pod) -> State {
         (true, true) => "its node has not started it yet".to_owned(),
         (true, false) => format!("container {} has not started yet", waiting.join(", ")),
     })
+}
+
+/// The ports of its node that a pod asks for, in words.
+fn host_ports(pod: &Pod) -> String {
+    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
+    let ports = containers.flat_map(|container| container.ports.iter().flatten()).filter_map(|port| port.host_port);
+    let ports: BTreeSet<i32> = ports.collect();
+    let ports: Vec<String> = ports.iter().map(i32::to_string).collect();
+    format!("port {}", ports.join(", "))
 }
 
 fn of_container(container: &ContainerStatus) -> Option<Trouble> {
@@ -194,6 +215,17 @@ mod tests {
         let condition = json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why});
         let found = stuck(json!({"phase": "Pending", "conditions": [condition]}));
         assert_eq!((found.reason.as_str(), found.message.as_str(), found.is_final), ("Unschedulable", why, false));
+
+        let why = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.";
+        let condition = json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why});
+        let ports = json!([{"containerPort": 20016, "hostPort": 20016}, {"containerPort": 20016, "hostPort": 20016, "protocol": "UDP"}]);
+        let taken: Pod = serde_json::from_value(json!({
+            "metadata": {"name": "p"}, "status": {"phase": "Pending", "conditions": [condition]},
+            "spec": {"hostNetwork": true, "containers": [{"name": "agent", "ports": ports}]},
+        }))
+        .unwrap();
+        let told = tell("p", Some(&state(&taken)), &[]);
+        assert!(told.contains("It asks for port 20016; a pod in its node's own network is there"), "{told}");
 
         let waiting = json!({"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}});
         let found = stuck(scheduled(json!([container(waiting, json!({}))])));

@@ -25,9 +25,8 @@ pub(crate) enum Admin {
 
 /// Takes the name.
 pub(crate) fn listen(name: &str) -> Result<Admin, Fault> {
-    let taken = |error: io::Error| {
-        Fault::environment(format!("cannot listen on {name}: {error}. Give `--admin` another name"))
-    };
+    let taken =
+        |error: io::Error| Fault::environment(format!("cannot listen on {name}: {error}. Give `--admin` another name"));
     // Nobody else is to read them.
     if let Some(address) = name.parse::<InetAddr>().ok().filter(|address| address.ip().is_loopback()) {
         let listener = TcpListener::bind(address).and_then(|listener| {

@@ -13,11 +13,11 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{sleep, timeout};
 
+use crate::Options;
+use crate::admin::{self, Admin};
 use crate::call::{self, Failure};
 use crate::room::Room;
 use crate::service::{Count, Service};
-use crate::Options;
-use crate::admin::{self, Admin};
 
 /// What a server lets its peers do.
 #[derive(Debug, Clone, Copy)]

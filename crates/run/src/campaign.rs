@@ -3,6 +3,7 @@
 mod changes;
 mod event;
 mod links;
+mod meters;
 mod order;
 mod start;
 mod supported;
@@ -19,6 +20,7 @@ use crate::conduct::Watcher;
 use crate::results::{Folder, Resumed, TrialId};
 pub use event::{Ended, Event, Observer};
 use links::Links;
+use meters::Meters;
 pub use order::order;
 pub use start::{new_run, same_build};
 pub use supported::measurable;
@@ -60,6 +62,7 @@ struct Around<'a> {
     plan: &'a Plan,
     testbed: &'a mut dyn Testbed,
     links: &'a mut Links,
+    meters: &'a mut Meters,
     observer: &'a mut dyn Observer,
 }
 
@@ -119,7 +122,9 @@ impl Campaign {
         notes.iter().chain(&baseline).for_each(|note| observer.event(&Event::Note(note)));
         skipped.iter().for_each(|cell| observer.event(&Event::CellSkipped(cell)));
         let mut links = Links::new(self.ours.clone());
-        let walked = self.walk(&mut Around { plan: &plan, testbed, links: &mut links, observer }, lost);
+        let mut meters = Meters::default();
+        let mut around = Around { plan: &plan, testbed, links: &mut links, meters: &mut meters, observer };
+        let walked = self.walk(&mut around, lost);
         links.close();
         walked
     }
@@ -193,13 +198,14 @@ impl Campaign {
 
     /// One trial, to its record or its failure on the disk.
     fn one(&mut self, cell: Cell, round: u32, trial: TrialId, around: &mut Around<'_>) -> Result<Next, Fault> {
-        let Around { plan, testbed, links, observer } = around;
+        let Around { plan, testbed, links, meters, observer } = around;
         let (path, point) = plan.at(cell);
         let RunFile { run_id, session, .. } = self.folder.run();
         let trial_of = Trial { run_id, session: *session, path, point, round };
         let mut disturbed: Vec<String> = Vec::new();
         let measured = loop {
-            let Measured { result, changes } = trial_of.measure(&mut **testbed, links, &mut Looker(&mut **observer));
+            let Measured { result, changes } =
+                trial_of.measure(&mut **testbed, links, meters, &mut Looker(&mut **observer));
             if changes.is_empty() || disturbed.len() >= MOST_REPEATS || observer.interrupted() {
                 break changes::told(result, &changes, &disturbed);
             }

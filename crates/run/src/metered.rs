@@ -13,6 +13,8 @@ pub(crate) use compare::{Own, disagree};
 
 /// Of a meter's window at least this share must have had load for its CPU to be the load's.
 const MOSTLY_LOAD: f64 = 0.5;
+/// And this share where all of the trial's load is in it: what was spent without load adds the less, the larger it is.
+const WHOLE_LOAD: f64 = 0.2;
 /// Both edges of a window that is as good as the trial's are within this share of its length. At constant load the CPU
 /// time differs by twice that at most, which is less than two meters of one thing may differ.
 const CLOSE: f64 = 0.05;
@@ -22,7 +24,7 @@ const THROTTLED: f64 = 0.001;
 /// When there was load, in seconds from the start of the trial's window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Load {
-    /// When the load of the trial before ended: what was metered until then may be that one's.
+    /// When the load of the trial before ended, or all was built: what was metered until then may be that one's.
     pub(crate) quiet_since_s: f64,
     /// When this trial's began.
     pub(crate) began_s: f64,
@@ -38,6 +40,11 @@ impl Load {
             began_s: -(warmup_ns as f64) / SECOND as f64,
             window_s: window_ns as f64 / SECOND as f64,
         }
+    }
+
+    /// Whether a window has all of it inside.
+    fn is_inside(&self, cost: &MeteredCost) -> bool {
+        cost.starts_at_s <= self.began_s && cost.starts_at_s + cost.window_s >= self.window_s
     }
 
     /// How much of a window had load, s.
@@ -119,8 +126,8 @@ pub struct UnderLoad {
 }
 
 /// What something used under the trial's load: its CPU time over the time in the meter's window in which there was load.
-/// What it did without load counts, too, so that this is the more rather than the less. Of several meters the one whose
-/// window had the most load in it counts.
+/// What it did without load counts, too, so that this is the more rather than the less. Of several meters the one counts whose
+/// window has all of this trial's load and no other's, and of those the one with the most load in it.
 ///
 /// # Errors
 /// Why nobody's reading can say it, in a sentence; `None`: nobody metered it.
@@ -132,13 +139,16 @@ pub(crate) fn under_load(
 ) -> Option<Result<UnderLoad, String>> {
     let share = |cost: &MeteredCost| load.inside(cost) / cost.window_s;
     let all = costs.iter().filter(|cost| cost.what == word(what) && cost.who == who);
-    let cost = all.max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let own = |cost: &MeteredCost| cost.starts_at_s >= load.quiet_since_s;
+    let rank = |cost: &MeteredCost| (own(cost), own(cost) && load.is_inside(cost));
+    let cost = all.max_by(|a, b| rank(a).cmp(&rank(b)).then(share(a).total_cmp(&share(b))))?;
     let (load_s, MeteredCost { source, window_s, starts_at_s, .. }) = (load.inside(cost), cost);
     let window = format!("{source}'s window of {window_s:.1} s began {:.1} s before the trial's", -starts_at_s);
-    if *starts_at_s < load.quiet_since_s {
-        return Some(Err(format!("{window}, while the trial before was on; longer trials are metered")));
+    if !own(cost) {
+        let why = "when the trial before was on or the pods began: the meter read nothing in between";
+        return Some(Err(format!("{window}, {why}; meters that read more often help, or fewer and longer trials")));
     }
-    if share(cost) < MOSTLY_LOAD {
+    if share(cost) < if load.is_inside(cost) { WHOLE_LOAD } else { MOSTLY_LOAD } {
         return Some(Err(format!("{window} and had load for {load_s:.1} s only; longer trials are metered")));
     }
     let cpu_s = cost.figures.get("cpu_s").copied().unwrap_or(0.0);
@@ -170,31 +180,69 @@ pub(crate) fn throttled(costs: &[MeteredCost]) -> Vec<Warning> {
     held.collect()
 }
 
+/// The setting that says who metered the server program, or why nobody did.
+pub(crate) const SERVER_PROGRAM: &str = "server_program";
+
+/// One side of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    fn cost(self, record: &mut Record) -> &mut BTreeMap<String, f64> {
+        match self {
+            Self::Client => &mut record.cost.client,
+            Self::Server => &mut record.cost.server,
+        }
+    }
+
+    /// The setting that says who metered its sandboxes, or why nobody did.
+    pub(crate) fn setting(self) -> &'static str {
+        match self {
+            Self::Client => "client_sandbox",
+            Self::Server => "server_sandbox",
+        }
+    }
+}
+
 /// Puts what was metered of the server program, which no agent sees, in the place of what the servers' agents spent, who
 /// only look on.
 pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &Load) {
     let costs = &record.cost.metered;
-    let each: Option<Vec<Result<UnderLoad, String>>> =
-        servers.iter().map(|server| under_load(costs, MeteredKind::Program, server, load)).collect();
-    let Some(each) = each.filter(|each| !each.is_empty()) else {
-        record.cost.server.clear();
-        record.settings.insert("server_program".to_owned(), "unavailable: nobody metered it".to_owned());
-        return;
+    let each = servers.iter().map(|server| under_load(costs, MeteredKind::Program, server, load)).collect();
+    replace(record, Side::Server, SERVER_PROGRAM, each);
+}
+
+/// Puts what was metered around the sandboxes of a side's agents in the place of what they see inside. `shared` says that
+/// an agent is on both sides: nobody can tell one from the other then.
+pub(crate) fn of_sandbox(record: &mut Record, side: Side, agents: &[String], load: &Load, shared: bool) {
+    // The kubelet says what the runtime says, which may know nothing of the sandbox's own kernel.
+    let costs: Vec<MeteredCost> = record.cost.metered.iter().filter(|cost| cost.source != "kubelet").cloned().collect();
+    let one = |agent: &String| match shared {
+        true => Some(Err("one sandbox is client and server".to_owned())),
+        false => under_load(&costs, MeteredKind::Agent, agent, load),
     };
-    record.cost.server.clear();
-    match each.into_iter().collect::<Result<Vec<UnderLoad>, String>>() {
-        Err(why) => {
-            record.settings.insert("server_program".to_owned(), format!("unavailable: {why}"));
-        }
+    replace(record, side, side.setting(), agents.iter().map(one).collect());
+}
+
+/// Puts what each of a side's was metered to use in the place of what its agents saw.
+fn replace(record: &mut Record, side: Side, setting: &str, each: Option<Vec<Result<UnderLoad, String>>>) {
+    side.cost(record).clear();
+    let all = each.filter(|each| !each.is_empty()).ok_or_else(|| "nobody metered it".to_owned());
+    let text = match all.and_then(|each| each.into_iter().collect::<Result<Vec<UnderLoad>, String>>()) {
+        Err(why) => format!("unavailable: {why}"),
         Ok(each) => {
             for name in ["cores", "cpu_s", "memory_bytes"] {
                 let all: Option<Vec<f64>> = each.iter().map(|one| one.figures.get(name).copied()).collect();
-                record.cost.server.extend(all.map(|all| (name.to_owned(), all.iter().sum())));
+                side.cost(record).extend(all.map(|all| (name.to_owned(), all.iter().sum())));
             }
             let sources: Vec<String> = each.into_iter().map(|one| one.source).collect();
-            record.settings.insert("server_program".to_owned(), sources.join("; "));
+            sources.join("; ")
         }
-    }
+    };
+    record.settings.insert(setting.to_owned(), text);
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The version of the protocol; ends with different numbers refuse each other.
 ///
 /// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an agent that does not know
-/// them would silently do something else than was asked, so older ones are refused.
-pub const PROTOCOL: u32 = 2;
+/// them would silently do something else than was asked, so older ones are refused. 3: `looks_on`, for the same reason.
+pub const PROTOCOL: u32 = 3;
 
 /// What each end says of itself, first thing after the TLS handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

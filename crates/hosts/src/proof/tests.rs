@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
 
 use hopbench_model::{FlowReport, Job, MeshMode, Place};
-use hopbench_wire::Hello;
+use hopbench_wire::{Hello, PROTOCOL};
 use serde_json::json;
 
 use super::*;
@@ -26,7 +26,7 @@ fn facts(hostname: &str, netns: &str) -> BTreeMap<String, String> {
 
 fn machine(boot_id: &str, hostname: &str) -> Machine {
     let hello = Hello {
-        protocol: 2,
+        protocol: PROTOCOL,
         version: "1".to_owned(),
         commit: "c".to_owned(),
         boot_id: boot_id.to_owned(),

@@ -23,10 +23,13 @@ const MOST_BYTES: usize = 64 << 20;
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(5);
 
+/// The end of a connection that questions go into.
+type Sender = SendRequest<Empty<Bytes>>;
+
 /// Connections to admin endpoints, which stay open: they are asked around every trial.
 #[derive(Debug, Default)]
 pub(crate) struct Admins {
-    open: Mutex<BTreeMap<(PodId, u16), SendRequest<Empty<Bytes>>>>,
+    open: Mutex<BTreeMap<(PodId, u16), Sender>>,
 }
 
 impl Admins {
@@ -52,11 +55,11 @@ impl Admins {
         Ok(answer)
     }
 
-    fn keep(&self, pod: &PodId, port: u16, sender: SendRequest<Empty<Bytes>>) {
+    fn keep(&self, pod: &PodId, port: u16, sender: Sender) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).insert((pod.clone(), port), sender);
     }
 
-    async fn ask(&self, sender: &mut SendRequest<Empty<Bytes>>, path: &str) -> Result<Vec<u8>, String> {
+    async fn ask(&self, sender: &mut Sender, path: &str) -> Result<Vec<u8>, String> {
         let request = Request::get(path).header(HOST, "admin").body(Empty::new()).map_err(|e| e.to_string())?;
         let answer = async {
             let answer = sender.send_request(request).await.map_err(|e| e.to_string())?;

@@ -22,6 +22,9 @@ const WORTH: &[&str] = &[
     "Unhealthy",
 ];
 
+/// What disturbs everybody on the node, whoever it is done for.
+const OF_NODES: &[&str] = &["Pulling"];
+
 /// What of an event matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EventState {
@@ -43,14 +46,19 @@ impl Watched for EventState {
         let name = object.name.clone().unwrap_or_default();
         let namespace = object.namespace.clone().or_else(|| event.namespace()).unwrap_or_default();
         let series = event.series.as_ref().and_then(|series| series.count);
+        let reason = event.reason.clone().unwrap_or_default();
+        let host =
+            event.source.as_ref().and_then(|source| source.host.clone()).or_else(|| event.reporting_instance.clone());
+        let host = host.filter(|host| !host.is_empty() && OF_NODES.contains(&reason.as_str()));
         Self {
             object: format!("{} {name}", kind.to_lowercase()),
             about: match kind.as_str() {
+                "Pod" if host.is_some() => About::Node(host.unwrap_or_default()),
                 "Pod" => About::Pod(namespace, name),
                 "Node" => About::Node(name),
                 _ => About::Namespace(namespace),
             },
-            reason: event.reason.clone().unwrap_or_default(),
+            reason,
             message: event.message.clone().unwrap_or_default(),
             count: series.or(event.count).unwrap_or(1),
         }
@@ -89,6 +97,12 @@ mod tests {
         let pulled = EventState::compare(None, Some(&event("Pulling", "Pod", 1)));
         assert_eq!(pulled[0].text, "Pulling of pod x: Pulling image \"b:1\"");
         assert_eq!(pulled[0].about, About::Pod("r".into(), "x".into()));
+        let by = json!({
+            "metadata": {"name": "x.1", "namespace": "r"}, "involvedObject": {"kind": "Pod", "name": "x", "namespace": "r"},
+            "reason": "Pulling", "message": "Pulling image \"b:1\"", "source": {"component": "kubelet", "host": "n1"},
+        });
+        let by = EventState::of(&serde_json::from_value(by).unwrap());
+        assert_eq!(by.about, About::Node("n1".into()), "whoever is on that node is disturbed");
         let once = event("Pulling", "Pod", 1);
         assert!(EventState::compare(Some(&once), Some(&once)).is_empty());
         assert_eq!(EventState::compare(Some(&once), Some(&event("Pulling", "Pod", 2))).len(), 1);

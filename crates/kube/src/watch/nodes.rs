@@ -1,15 +1,13 @@
-//! Nodes: whether they are well, take pods, and pulled images.
+//! Nodes: whether they are well and take pods. What they pull is told by events: the list of their images also grows
+//! when somebody loads one that nobody here uses.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Node;
 use kube::ResourceExt;
 
 use super::change::{About, Change};
 use super::follow::Watched;
-
-/// Kubelets tell of no more images than this; beyond it, one that is new to the list need not be new to the node.
-const MOST_IMAGES: usize = 50;
 
 /// What of a node matters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,7 +17,6 @@ pub(super) struct NodeState {
     conditions: BTreeMap<String, (String, String)>,
     closed: bool,
     allocatable: BTreeMap<String, String>,
-    images: BTreeSet<String>,
 }
 
 impl Watched for NodeState {
@@ -28,7 +25,6 @@ impl Watched for NodeState {
     fn of(node: &Node) -> Self {
         let status = node.status.clone().unwrap_or_default();
         let conditions = status.conditions.into_iter().flatten();
-        let images = status.images.into_iter().flatten();
         Self {
             name: node.name_any(),
             conditions: conditions.map(|c| (c.type_, (c.status, c.message.or(c.reason).unwrap_or_default()))).collect(),
@@ -41,8 +37,6 @@ impl Watched for NodeState {
                 .filter(|(what, _)| what == "cpu")
                 .map(|(what, amount)| (what, amount.0))
                 .collect(),
-            // The name that people know it by comes last; a digest is the same image once more.
-            images: images.filter_map(|image| image.names?.pop()).collect(),
         }
     }
 
@@ -82,9 +76,6 @@ impl NodeState {
         if self.allocatable != after.allocatable {
             let cpus = after.allocatable.get("cpu").map_or("no", String::as_str);
             texts.push(format!("has {cpus} CPUs for pods now"));
-        }
-        if after.images.len() < MOST_IMAGES {
-            texts.extend(after.images.difference(&self.images).map(|image| format!("pulled the image {image}")));
         }
         texts
     }
@@ -131,13 +122,12 @@ mod tests {
         expect(&condition(1, "Unknown", "silent"), "is not ready any more: silent");
         expect(&|node| node["spec"]["unschedulable"] = true.into(), "was closed for new pods");
         expect(&|node| node["status"]["allocatable"]["cpu"] = "1".into(), "has 1 CPUs for pods now");
-        let pulled = json!({"names": ["b@sha256:2", "b:1"]});
-        expect(&|node| node["status"]["images"].as_array_mut().unwrap().push(pulled.clone()), "pulled the image b:1");
     }
 
     #[test]
-    fn a_heartbeat_is_no_change() {
+    fn a_heartbeat_and_an_image_of_others_are_no_change() {
         let beat = node(|node| {
+            node["status"]["images"].as_array_mut().unwrap().push(json!({"names": ["b@sha256:2", "b:1"]}));
             node["status"]["conditions"][1]["message"] = "posting still".into();
             node["status"]["allocatable"]["memory"] = "1000Mi".into();
         });

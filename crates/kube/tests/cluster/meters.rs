@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use hopbench_kube::meters::{Container, Readings, Target, read};
-use hopbench_model::PrometheusSpec;
-use hopbench_testbed::{Metered, MeteredKind};
+use hopbench_model::{GatewaySpec, PrometheusSpec, Via};
+use hopbench_testbed::{Metered, MeteredKind, Testbed};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::api::{DeleteParams, ListParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
-use crate::common::{Ground, eventually, ground};
+use crate::common::{Ground, cell, eventually, ground, path, plan, spec};
 
 const NAMESPACE: &str = "hopbench-test-meters";
 const SOURCES: [&str; 3] = ["cadvisor", "kubelet", "prometheus"];
@@ -170,4 +170,37 @@ fn a_node_is_metered_and_a_meter_that_is_not_there_is_told() {
     let refused = PrometheusSpec::Url("http://127.0.0.1:1".into());
     let said = ground.access.runtime.block_on(read(&ground.access.client, Some(&refused), &[node("n1")]));
     assert!(said.notes.iter().any(|note| note.starts_with("Prometheus gave no readings")), "{:?}", said.notes);
+}
+
+/// Prometheus' pod stands for a gateway: what counts is that it is found by namespace and labels, and only where a path
+/// enters by it.
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn the_pods_of_a_gateway_of_others_are_metered() {
+    let Some(ground) = ground("the meters of a gateway") else { return };
+    let mut spec = spec();
+    spec.gateway = Some(GatewaySpec {
+        address: "10.199.0.11:80".into(),
+        namespace: Some("monitoring".into()),
+        labels: BTreeMap::from([("app.kubernetes.io/name".into(), "prometheus".into())]),
+    });
+    let ways = [("in", Via::Gateway(String::new())), ("past", Via::Direct)];
+    let plan = plan(&spec, ways.map(|(name, via)| path(name, "pod@a", "pod@b", via)).into());
+    let mut cluster = ground.cluster(&spec);
+    cluster.up(&plan).unwrap();
+    let mut gateways = |name: &str| {
+        let (path, point) = cell(&plan, name);
+        let route = cluster.route(path, point).unwrap();
+        let all = cluster.meters(&route).unwrap();
+        all.into_iter().filter(|one| one.what == MeteredKind::Proxy).map(|one| one.who).collect::<Vec<_>>()
+    };
+    eventually("somebody metered it", || {
+        let found = gateways("in");
+        assert!(
+            found.iter().all(|who| who.starts_with("gateway prometheus-") && who.ends_with("/prometheus")),
+            "{found:?}"
+        );
+        !found.is_empty()
+    });
+    assert!(gateways("past").is_empty());
 }

@@ -69,7 +69,7 @@ fn every_path_has_its_route_and_its_agents_answer() {
     let at = |agent: &str| ground.pod(&cluster, agent).status.unwrap().pod_ip.unwrap();
     assert_eq!(targets["direct"], format!("{}:7474", at("bridge@b")));
     assert_eq!(targets["overlay"], format!("{}:7474", at("overlay@b")));
-    assert!(targets["host"].starts_with("10.199.0.12:747"), "{targets:?}");
+    assert!(targets["host"].starts_with("10.199.0.12:2"), "{targets:?}");
     assert!(targets["node-port"].starts_with("10.199.0.13:3"), "{targets:?}");
     assert!(targets["cluster-ip"].starts_with("10.96."), "{targets:?}");
     let began = Instant::now();

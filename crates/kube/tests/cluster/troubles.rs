@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_kube::{Cluster, labels};
 use hopbench_model::{ClusterSpec, PodNetwork, Via};
 use hopbench_testbed::Testbed;
+use hopbench_wire::Hello;
 use k8s_openapi::api::core::v1::{Namespace, ResourceQuota};
 use kube::Api;
 use kube::api::PostParams;
@@ -124,4 +125,46 @@ fn what_pod_security_refuses_is_told_and_the_others_go_on() {
     }
     drop(cluster);
     ground.assert_gone(&namespace);
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn two_runs_share_a_node_s_own_network() {
+    let Some(ground) = ground("two runs on one node's network") else { return };
+    let spec = spec();
+    let plan = plan(&spec, vec![path("p", "host@a", "host@b", Via::Direct)]);
+    let [mut one, mut other] = ["ports00001", "ports00002"].map(|name| ground.cluster(&spec).named(name));
+    one.up(&plan).unwrap();
+    other.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "p");
+    let ports = [&mut one, &mut other].map(|cluster| {
+        let route = cluster.route(path, point).unwrap();
+        hello(cluster, &route.servers[0]).unwrap();
+        route.target.port()
+    });
+    assert!(ports[0] != ports[1] && ports.iter().all(|port| (20_000..30_000).contains(port)), "{ports:?}");
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn agents_of_another_build_measure_nothing() {
+    let Some(ground) = ground("agents of another build") else { return };
+    let spec = spec();
+    let plan = plan(&spec, vec![path("p", "pod@a", "pod@b", Via::Direct)]);
+    let mut cluster = ground.cluster(&spec);
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "p");
+    let route = cluster.route(path, point).unwrap();
+    let theirs = hello(&mut cluster, &route.servers[0]).unwrap();
+    cluster.down();
+    let mut same = ground.cluster(&spec).only_of(theirs.clone());
+    same.up(&plan).unwrap();
+    same.route(path, point).unwrap();
+    same.down();
+    for ours in [Hello { commit: "another".into(), ..theirs.clone() }, Hello { protocol: 1, ..theirs }] {
+        let mut cluster = ground.cluster(&spec).only_of(ours);
+        let told = cluster.up(&plan).unwrap_err().text;
+        assert!(told.contains("n1 has an agent of protocol") && told.contains("hopbench kube image"), "{told}");
+        assert!(cluster.namespace().is_none(), "it is taken down");
+    }
 }

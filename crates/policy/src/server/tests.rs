@@ -24,7 +24,7 @@ impl<S: Service> Running<S> {
         Self::with_admin(service, limits, None)
     }
 
-    fn with_admin(service: S, limits: Limits, admin: Option<UnixListener>) -> Self {
+    fn with_admin(service: S, limits: Limits, admin: Option<Admin>) -> Self {
         let options = Options { listen: "127.0.0.1:0".parse().unwrap(), admin: None, threads: 1 };
         let listener = listen(&options).unwrap();
         let address = listener.local_addr().unwrap();

@@ -102,6 +102,10 @@ pub(super) fn spent(
                 let (text, figures) = match &said.metered {
                     Some(Ok(metered)) => (metered.source.clone(), metered.figures.clone()),
                     Some(Err(why)) => (format!("unavailable: {unseen}, and {why}"), BTreeMap::new()),
+                    None if proxy.pids.is_empty() => {
+                        let why = "no meter read it both before the trial and after it";
+                        (format!("unavailable: {unseen}, and {why}"), BTreeMap::new())
+                    }
                     None => (format!("unavailable: {unseen}"), BTreeMap::new()),
                 };
                 out.unavailable.insert(format!("proxy_{}", proxy.name), text);

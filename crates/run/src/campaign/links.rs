@@ -37,7 +37,7 @@ pub(super) struct Links {
     ours: Hello,
     resting: Arc<Resting>,
     keeper: Option<Keeper>,
-    /// When the last trial ended, since 1970 UTC.
+    /// When the last trial ended, or before the first: when all was built; since 1970 UTC.
     quiet_since: Duration,
 }
 
@@ -45,8 +45,9 @@ pub(super) struct Links {
 const TRIES: usize = 2;
 
 impl Links {
+    /// Nothing is under load from now on.
     pub(super) fn new(ours: Hello) -> Self {
-        Self { ours, resting: Arc::default(), keeper: None, quiet_since: Duration::ZERO }
+        Self { ours, resting: Arc::default(), keeper: None, quiet_since: clock::wall() }
     }
 
     /// Makes sure that there are sessions for a trial; one that broke, or was never there, is opened, all at once.
@@ -132,7 +133,7 @@ impl Links {
         keys.iter().filter_map(|key| Some((key.clone(), resting.remove(key)?))).collect()
     }
 
-    /// When the last trial ended, since 1970 UTC; the time of its readings, which follow, is without load.
+    /// When the last trial ended, or all was built, since 1970 UTC; the time of the readings, which follow, is without load.
     pub(super) fn quiet_since(&self) -> Duration {
         self.quiet_since
     }

@@ -11,13 +11,14 @@ use hopbench_testbed::{AgentId, Counters, Gauges, MeteredKind, Proxy, Route, See
 use hopbench_wire::{Hello, Role};
 
 use super::links::Links;
+use super::meters::{Meters, Unseen};
 use crate::assemble::{ProxySaid, Setting, record};
 use crate::conduct::{Ends, Outcome, Watch, Watcher, conduct};
 use crate::failed::failed_exchanges;
 use crate::link::Link;
 use crate::link_rate::LinkRate;
 use crate::metered::under_load;
-use around::{Costs, Moment};
+use around::Costs;
 use hopbench_control::resolve::Target;
 
 /// What is measured.
@@ -63,9 +64,15 @@ struct Over<'a> {
 
 impl Trial<'_> {
     /// Measures.
-    pub(super) fn measure(&self, testbed: &mut dyn Testbed, links: &mut Links, watcher: &mut dyn Watcher) -> Measured {
+    pub(super) fn measure(
+        &self,
+        testbed: &mut dyn Testbed,
+        links: &mut Links,
+        meters: &mut Meters,
+        watcher: &mut dyn Watcher,
+    ) -> Measured {
         let mut changes = Ok(Vec::new());
-        let mut result = self.measured(testbed, links, watcher, &mut changes);
+        let mut result = self.measured(testbed, links, meters, watcher, &mut changes);
         if let (Ok(done), Err(why)) = (&mut result, &changes) {
             done.record.settings.insert("changes".to_owned(), format!("unavailable: {why}"));
         }
@@ -76,6 +83,7 @@ impl Trial<'_> {
         &self,
         testbed: &mut dyn Testbed,
         links: &mut Links,
+        meters: &mut Meters,
         watcher: &mut dyn Watcher,
         changes: &mut Result<Vec<String>, String>,
     ) -> Result<Done, Fault> {
@@ -86,10 +94,13 @@ impl Trial<'_> {
         let (job, target) = self.address(workload, &route);
         // An agent that is started again for this is no change of the trial's time.
         links.open(testbed, &route.clients, &route.servers)?;
-        let known = testbed.changes(&route);
-        let before = Moment::before(testbed, &route);
-        let counters = before.counters.as_ref().map_err(Fault::clone)?;
         let quiet_since = links.quiet_since();
+        let sandboxed = self.sandboxed(testbed, &route);
+        let unseen = Unseen::of(&route, !self.point.server.is_agent(), &sandboxed);
+        let metered_before = meters.before(testbed, &route, &unseen, quiet_since, &|| watcher.interrupted());
+        let known = testbed.changes(&route);
+        // As near to the traffic as can be.
+        let counters = testbed.counters(&route)?;
         let mut ends = links.take(testbed, &route.clients, &route.servers)?;
         for (agent, link) in ends_of(&route, &mut ends) {
             link.is_in(testbed.sandbox(agent));
@@ -102,12 +113,25 @@ impl Trial<'_> {
         let gauges = asking.gauges.unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
         // What follows can take a while, in which somebody must keep the sessions alive.
         links.put_back(ends, &route.clients, &route.servers);
-        let conducted = conducted.map(|outcome| (outcome, Moment::after(testbed, &route)));
+        let conducted = conducted.map(|outcome| (outcome, testbed.counters(&route)));
         *changes = known.and_then(|_| testbed.changes(&route)).map_err(|fault| fault.text);
         let (outcome, after) = conducted?;
-        let costs = Costs::of(&before, &after, &outcome, job.timing.warmup_ns, quiet_since);
-        let (job, route, hellos, outcome, before, after) = (&job, &route, &hellos, &outcome, counters, after.counters);
+        // A trial that broke is worth no wait.
+        let unseen = if outcome.fault.is_none() { unseen } else { Unseen::default() };
+        let quiet = (quiet_since, links.quiet_since());
+        let read = metered_before.as_deref().unwrap_or_default();
+        let metered_after = Meters::after(testbed, &route, &unseen, read, quiet, &|| watcher.interrupted());
+        let costs = Costs::of(&metered_before, &metered_after, &outcome, job.timing.warmup_ns, quiet_since, sandboxed);
+        let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &counters);
         Ok(self.finish(Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges }, testbed))
+    }
+
+    /// The agents that are in sandboxes which nobody sees from here: what they say of themselves is not what they cost.
+    fn sandboxed(&self, testbed: &dyn Testbed, route: &Route) -> Vec<AgentId> {
+        let sides = [(&self.path.from, &route.clients), (&self.path.to, &route.servers)];
+        let inside = sides.into_iter().filter(|(place, _)| place.runtime.is_some());
+        let agents = inside.flat_map(|(_, agents)| agents).cloned();
+        agents.filter(|agent| testbed.sandbox(agent).is_empty()).collect()
     }
 
     /// The job with what only the route knows, and where the clients connect to.

@@ -85,10 +85,14 @@ fn the_cpu_time_is_the_trials_only_where_the_window_is() {
 
 #[test]
 fn a_window_with_little_load_or_anothers_says_nothing() {
-    let why = cores(one((40, 0.0), (165, 30.0)), &Load { quiet_since_s: -90.0, ..LOAD }).unwrap_err();
+    let long = Load { quiet_since_s: -90.0, ..LOAD };
+    let why = cores(one((40, 0.0), (400, 30.0)), &long).unwrap_err();
     assert!(why.contains("had load for 62.0 s only"), "{why}");
+    assert_eq!(cores(one((40, 0.0), (340, 31.0)), &long).unwrap()["cores"], 0.5, "a fifth, but all of the load");
+    let why = cores(one((40, 0.0), (155, 30.0)), &long).unwrap_err();
+    assert!(why.contains("had load for 57.0 s only"), "not even half, and not all of the load: {why}");
     let why = cores(one((95, 0.0), (165, 30.0)), &Load { quiet_since_s: -3.0, ..LOAD }).unwrap_err();
-    assert!(why.contains("while the trial before was on"), "{why}");
+    assert!(why.contains("when the trial before was on"), "{why}");
     assert!(under_load(&[one((95, 0.0), (165, 30.0))], MeteredKind::Agent, "p", &LOAD).is_none());
     assert!(under_load(&[one((95, 0.0), (165, 30.0))], MeteredKind::Proxy, "q", &LOAD).is_none());
 }
@@ -100,6 +104,21 @@ fn the_meter_whose_window_has_the_most_load_counts() {
     let found = under_load(&costs(&before, &after, STARTED).0, MeteredKind::Proxy, "p", &LOAD).unwrap().unwrap();
     assert!(found.source.starts_with("by prometheus"), "{}", found.source);
     assert_eq!(found.figures["cores"], 0.5);
+}
+
+#[test]
+fn the_meter_that_has_this_load_alone_counts() {
+    let kubelet = (reading("p", "kubelet", 90, 0.0, None), reading("p", "kubelet", 190, 31.0, None));
+    let source = |start, end| {
+        let before = [kubelet.0.clone(), reading("p", "prometheus", start, 0.0, None)];
+        let after = [kubelet.1.clone(), reading("p", "prometheus", end, 20.0, None)];
+        let load = Load { quiet_since_s: -12.0, ..LOAD };
+        let found = under_load(&costs(&before, &after, STARTED).0, MeteredKind::Proxy, "p", &load).unwrap();
+        found.unwrap().source[3..10].to_owned()
+    };
+    assert_eq!(source(85, 162), "kubelet", "the other one's began in the load before");
+    assert_eq!(source(110, 150), "kubelet", "the other one's has not all of the load");
+    assert_eq!(source(95, 165), "prometheus"[..7], "both have all, this one with less around");
 }
 
 #[test]
@@ -174,4 +193,25 @@ fn a_program_that_only_others_meter_is_the_servers_cost() {
     of_program(&mut record, &servers, &LOAD);
     assert!(record.cost.server.is_empty(), "one of two is not all");
     assert_eq!(record.settings["server_program"], "unavailable: nobody metered it");
+}
+
+#[test]
+fn a_sandbox_costs_what_was_metered_around_it() {
+    let around = |source: &str, cpu_s| MeteredCost {
+        what: "agent".to_owned(),
+        source: source.to_owned(),
+        ..one((97, 0.0), (161, cpu_s))
+    };
+    let mut record = sample::record(&[]);
+    record.cost.metered = vec![around("kubelet", 1.0), around("cadvisor", 31.0)];
+    record.cost.client.insert("user_s".to_owned(), 0.1);
+    of_sandbox(&mut record, Side::Client, &["p".to_owned()], &LOAD, false);
+    assert_eq!((record.cost.client["cores"], record.cost.client.contains_key("user_s")), (0.5, false));
+    assert!(record.settings["client_sandbox"].starts_with("by cadvisor"));
+    of_sandbox(&mut record, Side::Client, &["p".to_owned()], &LOAD, true);
+    assert!(record.cost.client.is_empty());
+    assert_eq!(record.settings["client_sandbox"], "unavailable: one sandbox is client and server");
+    record.cost.metered.pop();
+    of_sandbox(&mut record, Side::Server, &["p".to_owned()], &LOAD, false);
+    assert_eq!(record.settings["server_sandbox"], "unavailable: nobody metered it");
 }

@@ -9,7 +9,9 @@ use hopbench_agent::{Limits, Options, Server};
 use hopbench_control::secret::Secret;
 use hopbench_model::{Fault, Path, Plan, Point, Proof};
 use hopbench_sys::clock;
-use hopbench_testbed::{AgentId, Control, Counters, Metered, Need, Route, Seen, Testbed};
+use hopbench_testbed::{AgentId, Control, Counters, Metered, Need, Proxy, Route, Seen, Testbed};
+
+use crate::housekeeping::Housekeeping;
 
 /// Agents with a token, on loopback: `CLIENTS` and `SERVERS` of each path.
 #[derive(Default)]
@@ -38,6 +40,12 @@ pub(crate) struct Far {
     pub(crate) changes: Vec<Vec<String>>,
     /// What is metered, a list for each time that it is asked.
     pub(crate) meters: Vec<Vec<Metered>>,
+    /// Who meters instead.
+    pub(crate) housekeeping: Option<Housekeeping>,
+    /// How often the meters were asked.
+    pub(crate) asked: u32,
+    /// The proxies of each path, which nobody sees; none of the traffic passes them.
+    pub(crate) proxies: Vec<Proxy>,
 }
 
 impl Far {
@@ -119,7 +127,7 @@ impl Testbed for Far {
             cpus: BTreeMap::new(),
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
-            proxies: Vec::new(),
+            proxies: self.proxies.clone(),
             link_bits_per_s: None,
             mtu_bytes: 0,
             tunnel_bytes: 0,
@@ -142,6 +150,9 @@ impl Testbed for Far {
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
         clock::sleep_until(clock::now() + self.slow_ms * 1_000_000);
         self.looks += 1;
+        if let Some(housekeeping) = &mut self.housekeeping {
+            housekeeping.load_turns();
+        }
         if self.cut_after && self.looks == 2 {
             let _ = self.forwards[&route.clients[0]].shutdown(Shutdown::Both);
         }
@@ -156,6 +167,10 @@ impl Testbed for Far {
     }
 
     fn meters(&mut self, _: &Route) -> Result<Vec<Metered>, Fault> {
+        self.asked += 1;
+        if let Some(housekeeping) = &self.housekeeping {
+            return Ok(housekeeping.said());
+        }
         Ok(if self.meters.is_empty() { Vec::new() } else { self.meters.remove(0) })
     }
 

@@ -7,6 +7,7 @@ mod disk;
 mod failures;
 mod far;
 mod hangs;
+mod housekeeping;
 mod onlooker;
 mod plans;
 mod proxies;

@@ -186,7 +186,8 @@ fn proxies_that_cannot_be_seen_cost_nobody_knows_what() {
     let (records, _dir) = measure(&mut bed("x", vec![unseen]), "rr", json!({"size": "1B"}), vec![path("x", 1, 1)]);
     let record = &records[0];
     assert_eq!((record.incomplete.as_deref(), record.error.as_deref()), (None, None));
-    assert_eq!(record.settings["proxy_gateway"], "unavailable: its processes cannot be seen from here");
+    let why = "its processes cannot be seen from here, and no meter read it both before the trial and after it";
+    assert_eq!(record.settings["proxy_gateway"], format!("unavailable: {why}"));
     // What it says of itself is there.
     assert_eq!(
         record.cost.proxies[0].figures,

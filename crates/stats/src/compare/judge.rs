@@ -220,6 +220,7 @@ mod tests {
         questions.push(plain(about(1.05, 8)));
         let found = judge(&questions);
         assert_eq!((found[99].test, found[99].verdict), (Test::Student, Verdict::Higher));
+        assert_eq!(found[99].p, about(1.05, 8).student_p);
         assert!(found[99].q.unwrap() > 50.0 * found[99].p.unwrap());
         // What the others could have seen is more than it were alone.
         let seen = |comparison: Comparison| match comparison.verdict {

@@ -94,6 +94,7 @@ fn access() -> Option<Access> {
 }
 
 #[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn an_api_server_merges_the_same() {
     let Some(access) = access() else { return };
     let namespaces: Api<Namespace> = Api::all(access.client.clone());

@@ -1,33 +1,15 @@
-//! What the testbed and others say of a route before the traffic and after it.
+//! What others metered of a route around the traffic.
 
 use std::time::Duration;
 
-use hopbench_model::{Fault, MeteredCost, Record};
-use hopbench_testbed::{AgentId, Counters, Metered, Route, Testbed};
+use hopbench_model::{MeteredCost, Record, Warning, WarningKind};
+use hopbench_testbed::{AgentId, Metered, Route};
 
 use crate::conduct::Outcome;
-use crate::metered::{self, Load, Own};
+use crate::metered::{self, Load, Own, Side};
 
-/// One moment.
-pub(super) struct Moment {
-    pub(super) counters: Result<Counters, Fault>,
-    /// `Err`: why they are not known.
-    meters: Result<Vec<Metered>, String>,
-}
-
-impl Moment {
-    /// Before the traffic: the counters last, as near to it as can be.
-    pub(super) fn before(testbed: &mut dyn Testbed, route: &Route) -> Self {
-        let meters = testbed.meters(route).map_err(|fault| fault.text);
-        Self { counters: testbed.counters(route), meters }
-    }
-
-    /// After it: the counters first.
-    pub(super) fn after(testbed: &mut dyn Testbed, route: &Route) -> Self {
-        let counters = testbed.counters(route);
-        Self { counters, meters: testbed.meters(route).map_err(|fault| fault.text) }
-    }
-}
+/// What others had metered at one moment; `Err`: why that is not known.
+type Read = Result<Vec<Metered>, String>;
 
 /// What others metered of a trial, and what that is of.
 pub(super) struct Costs {
@@ -35,41 +17,80 @@ pub(super) struct Costs {
     pub(super) metered: Vec<MeteredCost>,
     /// Why of some nothing is known, by setting.
     unavailable: Vec<(String, String)>,
+    /// The agents that are in sandboxes which nobody sees from here.
+    sandboxed: Vec<AgentId>,
 }
 
 impl Costs {
     /// `quiet_since` is when the load of the trial before ended, since 1970 UTC.
     pub(super) fn of(
-        before: &Moment,
-        after: &Moment,
+        before: &Read,
+        after: &Read,
         outcome: &Outcome,
         warmup_ns: u64,
         quiet_since: Duration,
+        sandboxed: Vec<AgentId>,
     ) -> Self {
         let load = Load::new(quiet_since, outcome.started, warmup_ns, outcome.client.window_ns);
-        let (metered, unavailable) = match (&before.meters, &after.meters) {
+        let (metered, unavailable) = match (before, after) {
             (Ok(before), Ok(after)) => {
                 let (costs, unavailable) = metered::costs(before, after, outcome.started);
                 (costs, unavailable.into_iter().collect())
             }
             (Err(why), _) | (_, Err(why)) => (Vec::new(), vec![("metered".to_owned(), format!("unavailable: {why}"))]),
         };
-        Self { load, metered, unavailable }
+        Self { load, metered, unavailable, sandboxed }
     }
 
     /// Puts them into the record, with what they say of each other and of what was seen here. `watched` says whether the
     /// server is an agent, or a program whose processes are seen here.
     pub(super) fn enter(self, record: &mut Record, route: &Route, outcome: &Outcome, watched: bool) {
-        let Self { load, metered, unavailable } = self;
+        let Self { load, metered, unavailable, sandboxed } = self;
         record.settings.extend(unavailable);
         record.warnings.extend(metered::throttled(&metered));
-        record.warnings.extend(metered::disagree(&metered, &own(record, route, outcome), load.window_s));
+        // A sandbox's kernel is in some of the figures and not in others.
+        let is_outside = |name: &str| !sandboxed.iter().any(|AgentId(agent)| agent == name);
+        let mut own = own(record, route, outcome);
+        own.retain(|own| own.what != "agent" || is_outside(&own.who));
+        let comparable = metered.iter().filter(|cost| is_outside(&cost.who)).cloned();
+        record.warnings.extend(metered::disagree(&comparable.collect::<Vec<_>>(), &own, load.window_s));
         record.cost.metered = metered;
-        if !watched {
-            let servers: Vec<String> = route.servers.iter().map(|AgentId(name)| name.clone()).collect();
-            metered::of_program(record, &servers, &load);
+        let names = |agents: &[AgentId]| agents.iter().map(|AgentId(name)| name.clone()).collect::<Vec<_>>();
+        let is_sandboxed = |agents: &[AgentId]| agents.iter().any(|agent| sandboxed.contains(agent));
+        let shared = route.clients.iter().any(|agent| route.servers.contains(agent));
+        if is_sandboxed(&route.clients) {
+            metered::of_sandbox(record, Side::Client, &names(&route.clients), &load, shared);
         }
+        if !watched {
+            metered::of_program(record, &names(&route.servers), &load);
+        } else if is_sandboxed(&route.servers) {
+            metered::of_sandbox(record, Side::Server, &names(&route.servers), &load, shared);
+        }
+        record.warnings.extend(unknown(record, route));
     }
+}
+
+/// Says what stands empty because nobody metered it in time.
+fn unknown(record: &Record, route: &Route) -> Option<Warning> {
+    let proxies = route.proxies.iter().filter(|proxy| proxy.named && proxy.pids.is_empty());
+    let of_proxies = proxies.map(|proxy| (format!("proxy_{}", proxy.name), format!("the proxy {}", proxy.name)));
+    let of_ends = [
+        (metered::SERVER_PROGRAM, "the server program"),
+        (Side::Client.setting(), "the client's sandbox"),
+        (Side::Server.setting(), "the server's sandbox"),
+    ];
+    let all = of_proxies.chain(of_ends.map(|(setting, who)| (setting.to_owned(), who.to_owned())));
+    let whose: Vec<String> = all
+        .filter(|(setting, _)| record.settings.get(setting).is_some_and(|text| text.starts_with("unavailable")))
+        .map(|(setting, who)| format!("{who} (settings.{setting})"))
+        .collect();
+    (!whose.is_empty()).then(|| {
+        Warning::new(
+            WarningKind::Unavailable,
+            format!("no meter has the CPU of this trial alone for {}: its figures are left out", whose.join(", ")),
+            "lengthen the trials, as with --duration 30s: meters read every 10 to 20 s, if nobody told them otherwise",
+        )
+    })
 }
 
 /// What was seen here of things that others may have metered, too.

@@ -1,0 +1,84 @@
+//! Which build the agents are: an image of another day has the same tag.
+
+use std::collections::BTreeMap;
+
+use hopbench_control::secret::Secret;
+use hopbench_control::{Channel, tls};
+use hopbench_sys::clock;
+use hopbench_wire::{Build, FromAgent, HANDSHAKE_LIMIT, Hello, ToAgent};
+
+use crate::access::Access;
+use crate::built::Built;
+use crate::forward;
+use crate::pod::PodId;
+use crate::trouble::{self, State};
+
+/// Why the agents of some nodes must not measure, by the nodes' names in the scenario. One agent of each node is asked: all
+/// have the image that their node has under the name. Who does not answer says so in its trials.
+pub(crate) fn foreign(access: &Access, built: &Built, ours: &Hello) -> BTreeMap<String, String> {
+    let is_ready = |id: &PodId| built.pods.get(id).map(trouble::state) == Some(State::Ready);
+    let mut asked: BTreeMap<&str, &PodId> = BTreeMap::new();
+    for id in built.demand.pods.iter().filter(|id| id.has_agent() && is_ready(id)) {
+        asked.entry(&id.place.node).or_insert(id);
+    }
+    let mut foreign = BTreeMap::new();
+    for (node, id) in asked {
+        let Some(theirs) = ask(access, built, id, ours) else { continue };
+        if let Some(why) = differs(&theirs, ours) {
+            let name = built.nodes.get(node).map_or(node, |node| node.name.as_str());
+            let image = &built.spec.image;
+            foreign.insert(node.to_owned(), format!("the image {image} of node {name} {why}"));
+        }
+    }
+    foreign
+}
+
+/// In which build an agent differs from this one, and what to do.
+fn differs(theirs: &Hello, ours: &Hello) -> Option<String> {
+    let (theirs, ours) = (Build::of(theirs), Build::of(ours));
+    (theirs != ours).then(|| {
+        format!(
+            "has an agent of {theirs}, and this is {ours}: build the image with `hopbench kube image` of this very binary \
+             and bring it onto the nodes"
+        )
+    })
+}
+
+/// What an agent says of itself. Agents of every protocol can say it.
+fn ask(access: &Access, built: &Built, id: &PodId, ours: &Hello) -> Option<Hello> {
+    let name = built.names.get(id)?;
+    let way = forward::open(&built.api.pods, name, built.demand.agent_port(id), built.way(id));
+    let stream = access.runtime.block_on(way).ok()?;
+    let secret: Secret = built.token.parse().ok()?;
+    let mut channel = Channel::open_forwarded(stream, tls::client_config(&secret).ok()?).ok()?;
+    channel.send(&ToAgent::Hello(ours.clone())).ok()?;
+    let answer = channel.receive_until::<FromAgent>(clock::now() + HANDSHAKE_LIMIT).ok()??;
+    // It hears of the end from the connection, too.
+    let _ = channel.send(&ToAgent::Bye);
+    match answer {
+        FromAgent::Hello(hello) => Some(hello),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_of_another_protocol_version_or_commit_is_told() {
+        let hello = |protocol, version: &str, commit: &str| Hello {
+            protocol,
+            version: version.into(),
+            commit: commit.into(),
+            boot_id: "here".into(),
+            machine: BTreeMap::new(),
+        };
+        let ours = hello(3, "0.1.0", "aaa");
+        assert_eq!(differs(&Hello { boot_id: "there".into(), ..ours.clone() }, &ours), None);
+        for other in [hello(2, "0.1.0", "aaa"), hello(3, "0.2.0", "aaa"), hello(3, "0.1.0", "bbb")] {
+            let why = differs(&other, &ours).unwrap();
+            assert!(why.contains(&Build::of(&other).to_string()) && why.contains("hopbench kube image"), "{why}");
+        }
+    }
+}

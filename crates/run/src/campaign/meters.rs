@@ -1,0 +1,122 @@
+//! Waits for the meters of others, so that what they read before the traffic and after it holds one trial's load.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use hopbench_model::Nanos;
+use hopbench_sys::clock;
+use hopbench_testbed::{AgentId, Metered, MeteredKind, Route, Testbed};
+
+/// How long a reading is waited for. A kubelet reads a container every 10 to 20 s if nobody told it otherwise.
+pub(super) const LONGEST: Duration = Duration::from_secs(20);
+/// How often the meters are asked meanwhile.
+const EVERY_NS: Nanos = 250_000_000;
+/// Meters that have said nothing at all for so long are not there.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Whose cost nobody but others can say, on one route.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Unseen {
+    /// A proxy without processes here, a server program without them, an agent in a sandbox.
+    pub(super) all: BTreeSet<(MeteredKind, String)>,
+}
+
+impl Unseen {
+    /// Of a route; the server is a program if `program` says so, and of the agents these are in sandboxes.
+    pub(super) fn of(route: &Route, program: bool, sandboxed: &[AgentId]) -> Self {
+        let proxies = route.proxies.iter().filter(|proxy| proxy.pids.is_empty());
+        let mut all: BTreeSet<_> = proxies.map(|proxy| (MeteredKind::Proxy, proxy.name.clone())).collect();
+        if program && route.programs.is_empty() {
+            all.extend(route.servers.iter().map(|AgentId(name)| (MeteredKind::Program, name.clone())));
+        }
+        all.extend(sandboxed.iter().map(|AgentId(name)| (MeteredKind::Agent, name.clone())));
+        Self { all }
+    }
+}
+
+/// What is known of the meters from the trials before.
+#[derive(Debug, Default)]
+pub(super) struct Meters {
+    /// Whom nobody has read for a whole wait, by path.
+    unknown: BTreeSet<(String, MeteredKind, String)>,
+    /// Nobody meters anything.
+    nobody: bool,
+}
+
+impl Meters {
+    /// What they say before the traffic: as soon as all that is unseen was read when the load of the trial before was
+    /// over, which it was at `quiet_since` (since 1970 UTC), or when that was waited for long enough.
+    pub(super) fn before(
+        &mut self,
+        testbed: &mut dyn Testbed,
+        route: &Route,
+        unseen: &Unseen,
+        quiet_since: Duration,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Vec<Metered>, String> {
+        let wanted = unseen.all.iter().filter(|(what, who)| !self.unknown.contains(&key(route, *what, who)));
+        let wanted: Vec<_> = if self.nobody { Vec::new() } else { wanted.cloned().collect() };
+        let said = wait(testbed, route, &wanted, interrupted, |reading| reading.at >= quiet_since);
+        if let (Ok(said), false) = (&said, interrupted()) {
+            self.nobody = said.is_empty() && (self.nobody || !wanted.is_empty());
+            if said.is_empty() {
+                return Ok(Vec::new());
+            }
+            let unknown = wanted.into_iter().filter(|(what, who)| !said.iter().any(|reading| is(reading, *what, who)));
+            self.unknown.extend(unknown.map(|(what, who)| key(route, what, &who)));
+        }
+        said
+    }
+
+    /// What they say after it: as soon as all that is unseen was read when the load was over, at `quiet_since`. Whom nobody
+    /// had read `before` in time is not waited for.
+    pub(super) fn after(
+        testbed: &mut dyn Testbed,
+        route: &Route,
+        unseen: &Unseen,
+        before: &[Metered],
+        (quiet_before, quiet_since): (Duration, Duration),
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Vec<Metered>, String> {
+        let began = |reading: &Metered| {
+            let same = |other: &&Metered| other.source == reading.source && is(other, reading.what, &reading.who);
+            before.iter().find(same).is_some_and(|start| start.at >= quiet_before)
+        };
+        let known = |(what, who): &&(MeteredKind, String)| {
+            before.iter().any(|reading| is(reading, *what, who) && reading.at >= quiet_before)
+        };
+        let wanted: Vec<_> = unseen.all.iter().filter(known).cloned().collect();
+        wait(testbed, route, &wanted, interrupted, |reading| reading.at >= quiet_since && began(reading))
+    }
+}
+
+fn key(route: &Route, what: MeteredKind, who: &str) -> (String, MeteredKind, String) {
+    (route.path.clone(), what, who.to_owned())
+}
+
+/// Whether a reading is one of this. An agent that is asked for is in a sandbox: the kubelet does not know what that costs.
+fn is(reading: &Metered, what: MeteredKind, who: &str) -> bool {
+    reading.what == what && reading.who == who && (what != MeteredKind::Agent || reading.source != "kubelet")
+}
+
+/// Asks until everything wanted has a reading that is good, for [`LONGEST`] at most.
+fn wait(
+    testbed: &mut dyn Testbed,
+    route: &Route,
+    wanted: &[(MeteredKind, String)],
+    interrupted: &dyn Fn() -> bool,
+    good: impl Fn(&Metered) -> bool,
+) -> Result<Vec<Metered>, String> {
+    let began = clock::now();
+    loop {
+        let said = testbed.meters(route).map_err(|fault| fault.text)?;
+        let missing =
+            wanted.iter().any(|(what, who)| !said.iter().any(|reading| is(reading, *what, who) && good(reading)));
+        let waited = Duration::from_nanos(clock::now().saturating_sub(began));
+        let longest = if said.is_empty() { SILENCE } else { LONGEST };
+        if !missing || waited >= longest || interrupted() {
+            return Ok(said);
+        }
+        clock::sleep_until(clock::now() + EVERY_NS);
+    }
+}
