@@ -1,6 +1,6 @@
 //! What a cluster can do, found out by asking it.
 //!
-//! To add a check: one file in `doctor/` and one line in [`CHECKS`]. What it looks at is gathered in `doctor/seen.rs`, so
+//! To add a check: one file in `doctor/` and one line in `CHECKS`. What it looks at is gathered in `doctor/seen.rs`, so
 //! that a check is a function of that, and can be tested without a cluster.
 
 mod image;
