@@ -88,7 +88,9 @@ fn a_pod_that_joins_a_service_and_one_that_leaves_are_told_to_their_route() {
     let name = cluster.pod(&server).unwrap().to_owned();
     ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
     eventually("the pod is gone", || ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none());
-    assert_eq!(cluster.changes(&through).unwrap(), Vec::<String>::new());
+    // The end of the pod that joined may be told as late as now.
+    let said = cluster.changes(&through).unwrap();
+    assert!(said.iter().all(|text| text.contains("pod joined ")), "{said:?}");
     let (other, point) = cell(&plan, "other");
     let direct = cluster.route(other, point).unwrap();
     ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
