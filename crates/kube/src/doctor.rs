@@ -18,6 +18,7 @@ mod seen;
 mod zones;
 
 use hopbench_model::{ClusterSpec, Fault};
+pub use hopbench_testbed::{Finding, State};
 
 use self::seen::Seen;
 use crate::access::Access;
@@ -30,53 +31,6 @@ struct Check {
     needed_for: &'static str,
     /// Looks at what was seen.
     judge: fn(&Seen) -> Finding,
-}
-
-/// What came of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// Whether it works.
-    pub state: State,
-    /// What was found.
-    pub found: String,
-    /// What to do about it; empty where nothing needs to be done.
-    pub remedy: String,
-}
-
-/// Whether something works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// It does.
-    Works,
-    /// It does, with a limit that a measurement may meet.
-    Limited,
-    /// It does not.
-    Missing,
-}
-
-impl State {
-    /// The word in the table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Works => "works",
-            Self::Limited => "limited",
-            Self::Missing => "missing",
-        }
-    }
-}
-
-impl Finding {
-    fn works(found: impl Into<String>) -> Self {
-        Self { state: State::Works, found: found.into(), remedy: String::new() }
-    }
-
-    fn limited(found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { state: State::Limited, found: found.into(), remedy: remedy.into() }
-    }
-
-    fn missing(found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { state: State::Missing, found: found.into(), remedy: remedy.into() }
-    }
 }
 
 /// Every check, in the order of the table.

@@ -4,6 +4,7 @@
 //!   missing ─► up ─► (route, control, counters, [trial: gauges], counters, prove)* ─► down
 //! ```
 
+mod finding;
 mod passed;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use std::os::unix::net::UnixStream;
 
 use hopbench_model::{EndReport, Fault, Job, Path, Plan, Point, Proof};
 
+pub use finding::{Finding, State};
 pub use passed::passed;
 
 /// Where scenarios run.
