@@ -11,9 +11,7 @@ const HOST: &str = "host";
 
 /// Why a path cannot be on machines on which somebody started agents; `None`: it can.
 pub(crate) fn of_path(path: &Path, spec: &HostsSpec) -> Option<Need> {
-    let need = |what: &str, why: String, remedy: &str| {
-        Some(Need { path: Some(path.name.clone()), what: what.to_owned(), why, remedy: remedy.to_owned() })
-    };
+    let need = |what: &str, why: String, remedy: &str| Some(Need::new(Some(path), what, why, remedy));
     let impossible = |why: String, remedy: &str| need(Need::IMPOSSIBLE, why, remedy);
     for place in [&path.from, &path.to] {
         let Place { network, node, runtime } = place;

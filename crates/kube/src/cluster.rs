@@ -241,9 +241,7 @@ impl Testbed for Cluster {
     }
 
     fn missing(&mut self, plan: &Plan) -> Vec<Need> {
-        let whole = |what: &str, why: String, remedy: &str| {
-            vec![Need { path: None, what: what.to_owned(), why, remedy: remedy.to_owned() }]
-        };
+        let whole = |what: &str, why: String, remedy: &str| vec![Need::new(None, what, why, remedy)];
         let (demand, survey, assigned) = match self.survey(plan) {
             Ok(found) => found,
             Err(fault) => return whole("a cluster", fault.text, "name one as for kubectl (KUBECONFIG, `context:`)"),

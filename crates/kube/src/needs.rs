@@ -20,7 +20,7 @@ pub(crate) fn missing(spec: &ClusterSpec, demand: &Demand, survey: &Survey, assi
     if needs.is_empty()
         && let Err(fault) = patched(spec, demand, assigned)
     {
-        needs.push(need(None, "a patch that fits", fault.text, "mend it under `testbed: kubernetes:`"));
+        needs.push(Need::new(None, "a patch that fits", fault.text, "mend it under `testbed: kubernetes:`"));
     }
     needs
 }
@@ -36,7 +36,7 @@ fn patched(spec: &ClusterSpec, demand: &Demand, assigned: &Assigned) -> Result<(
 fn of_path(spec: &ClusterSpec, cast: &Cast, survey: &Survey, assigned: &Assigned) -> Vec<Need> {
     let path = &cast.path;
     let mut needs = Vec::new();
-    let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
     let via = match &path.via {
         Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node),
         _ => None,
@@ -89,10 +89,6 @@ fn of_path(spec: &ClusterSpec, cast: &Cast, survey: &Survey, assigned: &Assigned
 
 fn is_unknown(survey: &Survey, class: &str) -> bool {
     survey.runtime_classes.as_ref().is_some_and(|known| !known.contains_key(class))
-}
-
-fn need(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Need {
-    Need { path: path.map(|path| path.name.clone()), what: what.to_owned(), why, remedy: remedy.to_owned() }
 }
 
 /// Why a cell cannot be measured although its path can be built.

@@ -33,7 +33,7 @@ fn whole(spec: &LabSpec, demand: &Demand) -> Vec<Need> {
     let mut needs = Vec::new();
     let mut too_many = |what: &str, count: usize, most: usize| {
         if count > most {
-            needs.push(need(
+            needs.push(Need::new(
                 None,
                 &format!("fewer {what}"),
                 format!("{count} {what}; a lab has at most {most}"),
@@ -47,10 +47,10 @@ fn whole(spec: &LabSpec, demand: &Demand) -> Vec<Need> {
     let mut names = BTreeSet::new();
     for twice in demand.pods.iter().filter(|pod| !names.insert(pod.to_string())) {
         let why = format!("two pods would be called `{twice}`");
-        needs.push(need(None, "another name", why, "rename the path or the variant that it is called after"));
+        needs.push(Need::new(None, "another name", why, "rename the path or the variant that it is called after"));
     }
     if let Err(why) = open_files(spec, demand) {
-        needs.push(need(None, "open files", why, "or use fewer pods"));
+        needs.push(Need::new(None, "open files", why, "or use fewer pods"));
     }
     if spec.zone_delay_ns > 0 && zones(spec).len() > 1 {
         needs.extend(delay());
@@ -90,13 +90,13 @@ fn delay() -> Option<Need> {
     let check = doctor::CHECKS.iter().find(|check| check.name == "netem")?;
     let finding = (check.run)();
     let missing = finding.state == doctor::State::Missing;
-    missing.then(|| need(None, "netem", format!("`zone-delay`: {}", finding.found), &finding.remedy))
+    missing.then(|| Need::new(None, "netem", format!("`zone-delay`: {}", finding.found), &finding.remedy))
 }
 
 fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
     let path = &cast.path;
     let mut needs = Vec::new();
-    let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
     let via = match &path.via {
         Via::NodePort(node) | Via::Gateway(node) => Some(node),
         Via::Direct | Via::ClusterIp => None,
@@ -145,7 +145,7 @@ fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
         );
     }
     needs.extend(of_mesh(cast));
-    let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
     if let Some(why) = trail::impossible(cast) {
         add(Need::IMPOSSIBLE, why, "leave this path out");
     }
@@ -159,7 +159,7 @@ fn of_mesh(cast: &Cast) -> Vec<Need> {
         return Vec::new();
     }
     let mut needs = Vec::new();
-    let mut add = |what: &str, why: String, remedy: &str| needs.push(need(Some(path), what, why, remedy));
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
     if let Some((why, remedy)) = proxies::missing() {
         add("envoy", why, &remedy);
     }
@@ -219,10 +219,6 @@ fn unheld(path: &Path, point: &Point) -> Option<String> {
 
 fn looked(program: &str) -> String {
     format!("no program `{program}` in PATH or the folders of system programs")
-}
-
-fn need(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Need {
-    Need { path: path.map(|path| path.name.clone()), what: what.to_owned(), why, remedy: remedy.to_owned() }
 }
 
 /// Why a cell cannot be measured although its path can be built.

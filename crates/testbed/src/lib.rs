@@ -264,4 +264,9 @@ pub struct Need {
 impl Need {
     /// Instead of what is missing: no installation makes this path possible.
     pub const IMPOSSIBLE: &str = "the path cannot exist";
+
+    /// What a path needs, or the whole testbed: what is missing, why it is needed, and what to do about it.
+    pub fn new(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Self {
+        Self { path: path.map(|path| path.name.clone()), what: what.to_owned(), why, remedy: remedy.to_owned() }
+    }
 }

@@ -14,7 +14,7 @@ pub(crate) fn missing(spec: &ClusterSpec, cast: &Cast) -> Vec<Need> {
         return Vec::new();
     }
     let mut needs = Vec::new();
-    let mut add = |what: &str, why: String, remedy: &str| needs.push(need(path, what, why, remedy));
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
     let mode = path.mesh;
     if super::is_existing_gateway(cast) {
         if spec.gateway.is_none() {
@@ -57,8 +57,4 @@ pub(crate) fn missing(spec: &ClusterSpec, cast: &Cast) -> Vec<Need> {
 pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
     let gateway = matches!(path.via, Via::Gateway(_)) && point.job.bypasses_proxies();
     gateway.then(|| format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload))
-}
-
-fn need(path: &Path, what: &str, why: String, remedy: &str) -> Need {
-    Need { path: Some(path.name.clone()), what: what.to_owned(), why, remedy: remedy.to_owned() }
 }
