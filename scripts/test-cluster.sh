@@ -25,7 +25,7 @@ rm -f "$image"
 
 status=0
 export HOPBENCH_CLUSTER_KUBECONFIG="$KUBECONFIG" HOPBENCH_REQUIRE_CLUSTER=1
-cargo test --locked --no-fail-fast -p hopbench-kube -p hopbench --test cluster --test cluster_mesh --test cluster_entrances -- --ignored >"$log" 2>&1 || status=$?
+cargo test --locked --no-fail-fast -p hopbench-kube -p hopbench --test cluster --test cluster_mesh --test cluster_entrances --test cluster_disturbed -- --ignored >"$log" 2>&1 || status=$?
 # Those that stand beside what they test.
 cargo test --locked --no-fail-fast -p hopbench-kube --lib -- --ignored >>"$log" 2>&1 || status=$?
 grep -Ev '^(running|test .* ok$|$)' "$log" || true

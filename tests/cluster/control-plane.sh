@@ -1,12 +1,8 @@
 # The control plane on host cp: etcd, API server, controller manager, scheduler. Sourced, needs lib.sh and hosts.sh.
 # shellcheck shell=bash disable=SC2154
 
-start_control_plane() {
+start_api_server() {
   local certs=$STATE/certs
-  start_host cp
-  # In memory: the cluster does not outlive the machine, and etcd waits for disks.
-  daemon cp etcd etcd --data-dir /run/etcd --listen-client-urls http://127.0.0.1:2379 \
-    --advertise-client-urls http://127.0.0.1:2379 --listen-peer-urls http://127.0.0.1:2380
   daemon cp kube-apiserver "$kubernetes/kube-apiserver" \
     --etcd-servers=http://127.0.0.1:2379 \
     --advertise-address="$API_SERVER" \
@@ -26,6 +22,15 @@ start_control_plane() {
     --default-not-ready-toleration-seconds=10 --default-unreachable-toleration-seconds=10
   # Webhooks above: the API server goes to their pods itself, since no kube-proxy runs on this host.
   wait_for "API server" 60 "$STATE/cp/kube-apiserver.log" kubectl get --raw /readyz || exit 1
+}
+
+start_control_plane() {
+  local certs=$STATE/certs
+  start_host cp
+  # In memory: the cluster does not outlive the machine, and etcd waits for disks.
+  daemon cp etcd etcd --data-dir /run/etcd --listen-client-urls http://127.0.0.1:2379 \
+    --advertise-client-urls http://127.0.0.1:2379 --listen-peer-urls http://127.0.0.1:2380
+  start_api_server
 
   daemon cp kube-controller-manager "$kubernetes/kube-controller-manager" \
     --kubeconfig="$certs/controller-manager.kubeconfig" --leader-elect=false \

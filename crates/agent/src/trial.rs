@@ -425,6 +425,8 @@ impl Trial {
         };
         let report = &mut self.report;
         report.window_ns = self.window.end().min(now).saturating_sub(report.window_start_ns);
+        let began_late = self.window.began().saturating_sub(self.window.load_start());
+        report.start_late_ns = report.start_late_ns.max(began_late);
         for (kind, histogram) in recorder.histograms() {
             report.latency.insert(kind, histogram.to_base64());
         }

@@ -145,9 +145,22 @@ impl Channel {
     /// # Errors
     /// A broken session; [`ChannelError::Stuck`] when the other end has not taken all of it within 5 s.
     pub fn send<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
+        self.send_until(message, Some(clock::now() + PATIENCE))
+    }
+
+    /// Sends one message without waiting for the other end.
+    ///
+    /// # Errors
+    /// A broken session; [`ChannelError::Stuck`] when the kernel does not take all of it at once. Part of it may be under
+    /// way then: nothing else can be sent.
+    pub fn send_now<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
+        self.send_until(message, None)
+    }
+
+    /// Sends with patience until a moment; `None`: as long as something moves.
+    fn send_until<T: Serialize>(&mut self, message: &T, until: Option<Nanos>) -> Result<(), ChannelError> {
         let bytes = encode(message)?;
         let mut rest = &bytes[..];
-        let until = clock::now() + PATIENCE;
         loop {
             let moved = match &mut self.tls {
                 Some(tls) => {
@@ -172,9 +185,10 @@ impl Channel {
                     Err(error) => return Err(error.into()),
                 },
             };
+            let is_over = until.map_or(moved == 0, |until| clock::now() >= until);
             if moved == 0 && self.ended {
                 return Err(ChannelError::Closed);
-            } else if clock::now() >= until {
+            } else if is_over {
                 return Err(ChannelError::Stuck);
             } else if moved == 0 {
                 self.epoll.wait(&mut self.events, Some(100_000_000))?;
@@ -294,6 +308,22 @@ impl Write for Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_sent_now_is_not_waited_for() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut channel = Channel::pair(ours).unwrap();
+        let mut other = Channel::pair(theirs).unwrap();
+        channel.send_now(&"word").unwrap();
+        assert_eq!(other.receive::<String>().unwrap().as_deref(), Some("word"));
+        // Nobody reads, and no socket holds so much.
+        let began = clock::now();
+        let sent = channel.send_now(&"x".repeat(8_000_000));
+        assert!(matches!(sent, Err(ChannelError::Stuck)), "{sent:?}");
+        assert!(clock::now() - began < PATIENCE, "it was waited for");
+        drop(other);
+        assert!(channel.send_now(&"word").is_err());
+    }
 
     #[test]
     fn a_reader_that_drips_does_not_hold_up_a_sender() {

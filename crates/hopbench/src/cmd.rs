@@ -3,6 +3,7 @@
 
 mod agent;
 mod arguments;
+mod compare;
 mod completions;
 mod doctor;
 mod envoy_argument;
@@ -53,6 +54,7 @@ const COMMANDS: &[&dyn Subcommand] = &[
     &run::Run,
     &plan::PlanCommand,
     &report::Report,
+    &compare::Compare,
     &lab::Lab,
     &kube::Kube,
     &doctor::Doctor,

@@ -32,7 +32,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("lab", 3, &["control", "testbed", "mesh", "model", "sys"]),
     ("kube", 3, &["control", "testbed", "mesh", "wire", "model", "sys"]),
     ("hosts", 3, &["control", "testbed", "wire", "model"]),
-    ("scenario", 3, &["load", "model"]),
+    ("scenario", 3, &["load", "model", "stats"]),
     ("policy", 3, &["model"]),
     (
         "hopbench",

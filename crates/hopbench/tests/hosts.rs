@@ -70,6 +70,7 @@ warmup: 50ms
 interval: 50ms
 seed: 3
 baseline: there
+a-a: false
 paths:
   there: host@a -> host@b
   back:  host@b -> host@a

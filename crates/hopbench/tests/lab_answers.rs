@@ -139,6 +139,7 @@ time: 300ms
 warmup: 100ms
 interval: 50ms
 baseline: first
+a-a: false
 paths:
   first:  host@a -> host@b
   second: host@a -> host@b

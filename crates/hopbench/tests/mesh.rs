@@ -25,6 +25,7 @@ time: 1s
 warmup: 200ms
 seed: 3
 baseline: none
+a-a: false
 paths:
   none:    bridge@a -> bridge@b
   server:  bridge@a -> bridge@b mesh server

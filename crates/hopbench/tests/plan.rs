@@ -5,7 +5,7 @@ mod lab;
 
 use std::fs;
 
-use hopbench_model::Plan;
+use hopbench_model::{Cell, Plan};
 use lab::program::run;
 use lab::{Finished, program};
 use serde_json::Value;
@@ -25,6 +25,21 @@ fn ran(arguments: &[&str]) -> Finished {
     run
 }
 
+fn count(planned: &Value, key: &str) -> usize {
+    planned[key].as_u64().unwrap_or_else(|| panic!("no {key}")) as usize
+}
+
+/// How long a shipped scenario takes, as its first comment says: `About 3 minutes` or `4 to 6 minutes`.
+fn promised(name: &str) -> [f64; 2] {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.yaml"));
+    let text = fs::read_to_string(file).expect("a scenario");
+    let comment: Vec<&str> =
+        text.lines().map_while(|line| line.strip_prefix('#')).flat_map(str::split_whitespace).collect();
+    let at = comment.iter().position(|word| word.starts_with("minutes")).expect("how long it takes");
+    let number = |at: usize| comment[at].parse::<f64>().unwrap_or_else(|_| panic!("{} minutes", comment[at]));
+    [number(if comment[at - 2] == "to" { at - 3 } else { at - 1 }), number(at - 1)]
+}
+
 fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&ran(arguments).stdout).expect("JSON")
 }
@@ -38,19 +53,49 @@ fn every_shipped_scenario_has_a_page() {
         }
         let planned = json(&["plan", name, "--seed", "7", "--json"]);
         let plan: Plan = serde_json::from_value(planned["plan"].clone()).expect("a plan");
-        let cells = planned["cells"].as_u64().expect("a count") as usize;
-        let (trials, impossible) = (cells * plan.rounds as usize, plan.cells.len() - cells);
-        let first = format!("{name}: {cells} cells in {} rounds = {trials} trials, about ", plan.rounds);
-        assert!(page.starts_with(&first), "{page}");
+        let searched = |cell: &&Cell| plan.points[cell.point].search.is_some();
+        let (cells, searches) = (count(&planned, "cells"), count(&planned, "searches"));
+        let impossible = plan.cells.len() - cells - searches;
         let more = format!("\n{impossible} {} more cannot run here", if impossible == 1 { "cell" } else { "cells" });
         assert_eq!(page.contains(&more), impossible > 0, "{page}");
-        assert_eq!(planned["trials"], trials);
-        let estimated_s = planned["estimated_s"].as_f64().expect("seconds");
-        let least_s = plan.least_ns() as f64 / 1e9 + 0.15 * trials as f64;
-        if impossible == 0 {
-            assert!((estimated_s - least_s).abs() < 1e-6, "{estimated_s} {least_s}");
+        let [least, most] = ["least_trials", "trials"].map(|key| count(&planned, key));
+        let [shortest_s, longest_s] =
+            ["least_estimated_s", "estimated_s"].map(|key| planned[key].as_f64().expect("seconds"));
+        if plan.cells.iter().any(|cell| searched(&cell)) {
+            assert!(
+                cells == 0 && page.starts_with(&format!("{name}: {searches} searches of {least} to {most} ")),
+                "{page}"
+            );
+            // Each path at the best of each, besides the searches.
+            assert!(least > 9 * searches && most > least, "{least} to {most} trials");
         } else {
-            assert!(estimated_s < least_s, "{name}: {estimated_s} s with what cannot run: {least_s} s");
+            let min = plan.stop.as_ref().map_or(plan.rounds, |stop| stop.min_rounds) as usize;
+            let rounds = if plan.stop.is_some() { format!("{min} to {}", most / cells) } else { min.to_string() };
+            let trials = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            let first = format!("{name}: {cells} cells in {rounds} rounds = {trials} trials, about ");
+            assert!(page.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(&first), "{first}: {page}");
+            assert_eq!(least, cells * min);
+            // No round begins after the budget.
+            let round_s = longest_s / (most / cells) as f64;
+            let budget_s =
+                plan.stop.as_ref().and_then(|stop| stop.budget_ns).map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
+            assert!(longest_s < budget_s + round_s && most <= cells * plan.rounds as usize, "{longest_s} s");
+            assert!((shortest_s - round_s * min as f64).abs() < 1e-6, "{shortest_s} s");
+            let trial_s = |cell: &Cell| {
+                let timing = plan.points[cell.point].job.timing;
+                (timing.warmup_ns + timing.window_ns) as f64 / 1e9 + 0.15
+            };
+            let all_s: f64 = plan.cells.iter().map(trial_s).sum();
+            assert!(
+                if impossible == 0 { (round_s - all_s).abs() < 1e-6 } else { round_s < all_s },
+                "{round_s} {all_s}"
+            );
+        }
+        // What its first comment promises.
+        if impossible == 0 {
+            let [least, most] = promised(name);
+            let near = |promised: f64, s: f64| (promised - s / 60.0).abs() <= 0.5;
+            assert!(near(least, shortest_s) && near(most, longest_s), "{name}: {shortest_s} to {longest_s} s");
         }
         for path in &plan.paths {
             assert!(page.lines().any(|line| line.starts_with(&format!("{} ", path.name))), "{name}: no {}", path.name);
@@ -122,6 +167,52 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
         assert_eq!(page.contains("envoy, nft"), envoy, "{page}");
         assert_eq!(page.contains("what its proxies do"), envoy, "{page}");
     }
+}
+
+#[test]
+fn rules_pairs_and_searches_have_their_lines() {
+    let page = ran(&["plan", "mesh-latency", "--seed", "1"]).stdout;
+    let line =
+        |name: &str| page.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{page}")).trim();
+    assert_eq!(line("rounds "), "3 to 12 rounds, until p99 is known to 5 %, at most 5m");
+    assert_eq!(line("A/A "), "none again: the baseline once more; what they differ by is noise");
+    let page = ran(&["plan", "mesh-latency", "--rounds", "2", "--only", "path=both"]).stdout;
+    assert!(page.starts_with("mesh-latency: 5 cells in 2 rounds = 10 trials, about "), "{page}");
+    assert!(!page.contains("\nrounds ") && !page.contains("A/A"), "neither a rule nor a pair: {page}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("searches.yaml");
+    let text = "name: x\nrounds: 3\nminimum-effect: 2%\ntime: 850ms\nwarmup: 0s\nbaseline: a\n\
+        paths: {a: host@a -> host@b, b: bridge@a -> bridge@b, c: bridge@a -> bridge@c}\nworkloads:\n  ask: {rr: , paths: [a, b]}\n  \
+        knee: {rr: {size: 1}, search: {knee: {connections: [1, 2]}, errors: 0, equal-load: true}}\n  \
+        slo: {rr: {size: [1, 64]}, search: {slo: {p99.9: 5ms, rates: 1..9.5}}, paths: a}\n  \
+        node: {http: , search: {cpu: {of: node c, ceiling: 60%, rates: 100..50000}}}\n  \
+        loss: {udp: {size: 125}, search: {lossless: {loss: 0.1%, rates: 1Mbit..1Gbit, repeats: 1}}, paths: b}\n";
+    fs::write(&file, text).expect("a scenario");
+    let file = file.to_str().expect("a path");
+    let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Two paths and the twin; three searches for a knee, and three at each of three results; one a path for the others.
+    assert!(words.starts_with("x: 3 cells in 3 rounds = 9 trials and 7 searches of "), "{words}");
+    for told in [
+        " baseline a A/A a again: the baseline once more; what they differ by is noise effect differences below 2 % are of no interest seed ",
+        " knee knee: connections 1, 2, while throughput grows by 5%, errors up to 0%; all paths at what each was found to carry a, b, c",
+        " slo size=1B slo: p99.9 within 5ms, rates 1 to 9.5 a second, to 2%, errors up to 1% a",
+        " slo size=64B slo: p99.9 ",
+        " node cpu: CPU of node c at most 60%, rates 100 to 50000 a second, errors up to 1% c",
+        " loss lossless: loss at most 0.1%, rates 1000 to 1000000 a second, to 1%, errors up to 1% b",
+        " left out workloads.node.search.cpu on a, b: no node c there",
+    ] {
+        // Columns of a table are mixed where their lines are wrapped.
+        let missing: Vec<&str> = told.split_whitespace().filter(|word| !words.contains(word)).collect();
+        assert!(missing.is_empty(), "{missing:?} of `{told}`: {words}");
+    }
+    let planned = json(&["plan", file, "--json"]);
+    assert_eq!((count(&planned, "cells"), count(&planned, "searches")), (3, 7));
+    // A trial a second, those of rounds and of searches.
+    let seconds = planned["least_estimated_s"].as_f64().expect("seconds");
+    assert!((seconds - count(&planned, "least_trials") as f64).abs() < 1e-6, "{seconds}");
+    assert_eq!(planned["plan"]["twin"], "a again");
+    assert_eq!(planned["plan"]["minimum_effect"], 0.02);
+    assert_eq!(planned["plan"]["points"][1]["search"]["goal"]["knee"]["connections"], serde_json::json!([1, 2]));
 }
 
 #[test]

@@ -56,11 +56,14 @@ fn folder(dir: &Path) {
             zone_delay_ns: 0,
         }),
         paths: vec![path("host"), path("bridge")],
-        points: vec![Point { workload: "bulk".to_owned(), point: Default::default(), job, server }],
+        points: vec![Point { search: None, workload: "bulk".to_owned(), point: Default::default(), job, server }],
         cells: vec![Cell { path: 0, point: 0 }, Cell { path: 1, point: 0 }],
         rounds: 2,
         baseline: Some("host".to_owned()),
         seed: 1,
+        twin: None,
+        stop: None,
+        minimum_effect: 0.0,
     };
     let run = RunFile {
         schema: RUN_SCHEMA.to_owned(),
@@ -76,6 +79,7 @@ fn folder(dir: &Path) {
         failures: Vec::new(),
         skipped: Vec::new(),
         notes: Vec::new(),
+        stopped: Vec::new(),
     };
     fs::write(dir.join("run.json"), serde_json::to_string(&run).expect("run.json")).expect("a folder to write to");
     let record = |path: &str, round: u32, rate: f64| {
@@ -203,4 +207,31 @@ fn trials_are_written_for_other_tools() {
     assert_eq!(fs::read_dir(&results).unwrap().count(), 2, "nothing else is there");
     let refused = report(&["-f", "istio-csv", "-o", results.to_str().unwrap()]);
     assert_eq!(refused.code, Some(2), "{}", refused.story());
+}
+
+#[test]
+fn a_capacity_is_asked_for_in_words_that_are_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    let report = |more: &[&str]| run(program(&["report"]).arg(dir.path()).args(more));
+    let asked = report(&["--capacity", "rps=20k, connections=5000"]);
+    assert_eq!(asked.code, Some(0), "{}", asked.story());
+    let expected = "made-up: what the proxies would take at 20000 requests/s and 5000 connections\n";
+    assert_eq!(asked.stdout, format!("{expected}No path of this run has proxies.\n"));
+    let json: Value = serde_json::from_str(&report(&["--capacity", "rps=5", "-f", "json"]).stdout).unwrap();
+    assert_eq!(
+        (json["schema"].as_str(), json["asked"]["requests_per_s"].as_f64()),
+        (Some("hopbench.capacity/1"), Some(5.0))
+    );
+    for (more, what) in [
+        (&["--capacity", "qps=5"][..], "--capacity: `qps=5` is no load that is known; expected `rps=20000`"),
+        (
+            &["--capacity", "rps=5", "-f", "csv"][..],
+            "--capacity is not written as csv; choose --format table, markdown, json",
+        ),
+    ] {
+        let refused = report(more);
+        assert_eq!(refused.code, Some(2), "{}", refused.story());
+        assert!(refused.stderr.contains(what), "{}", refused.story());
+    }
 }

@@ -227,7 +227,7 @@ fn a_run_on_a_cluster_is_resumed_there() {
     assert!(run.stderr.contains("/no/such/kubeconfig"), "{}", run.story());
     let (kept, _) = open(&results).expect("the run");
     let TestbedSpec::Kubernetes(spec) = kept.plan.testbed else { panic!("no cluster") };
-    assert_eq!((spec.context.as_deref(), kept.plan.cells.len()), (Some("then"), 25));
+    assert_eq!((spec.context.as_deref(), kept.plan.cells.len()), (Some("then"), 30));
 }
 
 #[test]

@@ -53,6 +53,9 @@ fn plan(spec: &HostsSpec, paths: &[Path]) -> Plan {
         rounds: 1,
         baseline: None,
         seed: 1,
+        twin: None,
+        stop: None,
+        minimum_effect: 0.0,
     }
 }
 
@@ -176,6 +179,7 @@ fn what_is_up_has_routes_and_facts_and_its_agents_stay() {
             request: "/".to_owned(),
             response_bytes: None,
         },
+        search: None,
     };
     let route = hosts.route(&paths[0], &point).unwrap();
     assert_eq!((route.clients[0].0.as_str(), route.servers[0].0.as_str()), ("host@a", "host@b"));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hopbench_model::Fault;
 use k8s_openapi::serde::de::DeserializeOwned;
+use kube::client::AuthError;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tokio::runtime::Runtime;
@@ -17,6 +18,9 @@ const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(30);
 /// Threads that carry control sessions and wait for the API server. The measuring is done elsewhere.
 const THREADS: usize = 2;
+
+/// As many letters are told of what a program says of its failure.
+const MOST_SAID: usize = 300;
 
 /// A connection to a cluster, for whoever waits for it.
 pub struct Access {
@@ -163,6 +167,9 @@ pub(crate) fn explain(error: &kube::Error) -> String {
             (true, true) => format!("status {}", status.code),
         };
     }
+    if let Some(text) = of_credentials(error) {
+        return text;
+    }
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
@@ -173,6 +180,24 @@ pub(crate) fn explain(error: &kube::Error) -> String {
         next = cause.source();
     }
     text
+}
+
+/// What is to be said of a program that was to give credentials: its arguments, its environment and what it wrote may be
+/// secrets, and errors go into files.
+fn of_credentials(error: &kube::Error) -> Option<String> {
+    let first: &(dyn Error + 'static) = error;
+    let mut chain = std::iter::successors(Some(first), |error: &&(dyn Error + 'static)| (*error).source());
+    match chain.find_map(|error| error.downcast_ref::<AuthError>())? {
+        AuthError::AuthExecRun { out, .. } => {
+            let said: String = String::from_utf8_lossy(&out.stderr).trim().chars().take(MOST_SAID).collect();
+            let said = if said.is_empty() { said } else { format!(": {said}") };
+            Some(format!("the program that the kubeconfig names for credentials failed ({}){said}", out.status))
+        }
+        AuthError::AuthExecParse(_) => {
+            Some("the program that the kubeconfig names for credentials wrote something else than these".to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// What to do about an error; empty where nobody knows.
@@ -189,5 +214,31 @@ fn advice(error: &kube::Error, server: &str) -> String {
             format!("; is {server} the right cluster, and does `kubectl version` reach it from here?")
         }
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_for_credentials_that_fails_is_told_without_its_secrets() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |script: &str| {
+            let file = folder.path().join("kubeconfig");
+            let config = format!(
+                "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
+                 clusters: [{{name: c, cluster: {{server: \"https://127.0.0.1:1\"}}}}]\nusers:\n- name: u\n  user:\n    exec:\n\
+                 \x20     apiVersion: client.authentication.k8s.io/v1\n      interactiveMode: Never\n      command: sh\n\
+                 \x20     args: [\"-c\", \"{script}\", \"hush-argument\"]\n      env: [{{name: KEY, value: hush-environment}}]\n"
+            );
+            std::fs::write(&file, config).unwrap();
+            Access::open_file(Some(&file), None).unwrap_err().text
+        };
+        let failed = told("echo hush-output; echo log in first >&2; exit 3");
+        assert!(failed.contains("exit status: 3") && failed.contains("log in first"), "{failed}");
+        let nonsense = told("echo hush-output");
+        assert!(nonsense.contains("something else"), "{nonsense}");
+        assert!(!failed.contains("hush") && !nonsense.contains("hush"), "{failed}\n{nonsense}");
     }
 }

@@ -25,7 +25,8 @@ pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[N
     cluster.sort_by(|a, b| a.name.cmp(&b.name));
     let wanted: Vec<ClusterNode> = wanted.iter().map(|node| by_its_name(node, &cluster)).collect();
     let used: Vec<&ClusterNode> = wanted.iter().filter(|node| used.contains(node.name.as_str())).collect();
-    let mut search = Search { cluster: &cluster, tries: 0 };
+    let zones: BTreeSet<&str> = cluster.iter().filter_map(|node| node.zone()).collect();
+    let mut search = Search { cluster: &cluster, zones: &zones, tries: 0 };
     if let Some(found) = search.all(&used) {
         return Assigned { nodes: with_names(&used, &found), without: BTreeMap::new() };
     }
@@ -33,7 +34,7 @@ pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[N
     let mut kept: Vec<&ClusterNode> = Vec::new();
     for node in used {
         kept.push(node);
-        let mut search = Search { cluster: &cluster, tries: 0 };
+        let mut search = Search { cluster: &cluster, zones: &zones, tries: 0 };
         if let Some(found) = search.all(&kept) {
             assigned.nodes = with_names(&kept, &found);
         } else {
@@ -58,6 +59,8 @@ fn with_names(wanted: &[&ClusterNode], found: &[&NodeFacts]) -> BTreeMap<String,
 /// A search with steps back.
 struct Search<'a> {
     cluster: &'a [&'a NodeFacts],
+    /// The zones of the cluster: large ones have thousands of nodes, which nobody may look through for each try.
+    zones: &'a BTreeSet<&'a str>,
     tries: u32,
 }
 
@@ -75,7 +78,7 @@ impl<'a> Search<'a> {
                 return false;
             }
             let is_free = !found.iter().any(|taken| taken.name == node.name);
-            if is_free && fits(next, node) && zones_hold(next, node, wanted, found, self.cluster) {
+            if is_free && fits(next, node) && zones_hold(next, node, wanted, found, self.zones) {
                 found.push(node);
                 if self.rest(wanted, found) {
                     return true;
@@ -100,11 +103,11 @@ fn zones_hold(
     node: &NodeFacts,
     all: &[&ClusterNode],
     found: &[&NodeFacts],
-    cluster: &[&NodeFacts],
+    zones: &BTreeSet<&str>,
 ) -> bool {
     let Some(word) = &wanted.zone else { return true };
     let Some(zone) = node.zone() else { return false };
-    if zone != word && cluster.iter().any(|known| known.zone() == Some(word)) {
+    if zone != word && zones.contains(word.as_str()) {
         return false;
     }
     all.iter().zip(found).all(|(other, taken)| match &other.zone {

@@ -23,7 +23,7 @@ pub(crate) fn foreign(access: &Access, built: &Built, ours: &Hello) -> BTreeMap<
     }
     let mut foreign = BTreeMap::new();
     for (node, id) in asked {
-        let Some(theirs) = ask(access, built, id, ours) else { continue };
+        let Ok(theirs) = ask(access, built, id, ours) else { continue };
         if let Some(why) = differs(&theirs, ours) {
             let name = built.nodes.get(node).map_or(node, |node| node.name.as_str());
             let image = &built.spec.image;
@@ -45,19 +45,24 @@ fn differs(theirs: &Hello, ours: &Hello) -> Option<String> {
 }
 
 /// What an agent says of itself. Agents of every protocol can say it.
-fn ask(access: &Access, built: &Built, id: &PodId, ours: &Hello) -> Option<Hello> {
-    let name = built.names.get(id)?;
+///
+/// # Errors
+/// Why it says nothing.
+pub(crate) fn ask(access: &Access, built: &Built, id: &PodId, ours: &Hello) -> Result<Hello, String> {
+    let name = built.names.get(id).ok_or_else(|| format!("there is no pod {id}"))?;
     let way = forward::open(&built.api.pods, name, built.demand.agent_port(id), built.way(id));
-    let stream = access.runtime.block_on(way).ok()?;
-    let secret: Secret = built.token.parse().ok()?;
-    let mut channel = Channel::open_forwarded(stream, tls::client_config(&secret).ok()?).ok()?;
-    channel.send(&ToAgent::Hello(ours.clone())).ok()?;
-    let answer = channel.receive_until::<FromAgent>(clock::now() + HANDSHAKE_LIMIT).ok()??;
+    let stream = access.runtime.block_on(way)?;
+    let secret: Secret = built.token.parse().map_err(|e| format!("its token: {e}"))?;
+    let config = tls::client_config(&secret).map_err(|e| e.to_string())?;
+    let mut channel = Channel::open_forwarded(stream, config).map_err(|e| e.to_string())?;
+    channel.send(&ToAgent::Hello(ours.clone())).map_err(|e| e.to_string())?;
+    let answer = channel.receive_until::<FromAgent>(clock::now() + HANDSHAKE_LIMIT).map_err(|e| e.to_string())?;
     // It hears of the end from the connection, too.
     let _ = channel.send(&ToAgent::Bye);
     match answer {
-        FromAgent::Hello(hello) => Some(hello),
-        _ => None,
+        Some(FromAgent::Hello(hello)) => Ok(hello),
+        Some(_) => Err("it says something else than who it is".to_owned()),
+        None => Err("it says nothing".to_owned()),
     }
 }
 

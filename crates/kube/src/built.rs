@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use hopbench_model::{ClusterSpec, Fault, Place};
 use k8s_openapi::api::core::v1::Pod;
@@ -13,6 +14,7 @@ use crate::fronts::{Entry, Front};
 use crate::labels::Run;
 use crate::live;
 use crate::mesh::Mesh;
+use crate::meters::Clocks;
 use crate::nodes::NodeFacts;
 use crate::objects::security::Level;
 use crate::pod::PodId;
@@ -49,6 +51,9 @@ pub(crate) struct Built {
     pub(crate) refused: BTreeMap<PodId, String>,
     /// Why the agents of some nodes must not measure, by the nodes' names in the scenario: they are of another build.
     pub(crate) foreign: BTreeMap<String, String>,
+    /// What translates Services, and how; absent: nobody says it.
+    pub(crate) kube_proxy: Option<String>,
+    pub(crate) clocks: Arc<Clocks>,
     pub(crate) api: Pods,
     pub(crate) mesh: Mesh,
 }

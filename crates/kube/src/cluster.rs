@@ -2,9 +2,10 @@
 
 mod upkeep;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hopbench_control::secret::Secret;
@@ -28,8 +29,11 @@ use crate::facts;
 use crate::forward;
 use crate::fronts;
 use crate::hops::hops;
+use crate::interrupt::Interrupt;
+use crate::kube_proxy::KubeProxy;
 use crate::labels::Run;
 use crate::mesh::{self, Mesh};
+use crate::meters::Readings;
 use crate::names;
 use crate::needs;
 use crate::observe;
@@ -39,7 +43,7 @@ use crate::raise;
 use crate::ready::Pods;
 use crate::rights;
 use crate::survey::Survey;
-use crate::target::{Whereabouts, target};
+use crate::target::{self, Whereabouts, target};
 use crate::watch::Watch;
 
 /// A Kubernetes cluster, in which a run has a namespace of its own.
@@ -51,6 +55,7 @@ pub struct Cluster {
     named: Option<String>,
     /// What this build says of itself; absent: agents may be of any build.
     ours: Option<Hello>,
+    interrupt: Interrupt,
     access: Option<Access>,
     /// The run whose namespace was made, or may have been.
     run: Option<Run>,
@@ -58,6 +63,12 @@ pub struct Cluster {
     alive: Option<Alive>,
     built: Option<Built>,
     watch: Option<Watch>,
+    /// When nobody should wait any more for what was made by `up`.
+    settled: Option<Instant>,
+    /// The agents to whom a session was opened.
+    met: BTreeSet<PodId>,
+    /// Which meters said nothing when they were asked last, and why.
+    silent: Vec<String>,
 }
 
 impl Cluster {
@@ -68,11 +79,15 @@ impl Cluster {
             log,
             named: None,
             ours: None,
+            interrupt: Interrupt::default(),
             access: None,
             run: None,
             alive: None,
             built: None,
             watch: None,
+            settled: None,
+            met: BTreeSet::new(),
+            silent: Vec::new(),
         }
     }
 
@@ -95,6 +110,14 @@ impl Cluster {
     #[must_use]
     pub fn only_of(mut self, ours: Hello) -> Self {
         self.ours = Some(ours);
+        self
+    }
+
+    /// The same that waits for nothing any more when `wanted` says that somebody wants to stop: for pods that do not get
+    /// ready, for the address of a load balancer. It is asked ten times a second.
+    #[must_use]
+    pub fn stopped_by(mut self, wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.interrupt = Interrupt::by(wanted);
         self
     }
 
@@ -132,7 +155,7 @@ impl Cluster {
 
     fn raise(&mut self, plan: &Plan) -> Result<(), Fault> {
         let (mut demand, survey, assigned) = self.survey(plan)?;
-        let (spec, ours) = (self.spec.clone(), self.ours.clone());
+        let (spec, ours, interrupt) = (self.spec.clone(), self.ours.clone(), self.interrupt.clone());
         let token = Secret::random().map_err(Fault::environment)?.to_text();
         let name = self.named.clone().map_or_else(names::run, Ok)?;
         let mut run = Run { namespace: names::namespace(&name), name, owner: String::new() };
@@ -149,12 +172,16 @@ impl Cluster {
         let until = Instant::now() + Duration::from_nanos(spec.start_timeout_ns);
         // From here on there may be something to be taken away.
         self.run = Some(run.clone());
+        self.settled = Some(until);
         let access = self.access()?;
         let client = access.client.clone();
         let made = raise::frame(&client, &namespace, &owner);
         run.owner = access.ask(&format!("making namespace {}", run.namespace), made)?;
         let alive = Alive::start(access.runtime.handle(), &client, &run.namespace);
         let dead = access.runtime.block_on(clean::leftovers(access.runtime.handle(), &client));
+        let node = assigned.nodes.values().next().map(|node| node.name.clone()).unwrap_or_default();
+        let asked = client.clone();
+        let kube_proxy = access.runtime.spawn(async move { KubeProxy::of(&asked, &node).await.mode() });
         let blueprint = Blueprint::of(&ground, &run, &token)?;
         let entries = access.ask("making the run's objects", raise::objects(&client, &run, &blueprint))?;
         let api = Pods::new(&client, &run);
@@ -172,6 +199,8 @@ impl Cluster {
             pods: BTreeMap::new(),
             refused: BTreeMap::new(),
             foreign: BTreeMap::new(),
+            kube_proxy: None,
+            clocks: Arc::default(),
             api,
             mesh: Mesh::new()?,
             run,
@@ -179,11 +208,12 @@ impl Cluster {
             demand,
             spec,
         };
-        let raised = access.runtime.block_on(mesh::pods(&built, &client, &built.templates, until));
-        let raised = raised.map_err(|e| access.refused("waiting for the pods", &e))?;
+        let raised = interrupt.unless("the pods", mesh::pods(&built, &client, &built.templates, until));
+        let raised = access.runtime.block_on(raised)?.map_err(|e| access.refused("waiting for the pods", &e))?;
         built.refused = raised.refused;
         built.see(raised.pods);
-        balance(access, &mut built, until)?;
+        balance(access, &mut built, until, &interrupt)?;
+        built.kube_proxy = access.runtime.block_on(kube_proxy).unwrap_or_default();
         if let Some(ours) = &ours {
             built.foreign = builds::foreign(access, &built, ours);
         }
@@ -211,10 +241,7 @@ impl Cluster {
 
     /// Writes a line to the log, where there is one.
     fn note(&mut self, text: &str) {
-        if let Some(log) = &mut self.log {
-            // A log that cannot be written must not end a measurement.
-            let _ = log.write_all(format!("kubernetes: {text}\n").as_bytes());
-        }
+        write(&mut self.log, text);
     }
 
     fn cast(&self, path: &str) -> Result<Cast, Fault> {
@@ -224,12 +251,20 @@ impl Cluster {
     }
 }
 
+fn write(log: &mut Option<File>, text: &str) {
+    if let Some(log) = log {
+        // A log that cannot be written must not end a measurement.
+        let _ = log.write_all(format!("kubernetes: {text}\n").as_bytes());
+    }
+}
+
 /// Waits for the addresses of load balancers.
-fn balance(access: &Access, built: &mut Built, until: Instant) -> Result<(), Fault> {
+fn balance(access: &Access, built: &mut Built, until: Instant, interrupt: &Interrupt) -> Result<(), Fault> {
     let waiting = built.fronts.iter().filter(|front| front.via == Via::LoadBalancer);
     let names: Vec<String> = waiting.map(|front| front.name.clone()).collect();
     if !names.is_empty() {
-        let found = access.runtime.block_on(raise::balancers(&access.client, &built.run, &names, until));
+        let found = raise::balancers(&access.client, &built.run, &names, until);
+        let found = access.runtime.block_on(interrupt.unless("the load balancers", found))?;
         built.entries.extend(found.map_err(|e| access.refused("the load balancers", &e))?);
     }
     Ok(())
@@ -279,6 +314,10 @@ impl Testbed for Cluster {
         raised
     }
 
+    fn is_settling(&self) -> bool {
+        self.settled.is_some_and(|settled| Instant::now() < settled)
+    }
+
     fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault> {
         let cast = self.cast(&path.name)?;
         let servers = cast.servers_of(&point.server).to_vec();
@@ -295,13 +334,16 @@ impl Testbed for Cluster {
         let bypassed = point.job.bypasses_proxies();
         let (access, built) = self.standing()?;
         let front = built.front(&path.name, program(&point.server).as_ref());
+        let entry = front.and_then(|front| built.entries.get(&front.name));
         let entered = match &path.via {
-            Via::NodePort(node) => built.nodes.get(node).and_then(|node| node.addresses.first().copied()),
+            Via::NodePort(node) => {
+                built.nodes.get(node).and_then(|node| target::of_family(&node.addresses, entry?.address))
+            }
             _ => None,
         };
         let known = Whereabouts {
             server: servers.first().and_then(|pod| built.listener(pod)),
-            entry: front.and_then(|front| built.entries.get(&front.name)),
+            entry,
             node: entered,
             datagrams: is_datagrams(&point.job),
         };
@@ -328,6 +370,10 @@ impl Testbed for Cluster {
 
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
         let pod = self.standing()?.1.pod(&agent.0)?.clone();
+        if !self.met.insert(pod.clone()) {
+            // Its session broke: it may have died without anybody having noticed yet.
+            self.ensure_it_answers(&pod)?;
+        }
         let open = |cluster: &Self| {
             let (access, built) = cluster.standing()?;
             let name = built.names.get(&pod).map(String::as_str).unwrap_or_default();
@@ -356,9 +402,18 @@ impl Testbed for Cluster {
 
     fn meters(&mut self, route: &Route) -> Result<Vec<Metered>, Fault> {
         let (access, built) = self.standing()?;
-        let readings = observe::readings(access, built, route);
-        readings.notes.iter().for_each(|note| self.note(note));
-        Ok(readings.metered)
+        let Readings { metered, notes } = observe::readings(access, built, route);
+        let clocks = built.clocks.news();
+        clocks.iter().for_each(|text| write(&mut self.log, text));
+        // They are asked several times a second.
+        let new: Vec<&String> = notes.iter().filter(|note| !self.silent.contains(note)).collect();
+        new.into_iter().for_each(|note| write(&mut self.log, note));
+        self.silent = notes;
+        Ok(metered)
+    }
+
+    fn silent_meters(&self) -> Vec<String> {
+        self.silent.clone()
     }
 
     fn changes(&mut self, route: &Route) -> Result<Vec<String>, Fault> {
@@ -391,6 +446,7 @@ impl Testbed for Cluster {
     fn down(&mut self) {
         self.watch = None;
         self.alive = None;
+        self.met.clear();
         self.built = None;
         let Some(run) = self.run.take() else { return };
         let Some(access) = &self.access else { return };

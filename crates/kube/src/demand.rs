@@ -122,6 +122,30 @@ mod tests {
         assert_eq!(demand.pods.len(), 10);
     }
 
+    /// The A/A pair: the same path by another name.
+    #[test]
+    fn a_path_and_its_twin_share_all_but_services_and_gateways() {
+        let names = |via: Via| {
+            let paths =
+                vec![path("one", "bridge@a", "bridge@b", via.clone()), path("one again", "bridge@a", "bridge@b", via)];
+            let demand = Demand::of(&plan(paths, vec![point("rr", "hopbench")]));
+            let names = crate::names::pods(&demand.pods);
+            let of = |name: &str| demand.paths[name].pods().map(|pod| names[pod].clone()).collect::<Vec<_>>();
+            (of("one"), of("one again"))
+        };
+        let (one, again) = names(Via::Direct);
+        assert_eq!(one, again);
+        let (one, again) = names(Via::ClusterIp);
+        assert_eq!(
+            (one, again),
+            (vec!["bridge-a".into(), "bridge-b-one".into()], vec!["bridge-a".into(), "bridge-b-one-again".into()])
+        );
+        let (one, again) = names(Via::Gateway("c".into()));
+        assert!(one.contains(&"bridge-c-gateway-one".to_owned()), "{one:?}");
+        assert!(again.contains(&"bridge-c-gateway-one-again".to_owned()), "{again:?}");
+        assert_eq!(crate::names::service(1, "one again", None), "path1-one-again");
+    }
+
     #[test]
     fn who_shares_a_nodes_network_has_a_port_of_its_own() {
         let mut both = path("both", "host@a", "host@a", Via::Direct);

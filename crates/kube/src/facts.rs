@@ -29,6 +29,8 @@ pub(crate) fn facts(built: &Built, server: &str) -> BTreeMap<String, String> {
         put(format!("node {name} address"), addresses.join(", "));
     }
     put("cni".to_owned(), cni(built));
+    let unknown = || "unknown: neither its port for metrics nor a ConfigMap tells".to_owned();
+    put("kube-proxy".to_owned(), built.kube_proxy.clone().unwrap_or_else(unknown));
     let security = if built.beyond.is_empty() {
         built.level.to_string()
     } else {

@@ -42,7 +42,7 @@ pub(crate) fn point(workload: &str, program: &str) -> Point {
         seed: 1,
     };
     let server = ServerSpec { program: program.into(), request: "/".into(), response_bytes: None };
-    Point { workload: workload.into(), point: BTreeMap::new(), job, server }
+    Point { search: None, workload: workload.into(), point: BTreeMap::new(), job, server }
 }
 
 /// Every point on every path.
@@ -58,6 +58,9 @@ pub(crate) fn plan(paths: Vec<Path>, points: Vec<Point>) -> Plan {
         rounds: 1,
         baseline: None,
         seed: 1,
+        twin: None,
+        stop: None,
+        minimum_effect: 0.0,
     }
 }
 

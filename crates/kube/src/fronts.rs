@@ -31,8 +31,8 @@ pub(crate) fn fronts(demand: &Demand) -> Vec<Front> {
     let mut all = Vec::new();
     for (number, cast) in demand.paths.values().filter(|cast| cast.has_service()).enumerate() {
         let path = &cast.path.name;
-        all.extend(cast.servers.iter().map(|(program, backends)| Front {
-            name: names::service(number, path, program.as_deref()),
+        all.extend(cast.servers.iter().enumerate().map(|(of, (program, backends))| Front {
+            name: names::service(number, path, program.as_deref().map(|program| (of, program))),
             path: path.clone(),
             program: program.clone(),
             via: cast.path.via.clone(),

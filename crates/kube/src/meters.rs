@@ -14,12 +14,14 @@
 //! carries its own time.
 
 mod cadvisor;
+mod clocks;
 mod exposition;
 mod http;
 mod kubelet;
 mod prometheus;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hopbench_model::PrometheusSpec;
@@ -27,6 +29,8 @@ use hopbench_testbed::{Metered, MeteredKind};
 use kube::Client;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+
+pub use clocks::Clocks;
 
 /// What is waited for a meter before it is left out.
 pub const PATIENCE: Duration = Duration::from_secs(1);
@@ -64,16 +68,22 @@ pub struct Readings {
     pub notes: Vec<String>,
 }
 
-/// Asks all meters about all targets, at the same time; takes little more than [`PATIENCE`] at worst.
-pub async fn read(client: &Client, prometheus: Option<&PrometheusSpec>, targets: &[Target]) -> Readings {
+/// Asks all meters about all targets, at the same time; takes little more than [`PATIENCE`] at worst. The times of the
+/// readings are by this machine's clock, as far as `clocks` knows those of the nodes; it learns from each answer.
+pub async fn read(
+    client: &Client,
+    prometheus: Option<&PrometheusSpec>,
+    targets: &[Target],
+    clocks: &Arc<Clocks>,
+) -> Readings {
     let mut asked = JoinSet::new();
     let nodes: BTreeSet<&str> = targets.iter().map(|target| target.node.as_str()).collect();
     for node in nodes {
         let there: Vec<Target> = targets.iter().filter(|target| target.node == node).cloned().collect();
         let (client, node) = (client.clone(), node.to_owned());
         asked.spawn(bounded(format!("the kubelet of node {node}"), {
-            let (client, node, there) = (client.clone(), node.clone(), there.clone());
-            async move { kubelet::read(&client, &node, &there).await }
+            let (client, node, there, clocks) = (client.clone(), node.clone(), there.clone(), Arc::clone(clocks));
+            async move { kubelet::read(&client, &node, &there, &clocks).await }
         }));
         asked.spawn(bounded(format!("cAdvisor of node {node}"), async move {
             cadvisor::read(&client, &node, &there).await
@@ -90,6 +100,10 @@ pub async fn read(client: &Client, prometheus: Option<&PrometheusSpec>, targets:
             Ok(Err(note)) => readings.notes.push(note),
             Err(error) => readings.notes.push(format!("a meter broke: {error}")),
         }
+    }
+    for read in &mut readings.metered {
+        let target = targets.iter().find(|target| target.what == read.what && target.who == read.who);
+        read.at = target.map_or(read.at, |target| clocks.here(&target.node, read.at));
     }
     readings.metered.sort_by(|a, b| (a.what, &a.who, a.source).cmp(&(b.what, &b.who, b.source)));
     readings.notes.sort();

@@ -49,10 +49,12 @@ pub(crate) fn pods(all: &BTreeSet<PodId>) -> BTreeMap<PodId, String> {
     all.iter().map(|pod| (pod.clone(), unique(&label(&pod.to_string()), &mut taken))).collect()
 }
 
-/// The name of the Service of a path, for the agents or for a server program.
-pub(crate) fn service(number: usize, path: &str, program: Option<&str>) -> String {
-    let program = program.map(|program| format!("-{program}")).unwrap_or_default();
-    label(&format!("path{number}-{path}{program}"))
+/// The name of the Service of a path, for the agents or for the server program of this number: a long name is cut, and
+/// those of one path differ all the same.
+pub(crate) fn service(number: usize, path: &str, program: Option<(usize, &str)>) -> String {
+    let (of, program) = program.map_or_else(Default::default, |(of, name)| (format!("-{of}"), format!("-{name}")));
+    let whole = label(&format!("path{number}-{path}{program}"));
+    if whole.len() < MOST { whole } else { label(&format!("path{number}{of}-{path}{program}")) }
 }
 
 fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
@@ -124,7 +126,12 @@ mod tests {
         assert_eq!(names[&pod("bridge+runsc@a", Group::Path("Über svc".into()), 0)], "bridge-runsc-a-ber-svc");
         assert!(names.values().all(|name| name.len() <= 63));
         assert_eq!(names.values().collect::<BTreeSet<_>>().len(), all.len());
-        assert_eq!(service(3, "ClusterIP!", Some("nginx")), "path3-clusterip-nginx");
+        assert_eq!(service(3, "ClusterIP!", Some((0, "nginx"))), "path3-clusterip-nginx");
+        let long = "long".repeat(30);
+        let all =
+            [service(3, &long, None), service(3, &long, Some((0, "nginx"))), service(3, &long, Some((1, "envoy")))];
+        assert!(all.iter().all(|name| name.len() <= 63), "{all:?}");
+        assert_eq!(BTreeSet::from(all).len(), 3);
         assert_eq!(label("9 lives"), "p-9-lives");
     }
 }

@@ -8,6 +8,9 @@ use k8s_openapi::api::core::v1::{Node, Taint, Toleration};
 /// The label that says a node's zone.
 pub(crate) const ZONE: &str = "topology.kubernetes.io/zone";
 
+/// The label that says what a node runs.
+const OS: &str = "kubernetes.io/os";
+
 /// A node of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct NodeFacts {
@@ -53,7 +56,9 @@ impl NodeFacts {
             let fits = move |kind: &str| if internal { kind == "InternalIP" } else { kind == "ExternalIP" };
             all.iter().filter(move |known| fits(&known.type_)).filter_map(|known| known.address.parse().ok())
         };
-        let is_ready = status.conditions.iter().flatten().any(|c| c.type_ == "Ready" && c.status == "True");
+        let is_ready = silence(node).is_none();
+        // Agents are Linux programs, and such nodes keep nobody away.
+        let other = node.metadata.labels.as_ref().and_then(|labels| labels.get(OS)).filter(|os| *os != "linux");
         let keeps_out = |taint: &&Taint| {
             taint.effect != "PreferNoSchedule" && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
         };
@@ -62,7 +67,7 @@ impl NodeFacts {
             _ if !is_ready => Some("it is not ready".to_owned()),
             _ if spec.unschedulable == Some(true) => Some("it is cordoned".to_owned()),
             Some(taint) => Some(format!("it has the taint {}", taint.key)),
-            None => None,
+            None => other.map(|os| format!("it runs {os}")),
         };
         Self {
             name: node.metadata.name.clone().unwrap_or_default(),
@@ -84,6 +89,16 @@ impl NodeFacts {
     /// Its zone.
     pub(crate) fn zone(&self) -> Option<&str> {
         self.labels.get(ZONE).map(String::as_str)
+    }
+}
+
+/// Why a node is not ready, in its kubelet's words or in those of whoever misses it; `None`: it is.
+pub(crate) fn silence(node: &Node) -> Option<String> {
+    let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
+    match conditions.into_iter().flatten().find(|condition| condition.type_ == "Ready") {
+        Some(ready) if ready.status == "True" => None,
+        Some(ready) => Some(ready.message.clone().or_else(|| ready.reason.clone()).unwrap_or_default()),
+        None => Some("its kubelet has said nothing yet".to_owned()),
     }
 }
 
@@ -150,6 +165,13 @@ mod tests {
         {
             assert!(closed(&taint, "True", other).is_some());
         }
+        let windows = json!({"metadata": {"labels": {OS: "windows"}}, "status": {"conditions": [
+            {"type": "Ready", "status": "True"},
+        ]}});
+        let windows: Node = serde_json::from_value(windows).unwrap();
+        assert_eq!(NodeFacts::of(&windows, &[]).closed.unwrap(), "it runs windows");
+        assert_eq!(silence(&windows), None);
+        assert_eq!(silence(&Node::default()).unwrap(), "its kubelet has said nothing yet");
         let soft = json!({"taints": [{"key": "role", "effect": "PreferNoSchedule"}]});
         assert_eq!(closed(&soft, "True", json!([])), None);
     }

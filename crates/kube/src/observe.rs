@@ -45,12 +45,22 @@ pub(crate) fn concern(built: &Built, route: &Route) -> Concern {
     let of_proxies = proxies.iter().filter_map(|target| target.container.as_ref());
     let mut namespaces = BTreeSet::from([namespace.clone()]);
     // Gateways of others have no node of the scenario: what happens there concerns every path that may enter by them.
-    namespaces.extend(gateway(&built.spec).map(|scope| scope.namespace));
+    let enters = built.demand.paths.get(&route.path).is_some_and(|cast| may_enter(&cast.path.via));
+    namespaces.extend(gateway(&built.spec).filter(|_| enters).map(|scope| scope.namespace));
     Concern {
         pods: ends.map(here).chain(of_proxies.map(|c| (c.namespace.clone(), c.pod.clone()))).collect(),
         services: built.fronts.iter().filter(|front| front.path == route.path).map(|front| here(&front.name)).collect(),
         nodes: nodes(built, route).into_iter().map(|(_, node)| node).collect(),
         namespaces,
+    }
+}
+
+/// Whether a path may enter by a gateway of others: nobody knows what is behind an address.
+fn may_enter(via: &Via) -> bool {
+    match via {
+        Via::Gateway(node) => node.is_empty(),
+        Via::Address(_) | Via::LoadBalancer => true,
+        Via::Direct | Via::ClusterIp | Via::NodePort(_) => false,
     }
 }
 
@@ -73,7 +83,8 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
     let nodes = nodes(built, route).into_iter();
     targets.extend(nodes.map(|(who, node)| Target { who, what: MeteredKind::Node, node, container: None }));
     targets.extend(gateways(access, built, route));
-    access.runtime.block_on(meters::read(&access.client, built.spec.prometheus.as_ref(), &targets))
+    let prometheus = built.spec.prometheus.as_ref();
+    access.runtime.block_on(meters::read(&access.client, prometheus, &targets, &built.clocks))
 }
 
 /// The containers of the gateway that was there before, if the route enters by it: `gateway POD/CONTAINER`. Where its pods

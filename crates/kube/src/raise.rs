@@ -126,6 +126,8 @@ fn refusal(name: &str, error: &kube::Error) -> String {
     let why = explain(error);
     let remedy = if why.contains("exceeded quota") {
         "; a ResourceQuota of the cluster holds for every namespace: have it raised, or use fewer pods"
+    } else if why.contains("failed quota") && why.contains("must specify") {
+        "; a ResourceQuota of the cluster asks for these of every container: say them in `patch:`"
     } else if why.contains("violates PodSecurity") {
         "; the cluster lets no namespace have such pods: leave these paths out, or have it allowed"
     } else {

@@ -19,6 +19,14 @@ use crate::trouble::{self, State};
 /// How often patience is looked at while nothing is heard.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// What a question may take beyond the time that pods have.
+const LATE: Duration = Duration::from_secs(10);
+
+/// What is to be said of an API server that takes a question and does not answer.
+fn silent() -> kube::Error {
+    kube::Error::Service("the API server does not answer".into())
+}
+
 /// The pods of a run in its namespace.
 #[derive(Clone)]
 pub(crate) struct Pods {
@@ -40,6 +48,16 @@ impl Pods {
         labels::of_run(&self.run)
     }
 
+    /// The same; an API server that is away is waited for until `until`.
+    pub(crate) async fn now_until(&self, until: Instant) -> kube::Result<BTreeMap<String, Pod>> {
+        loop {
+            match self.now().await {
+                Err(error) if passes(&error) && Instant::now() + LOOK < until => sleep(LOOK).await,
+                answer => return answer,
+            }
+        }
+    }
+
     /// The pods as they are now, by name.
     pub(crate) async fn now(&self) -> kube::Result<BTreeMap<String, Pod>> {
         let all = Access::list(&self.pods, ListParams::default().labels(&self.selector())).await?;
@@ -51,7 +69,11 @@ impl Pods {
     pub(crate) async fn wait(&self, names: &BTreeSet<String>, until: Instant) -> kube::Result<BTreeMap<String, Pod>> {
         let mut since = BTreeMap::new();
         loop {
-            match self.watch(names, &mut since, until).await {
+            let watched = match timeout_at(until + LATE, self.watch(names, &mut since, until)).await {
+                Ok(watched) => watched,
+                Err(_) => Err(silent()),
+            };
+            match watched {
                 // The server ended the watch, or forgot what happened since: it is asked for everything again.
                 Ok(None) => {}
                 Ok(Some(pods)) => return Ok(pods),
@@ -140,11 +162,15 @@ impl Pods {
             return Ok(());
         }
         let now = DeleteParams::default().grace_period(1);
-        let _ = join_all(names.iter().map(|name| self.pods.delete(name, &now))).await;
-        while self.now().await?.keys().any(|name| names.contains(name)) && Instant::now() < until {
+        loop {
+            // Again each time: an API server that was away has heard nothing.
+            let _ = join_all(names.iter().map(|name| self.pods.delete(name, &now))).await;
+            let all = self.now_until(until).await?;
+            if !all.keys().any(|name| names.contains(name)) || Instant::now() >= until {
+                return Ok(());
+            }
             sleep(LOOK).await;
         }
-        Ok(())
     }
 
     /// What happened in the namespace; nothing where that cannot be asked.

@@ -53,6 +53,7 @@ pub const RIGHTS: &[Right] = &[
     Right { only_for: CHANGES, ..right("discovery.k8s.io", "endpointslices", &["watch"], true) },
     Right { only_for: CHANGES, ..right("apps", "deployments", &["list", "watch"], true) },
     Right { only_for: CHANGES, ..right("autoscaling", "horizontalpodautoscalers", &["list", "watch"], true) },
+    Right { only_for: WORDS, ..right("", "pods/log", &["get"], true) },
     // It gives whoever has it all of the kubelets' API, commands in containers included.
     Right { only_for: METERS, ..right("", "nodes/proxy", &["get"], false) },
     Right { only_for: DOCTOR, ..right("", "services", &["list"], true) },
@@ -61,6 +62,7 @@ pub const RIGHTS: &[Right] = &[
 ];
 
 const CHANGES: &str = "to see what changes in the cluster during a trial";
+const WORDS: &str = "the last lines of agents that ended, in `agents.log`";
 const METERS: &str = "what the kubelets and cAdvisor meter";
 const DOCTOR: &str = "`hopbench doctor`";
 

@@ -50,6 +50,12 @@ pub(crate) fn target(path: &str, via: &Via, known: &Whereabouts<'_>) -> Result<S
     }
 }
 
+/// The first address of the same family as that of a Service: it has node ports on these only.
+pub(crate) fn of_family(addresses: &[IpAddr], service: Option<IpAddr>) -> Option<IpAddr> {
+    let mut fitting = addresses.iter().filter(|of_node| service.is_none_or(|own| own.is_ipv4() == of_node.is_ipv4()));
+    fitting.next().copied()
+}
+
 /// IPv6 addresses stand in brackets before a port.
 fn bracketed(host: &str) -> String {
     if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
@@ -85,6 +91,16 @@ mod tests {
         assert_eq!(at(Via::NodePort("b".into()), true), "10.0.0.2:30002");
         assert_eq!(at(Via::LoadBalancer, false), "[fd00::7]:7474");
         assert_eq!(at(Via::Address("203.0.113.7:80".into()), false), "203.0.113.7:80");
+    }
+
+    #[test]
+    fn a_node_is_entered_at_an_address_of_the_service_s_family() {
+        let addresses: [IpAddr; 2] = ["fd00::2".parse().unwrap(), [10, 0, 0, 2].into()];
+        let at = |service: Option<IpAddr>| of_family(&addresses, service);
+        assert_eq!(at(Some([10, 96, 0, 7].into())), Some(addresses[1]));
+        assert_eq!(at(Some("fd00:96::7".parse().unwrap())), Some(addresses[0]));
+        assert_eq!(at(None), Some(addresses[0]));
+        assert_eq!(of_family(&addresses[..1], Some([10, 96, 0, 7].into())), None);
     }
 
     #[test]

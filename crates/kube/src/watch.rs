@@ -35,6 +35,8 @@ use self::nodes::NodeState;
 use self::pods::PodState;
 use self::scalers::ScalerState;
 
+/// How long one request for changes lasts, s: a connection that died without a word is noticed 5 s later.
+const ROUND_S: u32 = 60;
 /// What is waited for a watch that has lost its connection.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -60,7 +62,7 @@ impl Watch {
     pub fn start(runtime: &Handle, client: &Client, scopes: &[Scope], nodes: &BTreeSet<String>) -> Self {
         let mut watch = Self { log: Arc::new(Log::default()), tasks: Vec::new() };
         for scope in scopes {
-            let of = |labels: Option<&String>| Config { label_selector: labels.cloned(), ..Config::default() };
+            let of = |labels: Option<&String>| Config { label_selector: labels.cloned(), ..config() };
             let namespace = &scope.namespace;
             watch.of::<PodState>(runtime, client, namespace, "pods", of(scope.labels.as_ref()));
             watch.of::<EndpointState>(runtime, client, namespace, "endpointslices", of(None));
@@ -69,7 +71,7 @@ impl Watch {
             watch.of::<ScalerState>(runtime, client, namespace, "horizontalpodautoscalers", of(None));
         }
         for node in nodes {
-            let only = Config::default().fields(&format!("metadata.name={node}"));
+            let only = config().fields(&format!("metadata.name={node}"));
             watch.spawn::<NodeState>(runtime, Api::all(client.clone()), format!("node {node}"), only);
         }
         watch
@@ -120,6 +122,10 @@ impl Watch {
             clock::sleep_until(clock::now() + Duration::from_millis(20).as_nanos() as u64);
         }
     }
+}
+
+fn config() -> Config {
+    Config::default().timeout(ROUND_S)
 }
 
 impl Drop for Watch {

@@ -131,7 +131,35 @@ mod tests {
             rounds: 1,
             baseline: None,
             seed: 1,
+            twin: None,
+            stop: None,
+            minimum_effect: 0.0,
         })
+    }
+
+    /// The A/A pair: the same path by another name.
+    #[test]
+    fn a_path_and_its_twin_share_all_but_services_and_gateways() {
+        let pods = |via: Via| {
+            let one = path("one", "bridge", via, MeshMode::Server, Some("plain"));
+            let again = Path { name: "one again".into(), ..one.clone() };
+            let demand = demand(vec![one, again]);
+            let of = |name: &str| {
+                let cast = &demand.paths[name];
+                let all = cast.clients.iter().chain(&cast.gateway).chain(&cast.servers);
+                all.map(PodId::to_string).collect::<Vec<_>>()
+            };
+            let numbers = demand.services().iter().map(|(number, _)| *number).collect::<Vec<_>>();
+            (of("one"), of("one again"), numbers)
+        };
+        let (one, again, services) = pods(Via::Direct);
+        assert_eq!((one, services), (again, vec![]));
+        let (one, again, services) = pods(Via::ClusterIp);
+        assert_eq!((one, services), (vec!["bridge@a".into(), "bridge@b/one".into()], vec![0, 1]));
+        assert_eq!(again, ["bridge@a", "bridge@b/one again"]);
+        let (one, again, _) = pods(Via::Gateway("c".into()));
+        assert_eq!((one[1].as_str(), again[1].as_str()), ("bridge@c/gateway-one", "bridge@c/gateway-one again"));
+        assert_eq!((&one[0], &one[2]), (&again[0], &again[2]));
     }
 
     #[test]

@@ -282,7 +282,7 @@ mod tests {
             seed: 1,
         };
         let server = ServerSpec { program: program.into(), request: "/".into(), response_bytes: None };
-        (path, Point { workload: "w".into(), point: BTreeMap::new(), job, server })
+        (path, Point { search: None, workload: "w".into(), point: BTreeMap::new(), job, server })
     }
 
     fn why(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> String {

@@ -14,6 +14,7 @@ pub struct Window {
     start: AtomicU64,
     end: AtomicU64,
     all_sent: AtomicU64,
+    began: AtomicU64,
     stop: AtomicBool,
 }
 
@@ -26,6 +27,7 @@ impl Default for Window {
             start: AtomicU64::new(NEVER),
             end: AtomicU64::new(NEVER),
             all_sent: AtomicU64::new(NEVER),
+            began: AtomicU64::new(0),
             stop: AtomicBool::new(false),
         }
     }
@@ -63,6 +65,16 @@ impl Window {
     /// Whether everything must end at once.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// A worker's load begins at `at`.
+    pub(crate) fn begin(&self, at: Nanos) {
+        self.began.fetch_max(at, Ordering::Relaxed);
+    }
+
+    /// When the last worker so far began its load; 0 while none has.
+    pub fn began(&self) -> Nanos {
+        self.began.load(Ordering::Relaxed)
     }
 
     /// When load starts; `Nanos::MAX` while that is not known.

@@ -1,7 +1,7 @@
 //! What a workload must provide.
 
 use clap::{ArgMatches, Command};
-use hopbench_model::{EndReport, Fault, Invariant, Job, Problem, Schedule, Warning};
+use hopbench_model::{EndReport, Fault, Invariant, Job, LatencyKind, Problem, Schedule, Warning};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -17,6 +17,14 @@ pub trait Workload: Sync {
 
     /// What it expects of the other end and of the job.
     fn nature(&self) -> Nature;
+
+    /// How much it does, by the second or in the window: a metric of its records.
+    fn throughput(&self) -> &'static str;
+
+    /// The latency of a job that matters most; `None`: it measures none.
+    fn latency(&self, job: &Job) -> Option<LatencyKind> {
+        Some(if job.schedule.per_s().is_some() { LatencyKind::Response } else { LatencyKind::Service })
+    }
 
     /// Adds the workload's own flags to a command.
     fn arguments(&self, command: Command) -> Command;

@@ -116,7 +116,7 @@ pub struct EndReport {
     pub incomplete: Option<String>,
     /// Whether another test ran on this agent inside the window.
     pub shared: bool,
-    /// How much later than ordered load began here: the order came too late, ns.
+    /// How much later than ordered the last worker began its load here, or how late the order came, ns.
     pub start_late_ns: Nanos,
     /// CPU time that the thread behind the meters and the control session spent in the window, ns.
     pub control_cpu_ns: Nanos,

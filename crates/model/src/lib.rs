@@ -22,6 +22,8 @@ mod plan;
 mod problem;
 mod record;
 mod run_file;
+mod search;
+mod stop;
 mod sweep;
 mod tcp;
 mod testbed;
@@ -44,6 +46,8 @@ pub use record::{
     RECORD_SCHEMA, Record,
 };
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
+pub use search::{CpuOf, EQUAL_LOAD, RateRange, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
+pub use stop::{StopRule, StopWhy, Stopped};
 pub use sweep::{Scale, Sweep};
 pub use tcp::TcpTotals;
 pub use testbed::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Job, Path, TestbedSpec};
+use crate::{Job, Path, SearchSpec, StopRule, TestbedSpec};
 
 /// The version of [`Plan`] in `run.json`.
 pub const PLAN_SCHEMA: &str = "hopbench.plan/1";
@@ -30,6 +30,15 @@ pub struct Plan {
     /// The path that the others are compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
+    /// The path that is the baseline once more, under another name: what it differs by is noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
+    /// When the rounds of a cell end before all of them; absent: every cell has all rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopRule>,
+    /// Differences below this share are of no interest: 0.02 is `minimum-effect: 2%`; 0: all are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub minimum_effect: f64,
     /// Seed of the order of the rounds and of everything random in the trials.
     pub seed: u64,
 }
@@ -45,6 +54,13 @@ pub struct Point {
     pub job: Job,
     /// What answers at the other end.
     pub server: ServerSpec,
+    /// The search that takes the place of the rounds; `job` is then what all its trials share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchSpec>,
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// What answers at the other end of a path.
@@ -92,17 +108,6 @@ impl Plan {
     /// When the cell is of another plan.
     pub fn at(&self, cell: Cell) -> (&Path, &Point) {
         (&self.paths[cell.path], &self.points[cell.point])
-    }
-
-    /// Time that the trials take at least, warm-up included, ns.
-    pub fn least_ns(&self) -> u64 {
-        let round: u64 = self
-            .cells
-            .iter()
-            .map(|cell| self.points[cell.point].job.timing)
-            .map(|timing| timing.warmup_ns.saturating_add(timing.window_ns))
-            .fold(0, u64::saturating_add);
-        round.saturating_mul(u64::from(self.rounds))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Warning;
+use crate::{SearchStep, Warning};
 
 /// The version of [`Record`]; a field is never repurposed, this number grows instead.
 pub const RECORD_SCHEMA: &str = "hopbench.record/1";
@@ -73,6 +73,9 @@ pub struct Record {
     pub job: Value,
     /// Where it was measured.
     pub environment: Environment,
+    /// What the trial was for, where a search asked for it: it belongs to no cell's rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchStep>,
     /// Why the trial was cut short, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,

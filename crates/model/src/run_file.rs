@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Plan;
+use crate::{Plan, Stopped};
 
 /// The version of [`RunFile`]; a field is never repurposed, this number grows instead.
 pub const RUN_SCHEMA: &str = "hopbench.run/1";
@@ -42,6 +42,9 @@ pub struct RunFile {
     /// cannot measure, what is missing stands in `failures`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
+    /// Cells whose rounds ended early, because that was enough or for lack of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<Stopped>,
     /// What a reader should know of the run as a whole, in order: a baseline that cannot be measured, what was different
     /// when the run was resumed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

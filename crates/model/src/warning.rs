@@ -58,6 +58,8 @@ pub enum WarningKind {
     UnbalancedNodes,
     /// Two meters of the same thing disagree.
     MetersDisagree,
+    /// The ends of a path began at different times.
+    StartSkew,
     /// Data that should be there could not be read.
     Unavailable,
 }

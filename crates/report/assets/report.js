@@ -80,6 +80,9 @@
     return { grid: { color: style("--line") }, ticks: { color: style("--quiet") }, border: { color: style("--line") } };
   }
 
+  // A line that is no measured point's: a fit, a limit.
+  const drawn = (series) => series.style === "fit" || series.style === "limit";
+
   function line(chart) {
     const unit = chart.y.unit;
     const marked = chart.x.unit !== "nines";
@@ -89,12 +92,14 @@
       points: series.points,
       colour: series.colour,
       borderWidth: 2,
-      borderDash: DASHES[Math.floor(series.colour / 8) % 3],
-      pointStyle: marked ? MARKS[series.colour % MARKS.length] : "line",
-      pointRadius: marked && series.style !== "fit" ? 4 : 0,
+      borderDash: series.style === "limit" ? [8, 5] : DASHES[Math.floor(series.colour / 8) % 3],
+      pointStyle: series.style === "mark" ? "circle" : marked && !drawn(series) ? MARKS[series.colour % MARKS.length] : "line",
+      pointRadius: !marked || drawn(series) ? 0 : series.style === "mark" ? 10 : 4,
+      pointBackgroundColor: series.style === "mark" ? "transparent" : undefined,
       pointHoverRadius: 6,
-      showLine: series.style !== "points",
+      showLine: series.style !== "points" && series.style !== "mark",
       fit: series.style === "fit",
+      mark: series.style === "mark",
       tension: 0,
     }));
     const last = Math.max(...chart.series.flatMap((series) => series.points.map(([x]) => x)));
@@ -111,7 +116,7 @@
             labels: { usePointStyle: true, boxHeight: 7, color: style("--ink"), filter: (item, data) => !data.datasets[item.datasetIndex].fit },
           },
           tooltip: {
-            filter: (item) => !item.dataset.fit,
+            filter: (item) => !item.dataset.fit && !item.dataset.mark,
             callbacks: {
               title: (items) => (items.length ? position(chart, items[0].parsed.x) : ""),
               label: (item) => label(item.dataset.label, item.dataset.points[item.dataIndex], unit),

@@ -6,10 +6,11 @@
 //!                  └─► Summary ─► table, markdown, csv, json, html
 //! ```
 //!
-//! - a cell's figure is the median over its rounds with the interval of `hopbench_stats::median_interval`; a percentile is the
+//! - a cell's figure is the median over its rounds with the interval of `hopbench_stats::rounds_interval`; a percentile is the
 //!   median of the rounds' percentiles, a minimum or maximum that of all rounds;
-//! - a comparison is the ratio to the baseline path at the same point, round by round (`hopbench_stats::paired_ratio`), of
-//!   rounds that both measured in one session of the run;
+//! - a comparison is the ratio to the baseline path at the same point, round by round (`hopbench_stats::paired`), of rounds that
+//!   both measured in one session of the run; all comparisons are judged together (`hopbench_stats::judge`), and what the
+//!   baseline's twin differs by is the noise floor;
 //! - a record that is incomplete, in error, without proof of its path, or whose invariants do not hold is listed and used in
 //!   no figure;
 //! - which figures matter for which kind of workload is said in `kinds.rs`, the formats are in `formats/`: one file
@@ -19,37 +20,51 @@ mod cell;
 mod compare;
 mod curve;
 mod distribution;
+mod drift;
 mod format;
 mod formats;
 mod grid;
 mod headline;
-mod kind;
-mod kinds;
+pub(crate) mod kind;
+pub(crate) mod kinds;
 mod layout;
 mod nodes;
+mod noise;
 mod notes;
+mod outliers;
 mod plot;
 mod point;
 mod scale;
+mod searches;
 mod spread;
+mod stop;
 mod summarize;
 mod summary;
-mod verdict;
+pub(crate) mod verdict;
 mod waterfall;
-mod words;
+pub(crate) mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{Record, RunFile, point_label};
 
-pub use self::curve::{CurvePoint, CurveSummary, LineSummary, Resource};
+pub use self::curve::{
+    Asked, CAPACITY_SCHEMA, CapacitySummary, Cost, CurvePoint, CurveSummary, LineSummary, Need, Resource,
+};
 pub use self::format::SummaryFormat;
+pub(crate) use self::formats::safe;
 pub use self::formats::{SUMMARY_FORMATS, summary_format};
+pub use self::noise::{NOISE_SCHEMA, Noise, NoiseDrift, NoiseFigure, NoiseMachine};
+pub use self::searches::{
+    EqualLoad, EqualLoadPath, FoundFigure, Known, LawSummary, LoadComparison, SearchSummary, SearchedPath, Standing,
+    TraceStep,
+};
 pub use self::spread::Spread;
+pub use self::stop::{StopEnd, StopSummary};
 pub use self::summary::{
     CellSummary, DistributionSummary, Estimate, FailureSummary, FigureSummary, Finding, Limit, NodeSummary,
-    PathSummary, ProofSummary, RatioSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary,
-    WorkloadSummary,
+    PathSummary, PooledSummary, ProofSummary, RatioSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary,
+    WarningSummary, WorkloadSummary,
 };
 pub use self::verdict::{Outcome, Verdict};
 pub use self::waterfall::{Added, ProxyShare, Step, WaterfallSummary};
@@ -59,16 +74,24 @@ use self::distribution::Distributions;
 use self::kind::Kind;
 pub(crate) use self::notes::unusable;
 use self::notes::{Link, Proofs, TrialKey, Warnings};
+use self::stop::Rule;
+
+/// Why a record of no cell is in no figure.
+const UNPLANNED: &str = "the plan in run.json has no such cell";
 
 /// The records of a run so far.
 #[derive(Debug)]
 pub struct Campaign {
     run: RunFile,
-    /// The workloads by name, in the scenario's order.
+    /// The workloads by name, in the scenario's order; one that is only searched has no points.
     workloads: Vec<Workload>,
     /// The workload of each point of the plan.
     workload_of: Vec<usize>,
     path_names: HashMap<String, usize>,
+    /// The path that is the baseline once more.
+    twin: Option<usize>,
+    /// When the rounds of a cell end early.
+    rule: Option<Rule>,
     /// The point's index, by workload and point as JSON.
     point_names: HashMap<(String, String), usize>,
     /// What the testbed said of the paths' links.
@@ -79,6 +102,8 @@ pub struct Campaign {
     proofs: Vec<Proofs>,
     /// Why a trial is in no figure.
     failures: BTreeMap<TrialKey, String>,
+    /// The trials of searches, which are in no cell.
+    searches: Vec<Record>,
 }
 
 /// A workload of the plan.
@@ -86,7 +111,7 @@ pub struct Campaign {
 struct Workload {
     name: String,
     kind: &'static Kind,
-    /// Indices of its points in the plan.
+    /// Indices of its points in the plan, without those that are searched.
     points: Vec<usize>,
 }
 
@@ -104,23 +129,29 @@ impl Campaign {
                 workloads.push(Workload { name: point.workload.clone(), kind, points: Vec::new() });
                 workloads.len() - 1
             });
-            workloads[known].points.push(index);
+            if point.search.is_none() {
+                workloads[known].points.push(index);
+            }
             workload_of.push(known);
         }
         let skipped: BTreeSet<_> = run.skipped.iter().map(|s| (&s.path, &s.workload, &s.point)).collect();
         let measured = |cell: &&hopbench_model::Cell| {
             let (path, at) = plan.at(**cell);
-            skipped.is_empty() || !skipped.contains(&(&path.name, &at.workload, &point_label(&at.point)))
+            let skipped = !skipped.is_empty() && skipped.contains(&(&path.name, &at.workload, &point_label(&at.point)));
+            !skipped && at.search.is_none()
         };
         let planned: BTreeSet<_> = plan.cells.iter().filter(measured).map(|cell| (cell.path, cell.point)).collect();
         let shown = workloads.iter().filter(|workload| workload.kind.distribution.is_some()).flat_map(|workload| {
-            let ends = BTreeSet::from([workload.points[0], workload.points[workload.points.len() - 1]]);
+            let ends: BTreeSet<usize> =
+                workload.points.first().into_iter().chain(workload.points.last()).copied().collect();
             ends.into_iter().flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
         });
         let point_name = |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
         Self {
             distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
             workload_of,
+            twin: plan.twin.as_ref().and_then(|twin| plan.paths.iter().position(|path| path.name == *twin)),
+            rule: Rule::of(run),
             path_names: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
             point_names: plan.points.iter().enumerate().map(|(index, point)| (point_name(point), index)).collect(),
             links: vec![Link::default(); plan.paths.len()],
@@ -128,6 +159,7 @@ impl Campaign {
             warnings: Warnings::default(),
             proofs: vec![Proofs::default(); plan.paths.len()],
             failures: run.failures.iter().map(|f| (TrialKey::of_failure(f), f.reason.clone())).collect(),
+            searches: Vec::new(),
             workloads,
             run: run.clone(),
         }
@@ -141,10 +173,13 @@ impl Campaign {
             return;
         }
         let path = self.path_names.get(&record.path).copied();
+        if record.search.is_some() {
+            self.add_search(record, path);
+            return;
+        }
         let point = self.point_names.get(&(record.workload.clone(), key(&record.point))).copied();
         let Some(cell) = path.zip(point).filter(|cell| self.cells.contains_key(cell)) else {
-            let reason = "the plan in run.json has no such cell".to_owned();
-            self.fail(record, reason);
+            self.fail(record, UNPLANNED.to_owned());
             return;
         };
         let workload = self.workload_of[cell.1];
@@ -163,8 +198,35 @@ impl Campaign {
         kept.add(record, kind, self.run.plan.paths[cell.0].is_proxied());
         self.warnings.add(workload, cell.0, record);
         if let Some(latency) = kind.distribution.and_then(|name| record.latency.get(name)) {
-            self.distributions.add(cell, &latency.hdr);
+            self.distributions.add(cell, record.round, &latency.hdr);
         }
+    }
+
+    /// Takes a trial of a search: it is in no cell, but its path is proved and its caveats count like those of others.
+    fn add_search(&mut self, record: &Record, path: Option<usize>) {
+        let workload = self.workloads.iter().position(|workload| workload.name == record.workload);
+        let Some((path, workload)) = path.zip(workload) else {
+            self.fail(record, UNPLANNED.to_owned());
+            return;
+        };
+        self.proofs[path].add(record);
+        self.links[path].add(record);
+        let mut kept = record.clone();
+        kept.intervals.clear();
+        kept.latency.values_mut().for_each(|latency| latency.hdr.clear());
+        self.searches.push(kept);
+        if let Some(reason) = unusable(record) {
+            self.fail(record, reason);
+            return;
+        }
+        self.failures.remove(&TrialKey::of(record));
+        self.warnings.add(workload, path, record);
+    }
+
+    /// The trials of searches as they came, those among them that are in no figure, too; each without its intervals and the
+    /// texts of its histograms.
+    pub fn searches(&self) -> Vec<&Record> {
+        self.searches.iter().collect()
     }
 
     /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was said with its record at

@@ -4,12 +4,14 @@
 //! - [`sweep_table`] and [`wakeup_cost`]: what several records of one command say together;
 //! - [`live_line`] and [`interval_line`]: the current rate while a trial runs;
 //! - [`campaign`]: what all records of a run say together, and its formats;
+//! - [`comparison`]: what the records of two runs say against each other, and its formats;
 //! - [`export`]: the trials of a run in formats of other tools;
 //! - [`number`]: figures scaled for people.
 //!
 //! To add a format of records: one file in `formats/` and one line in [`FORMATS`].
 
 pub mod campaign;
+pub mod comparison;
 pub mod export;
 mod format;
 mod formats;

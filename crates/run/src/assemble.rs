@@ -22,7 +22,7 @@ use time::format_description::well_known::Rfc3339;
 use crate::conduct::Outcome;
 use crate::limited::{Limits, limited_by_agents};
 use crate::link_rate::LinkRate;
-use crate::warnings::warnings;
+use crate::warnings::{START_SKEW_SETTING, warnings};
 use cost::End;
 use hopbench_control::resolve::Target;
 pub use proxies::ProxySaid;
@@ -111,6 +111,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
         },
         incomplete: incomplete(outcome),
         error: None,
+        search: None,
     };
     record.settings.extend(unavailable);
     record.metrics.extend(of_proxies);
@@ -173,14 +174,23 @@ fn threads(job: &Job, connections: u32) -> u32 {
     if job.engine == EngineKind::Threads { connections } else { job.threads.min(connections) }
 }
 
-/// How far apart the ends began, ns: each as much later than ordered as its own clock says of its load, and of its first
-/// reading at the window's start. `None`: fewer than two ends say so.
-fn start_skew(outcome: &Outcome) -> Option<i64> {
+/// How far apart the ends did something, ns: each as much later than ordered as its own clock says. `None`: fewer than two
+/// ends say so.
+fn apart(outcome: &Outcome, late: impl Fn(&EndReport) -> i64) -> Option<i64> {
     let ends = outcome.clients.iter().chain(&outcome.servers).flatten();
-    let late: Vec<i64> =
-        ends.map(|end| end.start.t_ns.max(i64::try_from(end.start_late_ns).unwrap_or(i64::MAX))).collect();
+    let late: Vec<i64> = ends.map(late).collect();
     let (first, last) = (late.iter().min()?, late.iter().max()?);
     (late.len() > 1).then(|| last.saturating_sub(*first))
+}
+
+/// How far apart the ends' load began.
+fn start_skew(outcome: &Outcome) -> Option<i64> {
+    apart(outcome, |end| i64::try_from(end.start_late_ns).unwrap_or(i64::MAX))
+}
+
+/// How far apart their first readings of CPU and counters are: that much their windows of cost differ.
+fn readings_skew(outcome: &Outcome) -> Option<i64> {
+    apart(outcome, |end| end.start.t_ns)
 }
 
 fn incomplete(outcome: &Outcome) -> Option<String> {
@@ -296,7 +306,8 @@ fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String
         (false, false) => "two machines",
     };
     out.insert("clock".to_owned(), clock.to_owned());
-    out.extend(start_skew(outcome).map(|skew| ("start_skew_ns".to_owned(), skew.to_string())));
+    out.extend(start_skew(outcome).map(|skew| (START_SKEW_SETTING.to_owned(), skew.to_string())));
+    out.extend(readings_skew(outcome).map(|skew| ("readings_skew_ns".to_owned(), skew.to_string())));
     if outcome.clock_error_ns > 0 {
         out.insert("clock_error_ns".to_owned(), outcome.clock_error_ns.to_string());
     }

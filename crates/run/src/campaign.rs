@@ -5,31 +5,37 @@ mod event;
 mod links;
 mod meters;
 mod order;
+mod rounds;
+mod searches;
 mod start;
+mod stopping;
 mod supported;
 mod trial;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use hopbench_model::{Cell, Failure, Fault, Job, Nanos, Plan, RunFile, RunStatus, Tick, point_label};
+use hopbench_model::{
+    Cell, Failure, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick, point_label,
+};
 use hopbench_sys::clock;
 use hopbench_testbed::Testbed;
 use hopbench_wire::{Hello, Role};
 
 use crate::conduct::Watcher;
-use crate::results::{Folder, Resumed, TrialId};
+use crate::results::{Folder, Resumed, Searched, TrialId};
 pub use event::{Ended, Event, Observer};
 use links::Links;
 use meters::Meters;
 pub use order::order;
 pub use start::{new_run, same_build};
+pub use stopping::CellsEnded;
 pub use supported::measurable;
 use trial::{Done, Measured, Trial};
 
-/// So many failures of a path in a row say that the next will fail too.
-const MOST_FAILURES: u32 = 3;
 /// A trial in whose time the testbed changed is measured again, so often at most.
 const MOST_REPEATS: usize = 2;
+/// Between two tries of a trial whose clients were not let in, while the testbed settles, ns.
+const SETTLING: Nanos = SECOND;
 /// What a trial takes beyond warm-up and window until one has shown it, ns.
 const OVERHEAD: Nanos = 100_000_000;
 
@@ -39,6 +45,8 @@ pub struct Campaign {
     folder: Folder,
     ours: Hello,
     done: BTreeSet<TrialId>,
+    /// Trials of searches that were measured before.
+    searched: Vec<Searched>,
     notes: Vec<String>,
     ended: Ended,
     /// Time between trials, summed, and how many there were.
@@ -68,8 +76,10 @@ struct Around<'a> {
 
 /// What comes after a trial.
 enum Next {
-    Good,
+    /// It left this record, whole; it may be an error all the same.
+    Good(Box<Record>),
     Failed,
+    /// The user had enough.
     Stop,
 }
 
@@ -81,9 +91,9 @@ impl Campaign {
 
     /// A campaign that goes on where its folder's run ended.
     pub fn resume(folder: Folder, resumed: Resumed, ours: Hello) -> Self {
-        let Resumed { done, mut notes } = resumed;
+        let Resumed { done, searched, mut notes } = resumed;
         notes.extend(start::differences(folder.run(), &ours));
-        Self { folder, ours, done, notes, ended: Ended::default(), overhead: (0, 0) }
+        Self { folder, ours, done, searched, notes, ended: Ended::default(), overhead: (0, 0) }
     }
 
     /// Runs what is left of the plan. The testbed is up while it runs and down afterwards, however it ends.
@@ -106,7 +116,7 @@ impl Campaign {
 
     fn on(&mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(), Fault> {
         let (plan, mut skipped) = supported::supported(&self.folder.run().plan, testbed)?;
-        let lost = supported::lost(&mut skipped, plan.rounds, &self.done);
+        let lost = supported::lost(&mut skipped, self.folder.run(), &self.done);
         testbed.up(&plan)?;
         let facts = testbed.facts();
         let mut notes = std::mem::take(&mut self.notes);
@@ -124,98 +134,17 @@ impl Campaign {
         let mut links = Links::new(self.ours.clone());
         let mut meters = Meters::default();
         let mut around = Around { plan: &plan, testbed, links: &mut links, meters: &mut meters, observer };
-        let walked = self.walk(&mut around, lost);
+        let walked = self.walk(&mut around, lost).and_then(|()| self.search(&mut around));
         links.close();
         walked
     }
 
-    /// Walks through the rounds. What is lost before has failed.
-    fn walk(&mut self, around: &mut Around<'_>, lost: Vec<(TrialId, String)>) -> Result<(), Fault> {
-        let plan = around.plan;
-        let (cells, rounds) = (plan.cells.len(), plan.rounds);
-        let trials = cells * rounds as usize;
-        let mut left: Vec<(usize, u32, Cell)> = Vec::new();
-        for round in 1..=rounds {
-            left.extend(order(plan, round).into_iter().zip(1..).map(|(cell, place)| (place, round, cell)));
-        }
-        left.retain(|(_, round, cell)| !self.done.contains(&id(plan, *cell, *round)));
-        around.observer.event(&Event::RunStarted { run: self.folder.run(), trials, left: left.len() });
-        for (trial, reason) in lost {
-            self.fail(trial, reason, false, around.observer)?;
-        }
-        let mut in_a_row: BTreeMap<usize, u32> = BTreeMap::new();
-        let mut round_now = 0;
-        let mut ended_at = None;
-        for (at, (place, round, cell)) in left.iter().enumerate() {
-            if around.observer.interrupted() {
-                self.ended.interrupted = true;
-                break;
-            }
-            if round_now != *round {
-                round_now = *round;
-                in_a_row.clear();
-            }
-            let trial = id(plan, *cell, *round);
-            let failures = in_a_row.entry(cell.path).or_default();
-            if *failures >= MOST_FAILURES {
-                self.give_up(trial, around.observer)?;
-                continue;
-            }
-            let job = &plan.points[cell.point].job;
-            around.observer.event(&Event::TrialStarted {
-                trial: &trial,
-                number: (*round as usize - 1) * cells + place,
-                trials,
-                cell: *place,
-                cells,
-                rounds,
-                job,
-                left_ns: self.left_ns(plan, &left[at..]),
-            });
-            let began = clock::now();
-            let next = self.one(*cell, *round, trial, around)?;
-            match next {
-                Next::Stop => {
-                    self.ended.interrupted = true;
-                    break;
-                }
-                Next::Good => *failures = 0,
-                Next::Failed => {
-                    *failures += 1;
-                    if *failures == MOST_FAILURES {
-                        let rest = left[at + 1..].iter().filter(|(_, r, c)| r == round && c.path == cell.path).count();
-                        let path = &plan.paths[cell.path].name;
-                        if rest > 0 {
-                            around.observer.event(&Event::PathGivenUp { path, round: *round, trials: rest });
-                        }
-                    }
-                }
-            }
-            self.learn(job, began, &mut ended_at, matches!(next, Next::Good));
-        }
-        Ok(())
-    }
-
     /// One trial, to its record or its failure on the disk.
-    fn one(&mut self, cell: Cell, round: u32, trial: TrialId, around: &mut Around<'_>) -> Result<Next, Fault> {
-        let Around { plan, testbed, links, meters, observer } = around;
-        let (path, point) = plan.at(cell);
-        let RunFile { run_id, session, .. } = self.folder.run();
-        let trial_of = Trial { run_id, session: *session, path, point, round };
-        let mut disturbed: Vec<String> = Vec::new();
-        let measured = loop {
-            let Measured { result, changes } =
-                trial_of.measure(&mut **testbed, links, meters, &mut Looker(&mut **observer));
-            if changes.is_empty() || disturbed.len() >= MOST_REPEATS || observer.interrupted() {
-                break changes::told(result, &changes, &disturbed);
-            }
-            let what = changes.join("; ");
-            observer.event(&Event::Note(&format!(
-                "{} {} {}: measured again, as the testbed changed: {what}",
-                trial.path, trial.workload, trial.point
-            )));
-            disturbed.push(what);
-        };
+    fn one(&mut self, cell: Cell, round: u32, around: &mut Around<'_>) -> Result<Next, Fault> {
+        let (path, point) = around.plan.at(cell);
+        let trial = id(around.plan, cell, round);
+        let measured = self.attempt(path, point, round, &trial, around);
+        let observer = &mut *around.observer;
         let interrupted = observer.interrupted();
         let mut recorded = false;
         let reason = match measured {
@@ -231,16 +160,48 @@ impl Campaign {
                     self.ended.errors += usize::from(record.error.is_some());
                     observer.event(&Event::TrialDone(&record));
                 }
-                match (fault, record.incomplete) {
+                match (fault, &record.incomplete) {
                     _ if interrupted => return Ok(Next::Stop),
-                    (None, None) => return Ok(Next::Good),
+                    (None, None) => return Ok(Next::Good(Box::new(record))),
                     (Some(fault), _) => fault.text,
                     (None, Some(why)) => format!("it was cut short: {why}"),
                 }
             }
         };
-        self.fail(trial, reason, recorded, &mut **observer)?;
+        self.fail(trial, reason, recorded, observer)?;
         Ok(Next::Failed)
+    }
+
+    /// Measures once; again where the testbed changed meanwhile, or nobody was let in yet.
+    fn attempt(
+        &self,
+        path: &Path,
+        point: &Point,
+        round: u32,
+        trial: &TrialId,
+        around: &mut Around<'_>,
+    ) -> Result<Done, Fault> {
+        let Around { testbed, links, meters, observer, .. } = around;
+        let RunFile { run_id, session, .. } = self.folder.run();
+        let trial_of = Trial { run_id, session: *session, path, point, round };
+        let mut disturbed: Vec<String> = Vec::new();
+        loop {
+            let Measured { result, changes, barred } =
+                trial_of.measure(&mut **testbed, links, meters, &mut Looker(&mut **observer));
+            if barred && testbed.is_settling() && !observer.interrupted() {
+                clock::sleep_until(clock::now() + SETTLING);
+                continue;
+            }
+            if changes.is_empty() || disturbed.len() >= MOST_REPEATS || observer.interrupted() {
+                return changes::told(result, &changes, &disturbed);
+            }
+            let what = changes.join("; ");
+            observer.event(&Event::Note(&format!(
+                "{} {} {}: measured again, as the testbed changed: {what}",
+                trial.path, trial.workload, trial.point
+            )));
+            disturbed.push(what);
+        }
     }
 
     /// A trial failed. One that left a record is not written down twice: the record says why.
@@ -261,16 +222,10 @@ impl Campaign {
         Ok(())
     }
 
-    fn give_up(&mut self, trial: TrialId, observer: &mut dyn Observer) -> Result<(), Fault> {
-        let reason = format!("not tried: {MOST_FAILURES} trials of this path in a row failed in this round");
-        self.fail(trial, reason, false, observer)
-    }
-
-    /// Time that these trials will take.
-    fn left_ns(&self, plan: &Plan, left: &[(usize, u32, Cell)]) -> Nanos {
+    /// Time that a trial will take.
+    fn trial_ns(&self, job: &Job) -> Nanos {
         let (sum, count) = self.overhead;
-        let overhead = sum.checked_div(count).unwrap_or(OVERHEAD);
-        left.iter().map(|(_, _, cell)| least_ns(&plan.points[cell.point].job).saturating_add(overhead)).sum()
+        least_ns(job).saturating_add(sum.checked_div(count).unwrap_or(OVERHEAD))
     }
 
     /// Notes what a trial took beyond its warm-up and window, with the pause before it.

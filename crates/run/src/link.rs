@@ -33,7 +33,8 @@ pub struct Link {
     compared: Nanos,
     /// Whether the agent reads this process' clock.
     shares_ours: bool,
-    broken: bool,
+    /// Why nothing more can be said to it.
+    broken: Option<Fault>,
     who: String,
 }
 
@@ -122,7 +123,7 @@ impl Link {
             heard: now,
             compared: now,
             shares_ours: shares,
-            broken: false,
+            broken: None,
             who,
         };
         if !shares || link.is_remote() {
@@ -205,13 +206,28 @@ impl Link {
         self.channel.send(message).map_err(|e| self.lost(&e))
     }
 
+    /// Sends one message, and waits for nobody: an agent that does not read must not keep the others from theirs. Such an
+    /// agent is lost: the next [`Link::receive`] says so, when all that it said was heard.
+    ///
+    /// # Errors
+    /// A message that is illegal now, a broken session, an agent that does not read.
+    pub(crate) fn send_now(&mut self, message: &ToAgent) -> Result<(), Fault> {
+        if let Some(fault) = &self.broken {
+            return Err(fault.clone());
+        }
+        self.session.send(message).map_err(|e| broken(&self.who, &e))?;
+        self.channel.send_now(message).map_err(|e| self.lost(&e))
+    }
+
     /// The next message that means something, if one has come, and not behind many that mean nothing.
     ///
     /// # Errors
     /// A message that is illegal now, a broken session.
     pub fn receive(&mut self) -> Result<Option<FromAgent>, Fault> {
         for _ in 0..TURN {
-            let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| self.lost(&e))? else { break };
+            let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| self.lost(&e))? else {
+                return self.broken.clone().map_or(Ok(None), Err);
+            };
             self.heard = clock::now();
             let heed = self.session.receive(&message).map_err(|e| self.lost(&e))?;
             if heed == Heed::Act && message != FromAgent::Pong {
@@ -223,7 +239,7 @@ impl Link {
 
     /// Whether the next trial can use the session: it is whole, and no trial is open.
     pub(crate) fn usable(&mut self) -> bool {
-        !self.broken && !self.in_trial() && self.receive().is_ok()
+        self.broken.is_none() && !self.in_trial() && self.receive().is_ok()
     }
 
     /// A trial begins: the silence before it does not count.
@@ -242,23 +258,23 @@ impl Link {
     }
 
     fn lost(&mut self, error: &dyn std::fmt::Display) -> Fault {
-        self.broken = true;
-        let fault = broken(&self.who, error);
-        if !self.is_remote() {
-            return fault;
+        let mut fault = broken(&self.who, error);
+        if self.is_remote() {
+            fault.text += "; it ended, or the connection to it was cut";
         }
-        let text = format!("{}; it ended, or the connection to it was cut", fault.text);
-        Fault { text, ..fault }
+        // What came first is why.
+        self.broken.get_or_insert_with(|| fault.clone());
+        fault
     }
 
-    /// Sends a keep-alive when it is time.
+    /// Sends a keep-alive when it is time. It waits for nobody, as [`Link::send_now`].
     ///
     /// # Errors
-    /// A broken session.
+    /// A broken session, an agent that does not read.
     pub fn keep_alive(&mut self, now: Nanos) -> Result<(), Fault> {
         if now >= self.pinged + KEEPALIVE {
             self.pinged = now;
-            self.send(&ToAgent::Ping)?;
+            self.send_now(&ToAgent::Ping)?;
         }
         Ok(())
     }
@@ -270,7 +286,7 @@ impl Link {
 
     /// Ends the session; an agent that is gone already does not mind.
     pub fn close(mut self) {
-        let _ = self.send(&ToAgent::Bye);
+        let _ = self.send_now(&ToAgent::Bye);
     }
 
     fn expect(&mut self, until: Nanos) -> Result<FromAgent, Fault> {
@@ -279,8 +295,8 @@ impl Link {
                 return Ok(message);
             }
             if clock::now() >= until {
-                self.broken = true;
-                return Err(Fault::environment(format!("{} did not answer in time", self.who)));
+                let fault = Fault::environment(format!("{} did not answer in time", self.who));
+                return Err(self.broken.insert(fault).clone());
             }
             self.channel.wait(until, None).map_err(|e| self.lost(&e))?;
         }

@@ -13,7 +13,7 @@ mod lines;
 mod reading;
 mod trial_id;
 
-pub use folder::{Folder, Resumed, fresh_name, vacant};
+pub use folder::{Folder, Resumed, Searched, fresh_name, vacant};
 pub use reading::{Records, open, read};
 pub use trial_id::TrialId;
 

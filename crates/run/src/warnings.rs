@@ -10,6 +10,11 @@ use crate::words;
 /// The latencies whose tail people read.
 const MAIN: &[&str] = &["service_ns", "response_ns", "delay_ns"];
 
+/// The setting that says how far apart the ends began, ns.
+pub(crate) const START_SKEW_SETTING: &str = "start_skew_ns";
+/// Ends that began further apart than this did not take part in the same window, ns.
+const MOST_SKEW: u64 = 20_000_000;
+
 /// All that a reader should know before using the record's figures.
 pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<Warning> {
     let mut out = Vec::new();
@@ -29,6 +34,14 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
             WarningKind::SharedAgent,
             "another test used an agent at the same time; CPU and memory cover both".to_owned(),
             "repeat it alone",
+        );
+    }
+    let skew = record.settings.get(START_SKEW_SETTING).and_then(|ns| ns.parse().ok());
+    if let Some(skew) = skew.filter(|skew| *skew > MOST_SKEW) {
+        warn(
+            WarningKind::StartSkew,
+            format!("the ends began {} apart: not all of them took part in the whole window", words::time(skew)),
+            "take fewer agents on a machine, give them CPUs of their own, or a longer window",
         );
     }
     for name in ["completed_per_s", "received_bits_per_s"] {

@@ -80,6 +80,12 @@ impl<'n> Fields<'n> {
         }
         None
     }
+
+    /// `true` or `false`; a problem and `None` when it is something else.
+    pub(crate) fn switch(&self, name: &str, problems: &mut Problems) -> Option<bool> {
+        let known = |text: &String| ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
+        self.checked(name, "true or false", known, problems).map(|text| text.eq_ignore_ascii_case("true"))
+    }
 }
 
 /// A scalar, parsed.

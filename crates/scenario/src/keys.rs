@@ -5,7 +5,7 @@ use clap::Command;
 use crate::fields::{Fields, joined};
 use crate::flags::{Flag, Sort, flags};
 use crate::http::{HTTP_KEYS, check};
-use crate::node::{At, Node, quoted};
+use crate::node::{Node, quoted};
 use crate::problem::Problems;
 use crate::values::{self, Value};
 use crate::vocabulary::Vocabulary;
@@ -120,6 +120,18 @@ impl Reader<'_> {
         fine.then_some(Swept { name, key, values, flag })
     }
 
+    /// Whether the flag of this name takes a value.
+    pub(crate) fn takes(&mut self, name: &str, value: &Value, key: &str, problems: &mut Problems) -> bool {
+        let flag = flags(self.command).into_iter().find(|flag| flag.name == name);
+        flag.is_none_or(|flag| self.value(&flag, value, key, problems))
+    }
+
+    /// A key that something else than the workload sets: the command line, a search.
+    pub(crate) fn swept(&self, name: &str, key: String, value: Value) -> Swept {
+        let flag = flags(self.command).into_iter().find(|flag| flag.name == name);
+        Swept { name: name.to_owned(), key, values: vec![value], flag }
+    }
+
     /// Whether a flag takes a value.
     fn value(&mut self, flag: &Flag, value: &Value, key: &str, problems: &mut Problems) -> bool {
         let expected = match argument(flag, &value.text) {
@@ -147,10 +159,4 @@ impl Reader<'_> {
             None => true,
         }
     }
-}
-
-/// A key that the command line gave.
-pub(crate) fn given(name: &str, key: &str, text: String, command: &Command) -> Swept {
-    let flag = flags(command).into_iter().find(|flag| flag.name == name);
-    Swept { name: name.to_owned(), key: key.to_owned(), values: vec![Value { text, at: At::default() }], flag }
 }

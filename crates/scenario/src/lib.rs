@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text ─ yaml ─► nodes with positions ─ testbed, paths, matrix ─► paths ─ mesh: variants ┐
-//!                                     └ workload: keys ─► points ────────────────────────┴ resolve ─► plan ─ only ─► plan
+//!                                     └ workload: keys, search ─► points ────────────────┴ resolve ─► plan ─ twin, only ─► plan
 //! ```
 //!
 //! A workload's keys are the flags of its command ([`hopbench_load::workload::Workload::arguments`],
@@ -23,10 +23,14 @@ mod place;
 mod points;
 mod problem;
 mod resolve;
+mod rounds;
 mod schema;
+mod search;
+mod share;
 mod shipped;
 mod sidecars;
 mod testbed;
+mod twin;
 mod values;
 mod variants;
 mod vocabulary;

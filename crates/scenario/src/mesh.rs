@@ -160,11 +160,7 @@ fn known_on(base: &Variant, known: Variant) -> Variant {
 
 /// The keys that are there, over `base`.
 fn settings(fields: &Fields<'_>, base: Variant, problems: &mut Problems) -> Variant {
-    let mut switch = |name, otherwise| {
-        let known = |text: &String| ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
-        let text: Option<String> = fields.checked(name, "true or false", known, problems);
-        text.map_or(otherwise, |text| text.eq_ignore_ascii_case("true"))
-    };
+    let mut switch = |name, otherwise| fields.switch(name, problems).unwrap_or(otherwise);
     let (mtls, stats) = (switch("mtls", base.mtls), switch("stats", base.stats));
     let access_log = switch("access-log", base.access_log);
     let policy_check = switch("policy-check", base.policy_check);

@@ -9,6 +9,7 @@ use wildmatch::WildMatch;
 
 use crate::node::{At, quoted};
 use crate::problem::{Problems, shortened};
+use crate::twin;
 
 const FLAG: &str = "--only";
 
@@ -19,19 +20,21 @@ struct Term<'f> {
     matcher: WildMatch,
 }
 
-/// The cells that at least one of the filters selects, and of the paths and points those that they need.
+/// The cells that at least one of the filters selects, and of the paths and points those that they need. The twin goes
+/// with what it is compared with: no filter names it.
 pub(crate) fn keep(plan: Plan, filters: &[String], problems: &mut Problems) -> Option<Plan> {
     if filters.is_empty() {
         return Some(plan);
     }
     let mut kept = vec![false; plan.cells.len()];
+    let twin = twin::index(&plan);
     for filter in filters {
         let Some(terms) = terms(filter, &plan, problems) else {
             continue;
         };
         let mut any = false;
         for (cell, kept) in plan.cells.iter().zip(&mut kept) {
-            if terms.iter().all(|term| term.matches(&plan, *cell)) {
+            if twin != Some(cell.path) && terms.iter().all(|term| term.matches(&plan, *cell)) {
                 (*kept, any) = (true, true);
             }
         }
@@ -44,6 +47,7 @@ pub(crate) fn keep(plan: Plan, filters: &[String], problems: &mut Problems) -> O
             );
         }
     }
+    twin::follow(&plan, &mut kept);
     Some(reduced(plan, &kept))
 }
 
@@ -108,7 +112,10 @@ fn what_there_is(plan: &Plan) -> String {
             }
         };
         match key {
-            "path" => plan.paths.iter().for_each(|path| add(path.name.clone())),
+            "path" => {
+                let named = plan.paths.iter().filter(|path| plan.twin.as_ref() != Some(&path.name));
+                named.for_each(|path| add(path.name.clone()));
+            }
             "workload" => plan.points.iter().for_each(|point| add(point.workload.clone())),
             key => plan.points.iter().filter_map(|point| point.point.get(key)).for_each(|value| add(text(value))),
         }
@@ -118,7 +125,7 @@ fn what_there_is(plan: &Plan) -> String {
 }
 
 /// The plan with only these cells.
-fn reduced(plan: Plan, kept: &[bool]) -> Plan {
+pub(crate) fn reduced(plan: Plan, kept: &[bool]) -> Plan {
     let cells: Vec<Cell> = plan.cells.iter().zip(kept).filter(|(_, kept)| **kept).map(|(cell, _)| *cell).collect();
     let paths: BTreeSet<usize> = cells.iter().map(|cell| cell.path).collect();
     let points: BTreeSet<usize> = cells.iter().map(|cell| cell.point).collect();
@@ -133,6 +140,7 @@ fn reduced(plan: Plan, kept: &[bool]) -> Plan {
     let cells = cells.iter().map(|cell| Cell { path: new_path[cell.path], point: new_point[cell.point] }).collect();
     let paths: Vec<_> = paths.into_iter().map(|index| plan.paths[index].clone()).collect();
     let points = points.into_iter().map(|index| plan.points[index].clone()).collect();
-    let baseline = plan.baseline.filter(|name| paths.iter().any(|path| path.name == *name));
-    Plan { paths, points, cells, baseline, ..plan }
+    let there = |name: &String| paths.iter().any(|path| path.name == *name);
+    let (baseline, twin) = (plan.baseline.filter(there), plan.twin.filter(there));
+    Plan { paths, points, cells, baseline, twin, ..plan }
 }

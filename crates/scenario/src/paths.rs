@@ -110,3 +110,14 @@ pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems:
         problems.add(at, key, format!("`{}` at both ends", path.from), expected);
     }
 }
+
+/// The nodes of a path.
+pub(crate) fn nodes(path: &Path) -> Vec<&str> {
+    let mut out = vec![path.from.node.as_str(), path.to.node.as_str()];
+    if let Via::NodePort(node) | Via::Gateway(node) = &path.via
+        && !node.is_empty()
+    {
+        out.push(node);
+    }
+    out
+}

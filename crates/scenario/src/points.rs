@@ -108,7 +108,7 @@ impl Maker<'_> {
                 workload.settle(&mut job);
             }
             problems.extend(job.problems().into_iter().chain(workload.problems(&job)));
-            out.push(Point { workload: self.name.to_owned(), point, job, server: server.clone() });
+            out.push(Point { search: None, workload: self.name.to_owned(), point, job, server: server.clone() });
         }
         Ok((out, problems))
     }

@@ -140,7 +140,7 @@ pub(crate) fn shortened<S: AsRef<str>>(names: &[S]) -> String {
 }
 
 /// The name that was probably meant: at most every third character is wrong.
-fn nearest(found: &str, known: &[&str]) -> Option<String> {
+pub(crate) fn nearest(found: &str, known: &[&str]) -> Option<String> {
     let found: String = found.chars().take(100).collect::<String>().to_lowercase().replace('_', "-");
     let distance = |name: &str| strsim::damerau_levenshtein(&found, &name.to_lowercase());
     let most = (found.chars().count() / 3).max(1);

@@ -13,17 +13,25 @@ use crate::problem::{Problems, ScenarioProblem};
 use crate::testbed::{Blocks, Testbed};
 use crate::vocabulary::Vocabularies;
 use crate::workload::Shared;
-use crate::{matrix, only, paths, variants, yaml};
+use crate::{matrix, only, paths, rounds, share, twin, variants, yaml};
 
 /// The keys of a scenario.
-pub(crate) const KEYS: &[&str] =
-    &["name", "testbed", "rounds", "seed", "baseline", "paths", "places", "mesh", "workloads"];
+pub(crate) const KEYS: &[&str] = &[
+    "name",
+    "testbed",
+    "rounds",
+    "stop",
+    "seed",
+    "baseline",
+    "a-a",
+    "minimum-effect",
+    "paths",
+    "places",
+    "mesh",
+    "workloads",
+];
 /// Keys of workloads that a scenario can say once for all of them.
 pub(crate) const DEFAULT_KEYS: &[&str] = &["time", "warmup", "interval", "timeout", "engine", "cpu"];
-/// Passes over all cells.
-pub(crate) const ROUNDS: std::ops::RangeInclusive<u32> = 1..=1000;
-/// Rounds where the scenario says none.
-const DEFAULT_ROUNDS: u32 = 3;
 
 /// What the command line says instead of the scenario.
 #[derive(Debug, Clone, Default)]
@@ -101,11 +109,7 @@ fn resolve(
         problems.add(root.at, "", "no `name`", NAME);
     }
     let name = fields.checked("name", NAME, |name: &String| is_name(name), problems);
-    let rounds = fields.checked("rounds", "1 to 1000", |rounds| ROUNDS.contains(rounds), problems);
-    let rounds = overrides.rounds.or(rounds).unwrap_or(DEFAULT_ROUNDS);
-    if overrides.rounds.is_some_and(|rounds| !ROUNDS.contains(&rounds)) {
-        problems.add(At::default(), "--rounds", format!("`{rounds}`"), "1 to 1000");
-    }
+    let (rounds, stop) = rounds::read(&fields, overrides.rounds, problems);
     let seed = fields.parsed("seed", "a whole number up to 18446744073709551615", problems);
     let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
     let testbed = testbed(&fields, overrides, problems);
@@ -115,6 +119,7 @@ fn resolve(
     // Who names a path that is not even tried is wrong, whatever else is.
     let tried = if paths.is_none() { tried(&fields) } else { None };
     let baseline = baseline(&fields, paths.as_deref(), tried.as_deref(), problems);
+    let (pairs, minimum_effect) = comparison(&fields, problems);
     let named_paths: Option<Vec<Path>> = paths.as_ref().map(|list| list.iter().map(|(_, path)| path.clone()).collect());
     let mut shared = Shared {
         vocabulary,
@@ -124,6 +129,8 @@ fn resolve(
         paths: named_paths.as_deref(),
         tried: tried.as_deref(),
         cells: 0,
+        notes: Vec::new(),
+        left_out: BTreeSet::new(),
     };
     let Some(workloads) = fields.get("workloads") else {
         problems.add(root.at, "", "no `workloads`", "at least one, like workloads: {latency: {rr: {size: 64}}}");
@@ -139,6 +146,7 @@ fn resolve(
             measured.push((made.paths, first..points.len()));
         }
     }
+    let Shared { notes, left_out, .. } = shared;
     let (paths, named_paths) = (paths?, named_paths?);
     let mut cells = Vec::new();
     for (index, (at, path)) in paths.iter().enumerate() {
@@ -146,7 +154,7 @@ fn resolve(
         for (_, range) in measured.iter().filter(|(on, _)| on.binary_search(&index).is_ok()) {
             cells.extend(range.clone().map(|point| Cell { path: index, point }));
         }
-        if cells.len() == start && problems.count() == before {
+        if cells.len() == start && problems.count() == before && !left_out.contains(&index) {
             problems.add(
                 *at,
                 &format!("paths.{}", path.name),
@@ -155,8 +163,8 @@ fn resolve(
             );
         }
     }
-    let nodes: BTreeSet<&str> = named_paths.iter().flat_map(nodes).collect();
-    let (testbed, notes) = testbed.with(&nodes);
+    let nodes: BTreeSet<&str> = named_paths.iter().flat_map(paths::nodes).collect();
+    let (testbed, idle) = testbed.with(&nodes);
     let plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
         name: name?,
@@ -167,8 +175,16 @@ fn resolve(
         rounds,
         baseline,
         seed,
+        twin: None,
+        stop,
+        minimum_effect,
     };
-    Some(Resolved { plan, notes })
+    let kept = vec![true; plan.cells.len()];
+    let mut plan = only::reduced(plan, &kept);
+    if pairs {
+        twin::add(&mut plan);
+    }
+    Some(Resolved { plan, notes: idle.into_iter().chain(notes).collect() })
 }
 
 /// Reads a testbed without a scenario; its nodes are those that it says something of.
@@ -247,6 +263,17 @@ fn tried<'a>(fields: &Fields<'a>) -> Option<Vec<&'a str>> {
     }
 }
 
+/// Whether there is to be an A/A pair, and below which share differences are of no interest.
+fn comparison(fields: &Fields<'_>, problems: &mut Problems) -> (bool, f64) {
+    let pairs = fields.switch("a-a", problems);
+    if let (Some(true), None, Some(node)) = (pairs, fields.get("baseline"), fields.get("a-a")) {
+        problems.add(node.at, "a-a", "`true` without a baseline", "`baseline`, which is measured twice");
+    }
+    let expected = "a share like 2% or 0.02, 0% to 100%";
+    let effect = share::read(fields, "minimum-effect", &(0.0..=1.0), expected, problems);
+    (pairs.unwrap_or(true), effect.unwrap_or(0.0))
+}
+
 fn baseline(
     fields: &Fields<'_>,
     paths: Option<&[(At, Path)]>,
@@ -266,15 +293,4 @@ fn baseline(
         variants::unknown(at, "baseline", &baseline, paths, problems);
     }
     Some(baseline)
-}
-
-/// The nodes of a path.
-fn nodes(path: &Path) -> Vec<&str> {
-    let mut out = vec![path.from.node.as_str(), path.to.node.as_str()];
-    if let Via::NodePort(node) | Via::Gateway(node) = &path.via
-        && !node.is_empty()
-    {
-        out.push(node);
-    }
-    out
 }

@@ -4,6 +4,8 @@
 
 mod mesh;
 mod paths;
+mod search;
+mod stop;
 mod testbed;
 
 use hopbench_load::WORKLOADS;
@@ -12,7 +14,8 @@ use serde_json::{Map, Value, json};
 
 use crate::flags::{Flag, Sort, command, common, flags};
 use crate::http::HTTP_KEYS;
-use crate::resolve::{DEFAULT_KEYS, ROUNDS};
+use crate::resolve::DEFAULT_KEYS;
+use crate::rounds::ROUNDS;
 use crate::vocabulary::{Vocabularies, Vocabulary};
 
 /// A name that the user gives.
@@ -37,9 +40,10 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
             "rounds".to_owned(),
             described(
                 json!({"type": "integer", "minimum": ROUNDS.start(), "maximum": ROUNDS.end(), "default": 3}),
-                "Passes over all cells, in random order",
+                "Passes over all cells, in random order; or stop",
             ),
         ),
+        ("stop".to_owned(), stop::stop()),
         (
             "seed".to_owned(),
             described(
@@ -48,6 +52,17 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
             ),
         ),
         ("baseline".to_owned(), described(json!({"type": "string"}), "The path that the others are compared with")),
+        (
+            "a-a".to_owned(),
+            described(
+                json!({"type": "boolean", "default": true}),
+                "Whether the baseline is measured once more as a path of its own: what the two differ by is noise",
+            ),
+        ),
+        (
+            "minimum-effect".to_owned(),
+            described(share(0.0, 1.0), "Differences below this share are of no interest, like 2% or 0.02"),
+        ),
         (
             "paths".to_owned(),
             described(
@@ -79,6 +94,7 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
         "additionalProperties": false,
         "required": ["name", "workloads"],
         "anyOf": [{"required": ["paths"]}, {"required": ["places"]}],
+        "not": {"required": ["rounds", "stop"]},
         "properties": properties,
         "allOf": [of_testbeds(vocabularies)],
         "$defs": definitions(vocabularies),
@@ -112,6 +128,14 @@ fn of_testbeds(vocabularies: &Vocabularies) -> Value {
     })
 }
 
+/// A share from and to this, written with a per cent sign or without; of the first only its form is checked.
+fn share(lowest: f64, highest: f64) -> Value {
+    json!({"anyOf": [
+        {"type": "number", "minimum": lowest, "maximum": highest},
+        {"type": "string", "pattern": "^ *([0-9]+([.][0-9]*)?|[.][0-9]+) *%? *$"},
+    ]})
+}
+
 fn described(mut schema: Value, text: &str) -> Value {
     schema["description"] = Value::String(text.to_owned());
     schema
@@ -123,6 +147,7 @@ fn definitions(vocabularies: &Vocabularies) -> Value {
     out.extend(paths::definitions("cluster-", kubernetes, &testbed::domain()));
     out.extend(paths::definitions("hosts-", hosts, &testbed::domain()));
     out.insert("workload".to_owned(), workload());
+    out.insert("search".to_owned(), search::search());
     out.insert("range".to_owned(), range());
     for workload in WORKLOADS {
         out.insert(workload.name().to_owned(), parameters(*workload, lab));
@@ -143,6 +168,7 @@ fn workload() -> Value {
             "description": "Only on these paths; * stands for any characters",
         }),
     );
+    properties.insert("search".to_owned(), json!({"$ref": "#/$defs/search", "description": search::ABOUT}));
     let one: Vec<Value> = names.iter().map(|name| json!({"required": [name]})).collect();
     json!({"anyOf": [
         {"enum": names},

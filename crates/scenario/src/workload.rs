@@ -1,5 +1,7 @@
 //! One entry of `workloads:`.
 
+use std::collections::BTreeSet;
+
 use hopbench_load::{WORKLOADS, workload};
 use hopbench_model::units::Span;
 use hopbench_model::{Path, Point};
@@ -8,10 +10,12 @@ use wildmatch::WildMatch;
 use crate::fields::{Fields, joined};
 use crate::flags::command;
 use crate::http::{contradiction, unsized_answers};
-use crate::keys::{Reader, given};
-use crate::node::{Key, Kind, Node, quoted};
+use crate::keys::Reader;
+use crate::node::{At, Key, Kind, Node, quoted};
 use crate::points::Maker;
 use crate::problem::Problems;
+use crate::search::Search;
+use crate::values::Value;
 use crate::variants;
 use crate::vocabulary::Vocabulary;
 
@@ -34,7 +38,14 @@ pub(crate) struct Shared<'a> {
     pub(crate) tried: Option<&'a [&'a str]>,
     /// Cells so far.
     pub(crate) cells: usize,
+    /// What a search leaves out, in sentences.
+    pub(crate) notes: Vec<String>,
+    /// The paths that it leaves out.
+    pub(crate) left_out: BTreeSet<usize>,
 }
+
+/// The keys of a workload beside its kind.
+const BESIDE: [&str; 2] = ["paths", "search"];
 
 /// The points of a workload and the paths that they are measured on.
 pub(crate) struct Made {
@@ -49,14 +60,14 @@ impl Shared<'_> {
         let path = joined("workloads", &key.text);
         let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name()).collect();
         let nothing = Node::new(node.at, Kind::Null);
-        let (kind, params, globs) = match node.text() {
+        let (kind, params, globs, search) = match node.text() {
             // `latency: rr`
-            Some(kind) => (kind, &nothing, None),
+            Some(kind) => (kind, &nothing, None, None),
             None => {
-                let known = [names.as_slice(), &["paths"]].concat();
+                let known = [names.as_slice(), &BESIDE].concat();
                 let before = problems.count();
                 let fields = Fields::read(node, &path, &known, FORM, problems)?;
-                let kinds: Vec<_> = fields.entries().filter(|(name, ..)| *name != "paths").collect();
+                let kinds: Vec<_> = fields.entries().filter(|(name, ..)| !BESIDE.contains(name)).collect();
                 let [(_, kind, params)] = kinds.as_slice() else {
                     if kinds.is_empty() && problems.count() == before {
                         problems.add(node.at, &path, "no workload", format!("one of {}", names.join(", ")));
@@ -70,7 +81,7 @@ impl Shared<'_> {
                     }
                     return None;
                 };
-                (kind.text.as_str(), *params, fields.get("paths"))
+                (kind.text.as_str(), *params, fields.get("paths"), fields.get("search"))
             }
         };
         let Some(workload) = workload(kind) else {
@@ -78,6 +89,8 @@ impl Shared<'_> {
             return None;
         };
         let chosen = self.chosen(globs, &joined(&path, "paths"), problems);
+        let before = problems.count();
+        let search = search.map(|node| Search::read(node, joined(&path, "search"), workload, problems));
         let path = joined(&path, kind);
         let mut command = command(workload);
         let is_http = workload.nature().target == "URL";
@@ -89,7 +102,8 @@ impl Shared<'_> {
         let (mut keys, wrong) = reader.read(&self.defaults, own.as_ref(), problems);
         if let Some(time) = self.time {
             keys.retain(|key| key.name != "time");
-            keys.push(given("time", "--duration", time.to_string(), &command));
+            let value = Value { text: time.to_string(), at: At::default() };
+            keys.push(reader.swept("time", "--duration".to_owned(), value));
         }
         if let Some(node) =
             own.as_ref().filter(|own| is_http && own.get("response").is_some()).and_then(|own| own.get("path"))
@@ -100,10 +114,27 @@ impl Shared<'_> {
         if let (Some(response), Some(server)) = (of("response"), of("server")) {
             unsized_answers(&response.values, &response.key, &server.values, self.vocabulary, problems);
         }
-        let chosen = chosen?;
+        let mut chosen = chosen?;
         if wrong > 0 {
             return None;
         }
+        let search = match search {
+            Some(search) => {
+                let search = search?;
+                search.set(&mut keys, &mut reader, problems);
+                if let Some(paths) = self.paths {
+                    let (on, without, note) = search.on(&chosen, paths, problems);
+                    chosen = on;
+                    self.left_out.extend(without);
+                    self.notes.extend(note);
+                }
+                if problems.count() > before {
+                    return None;
+                }
+                Some(search)
+            }
+            None => None,
+        };
         let points = keys.iter().fold(1usize, |n, key| n.saturating_mul(key.len()));
         let cells = points.saturating_mul(chosen.len().max(1));
         self.cells = self.cells.saturating_add(cells);
@@ -122,7 +153,13 @@ impl Shared<'_> {
             vocabulary: self.vocabulary,
             seed: self.seed,
         };
-        Some(Made { points: maker.make(problems), paths: chosen })
+        let mut points = maker.make(problems);
+        if let Some(search) = search {
+            for point in &mut points {
+                point.search = Some(search.spec(workload, &point.job, problems));
+            }
+        }
+        Some(Made { points, paths: chosen })
     }
 
     /// The paths that `paths:` of a workload selects; all without it.

@@ -14,12 +14,12 @@
 //!
 //! Of rounds:
 //!
-//! - [`rounds_interval`]: how sure the median of a cell's rounds is, from 3 rounds on;
+//! - [`rounds_interval`]: how sure the median of a cell's rounds is, from 3 rounds on; [`difference_interval`]: the same of what
+//!   may lie around 0;
 //! - [`pooled_percentile`]: the same for a percentile of all rounds together, from their histograms;
 //! - [`Stop`]: whether a cell needs another round, with all looks accounted for;
 //! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at once;
 //! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves over them;
-//! - [`median_interval`], [`paired_ratio`] and [`paired_difference`]: how far the rounds of a cell can be trusted;
 //! - [`summary`]: median, quantiles, mean and spread of a handful of figures.
 //!
 //! Of loads:
@@ -81,16 +81,14 @@ pub use bh::q_values;
 pub use capacity::{Capacity, Predicted};
 pub use compare::{Comparison, Evidence, Question, Test, Verdict, judge, noise_floor, paired, unpaired};
 pub use histogram::{Bucket, Histogram, HistogramError};
-pub use interval::{
-    CONFIDENCE, Difference, ENOUGH_ROUNDS, Interval, NoRatio, Ratio, median_interval, paired_difference, paired_ratio,
-};
+pub use interval::{CONFIDENCE, Interval, NoRatio};
 pub use jitter::Jitter;
-pub use line::{FEWEST_PLACES, Line, fit};
+pub use line::{FEWEST_PLACES, Line, fit, places};
 pub use outliers::{Outlier, outliers};
 pub use pooled::{Pooled, pooled_percentile};
 pub use random::Random;
 pub use resample::{Permuted, bootstrap, permuted, sign_flip};
-pub use rounds::rounds_interval;
+pub use rounds::{difference_interval, rounds_interval};
 pub use search::{Ceiling, Highest, Knee, Outcome, Search, Seen, Step, Why};
 pub use sequence::{Observation, SequenceTracker};
 pub use sequential::{FEWEST_TO_STOP, Look, Stop};

@@ -36,8 +36,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
         return None;
     }
     let (mut xs, ys): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
-    xs.sort_unstable_by(f64::total_cmp);
-    if places(&xs) < FEWEST_PLACES {
+    if places(&mut xs) < FEWEST_PLACES {
         return None;
     }
     let (x_mean, y_mean) = (mean(&xs)?, mean(&ys)?);
@@ -47,14 +46,15 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     (slope.is_finite() && intercept.is_finite()).then_some(Line { intercept, slope })
 }
 
-/// Values, ascending, that are not the same place as the one before.
-fn places(sorted: &[f64]) -> usize {
+/// How many places on the x axis these values are, which are sorted for that: values that differ by less than 5 % are one.
+pub fn places(xs: &mut [f64]) -> usize {
+    xs.sort_unstable_by(f64::total_cmp);
     let mut last: Option<f64> = None;
     let mut count = 0;
-    for x in sorted {
+    for x in xs.iter().copied() {
         if last.is_none_or(|last| x - last > SAME_PLACE * x.abs().max(last.abs())) {
             count += 1;
-            last = Some(*x);
+            last = Some(x);
         }
     }
     count

@@ -107,14 +107,17 @@ pub fn permuted(a: &[f64], b: &[f64], resamples: usize, seed: u64) -> Option<Per
         return Some(Permuted { p: extreme as f64 / ways, smallest: least / ways, exact: true });
     }
     let mut random = Random::new(seed);
+    let total = Sums::of(&all);
     let mut extreme = 0;
     for _ in 0..resamples {
-        // The first n of a shuffle are enough.
+        // The first n of a shuffle are enough, and what the others sum up to is what is left.
+        let mut one = Sums::default();
         for at in 0..n {
             let left = all.len() - at;
             all.swap(at, at + random.below(left));
+            one.add(all[at]);
         }
-        extreme += usize::from(welch_t(&all[..n], &all[n..]).abs() >= bar);
+        extreme += usize::from(one.welch_t(&total.without(&one)).abs() >= bar);
     }
     Some(sampled(extreme, resamples))
 }
@@ -132,15 +135,43 @@ fn advance(chosen: &mut [usize], of: usize) -> bool {
     true
 }
 
-/// The difference of the means over its standard error; infinite where nothing scatters and they differ.
+/// How many values there are, their sum and that of their squares.
+#[derive(Default)]
+struct Sums {
+    n: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Sums {
+    fn of(values: &[f64]) -> Self {
+        let mut out = Self::default();
+        values.iter().for_each(|value| out.add(*value));
+        out
+    }
+
+    fn add(&mut self, value: f64) {
+        self.n += 1.0;
+        self.sum += value;
+        self.squares += value * value;
+    }
+
+    /// Of the values that are not among `others`.
+    fn without(&self, others: &Self) -> Self {
+        Self { n: self.n - others.n, sum: self.sum - others.sum, squares: self.squares - others.squares }
+    }
+
+    /// The difference of the means over its standard error; infinite where nothing scatters and they differ.
+    fn welch_t(&self, other: &Self) -> f64 {
+        let moments = |s: &Self| (s.sum / s.n, ((s.squares - s.sum * s.sum / s.n) / (s.n - 1.0) / s.n).max(0.0));
+        let ((a, a_error), (b, b_error)) = (moments(self), moments(other));
+        if a == b { 0.0 } else { (a - b) / (a_error + b_error).sqrt() }
+    }
+}
+
+/// [`Sums::welch_t`] of these values.
 fn welch_t(a: &[f64], b: &[f64]) -> f64 {
-    let moments = |values: &[f64]| {
-        let n = values.len() as f64;
-        let (sum, squares) = values.iter().fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
-        (sum / n, ((squares - sum * sum / n) / (n - 1.0) / n).max(0.0))
-    };
-    let ((a, a_error), (b, b_error)) = (moments(a), moments(b));
-    if a == b { 0.0 } else { (a - b) / (a_error + b_error).sqrt() }
+    Sums::of(a).welch_t(&Sums::of(b))
 }
 
 /// A statistic of `resamples` resamples: each a draw with replacement of as many of 0 to n - 1 as there are (B. Efron,

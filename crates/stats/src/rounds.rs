@@ -30,20 +30,37 @@ const ORDERED_FROM: usize = 6;
 /// `None` for fewer than 2 values, for one that is not finite, or where the result is not finite.
 #[must_use]
 pub fn rounds_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    if !values.iter().all(|value| *value > 0.0) {
+        return difference_interval(values, confidence);
+    }
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let inner = difference_interval(&logarithms, confidence)?;
+    // A logarithm and back is not quite what it was.
+    if values.iter().all(|value| *value == values[0]) {
+        return Some(Interval { low: values[0], high: values[0] });
+    }
+    let (low, high) = (inner.low.exp(), inner.high.exp());
+    (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
+}
+
+/// The same of values that may lie around 0, as differences do: they are taken as they are, never as logarithms, so that the
+/// interval moves with whatever is added to all of them, and holds 0 where there is nothing though all rounds came out above.
+///
+/// `None` for fewer than 2 values, for one that is not finite, or where the result is not finite.
+#[must_use]
+pub fn difference_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     if values.len() < 2 || values.iter().any(|value| !value.is_finite()) || !(0.5..=0.999).contains(&confidence) {
         return None;
     }
-    let logarithms = values.iter().all(|value| *value > 0.0);
-    let mut scaled: Vec<f64> = values.iter().map(|value| if logarithms { value.ln() } else { *value }).collect();
-    scaled.sort_unstable_by(f64::total_cmp);
-    let inner = if scaled.len() < ORDERED_FROM {
-        let middle = median(&scaled)?;
-        mean_interval(&scaled, confidence)?.hull(Interval { low: middle, high: middle })
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let interval = if sorted.len() < ORDERED_FROM {
+        let middle = median(&sorted)?;
+        mean_interval(&sorted, confidence)?.hull(Interval { low: middle, high: middle })
     } else {
-        ordered(&scaled, confidence)
+        ordered(&sorted, confidence)
     };
-    let (low, high) = if logarithms { (inner.low.exp(), inner.high.exp()) } else { (inner.low, inner.high) };
-    (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
+    (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
 }
 
 /// Student's t interval of the mean; `None` for fewer than 2 values.
@@ -92,6 +109,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::random::Random;
 
     fn close(a: f64, b: f64) -> bool {
         (a - b).abs() <= 1e-9 * (1.0 + a.abs())
@@ -121,6 +139,37 @@ mod tests {
         let share = (0.978516 - 0.95) / (0.978516 - 0.890625);
         let expected = 8.0 * share / (2.0 + 6.0 * share);
         assert!((found.low - (-3.5 + expected)).abs() < 1e-4, "{found:?}");
+    }
+
+    #[test]
+    fn differences_are_taken_as_they_are() {
+        // 1, 2, 3: deviation 1, and 4.3027 / sqrt(3) = 2.48416 around 2; as logarithms it could not reach 0.
+        let found = difference_interval(&[1.0, 3.0, 2.0], 0.95).unwrap();
+        assert!((found.low + 0.48416).abs() < 1e-4 && (found.high - 4.48416).abs() < 1e-4, "{found:?}");
+        assert!(rounds_interval(&[1.0, 3.0, 2.0], 0.95).is_some_and(|interval| interval.low > 0.0));
+        assert_eq!(difference_interval(&[200.0; 3], 0.95), Some(Interval { low: 200.0, high: 200.0 }));
+        assert_eq!(difference_interval(&[1.0], 0.95), None);
+        assert_eq!(difference_interval(&[1.0, f64::INFINITY], 0.95), None);
+    }
+
+    #[test]
+    fn nothing_added_is_rarely_seen_as_something() {
+        let mut random = Random::new(11);
+        let mut noisy = || 3.0 * ((0..12).map(|_| random.unit()).sum::<f64>() - 6.0);
+        for rounds in 3..=9 {
+            let mut seen = |added: f64, times: usize| {
+                let differences =
+                    |noisy: &mut dyn FnMut() -> f64| (0..rounds).map(|_| noisy() - noisy() + added).collect();
+                let one = |_: &usize| {
+                    let values: Vec<f64> = differences(&mut noisy);
+                    !difference_interval(&values, 0.95).unwrap().contains(0.0)
+                };
+                (0..times).filter(one).count()
+            };
+            let (nothing, something) = (seen(0.0, 2000), seen(50.0, 200));
+            assert!(nothing <= 2000 * 65 / 1000, "{rounds} rounds: {nothing} of 2000");
+            assert!(something >= 190, "{rounds} rounds: {something} of 200");
+        }
     }
 
     #[test]

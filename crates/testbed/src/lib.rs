@@ -38,6 +38,13 @@ pub trait Testbed {
     /// What could not be had; whatever was built until then is gone.
     fn up(&mut self, plan: &Plan) -> Result<(), Fault>;
 
+    /// Whether a way to a server may still come to be by itself: load balancers and the nodes' translation are told of a
+    /// new Service some time after it was made. Until then a trial whose clients are not let in is tried again. False
+    /// soon, whatever happens.
+    fn is_settling(&self) -> bool {
+        false
+    }
+
     /// Who takes part in the trials of a cell, and where its clients connect to. Server programs and proxies that have
     /// ended are started again.
     ///
@@ -80,6 +87,12 @@ pub trait Testbed {
     /// A meter that does not answer.
     fn meters(&mut self, _route: &Route) -> Result<Vec<Metered>, Fault> {
         Ok(Vec::new())
+    }
+
+    /// Which meters said nothing when [`Testbed::meters`] asked them last, and why: a sentence each. Empty where all said
+    /// something, and where there are none.
+    fn silent_meters(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// What of the testbed changed since this was asked last, as far as the route is concerned, a sentence each: `pod
@@ -189,7 +202,7 @@ pub struct Metered {
     pub what: MeteredKind,
     /// Who metered it: `kubelet`, `cadvisor`, `prometheus`.
     pub source: &'static str,
-    /// When it was read there, since 1970 UTC by the meter's clock.
+    /// When it was read there, since 1970 UTC, by this machine's clock as far as it is known how the meter's differs.
     pub at: std::time::Duration,
     /// CPU time until then, ns.
     pub cpu_ns: u64,

@@ -1,4 +1,7 @@
-//! `hopbench doctor`: what this machine or a cluster can do, why not, and what to do about it.
+//! `hopbench doctor`: what this machine or a cluster can do, why not, and what to do about it; with `--noise` how much it
+//! differs from itself.
+
+mod noise;
 
 use std::process::ExitCode;
 
@@ -11,6 +14,7 @@ use hopbench_lab::doctor::{forbidden, inside, outside};
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::{ClusterSpec, Fault, TestbedSpec};
 
+use self::noise::NoiseArguments;
 use super::Subcommand;
 use super::envoy_argument::EnvoyArgument;
 use super::testbed_arguments::TestbedArguments;
@@ -21,7 +25,7 @@ pub(super) struct Doctor;
 
 impl Subcommand for Doctor {
     fn command(&self) -> Command {
-        EnvoyArgument::augment_args(TestbedArguments::alone(Command::new("doctor")))
+        NoiseArguments::augment_args(EnvoyArgument::augment_args(TestbedArguments::alone(Command::new("doctor"))))
             .about("What this machine or a cluster can do, why not, and what to do about it")
             .long_about(None)
     }
@@ -33,7 +37,9 @@ impl Subcommand for Doctor {
     fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
         let testbed = TestbedArguments::from_arg_matches(matches).map_err(Fault::input)?;
         EnvoyArgument::from_arg_matches(matches).map_err(Fault::input)?.apply()?;
+        let noise = NoiseArguments::from_arg_matches(matches).map_err(Fault::input)?;
         match testbed.spec()? {
+            TestbedSpec::Lab(_) | TestbedSpec::Kubernetes(_) if noise.wanted() => noise.run(&testbed),
             TestbedSpec::Lab(_) => lab(),
             TestbedSpec::Kubernetes(spec) => cluster(&spec).map(|()| ExitCode::SUCCESS),
             TestbedSpec::Hosts(_) => {

@@ -1,7 +1,10 @@
 //! `hopbench plan`: what a scenario would measure, how long it takes, what is missing.
 
+mod estimate;
 mod page;
+mod searches;
 mod testbed;
+mod words;
 
 use std::collections::BTreeSet;
 
@@ -17,11 +20,9 @@ use super::scenario_arguments::ScenarioArguments;
 use super::testbed_arguments::TestbedArguments;
 use crate::output::{print, say};
 use crate::testbeds::open;
+use estimate::Estimate;
 
 pub(super) struct PlanCommand;
-
-/// What a trial takes besides its load, ns.
-const OVERHEAD_NS: u64 = SECOND * 15 / 100;
 
 /// A plan, and what of it cannot be measured here.
 pub(super) struct Outlook {
@@ -61,7 +62,7 @@ impl Subcommand for PlanCommand {
         let wanted = TestbedArguments::from_arg_matches(matches).map_err(Fault::input)?;
         let (Resolved { plan, notes }, _) = arguments.read_with(name, &wanted, new_seed)?;
         let seed = Some(plan.seed).filter(|seed| *seed != new_seed);
-        let mut testbed = open(&plan.testbed, None);
+        let mut testbed = open(&plan.testbed, None, || false);
         let outlook = Outlook::new(plan, notes, seed, testbed.as_mut());
         if matches.get_flag("json") {
             say(format_args!("{:#}", outlook.json()))?;
@@ -94,16 +95,9 @@ impl Outlook {
         Self { plan, notes, seed, measurable, needs, unsupported }
     }
 
-    /// Cells that can be measured, times rounds.
-    pub(super) fn trials(&self) -> u64 {
-        self.measurable.len() as u64 * u64::from(self.plan.rounds)
-    }
-
-    /// How long all of them take, ns.
-    pub(super) fn estimated_ns(&self) -> u64 {
-        let round = self.measurable.iter().map(|cell| self.plan.points[cell.point].job.timing);
-        let round = round.fold(0u64, |sum, t| sum.saturating_add(t.warmup_ns.saturating_add(t.window_ns)));
-        round.saturating_mul(self.plan.rounds.into()).saturating_add(self.trials().saturating_mul(OVERHEAD_NS))
+    /// How many trials the cells take that can be measured, and how long.
+    fn estimate(&self) -> Estimate {
+        Estimate::of(&self.plan, &self.measurable)
     }
 
     /// What variants say that changes nothing on their path: the path, the setting, and why.
@@ -115,13 +109,18 @@ impl Outlook {
 
     fn json(&self) -> serde_json::Value {
         let need = |need: &Need| json!({"path": need.path, "what": need.what, "why": need.why, "remedy": need.remedy});
+        let Estimate { cells, searches, trials, search_trials, time_ns, .. } = self.estimate();
+        let seconds = |ns: u64| ns as f64 / SECOND as f64;
         json!({
             "plan": self.plan,
             "notes": self.notes,
             "seed": self.seed,
-            "cells": self.measurable.len(),
-            "trials": self.trials(),
-            "estimated_s": self.estimated_ns() as f64 / SECOND as f64,
+            "cells": cells,
+            "searches": searches,
+            "trials": trials.most + search_trials.most,
+            "least_trials": trials.least + search_trials.least,
+            "estimated_s": seconds(time_ns.most),
+            "least_estimated_s": seconds(time_ns.least),
             "missing": self.needs.iter().map(need).collect::<Vec<_>>(),
             "unsupported": self.unsupported.iter().map(|(path, workload, reason)| json!({
                 "path": path, "workload": workload, "reason": reason,

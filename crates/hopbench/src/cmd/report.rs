@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use hopbench_model::Fault;
-use hopbench_report::campaign::{Campaign, SUMMARY_FORMATS};
+use hopbench_report::campaign::{Asked, Campaign, CapacitySummary, SUMMARY_FORMATS};
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
@@ -46,6 +46,10 @@ impl Subcommand for Report {
                         "Where to write it; for fortio's files, one a trial, a folder: DIR/ [default: standard output]",
                     ),
             )
+            .arg(Arg::new("capacity").long("capacity").value_name("LOAD").help(
+                "What the proxies would take at a load, instead of the report: rps=20000, connections=5000, or both \
+                 with a comma between; as table, markdown or json",
+            ))
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
@@ -54,6 +58,7 @@ impl Subcommand for Report {
         };
         let output = matches.get_one::<PathBuf>("output");
         output.map_or(Ok(()), |file| spare(file))?;
+        let asked = matches.get_one::<String>("capacity").map(|text| asked(text, format)).transpose()?;
         let (run, mut records) = results::open(dir)?;
         if let Some(format) = trial_format(format) {
             trials::write(format, &run, records.by_ref(), output.map(PathBuf::as_path))?;
@@ -65,7 +70,11 @@ impl Subcommand for Report {
             campaign.add(&record?);
         }
         records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
-        let text = campaign.render(format).ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
+        let text = match asked {
+            Some(asked) => campaign.capacity(asked).render(format),
+            None => campaign.render(format),
+        };
+        let text = text.ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
         match output {
             Some(file) => write(file, &text),
             None => print(&text),
@@ -77,7 +86,7 @@ impl Subcommand for Report {
 ///
 /// # Errors
 /// `file` is such a file, or a link to one.
-fn spare(file: &Path) -> Result<(), Fault> {
+pub(super) fn spare(file: &Path) -> Result<(), Fault> {
     // Of a file that is not there yet, the folder is.
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let resolved = file
@@ -98,6 +107,19 @@ fn spare(file: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The load that `--capacity` names, where the format can say what it would take.
+///
+/// # Errors
+/// It names none, or the format cannot.
+fn asked(text: &str, format: &str) -> Result<Asked, Fault> {
+    let formats = CapacitySummary::FORMATS;
+    if !formats.contains(&format) {
+        let text = format!("--capacity is not written as {format}; choose --format {}", formats.join(", "));
+        return Err(Fault::input(text));
+    }
+    text.parse().map_err(|error| Fault::input(format!("--capacity: {error}")))
+}
+
 /// Every format: of whole runs, then of trials.
 fn names() -> Vec<&'static str> {
     let trials = TRIAL_FORMATS.iter().map(|format| format.name());
@@ -105,7 +127,7 @@ fn names() -> Vec<&'static str> {
 }
 
 /// Writes a file as a whole or not at all: who looks at it meanwhile sees the old one.
-fn write(file: &Path, text: &str) -> Result<(), Fault> {
+pub(super) fn write(file: &Path, text: &str) -> Result<(), Fault> {
     replace(file, |part| std::fs::write(part, text).map_err(|error| refused(file, &error)))
 }
 

@@ -4,8 +4,10 @@
 mod events;
 mod flags;
 mod headline;
-mod hidden;
+pub(super) mod hidden;
+mod narrowing;
 mod progress;
+mod searching;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -65,7 +67,7 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
             notes.iter().for_each(|note| eprintln!("hopbench: {note}"));
             let run = new_run(*plan, text, &ours)?;
             // A folder in which no trial can ever be is only in the way.
-            if let Err(fault) = measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None)) {
+            if let Err(fault) = measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false)) {
                 if flags.json {
                     let done = Event::RunDone { run: &run, ended: &Ended::default(), fault: Some(&fault) };
                     Events::new(interrupt).event(&done);
@@ -76,7 +78,8 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
         }
         Wanted::Old { dir, .. } => Folder::resume(&dir)?,
     };
-    let mut testbed = testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?));
+    let heard = interrupt.clone();
+    let mut testbed = testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?), move || heard.wanted());
     let dir = folder.path().to_owned();
     let campaign = Campaign::resume(folder, resumed, ours);
     let mut observer: Box<dyn Observer> =

@@ -17,7 +17,7 @@ pub(super) struct ScenarioArguments {
     /// Only cells that this selects, like path=overlay*,workload=rr,size=64; may be given several times
     #[arg(long, value_name = "FILTER")]
     only: Vec<String>,
-    /// Passes over all cells, instead of the scenario's
+    /// Passes over all cells, instead of the scenario's rounds or stop
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
     /// Length of the measured windows, instead of the scenario's; a ping with a count keeps its own

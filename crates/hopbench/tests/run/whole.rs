@@ -19,6 +19,7 @@ warmup: 50ms
 interval: 50ms
 seed: 7
 baseline: host
+a-a: false
 paths:
   host:       host@a -> host@b
   bridge:     bridge@a -> bridge@b

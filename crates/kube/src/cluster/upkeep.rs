@@ -1,22 +1,32 @@
 //! Keeping the pods of a run there while it lasts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use futures::future::try_join;
+use futures::future::{join_all, try_join, try_join_all};
 use hopbench_model::Fault;
+use hopbench_wire::{Hello, PROTOCOL};
+use k8s_openapi::api::core::v1::Node;
+use kube::api::ListParams;
+use kube::{Api, ResourceExt};
 use tokio::time::{Instant, sleep};
 
 use super::Cluster;
+use crate::access::Access;
 use crate::apply::passes;
+use crate::builds;
 use crate::built::Built;
+use crate::last_words::{self, Ended};
 use crate::mesh;
+use crate::nodes::silence;
 use crate::pod::PodId;
 use crate::raise;
 use crate::trouble::{self, State};
 
 /// How long an agent that died may take to be there again.
 const AGAIN: Duration = Duration::from_secs(30);
+/// How long an agent may take to answer whose session broke.
+const ANSWERS: Duration = Duration::from_secs(10);
 /// How often pods are made anew because others have moved: one that was moved for such a reason may be another's.
 const MOST_TURNS: usize = 3;
 /// How long the API server may be away.
@@ -44,13 +54,43 @@ impl Cluster {
         Ok(())
     }
 
+    /// Makes sure that an agent answers: a kubelet takes a second and more to notice that one has died, and a moment to
+    /// start it again.
+    ///
+    /// # Errors
+    /// It does not, or its pod does not get ready.
+    pub(super) fn ensure_it_answers(&mut self, pod: &PodId) -> Result<(), Fault> {
+        let nobody = || Hello {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: String::new(),
+            boot_id: String::new(),
+            machine: BTreeMap::new(),
+        };
+        let ours = self.ours.clone().unwrap_or_else(nobody);
+        let until = Instant::now() + ANSWERS;
+        loop {
+            let (access, built) = self.standing()?;
+            let why = match builds::ask(access, built, pod, &ours) {
+                Ok(_) => return Ok(()),
+                Err(why) => why,
+            };
+            if Instant::now() >= until {
+                return Err(Fault::environment(format!("the agent of {pod} does not answer: {why}")));
+            }
+            access.runtime.block_on(self.interrupt.unless("an agent", async { sleep(LOOK).await }))?;
+            self.ensure(std::slice::from_ref(pod))?;
+        }
+    }
+
     /// Removes pods, so that they are made anew.
     fn remove(&mut self, pods: &[PodId]) -> Result<(), Fault> {
         let (access, built) =
             self.access.as_ref().zip(self.built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))?;
         let templates: Vec<_> = pods.iter().filter_map(|id| built.templates.get(id)).collect();
         let removed = built.api.remove(templates.into_iter(), Instant::now() + AGAIN);
-        access.runtime.block_on(removed).map_err(|e| access.refused("removing pods", &e))?;
+        let removed = access.runtime.block_on(self.interrupt.unless("pods to end", removed))?;
+        removed.map_err(|e| access.refused("removing pods", &e))?;
         built.pods.retain(|id, _| !pods.contains(id));
         Ok(())
     }
@@ -68,6 +108,9 @@ impl Cluster {
         if let Some(id) = absent.iter().find(|id| built.refused.contains_key(id)) {
             return Err(Fault::environment(format!("{id}: {}", built.refused[id])));
         }
+        if let Some(why) = lost(access, built, &absent) {
+            return Err(Fault::environment(why));
+        }
         let dead: BTreeMap<PodId, _> = absent
             .iter()
             .filter(|id| match state(built, id) {
@@ -80,12 +123,13 @@ impl Cluster {
         let until = Instant::now() + AGAIN;
         let (api, client) = (built.api.clone(), access.client.clone());
         let names = absent.iter().filter_map(|id| built.names.get(id).cloned()).collect();
-        let found = access.runtime.block_on(async {
+        let again = async {
             api.remove(dead.values(), until).await?;
             let raised = mesh::pods(built, &client, &dead, until).await?;
             let now = api.wait(&names, until).await?;
             Ok::<_, kube::Error>((raised.refused, now, api.events().await))
-        });
+        };
+        let found = access.runtime.block_on(self.interrupt.unless("the pods", again))?;
         let (refused, now, events) = found.map_err(|e| access.refused("waiting for the pods", &e))?;
         built.see(now);
         for id in &absent {
@@ -116,10 +160,40 @@ impl Cluster {
                 }
             }
         })?;
-        if let Some(built) = &mut self.built {
-            built.see(pods);
-            built.endpoints = endpoints;
+        let Some(built) = &mut self.built else { return Ok(()) };
+        let before = std::mem::take(&mut built.pods);
+        built.see(pods);
+        built.endpoints = endpoints;
+        let ended = last_words::ended(&before, &built.pods);
+        self.tell(&ended)
+    }
+
+    /// Writes down what containers said last that have ended: nobody can ask them later.
+    fn tell(&mut self, ended: &[Ended]) -> Result<(), Fault> {
+        if ended.is_empty() {
+            return Ok(());
         }
+        let (access, built) = self.standing()?;
+        let told = join_all(ended.iter().map(|ended| last_words::told(&built.api.pods, ended)));
+        let told = access.runtime.block_on(told);
+        told.iter().flatten().for_each(|line| self.note(line));
         Ok(())
     }
+}
+
+/// Why pods cannot be had for now: their nodes do not answer, so that nobody starts or ends anything there.
+fn lost(access: &Access, built: &Built, pods: &[PodId]) -> Option<String> {
+    let api: Api<Node> = Api::all(access.client.clone());
+    let node = |id: &PodId| built.nodes.get(&id.place.node).map(|node| node.name.clone());
+    let names: BTreeSet<String> = pods.iter().filter_map(node).collect();
+    let of_node = |name: &String| ListParams::default().fields(&format!("metadata.name={name}"));
+    let asked = async { try_join_all(names.iter().map(|name| Access::list(&api, of_node(name)))).await };
+    let found: Vec<Node> = access.ask("the nodes", asked).ok()?.into_iter().flatten().collect();
+    let why: BTreeMap<String, String> =
+        found.iter().filter_map(|node| Some((node.name_any(), silence(node)?))).collect();
+    pods.iter().find_map(|id| {
+        let name = node(id)?;
+        let why = why.get(&name)?;
+        Some(format!("{id}: node {name} is not ready: {why}"))
+    })
 }

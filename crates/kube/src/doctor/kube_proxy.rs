@@ -4,14 +4,8 @@ use super::{Check, Finding};
 pub(super) const CHECK: Check = Check { name: "kube-proxy", needed_for: "what the report calls it", judge };
 
 fn judge(seen: &Seen) -> Finding {
-    if let Ok(mode) = &seen.proxy_mode {
-        return Finding::works(format!("{mode}, as it says itself"));
-    }
-    if seen.cilium_config.as_deref().is_some_and(|said| said == "true" || said == "strict") {
-        return Finding::works("none: Cilium does its work");
-    }
-    if let Some(mode) = seen.proxy_config.as_deref().and_then(mode) {
-        return Finding::works(format!("{mode}, by the ConfigMap kube-system/kube-proxy"));
+    if let Some(mode) = seen.kube_proxy.mode() {
+        return Finding::works(mode);
     }
     let is_there = seen.daemon_sets.iter().flatten().any(|(_, name)| name == "kube-proxy");
     let there = if is_there { "there is one" } else { "no DaemonSet of that name" };
@@ -21,30 +15,19 @@ fn judge(seen: &Seen) -> Finding {
     )
 }
 
-/// The mode in kube-proxy's configuration; what it says where it says nothing.
-fn mode(config: &str) -> Option<String> {
-    let line = config.lines().find_map(|line| line.trim_start().strip_prefix("mode:"))?;
-    let mode = line.trim().trim_matches(['"', '\'']);
-    Some(if mode.is_empty() { "iptables".to_owned() } else { mode.to_owned() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::State;
     use super::*;
 
     #[test]
-    fn the_mode_is_what_whoever_knows_best_says() {
+    fn a_mode_that_nobody_says_is_told() {
         let mut seen = Seen::fine();
         assert_eq!(judge(&seen).found, "iptables, as it says itself");
-        seen.proxy_mode = Err("refused".to_owned());
-        assert_eq!(judge(&seen).state, State::Limited);
-        seen.proxy_config =
-            Some("kind: KubeProxyConfiguration\nipvs:\n  strictARP: false\nmode: \"ipvs\"\n".to_owned());
-        assert!(judge(&seen).found.starts_with("ipvs, by"));
-        seen.proxy_config = Some("mode: \"\"\n".to_owned());
-        assert!(judge(&seen).found.starts_with("iptables, by"));
-        seen.cilium_config = Some("true".to_owned());
-        assert!(judge(&seen).found.starts_with("none"));
+        seen.kube_proxy.said = Err("refused".to_owned());
+        seen.daemon_sets = Ok(vec![("kube-system".to_owned(), "kube-proxy".to_owned())]);
+        let finding = judge(&seen);
+        assert_eq!(finding.state, State::Limited);
+        assert!(finding.found.contains("there is one"), "{}", finding.found);
     }
 }

@@ -1,13 +1,13 @@
 //! What the checks look at, asked for once.
 
 use std::fmt::Debug;
-use std::time::Duration;
+use std::sync::Arc;
 
 use futures::future::join;
 use hopbench_model::{ClusterSpec, Fault};
 use hopbench_testbed::{Metered, MeteredKind};
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, Service};
+use k8s_openapi::api::core::v1::{Namespace, Node, Service};
 use k8s_openapi::api::node::v1::RuntimeClass;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::jiff::Timestamp;
@@ -18,6 +18,7 @@ use serde_json::json;
 
 use crate::access::{Access, explain};
 use crate::clean::{Sweep, Swept, clean};
+use crate::kube_proxy::KubeProxy;
 use crate::meters::{self, Target};
 use crate::nodes::NodeFacts;
 use crate::rights::{self, Right};
@@ -46,11 +47,7 @@ pub(super) struct Seen {
     pub(super) runs: Asked<Vec<Swept>>,
     /// Why a namespace without Pod Security is refused.
     pub(super) privileged: Asked<()>,
-    /// What kube-proxy says itself.
-    pub(super) proxy_mode: Asked<String>,
-    /// The configurations of kube-proxy and of Cilium.
-    pub(super) proxy_config: Option<String>,
-    pub(super) cilium_config: Option<String>,
+    pub(super) kube_proxy: KubeProxy,
     /// Readings of the first node, and why others are not there.
     pub(super) readings: Vec<Metered>,
     pub(super) notes: Vec<String>,
@@ -82,13 +79,11 @@ impl Seen {
         let names = |object: (Option<String>, String)| (object.0.unwrap_or_default(), object.1);
         let target = Target { who: first.clone(), what: MeteredKind::Node, node: first.clone(), container: None };
         let asked = async {
-            let readings = meters::read(client, spec.prometheus.as_ref(), &[target]).await;
-            let (proxy_mode, privileged) = join(proxy_mode(client, &first), privileged(client)).await;
-            let proxy_config = config(client, "kube-proxy", "config.conf").await;
-            let cilium_config = config(client, "cilium-config", "kube-proxy-replacement").await;
-            Ok((readings, proxy_mode, privileged, proxy_config, cilium_config))
+            let readings = meters::read(client, spec.prometheus.as_ref(), &[target], &Arc::default()).await;
+            let (kube_proxy, privileged) = join(KubeProxy::of(client, &first), privileged(client)).await;
+            Ok((readings, kube_proxy, privileged))
         };
-        let (readings, proxy_mode, privileged, proxy_config, cilium_config) = access.ask("the cluster", asked)?;
+        let (readings, kube_proxy, privileged) = access.ask("the cluster", asked)?;
         let said = |fault: Fault| fault.text;
         let now = access.ask("the time", alive::now(client))?;
         Ok(Self {
@@ -104,9 +99,7 @@ impl Seen {
             lacking: rights::lacking(access, |_| true).map_err(said),
             runs: clean(access, &Sweep { dry_run: true, ..Sweep::default() }).map_err(said),
             privileged,
-            proxy_mode,
-            proxy_config,
-            cilium_config,
+            kube_proxy,
             readings: readings.metered,
             notes: readings.notes,
             now,
@@ -149,21 +142,6 @@ where
 fn images(node: &Node) -> Vec<String> {
     let images = node.status.as_ref().and_then(|status| status.images.as_ref());
     images.into_iter().flatten().flat_map(|image| image.names.iter().flatten()).cloned().collect()
-}
-
-/// A kube-proxy says its mode on its port for metrics, where that is not the node's own alone.
-async fn proxy_mode(client: &Client, node: &str) -> Asked<String> {
-    let request = http::Request::get(format!("/api/v1/nodes/{node}:10249/proxy/proxyMode")).body(Vec::new());
-    let asked = client.request_text(request.map_err(|e| e.to_string())?);
-    match tokio::time::timeout(Duration::from_secs(3), asked).await {
-        Ok(said) => said.map(|mode| mode.trim().to_owned()).map_err(|e| explain(&e)),
-        Err(_) => Err("no answer within 3 s".to_owned()),
-    }
-}
-
-async fn config(client: &Client, name: &str, key: &str) -> Option<String> {
-    let configs: Api<ConfigMap> = Api::namespaced(client.clone(), "kube-system");
-    configs.get_opt(name).await.ok().flatten()?.data?.remove(key)
 }
 
 /// Whether a namespace may have any pods, without making one.
@@ -210,9 +188,7 @@ impl Seen {
             lacking: Ok(Vec::new()),
             runs: Ok(Vec::new()),
             privileged: Ok(()),
-            proxy_mode: Ok("iptables".to_owned()),
-            proxy_config: None,
-            cilium_config: None,
+            kube_proxy: KubeProxy { said: Ok("iptables".to_owned()), config: None, cilium: None },
             readings: Vec::new(),
             notes: Vec::new(),
             now: Timestamp::UNIX_EPOCH,

@@ -141,8 +141,9 @@ pub(crate) fn outside(built: &Built, cast: &Cast, ask: &Ask) -> Option<SocketAdd
     {
         (entry.port, entry.node_port) = *entry.sidecars.get(ask.port_name())?;
     }
+    let service = entry.as_ref().and_then(|entry| entry.address);
     let node = match &cast.path.via {
-        Via::NodePort(node) => built.nodes.get(node).and_then(|node| node.addresses.first().copied()),
+        Via::NodePort(node) => built.nodes.get(node).and_then(|node| target::of_family(&node.addresses, service)),
         _ => None,
     };
     let known = Whereabouts { server: None, entry: entry.as_ref(), node, datagrams: false };

@@ -116,7 +116,7 @@ async fn addresses(
     let mut stuck: BTreeMap<PodId, Instant> = BTreeMap::new();
     let mut lost = BTreeMap::new();
     loop {
-        let mut now = built.api.now().await?;
+        let mut now = built.api.now_until(until).await?;
         let mut waits = false;
         for id in peers.iter().filter(|id| !lost.contains_key(*id)).collect::<Vec<_>>() {
             let name = built.names.get(id).map(String::as_str).unwrap_or_default();

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use hopbench_sys::clock;
 use hopbench_testbed::Metered;
 use kube::Client;
 
 use super::exposition::samples;
-use super::http::get;
-use super::{Container, Reading, Target};
+use super::http::answer;
+use super::{Clocks, Container, Reading, Target};
 
 const SOURCE: &str = "kubelet";
 
@@ -22,8 +23,18 @@ const NAMES: &[&str] = &[
 ///
 /// # Errors
 /// A sentence on why there are none.
-pub(super) async fn read(client: &Client, node: &str, targets: &[Target]) -> Result<Vec<Metered>, String> {
-    let text = get(client, &format!("/api/v1/nodes/{node}/proxy/metrics/resource")).await?;
+pub(super) async fn read(
+    client: &Client,
+    node: &str,
+    targets: &[Target],
+    clocks: &Clocks,
+) -> Result<Vec<Metered>, String> {
+    let asked = clock::wall();
+    let answer = answer(client, &format!("/api/v1/nodes/{node}/proxy/metrics/resource")).await?;
+    if let Some(told) = answer.date {
+        clocks.see(node, told, asked, answer.began);
+    }
+    let text = answer.text;
     let readings = readings(&text)?;
     Ok(targets
         .iter()

@@ -10,6 +10,7 @@ use futures::StreamExt;
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::runtime::watcher::{self, Config, Event, watcher};
 use kube::{Api, Resource, ResourceExt};
+use tokio::time::{Instant, sleep};
 
 use super::change::Change;
 use super::log::Log;
@@ -17,6 +18,9 @@ use crate::access::explain;
 
 /// Between two attempts to reach an API server that is not there. A restart takes some seconds.
 const AGAIN: Duration = Duration::from_millis(500);
+
+/// A watch that lasted so long was let in: who must not is told so at once.
+const LET_IN: Duration = Duration::from_secs(2);
 
 /// A kind of object that is watched.
 pub(super) trait Watched: Sized + Send + 'static {
@@ -33,28 +37,44 @@ pub(super) trait Watched: Sized + Send + 'static {
 /// Notes what changes, until it is aborted, or until it learns that it must not.
 pub(super) async fn follow<W: Watched>(api: Api<W::Object>, config: Config, log: Arc<Log>, what: String) {
     let mut followed = Followed::<W>::default();
-    let mut events = pin!(watcher(api, config));
+    let mut was_let_in = false;
+    // A watch that broke would go on without a word when it is back, so a new one is made, which lists everything first.
+    loop {
+        let began = Instant::now();
+        let Err(error) = watched(&mut followed, &api, &config, &log, &what).await else { return };
+        if !is_forbidden(&error) {
+            was_let_in |= began.elapsed() >= LET_IN;
+        } else if !was_let_in {
+            // An API server that has just started may not know anybody's rights yet: who was let in once asks again.
+            log.forbid(&what, said(&error));
+            return;
+        }
+        // One that ran out lost nothing: the list has it.
+        if !is_expired(&error) {
+            log.losing(&what, said(&error));
+        }
+        sleep(AGAIN).await;
+    }
+}
+
+/// One watch, from its list on, until it breaks.
+async fn watched<W: Watched>(
+    followed: &mut Followed<W>,
+    api: &Api<W::Object>,
+    config: &Config,
+    log: &Log,
+    what: &str,
+) -> Result<(), watcher::Error> {
+    let mut events = pin!(watcher(api.clone(), config.clone()));
     while let Some(event) = events.next().await {
-        match event {
-            Ok(event) => {
-                let listed = matches!(event, Event::InitDone);
-                log.note(followed.take(event));
-                if listed {
-                    log.well(&what);
-                }
-            }
-            Err(error) if is_forbidden(&error) => {
-                log.forbid(&what, said(&error));
-                return;
-            }
-            // A watch that ran out is only listed again.
-            Err(watcher::Error::WatchError(status)) if status.code == 410 => {}
-            Err(error) => {
-                log.losing(&what, said(&error));
-                tokio::time::sleep(AGAIN).await;
-            }
+        let event = event?;
+        let listed = matches!(event, Event::InitDone);
+        log.note(followed.take(event));
+        if listed {
+            log.well(what);
         }
     }
+    Ok(())
 }
 
 /// The objects that are known.
@@ -111,6 +131,14 @@ fn is_forbidden(error: &watcher::Error) -> bool {
     match error {
         watcher::Error::InitialListFailed(kube::Error::Api(status))
         | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 403 || status.code == 404,
+        _ => false,
+    }
+}
+
+fn is_expired(error: &watcher::Error) -> bool {
+    match error {
+        watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 410,
+        watcher::Error::WatchError(status) => status.code == 410,
         _ => false,
     }
 }

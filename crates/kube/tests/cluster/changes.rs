@@ -1,11 +1,11 @@
 //! What changes while a run is on is told to the routes that it concerns, and to no others.
 
 use hopbench_kube::Cluster;
-use hopbench_model::Via;
+use hopbench_model::{GatewaySpec, Via};
 use hopbench_testbed::{Route, Testbed};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
-use k8s_openapi::api::core::v1::{Pod, Service};
+use k8s_openapi::api::core::v1::{Namespace, Pod, Service};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
@@ -132,5 +132,82 @@ fn what_scales_pods_in_the_namespace_is_told() {
     });
     let _: Api<HorizontalPodAutoscaler> = create(&ground, &cluster, scaler);
     wait_for(&mut cluster, &route, &["the autoscaler web was added; it scales Deployment web"]);
+    cluster.down();
+}
+
+/// What stands behind an address that leads through a gateway of others; it goes with this.
+struct Gateway<'a>(&'a Ground);
+
+const GATEWAY: &str = "hopbench-test-gateway";
+
+impl Drop for Gateway<'_> {
+    fn drop(&mut self) {
+        let namespaces: Api<Namespace> = Api::all(self.0.access.client.clone());
+        let _ = self.0.access.ask("namespace", namespaces.delete(GATEWAY, &DeleteParams::background()));
+        eventually("the gateway is gone", || {
+            self.0.access.ask("namespace", namespaces.get_opt(GATEWAY)).is_ok_and(|found| found.is_none())
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_gateway_of_others_that_is_scaled_is_told_to_those_who_enter_by_it() {
+    let Some(ground) = ground("a gateway that is scaled") else { return };
+    let client = ground.access.client.clone();
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": GATEWAY}})).unwrap();
+    ground.access.ask("namespace", namespaces.create(&PostParams::default(), &namespace)).unwrap();
+    let _gateway = Gateway(&ground);
+    let labels = json!({"app": "gateway"});
+    let deployment: Deployment = serde_json::from_value(json!({
+        "metadata": {"name": "gateway"},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": idle()},
+        },
+    }))
+    .unwrap();
+    let deployments: Api<Deployment> = Api::namespaced(client.clone(), GATEWAY);
+    ground.access.ask("deployment", deployments.create(&PostParams::default(), &deployment)).unwrap();
+    let ready = |replicas: i32| {
+        eventually("the gateway is ready", || {
+            let found = ground.access.ask("deployment", deployments.get("gateway")).unwrap();
+            found.status.and_then(|status| status.ready_replicas) == Some(replicas)
+        });
+    };
+    ready(1);
+    let mut spec = spec();
+    spec.gateway = Some(GatewaySpec {
+        address: "10.199.0.11:80".into(),
+        namespace: Some(GATEWAY.into()),
+        labels: [("app".to_owned(), "gateway".to_owned())].into(),
+    });
+    let ways = [("in", Via::Gateway(String::new())), ("past", Via::Direct)];
+    let plan = plan(&spec, ways.map(|(name, via)| path(name, "pod@a", "pod@b", via)).into());
+    let mut cluster = ground.cluster(&spec);
+    cluster.up(&plan).unwrap();
+    let mut route = |name| {
+        let (path, point) = cell(&plan, name);
+        cluster.route(path, point).unwrap()
+    };
+    let (through, past) = (route("in"), route("past"));
+    // What an autoscaler does.
+    let scale = |replicas: i32| {
+        let scaled = Patch::Merge(json!({"spec": {"replicas": replicas}}));
+        ground.access.ask("scale", deployments.patch_scale("gateway", &PatchParams::default(), &scaled)).unwrap();
+    };
+    cluster.changes(&through).unwrap();
+    scale(2);
+    let said = wait_for(&mut cluster, &through, &["pod gateway-", "became ready"]);
+    for words in ["the Deployment gateway was scaled from 1 to 2 replicas", "was added"] {
+        assert!(said.iter().any(|text| text.contains(words)), "{words}: {said:?}");
+    }
+    // The same means nothing to who goes straight to the server. Both watch the same log: what one asks for is gone.
+    scale(1);
+    ready(1);
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(cluster.changes(&past).unwrap(), Vec::<String>::new());
     cluster.down();
 }

@@ -111,7 +111,7 @@ pub(crate) fn point(workload: &str) -> Point {
         seed: 1,
     };
     let server = ServerSpec { program: ServerSpec::AGENT.into(), request: "/".into(), response_bytes: None };
-    Point { workload: workload.into(), point: BTreeMap::new(), job, server }
+    Point { search: None, workload: workload.into(), point: BTreeMap::new(), job, server }
 }
 
 pub(crate) fn plan(spec: &ClusterSpec, paths: Vec<Path>) -> Plan {
@@ -125,6 +125,9 @@ pub(crate) fn plan(spec: &ClusterSpec, paths: Vec<Path>) -> Plan {
         rounds: 1,
         baseline: None,
         seed: 1,
+        twin: None,
+        stop: None,
+        minimum_effect: 0.0,
     }
 }
 

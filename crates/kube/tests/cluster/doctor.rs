@@ -1,9 +1,14 @@
 //! What is said of the cluster that the tests made.
 
 use hopbench_kube::doctor::{Finding, State, examine};
-use hopbench_model::{MeshProvider, PrometheusSpec};
+use hopbench_model::{MeshProvider, PrometheusSpec, Via};
+use hopbench_testbed::Testbed;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use kube::api::{DeleteParams, PostParams};
+use serde_json::json;
 
-use crate::common::{ground, spec};
+use crate::common::{Ground, ground, path, plan, spec};
 
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
@@ -39,4 +44,38 @@ fn the_cluster_is_told_as_it_is() {
     let of = |name: &str| -> Finding { lines.iter().find(|(known, ..)| *known == name).expect(name).2.clone() };
     assert_eq!(of("Prometheus").found, "monitoring/prometheus:9090 knows the nodes");
     assert_eq!((of("mesh").state, of("image").state), (State::Missing, State::Missing));
+}
+
+/// The configuration that installers leave in the cluster; it goes with this.
+struct Configured<'a>(&'a Ground);
+
+impl Configured<'_> {
+    fn api(&self) -> Api<ConfigMap> {
+        Api::namespaced(self.0.access.client.clone(), "kube-system")
+    }
+}
+
+impl Drop for Configured<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.access.ask("config", self.api().delete("kube-proxy", &DeleteParams::default()));
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_run_says_how_services_are_translated() {
+    let Some(ground) = ground("kube-proxy's mode") else { return };
+    let spec = spec();
+    let plan = plan(&spec, vec![path("p", "pod@a", "pod@a", Via::Direct)]);
+    let fact = || {
+        let mut cluster = ground.cluster(&spec);
+        cluster.up(&plan).unwrap();
+        cluster.facts()["kube-proxy"].clone()
+    };
+    assert_eq!(fact(), "unknown: neither its port for metrics nor a ConfigMap tells");
+    let configured = Configured(&ground);
+    let config = json!({"metadata": {"name": "kube-proxy"}, "data": {"config.conf": "mode: nftables\n"}});
+    let config: ConfigMap = serde_json::from_value(config).unwrap();
+    ground.access.ask("config", configured.api().create(&PostParams::default(), &config)).unwrap();
+    assert_eq!(fact(), "nftables, by the ConfigMap kube-system/kube-proxy");
 }

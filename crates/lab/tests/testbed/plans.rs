@@ -58,7 +58,7 @@ pub(crate) fn agent() -> ServerSpec {
 
 /// A point of one workload and server.
 pub(crate) fn point(workload: &str, server: ServerSpec) -> Point {
-    Point { workload: workload.to_owned(), point: BTreeMap::new(), job: job(workload, 1), server }
+    Point { search: None, workload: workload.to_owned(), point: BTreeMap::new(), job: job(workload, 1), server }
 }
 
 /// Every path with every point.
@@ -74,5 +74,8 @@ pub(crate) fn plan(spec: &LabSpec, paths: Vec<Path>, points: Vec<Point>) -> Plan
         rounds: 1,
         baseline: None,
         seed: 1,
+        twin: None,
+        stop: None,
+        minimum_effect: 0.0,
     }
 }

@@ -22,6 +22,7 @@ impl<F: Flow> Deck<F> {
             let load_start = self.recorder.window().load_start();
             if now >= load_start {
                 self.started = true;
+                self.recorder.window().begin(now);
                 match self.setup.arrivals.take() {
                     Some(make) => self.arrivals = Some(make(load_start)),
                     None => self.release_all(engine, now)?,

@@ -103,6 +103,10 @@ impl Workload for Crr {
         }
     }
 
+    fn throughput(&self) -> &'static str {
+        "connections_per_s"
+    }
+
     fn arguments(&self, command: Command) -> Command {
         Params::augment_args(command)
     }

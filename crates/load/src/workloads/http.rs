@@ -64,6 +64,10 @@ impl Workload for Http {
         }
     }
 
+    fn throughput(&self) -> &'static str {
+        "requests_per_s"
+    }
+
     fn arguments(&self, command: Command) -> Command {
         Params::augment_args(command)
     }

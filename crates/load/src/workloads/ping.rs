@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::{Bytes, Span};
-use hopbench_model::{Counter, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind};
+use hopbench_model::{Counter, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind};
 use hopbench_sys::Socket;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -83,6 +83,16 @@ impl Workload for Ping {
             target: "HOST",
             code: 0,
         }
+    }
+
+    // Echoes of the window: they are too few to be told by the second.
+    fn throughput(&self) -> &'static str {
+        "received"
+    }
+
+    // It has a schedule, and its figure is the round trip all the same.
+    fn latency(&self, _: &Job) -> Option<LatencyKind> {
+        Some(LatencyKind::Service)
     }
 
     fn arguments(&self, command: Command) -> Command {

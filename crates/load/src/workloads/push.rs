@@ -131,6 +131,14 @@ impl Workload for Push {
         }
     }
 
+    fn throughput(&self) -> &'static str {
+        "messages_per_s"
+    }
+
+    fn latency(&self, _: &Job) -> Option<LatencyKind> {
+        Some(LatencyKind::Delay)
+    }
+
     fn one_way(&self) -> bool {
         true
     }

@@ -90,6 +90,10 @@ impl Workload for Rr {
         }
     }
 
+    fn throughput(&self) -> &'static str {
+        "requests_per_s"
+    }
+
     fn arguments(&self, command: Command) -> Command {
         Params::augment_args(command)
     }

@@ -8,7 +8,7 @@ mod account;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::{BitRate, Bytes};
-use hopbench_model::{Counter, EndReport, Fault, Job, Nanos, Problem, SECOND, Schedule, Sweep};
+use hopbench_model::{Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -170,6 +170,14 @@ impl Workload for Stream {
             target: "HOST[:PORT]",
             code: 1,
         }
+    }
+
+    fn throughput(&self) -> &'static str {
+        "received_bits_per_s"
+    }
+
+    fn latency(&self, _: &Job) -> Option<LatencyKind> {
+        None
     }
 
     fn one_way(&self) -> bool {

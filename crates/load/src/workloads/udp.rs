@@ -121,6 +121,14 @@ impl Workload for Udp {
         }
     }
 
+    fn throughput(&self) -> &'static str {
+        "received_packets_per_s"
+    }
+
+    fn latency(&self, _: &Job) -> Option<LatencyKind> {
+        Some(LatencyKind::Delay)
+    }
+
     fn one_way(&self) -> bool {
         true
     }

@@ -19,7 +19,19 @@ pub(super) fn add(root: &Path, facts: &mut Facts) {
         put(facts, "cpu_model", model(&cpuinfo));
         put(facts, "virtualization", guest(&cpuinfo).then(|| "guest (hypervisor CPU flag)".to_owned()));
     }
+    put(facts, "cpu_boost", boost(root));
     put(facts, "hardware", hardware(root));
+}
+
+/// Whether CPUs may run faster than their nominal clock while heat and neighbours let them: 0 or 1. One of Intel's drivers
+/// says the opposite.
+fn boost(root: &Path) -> Option<String> {
+    let turned_off = || match read(root, "sys/devices/system/cpu/intel_pstate/no_turbo")?.as_str() {
+        "0" => Some("1".to_owned()),
+        "1" => Some("0".to_owned()),
+        _ => None,
+    };
+    read(root, "sys/devices/system/cpu/cpufreq/boost").or_else(turned_off)
 }
 
 fn first_cpu(root: &Path) -> Option<String> {
@@ -100,6 +112,15 @@ mod tests {
         )]);
         assert_eq!(facts["cpu_model"], "implementer 0x41 part 0xd0c");
         assert_eq!(facts.len(), 1, "{facts:?}");
+    }
+
+    #[test]
+    fn turbo_is_told_by_either_driver() {
+        let boost = |file: &str, text: &str| facts(&[(file, text)]).get("cpu_boost").cloned();
+        assert_eq!(boost("sys/devices/system/cpu/cpufreq/boost", "1\n").as_deref(), Some("1"));
+        assert_eq!(boost("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n").as_deref(), Some("0"));
+        assert_eq!(boost("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n").as_deref(), Some("1"));
+        assert_eq!(boost("sys/devices/system/cpu/intel_pstate/no_turbo", "?\n"), None);
     }
 
     #[test]

@@ -154,9 +154,16 @@ impl Cell {
         self.bypasses_proxy |= bypasses;
     }
 
-    /// The values of a figure over the rounds that have it.
-    pub(crate) fn values(&self, figure: usize) -> Vec<f64> {
-        self.rounds.iter().map(|round| round.figures[figure]).filter(|value| value.is_finite()).collect()
+    /// The rounds whose figures count: those in which the testbed did not change, or all where there is no such.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &Round> {
+        let all = self.rounds.iter().all(|round| round.disturbed);
+        self.rounds.iter().filter(move |round| all || !round.disturbed)
+    }
+
+    /// The values of a figure over the rounds that have it and count, with the rounds.
+    pub(crate) fn values(&self, figure: usize) -> (Vec<u32>, Vec<f64>) {
+        let value = |round: &Round| (round.round, round.figures[figure]);
+        self.counted().map(value).filter(|(_, value)| value.is_finite()).unzip()
     }
 
     /// Rounds that were measured here and in the baseline's cell, but not in one session.

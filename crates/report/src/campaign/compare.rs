@@ -1,13 +1,14 @@
 //! A figure of a cell, and how it compares with the baseline's.
 
 use hopbench_model::{MeshMode, Path, Via};
-use hopbench_stats::{NoRatio, paired_ratio};
+use hopbench_stats::{Evidence, NoRatio, Question, Stop, noise_floor, paired};
 
 use super::cell::Cell;
-use super::kind::{Better, Figure};
+use super::kind::{Better, Figure, Kind};
+use super::outliers;
 use super::spread::Spread;
 use super::summary::{CONNECTING_ENDS, Estimate, RatioSummary};
-use super::verdict::verdict;
+use super::verdict::Verdict;
 use crate::number::counted;
 
 /// Why the CPU time of an end has no verdict.
@@ -30,46 +31,104 @@ impl Side<'_> {
     }
 }
 
-/// A figure, by its index, over the rounds and against the baseline's cell; `None` where no round has it.
-pub(super) fn estimate(figure: &Figure, index: usize, here: Side<'_>, baseline: Option<Side<'_>>) -> Option<Estimate> {
-    let spread = figure.over(here.cell.values(index))?;
-    let (ratio, note) = match baseline {
-        Some(base) if figure.is_compared() => against(figure, index, here, base),
-        _ => (None, String::new()),
+/// What a cell is compared with, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Against<'a> {
+    /// The baseline's cell of the same point.
+    pub(super) base: Side<'a>,
+    /// By how much the baseline and its twin differ in each figure of the kind, at this point.
+    pub(super) floors: &'a [Option<f64>],
+    /// Whether the cell is the twin's.
+    pub(super) is_twin: bool,
+    /// Differences below this share are of no interest.
+    pub(super) minimum_effect: f64,
+    /// Of everything random.
+    pub(super) seed: u64,
+}
+
+/// A figure, and what it asks: all questions of a run are answered together.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) estimate: Estimate,
+    /// `None` where no verdict is to come.
+    pub(super) question: Option<(Better, Question)>,
+}
+
+/// By how much the baseline and its twin differ in each figure of their kind; `None` where they have no ratio.
+pub(super) fn floors(kind: &Kind, twin: &Cell, base: &Cell, seed: u64) -> Vec<Option<f64>> {
+    let same = |index: usize| paired(&twin.pairs(base, index).values, seed).ok();
+    (0..kind.figures.len()).map(|index| noise_floor(&[same(index)?])).collect()
+}
+
+/// A figure, by its index, over the rounds and against the baseline's cell; `None` where no round has it. `stop`: the rounds
+/// ended when this figure was sure enough.
+pub(super) fn asked(
+    figure: &Figure,
+    index: usize,
+    here: Side<'_>,
+    against: Option<Against<'_>>,
+    stop: Option<&Stop>,
+) -> Option<Asked> {
+    let (rounds, values) = here.cell.values(index);
+    // What has no good direction scatters as it likes.
+    let marked = figure.is_compared() && figure.better != Better::Neither;
+    let outliers = if marked { outliers::of(&rounds, &values) } else { Vec::new() };
+    let spread = figure.over(values, stop)?;
+    let mut out = Asked {
+        estimate: Estimate { name: figure.name, spread, outliers, ratio: None, note: String::new() },
+        question: None,
     };
-    Some(Estimate { name: figure.name, spread, ratio, note })
+    if let Some(against) = against.filter(|_| figure.is_compared()) {
+        compare(&mut out, figure, index, here, against);
+    }
+    Some(out)
 }
 
 /// A figure against the baseline's, as far as the two paths let it be compared, and what is missing from that.
-fn against(figure: &Figure, index: usize, here: Side<'_>, base: Side<'_>) -> (Option<RatioSummary>, String) {
+fn compare(out: &mut Asked, figure: &Figure, index: usize, here: Side<'_>, against: Against<'_>) {
+    let base = against.base;
     // Where connecting ends on the way, its time is that of another way than the baseline's.
     if figure.is_of_connecting() && (here.path.ends_connections() || base.path.ends_connections()) {
-        return (None, CONNECTING_ENDS.to_owned());
+        out.estimate.note = CONNECTING_ENDS.to_owned();
+        return;
     }
-    let (ratio, note) = compare(figure, index, here.cell, base.cell);
-    match ratio {
-        Some(ratio) if figure.is_cpu_of_an_end() && here.proxies() != base.proxies() => {
-            let notes = [TAKEN_OVER, &note].into_iter().filter(|text| !text.is_empty());
-            (Some(RatioSummary { verdict: None, ..ratio }), notes.collect::<Vec<_>>().join("; "))
-        }
-        ratio => (ratio, note),
+    let (evidence, missing) = evidence(figure, index, here.cell, base.cell, against.seed);
+    out.estimate.note = missing;
+    let Some(evidence) = evidence else {
+        return;
+    };
+    let noise_floor = against.floors.get(index).copied().flatten();
+    let mut ratio = RatioSummary {
+        spread: Spread::with(evidence.ratio, evidence.interval, evidence.rounds),
+        p: None,
+        q: None,
+        test: None,
+        noise_floor,
+        verdict: None,
+    };
+    if against.is_twin || figure.better == Better::Neither {
+        // It is the noise, or there is no word for a difference.
+    } else if figure.is_cpu_of_an_end() && here.proxies() != base.proxies() {
+        let notes = [TAKEN_OVER, &out.estimate.note].into_iter().filter(|text| !text.is_empty());
+        out.estimate.note = notes.collect::<Vec<_>>().join("; ");
+    } else if evidence.interval.is_some() && (here.cell.generator_limited || base.cell.generator_limited) {
+        ratio.verdict = Some(Verdict::generator());
+    } else {
+        let (minimum_effect, resolution) = (against.minimum_effect, figure.ratio_resolution());
+        out.question = Some((figure.better, Question { evidence, minimum_effect, noise_floor, resolution }));
     }
+    out.estimate.ratio = Some(ratio);
 }
 
 /// The ratios of the rounds, and what is missing from them.
-fn compare(figure: &Figure, index: usize, kept: &Cell, baseline: &Cell) -> (Option<RatioSummary>, String) {
+fn evidence(figure: &Figure, index: usize, kept: &Cell, baseline: &Cell, seed: u64) -> (Option<Evidence>, String) {
     let pairs = kept.pairs(baseline, index);
     let why = [(pairs.apart, "the baseline is of another session"), (pairs.disturbed, "the testbed changed meanwhile")];
     let told = why.iter().filter(|(n, _)| *n > 0);
     let told = told.map(|(n, why)| format!("{} not compared: {why}", counted(*n as u64, "round", "rounds")));
     let apart = told.collect::<Vec<_>>().join("; ");
-    match paired_ratio(&pairs.values) {
-        Ok(ratio) => {
-            let doubted = kept.generator_limited || baseline.generator_limited;
-            let spread = Spread::with(ratio.median, ratio.interval, ratio.rounds);
-            let verdict = verdict(figure.better, &ratio, figure.ratio_resolution(), doubted);
-            (Some(RatioSummary { spread, verdict }), apart)
-        }
+    match paired(&pairs.values, seed) {
+        Ok(evidence) => (Some(evidence), apart),
         // That nothing was lost is what one hopes for, and no missing ratio.
         Err(NoRatio::Pair(_)) if figure.better == Better::Neither => (None, apart),
         Err(NoRatio::Pair(pair)) => {

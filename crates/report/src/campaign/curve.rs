@@ -6,6 +6,7 @@
 //! - What a proxy has allocated over connections: a line. Its resident memory is the largest so far, whatever the order of
 //!   the trials was: points.
 
+mod capacity;
 mod line;
 mod texts;
 
@@ -15,6 +16,7 @@ use hopbench_model::{Path, point_label};
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::capacity::{Asked, CAPACITY_SCHEMA, CapacitySummary, Cost, Need};
 pub use self::line::LineSummary;
 
 use self::line::Rounds;
@@ -118,7 +120,10 @@ pub(super) fn all(campaign: &Campaign) -> Vec<CurveSummary> {
     let mut out = Vec::new();
     for workload in &campaign.workloads {
         let (loads, connections) = (loads(campaign, workload), sweeps(campaign, workload, "connections"));
-        for (index, path) in campaign.run.plan.paths.iter().enumerate().filter(|(_, path)| path.is_proxied()) {
+        for (index, path) in campaign.run.plan.paths.iter().enumerate() {
+            if !path.is_proxied() || Some(index) == campaign.twin {
+                continue;
+            }
             for proxy in named(campaign, workload, index) {
                 let one =
                     |resource, over, sweep| Curve { campaign, workload, index, path, proxy, resource, over, sweep };
@@ -199,7 +204,7 @@ impl Curve<'_> {
             let Some(cell) = self.campaign.cells.get(&(self.index, *at)) else {
                 continue;
             };
-            let seen: Vec<(&Round, f64, f64)> = cell.rounds.iter().filter_map(|round| self.trial(round, *at)).collect();
+            let seen: Vec<(&Round, f64, f64)> = cell.counted().filter_map(|round| self.trial(round, *at)).collect();
             let [x, y] = [seen.iter().map(|(_, x, _)| *x).collect(), seen.iter().map(|(.., y)| *y).collect::<Vec<_>>()]
                 .map(Spread::of);
             if let (Some(x), Some(y)) = (x, y) {

@@ -5,7 +5,9 @@ use hopbench_model::BYPASSES_PROXY;
 use super::scale::{self, Scale};
 use super::spread::Spread;
 use super::summary::{CONNECTING_ENDS, CellSummary, Estimate, RatioSummary, WorkloadSummary};
-use super::words;
+use super::verdict::{Outcome, percent};
+use super::{outliers, words};
+use crate::number::counted;
 
 /// A column of figures.
 #[derive(Debug)]
@@ -27,6 +29,11 @@ impl Column {
     /// The median as text; empty where the cell has no such figure.
     pub(crate) fn median(&self, cell: &CellSummary) -> String {
         self.of(cell).map(|figure| self.scale.text(figure.spread.median)).unwrap_or_default()
+    }
+
+    /// The mark of a figure one of whose rounds is far from the others; empty where none is.
+    pub(crate) fn mark(&self, cell: &CellSummary) -> &'static str {
+        if self.of(cell).is_some_and(|figure| !figure.outliers.is_empty()) { outliers::MARK } else { "" }
     }
 
     /// The ends of the interval as texts.
@@ -65,10 +72,19 @@ pub(crate) fn compared(workload: &WorkloadSummary) -> bool {
     workload.cells.iter().any(|cell| comparison(workload, cell).is_some() || !note(workload, cell).is_empty())
 }
 
-/// Whether any comparison with a baseline has a verdict.
+/// Whether any comparison with a baseline has a verdict that says something: with too few rounds none does.
 pub(crate) fn judged(workload: &WorkloadSummary) -> bool {
-    let verdict = |cell: &CellSummary| comparison(workload, cell).is_some_and(|ratio| ratio.verdict.is_some());
-    workload.cells.iter().any(verdict)
+    let says = |ratio: &RatioSummary| ratio.verdict.as_ref().is_some_and(|v| v.outcome != Outcome::TooFewRounds);
+    workload.cells.iter().any(|cell| comparison(workload, cell).is_some_and(says))
+}
+
+/// What takes the place of a verdict in the row of the baseline's twin: `A/A: noise floor 1.2 %`; `None` in all others.
+pub(crate) fn floor(cell: &CellSummary, figure: Option<&Estimate>) -> Option<String> {
+    let floor = figure.and_then(|figure| figure.ratio.as_ref()?.noise_floor);
+    cell.is_twin.then(|| match floor {
+        Some(share) => format!("A/A: noise floor {} %", percent(share)),
+        None => "A/A: no noise floor".to_owned(),
+    })
 }
 
 /// What is missing from the comparison of a cell's main figure; empty where nothing is.
@@ -77,11 +93,16 @@ pub(crate) fn note<'a>(workload: &WorkloadSummary, cell: &'a CellSummary) -> &'a
     figure.map_or("", |figure| figure.note.as_str())
 }
 
+/// The verdict on a cell's main figure, or the noise floor; empty where there is none.
+pub(crate) fn verdict(workload: &WorkloadSummary, cell: &CellSummary) -> String {
+    let figure = workload.main_figure().and_then(|main| cell.figure(main.name));
+    let verdict = comparison(workload, cell).and_then(|ratio| ratio.verdict.as_ref());
+    floor(cell, figure).or_else(|| verdict.map(|verdict| verdict.text.clone())).unwrap_or_default()
+}
+
 /// The verdict on a cell's main figure and what is missing from the comparison, as one text.
 pub(crate) fn said(workload: &WorkloadSummary, cell: &CellSummary) -> String {
-    let verdict = comparison(workload, cell).and_then(|ratio| ratio.verdict.as_ref());
-    let verdict = verdict.map_or("", |verdict| verdict.text.as_str());
-    let parts = [verdict, note(workload, cell)];
+    let parts = [verdict(workload, cell), note(workload, cell).to_owned()];
     parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
@@ -101,18 +122,29 @@ pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
     }
 }
 
-/// What a reader must know of a cell beside its figures: that no proxy saw its traffic, what is not compared, and what failed, how often.
+/// What a reader must know of a cell beside its figures: that no proxy saw its traffic, what is left out or not compared, and
+/// what failed, how often.
 pub(crate) fn remark(cell: &CellSummary) -> String {
     let bypasses = cell.bypasses_proxy.then(|| BYPASSES_PROXY.to_owned());
     let errors = cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x"));
     let short = cell.figures.iter().any(|figure| figure.note == CONNECTING_ENDS).then(|| CONNECTING_ENDS.to_owned());
-    bypasses.into_iter().chain(short).chain(errors).collect::<Vec<_>>().join(", ")
+    let left_out = (cell.disturbed_rounds > 0).then(|| {
+        let rounds = counted(cell.disturbed_rounds as u64, "round", "rounds");
+        format!("{rounds} left out: the testbed changed meanwhile")
+    });
+    bypasses.into_iter().chain(short).chain(left_out).chain(errors).collect::<Vec<_>>().join(", ")
+}
+
+/// The remark with how sure the cell is, where it is not as sure as it was to be: that is another for each cell.
+pub(crate) fn full_remark(cell: &CellSummary) -> String {
+    let width = cell.stop.as_ref().map(|stop| stop.remark()).unwrap_or_default();
+    [remark(cell), width].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// The remarks of a workload's cells, a line a text: `bypasses proxy (server, both)`.
 pub(crate) fn remarks(workload: &WorkloadSummary) -> Vec<String> {
     let mut out = grouped(workload, remark);
-    out.extend(words::mark(workload).map(str::to_owned));
+    out.extend(words::marks(workload).map(str::to_owned));
     out
 }
 

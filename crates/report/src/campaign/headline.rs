@@ -1,8 +1,8 @@
 //! What a workload found, in a sentence or a short list.
 
 use super::scale::Scale;
-use super::summary::{CellSummary, Finding, WorkloadSummary};
-use super::verdict::{Outcome, SAME, Verdict};
+use super::summary::{CellSummary, Finding, RatioSummary, WorkloadSummary};
+use super::verdict::{Outcome, Verdict, same, within_floor};
 
 /// Paths that are named; the table has the others.
 const MOST_NAMED: usize = 5;
@@ -10,9 +10,9 @@ const MOST_NAMED: usize = 5;
 /// Reference and findings as one text.
 pub(crate) fn of(workload: &WorkloadSummary, rounds: u32) -> String {
     let mut parts: Vec<String> = Vec::new();
-    for finding in &workload.findings {
-        let said = matches!(finding.outcome, Outcome::Better | Outcome::Worse);
-        let colon = if said { "" } else { ":" };
+    // With one round that is all there is to say of every path, and it is said once.
+    for finding in workload.findings.iter().filter(|finding| rounds > 1 || finding.outcome != Outcome::TooFewRounds) {
+        let colon = if finding.outcome.is_difference() { "" } else { ":" };
         parts.push(format!("{}{colon} {}", finding.paths, finding.text));
     }
     match (parts.is_empty(), rounds) {
@@ -30,7 +30,8 @@ pub(crate) fn reference(workload: &WorkloadSummary, baseline: Option<&str>) -> S
         return "No trial left a figure.".to_owned();
     };
     let name = figure.name;
-    let measured: Vec<&CellSummary> = workload.cells.iter().filter(|cell| cell.figure(name).is_some()).collect();
+    let measured: Vec<&CellSummary> =
+        workload.cells.iter().filter(|cell| !cell.is_twin && cell.figure(name).is_some()).collect();
     let value = |cell: &CellSummary| cell.figure(name).map_or(f64::NAN, |figure| figure.spread.median);
     let spoken = |cell: &CellSummary| Scale::one(name, value(cell));
     let at = |cell: &CellSummary| match cell.point_label.as_str() {
@@ -58,14 +59,15 @@ pub(crate) fn reference(workload: &WorkloadSummary, baseline: Option<&str>) -> S
 /// The verdicts of one path over its points.
 struct Compared<'a> {
     path: &'a str,
-    verdicts: Vec<(&'a CellSummary, f64, &'a Verdict)>,
+    verdicts: Vec<(&'a CellSummary, &'a RatioSummary, &'a Verdict)>,
 }
 
 impl Compared<'_> {
     /// Where the path is furthest from the baseline, among the real differences.
     fn furthest(&self) -> Option<(&CellSummary, f64, &Verdict)> {
-        let real = self.verdicts.iter().filter(|(.., v)| matches!(v.outcome, Outcome::Better | Outcome::Worse));
-        real.max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs())).copied()
+        let real = self.verdicts.iter().filter(|(.., verdict)| verdict.outcome.is_difference());
+        let far = real.map(|(cell, ratio, verdict)| (*cell, ratio.spread.median.ln().abs(), *verdict));
+        far.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// The finding on this path, at its furthest point.
@@ -73,13 +75,21 @@ impl Compared<'_> {
         let text = if self.verdicts.len() == 1 {
             verdict.text.clone()
         } else {
-            let alike = self.verdicts.iter().filter(|(.., other)| other.outcome == verdict.outcome).count();
+            let alike = self.of(verdict.outcome).count();
             let word = verdict.text.split(' ').next().unwrap_or_default();
             format!("{} at {} ({word} at {alike} of {} points)", verdict.text, cell.point_label, self.verdicts.len())
         };
         Finding { paths: self.path.to_owned(), outcome: verdict.outcome, text }
     }
+
+    fn of(&self, outcome: Outcome) -> impl Iterator<Item = (&RatioSummary, &Verdict)> {
+        let verdicts = self.verdicts.iter().filter(move |(.., verdict)| verdict.outcome == outcome);
+        verdicts.map(|(_, ratio, verdict)| (*ratio, *verdict))
+    }
 }
+
+/// What a path can show that has no real difference, what says most first.
+const QUIET: [Outcome; 4] = [Outcome::NoiseFloor, Outcome::MinimumEffect, Outcome::Same, Outcome::TooFewRounds];
 
 /// What the comparisons of the main figure say: real differences, furthest first, then who shows none.
 pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
@@ -88,30 +98,48 @@ pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
     };
     let paths = compared(workload, figure.name);
     let mut differ: Vec<_> = paths.iter().filter_map(|path| Some((path, path.furthest()?))).collect();
-    differ.sort_by(|a, b| b.1.1.ln().abs().total_cmp(&a.1.1.ln().abs()));
+    differ.sort_by(|a, b| b.1.1.total_cmp(&a.1.1));
     let mut out: Vec<Finding> =
         differ.iter().take(MOST_NAMED).map(|(path, furthest)| path.finding(*furthest)).collect();
-    let same = |path: &&Compared<'_>| path.verdicts.iter().all(|(.., verdict)| verdict.outcome == Outcome::Same);
-    let same: Vec<&str> = paths.iter().filter(same).map(|path| path.path).collect();
     if let Some(last) = differ.get(MOST_NAMED) {
         let (paths, outcome) = (format!("{} more", differ.len() - MOST_NAMED), last.1.2.outcome);
         out.push(Finding { paths, outcome, text: "differ by less".to_owned() });
     }
-    for path in &paths {
-        let doubted = path.verdicts.iter().filter(|(.., verdict)| verdict.outcome == Outcome::Generator);
-        // Where a real difference was seen at another point, that is the finding.
-        if let Some((.., verdict)) = doubted.clone().next().filter(|_| path.furthest().is_none()) {
-            let (count, all) = (doubted.count(), path.verdicts.len());
+    // Where a real difference was seen at another point, that is the finding.
+    let mut quiet: Vec<&Compared<'_>> = paths.iter().filter(|path| path.furthest().is_none()).collect();
+    quiet.retain(|path| {
+        let (count, all) = (path.of(Outcome::Generator).count(), path.verdicts.len());
+        if let Some((_, verdict)) = path.of(Outcome::Generator).next() {
             let at = if count == all { String::new() } else { format!(" at {count} of {all} points") };
             let text = format!("{}{at}", verdict.text);
             out.push(Finding { paths: path.path.to_owned(), outcome: Outcome::Generator, text });
         }
-    }
-    if !same.is_empty() {
-        let paths = if same.len() <= MOST_NAMED { same.join(", ") } else { format!("{} paths", same.len()) };
-        out.push(Finding { paths, outcome: Outcome::Same, text: SAME.to_owned() });
-    }
+        count == 0
+    });
+    let strongest = |path: &Compared<'_>| QUIET.into_iter().find(|outcome| path.of(*outcome).next().is_some());
+    out.extend(QUIET.into_iter().filter_map(|outcome| {
+        let own: Vec<_> = quiet.iter().copied().filter(|path| strongest(path) == Some(outcome)).collect();
+        together(outcome, &own)
+    }));
     out
+}
+
+/// One finding on paths that all show this and nothing more; `None` without any.
+fn together(outcome: Outcome, paths: &[&Compared<'_>]) -> Option<Finding> {
+    let verdicts = || paths.iter().flat_map(|path| path.of(outcome));
+    let first = verdicts().next()?;
+    let text = match outcome {
+        // Of several, what holds of each: the largest.
+        Outcome::Same => {
+            let seen = verdicts().map(|(_, verdict)| verdict.could_have_seen);
+            same(seen.reduce(|a, b| Some(a?.max(b?))).flatten())
+        }
+        Outcome::NoiseFloor => within_floor(verdicts().filter_map(|(ratio, _)| ratio.noise_floor).fold(0.0, f64::max)),
+        _ => first.1.text.clone(),
+    };
+    let names: Vec<&str> = paths.iter().map(|path| path.path).collect();
+    let paths = if names.len() <= MOST_NAMED { names.join(", ") } else { format!("{} paths", names.len()) };
+    Some(Finding { paths, outcome, text })
 }
 
 /// The verdicts on a figure by path, in the order of the paths.
@@ -120,8 +148,7 @@ fn compared<'a>(workload: &'a WorkloadSummary, name: &str) -> Vec<Compared<'a>> 
     let mut paths: Vec<Compared<'_>> = Vec::new();
     for cell in &workload.cells {
         let ratio = cell.figure(name).and_then(|figure| figure.ratio.as_ref());
-        let Some((ratio, verdict)) = ratio.and_then(|ratio| Some((ratio.spread.median, ratio.verdict.as_ref()?)))
-        else {
+        let Some((ratio, verdict)) = ratio.and_then(|ratio| Some((ratio, ratio.verdict.as_ref()?))) else {
             continue;
         };
         let place = *places.entry(cell.path_index).or_insert_with(|| {

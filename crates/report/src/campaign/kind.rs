@@ -1,6 +1,7 @@
 //! What a figure is, and how it is read from a record.
 
 use hopbench_model::{Latency, Record};
+use hopbench_stats::Stop;
 
 use super::nodes;
 use super::spread::Spread;
@@ -153,14 +154,18 @@ impl Figure {
         !matches!(self.source, Source::Latency(_, Percentile::Min | Percentile::Max) | Source::Nodes(_))
     }
 
-    /// The figure of a cell from its values in the rounds that have it; `None` where none has.
-    pub(crate) fn over(&self, values: Vec<f64>) -> Option<Spread> {
+    /// The figure of a cell from its values in the rounds that have it; `None` where none has. `stop`: the rounds ended when
+    /// this figure was sure enough, so its interval is that of the last look.
+    pub(crate) fn over(&self, values: Vec<f64>, stop: Option<&Stop>) -> Option<Spread> {
         match self.source {
             Source::Latency(_, Percentile::Min) => Spread::extreme(&values, f64::min),
             Source::Latency(_, Percentile::Max) => Spread::extreme(&values, f64::max),
             // Most machines have none, and a column of zeros says nothing.
             Source::Nodes(Busy::Steal) if values.iter().all(|cores| *cores == 0.0) => None,
-            _ => Spread::of(values),
+            _ => match stop {
+                Some(stop) => Spread::looked(&stop.look(&values)),
+                None => Spread::of(values),
+            },
         }
     }
 }
@@ -175,6 +180,33 @@ impl Kind {
     /// Index of the figure with the CPU time of this end.
     pub(crate) fn cpu(&self, end: End) -> Option<usize> {
         self.figures.iter().position(|figure| matches!(figure.source, Source::Cpu(of, _) if of == end))
+    }
+
+    /// Index of the figure that a stop rule looks at: `throughput` is what is counted a second, `p99` a percentile of the latency
+    /// that matters, anything else a metric. Where the job says how much is done a second (`paced`), that is the same every
+    /// time, and the latency is looked at. `None` where it is none of the figures.
+    pub(crate) fn of_rule(&self, metric: &str, paced: bool) -> Option<usize> {
+        let counted = |figure: &Figure| figure.better == Better::Higher && matches!(figure.source, Source::Metric(_));
+        let throughput = self.figures.iter().position(counted);
+        let is =
+            |figure: &Figure| figure.name == metric || matches!(figure.source, Source::Metric(name) if name == metric);
+        let percentile = match metric {
+            "p50" => Some(Percentile::P50),
+            "p90" => Some(Percentile::P90),
+            "p99" => Some(Percentile::P99),
+            "p999" if self.distribution.is_some() => return None,
+            _ => None,
+        };
+        if let Some(percentile) = percentile.filter(|_| self.distribution.is_some()) {
+            return self.latency(percentile);
+        }
+        match self.figures.iter().position(is) {
+            Some(named) if Some(named) != throughput => Some(named),
+            None if !matches!(metric, "throughput" | "p50" | "p90" | "p99" | "p999") => None,
+            _ if !paced => throughput,
+            // A window holds too few echoes for a 99th percentile.
+            _ => self.latency(Percentile::P99).or_else(|| self.latency(Percentile::P50)).or(throughput),
+        }
     }
 
     /// The unit of work, where CPU time is counted by one.

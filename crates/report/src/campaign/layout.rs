@@ -20,7 +20,8 @@ pub(crate) struct Matrix {
 pub(crate) fn matrices(summary: &Summary) -> Vec<Matrix> {
     let mut out: Vec<Matrix> = Vec::new();
     let mut members: Vec<Vec<usize>> = Vec::new();
-    for (index, path) in summary.paths.iter().enumerate() {
+    // The baseline's twin has its place already.
+    for (index, path) in summary.paths.iter().enumerate().filter(|(_, path)| !path.is_twin) {
         let title = title(path);
         match out.iter().position(|matrix| matrix.title == title) {
             Some(known) => members[known].push(index),

@@ -1,11 +1,14 @@
 //! What the nodes of a trial were busy with.
 
+use std::collections::BTreeMap;
+
 use hopbench_model::{Cost, NodeCost};
 
 use super::cell::Cell;
 use super::kind::Busy;
 use super::spread::Spread;
 use super::summary::NodeSummary;
+use super::verdict::percent;
 
 /// How busy the CPUs of a machine were, in cores.
 #[derive(Debug)]
@@ -15,6 +18,8 @@ pub(crate) struct Node {
     busy: f64,
     softirq: f64,
     steal: f64,
+    /// CPUs that it has.
+    cpus: usize,
 }
 
 impl Node {
@@ -25,6 +30,7 @@ impl Node {
             busy: node.busy_cores,
             softirq: node.softirq_cores,
             steal: node.steal_cores,
+            cpus: node.per_cpu_busy.len(),
         };
         // All of one machine read the same CPUs, a moment apart.
         let most = if cost.one_machine { 1 } else { cost.nodes.len() };
@@ -34,13 +40,13 @@ impl Node {
     /// What the nodes of a cell were busy with over its rounds, one by one; nothing where one machine is all there is.
     pub(crate) fn summary(cell: &Cell) -> Vec<NodeSummary> {
         let mut names: Vec<&str> = Vec::new();
-        for node in cell.rounds.iter().flat_map(|round| &round.nodes) {
+        for node in cell.counted().flat_map(|round| &round.nodes) {
             if !names.contains(&node.name.as_str()) {
                 names.push(&node.name);
             }
         }
         let one = |name: &str| {
-            let nodes = || cell.rounds.iter().flat_map(|round| &round.nodes).filter(|node| node.name == name);
+            let nodes = || cell.counted().flat_map(|round| &round.nodes).filter(|node| node.name == name);
             Some(NodeSummary {
                 name: name.to_owned(),
                 busy_cores: Spread::of(nodes().map(|node| node.busy))?,
@@ -50,6 +56,53 @@ impl Node {
         };
         if names.len() > 1 { names.into_iter().filter_map(one).collect() } else { Vec::new() }
     }
+}
+
+/// A node of whose CPU time more than this share went to others in a round is told.
+const STOLEN: f64 = 0.01;
+/// More nodes than this are counted, not named.
+const MOST_NAMED: usize = 5;
+
+/// CPU time of a node that could have been used and that the hypervisor gave to others, in cores.
+#[derive(Debug, Default, Clone, Copy)]
+struct Share {
+    stolen: f64,
+    cpus: f64,
+}
+
+impl Share {
+    fn add(&mut self, node: &Node) {
+        self.stolen += node.steal;
+        self.cpus += node.cpus as f64;
+    }
+
+    fn of_all(self) -> f64 {
+        if self.cpus > 0.0 { self.stolen / self.cpus } else { 0.0 }
+    }
+}
+
+/// Which nodes lost CPU time to other machines, and how much; `None` where that is next to nothing.
+pub(super) fn stolen<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
+    let mut by_round: BTreeMap<&str, BTreeMap<u32, Share>> = BTreeMap::new();
+    for round in cells.flat_map(|cell| &cell.rounds) {
+        for node in &round.nodes {
+            by_round.entry(&node.name).or_default().entry(round.round).or_default().add(node);
+        }
+    }
+    let one = |(name, rounds): (&&str, &BTreeMap<u32, Share>)| {
+        let (worst, most) = rounds.iter().max_by(|a, b| a.1.of_all().total_cmp(&b.1.of_all()))?;
+        let add = |sum: Share, one: &Share| Share { stolen: sum.stolen + one.stolen, cpus: sum.cpus + one.cpus };
+        let mean = rounds.values().fold(Share::default(), add).of_all();
+        let text = format!("{name} {} % ({} % in round {worst})", percent(mean), percent(most.of_all()));
+        (most.of_all() > STOLEN).then_some(text)
+    };
+    let named: Vec<String> = by_round.iter().filter_map(one).collect();
+    let more = named.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more nodes") } else { String::new() };
+    (!named.is_empty()).then(|| {
+        let named = named[..named.len().min(MOST_NAMED)].join(", ");
+        format!("other machines took CPU time of the nodes: {named}{more}. What was measured then is slower than this place is")
+    })
 }
 
 /// Cores of all nodes together that were busy; `None` where one of them is not known, or there is none.

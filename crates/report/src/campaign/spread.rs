@@ -1,6 +1,6 @@
 //! What a figure was over the rounds.
 
-use hopbench_stats::{Interval, median_interval, summary::median};
+use hopbench_stats::{CONFIDENCE, Interval, Look, difference_interval, rounds_interval, summary::median};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -23,7 +23,18 @@ impl Spread {
     /// Of the values that are numbers; `None` where there are none.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
-        Some(Self::with(median(&values)?, median_interval(&values), values.len()))
+        Some(Self::with(median(&values)?, rounds_interval(&values, CONFIDENCE), values.len()))
+    }
+
+    /// The same of values that may lie around 0, as differences do.
+    pub(crate) fn around_zero(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+        Some(Self::with(median(&values)?, difference_interval(&values, CONFIDENCE), values.len()))
+    }
+
+    /// What a look at the rounds said; `None` without any.
+    pub(crate) fn looked(look: &Look) -> Option<Self> {
+        Some(Self::with(look.median?, look.interval, look.rounds))
     }
 
     /// A median that was taken elsewhere.
@@ -76,9 +87,11 @@ mod tests {
     /// What `hopbench.summary/1` has looked like since before there was a type for it.
     #[test]
     fn in_json_it_is_a_part_of_what_it_is_about() {
-        let (spread, alone) = (Spread::of([1.5, 2.5, 4.5]).unwrap(), Spread::of([2.5]).unwrap());
-        let ratio = |spread| RatioSummary { spread, verdict: None };
-        let estimate = |spread, ratio| Estimate { name: "x_ns", spread, ratio, note: String::new() };
+        let spread = Spread { median: 2.5, low: Some(1.5), high: Some(4.5), rounds: 3 };
+        let alone = Spread::of([2.5]).unwrap();
+        let ratio = |spread| RatioSummary { spread, p: None, q: None, test: None, noise_floor: None, verdict: None };
+        let estimate =
+            |spread, ratio| Estimate { name: "x_ns", spread, ratio, outliers: Vec::new(), note: String::new() };
         let added = |spread| Added { name: "x_ns", label: "x", spread };
         let share = |spread| ProxyShare { name: "gateway".to_owned(), spread };
         let point = |spread| CurvePoint { point: BTreeMap::new(), x: 9.5, spread };

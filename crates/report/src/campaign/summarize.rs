@@ -1,36 +1,42 @@
 //! From what was kept of the records to the summary.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod facts;
 
-use hopbench_model::units::Span;
-use hopbench_model::{Schedule, is_of_exchanges, point_label};
+use std::collections::BTreeMap;
+
+use hopbench_model::point_label;
+use hopbench_stats::{Question, judge};
 use serde_json::Value;
 
 use super::cell::Cell;
-use super::compare::{Side, estimate};
+use super::compare::{Against, Asked, Side, asked, floors};
+use super::distribution::Distribution;
+use super::kind::Better;
 use super::nodes::Node;
+use super::stop::{Rule, StopSummary};
 use super::summary::{
-    CellSummary, DistributionSummary, FigureSummary, PathSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary,
-    WorkloadSummary,
+    CellSummary, DistributionSummary, Estimate, FigureSummary, PathSummary, RatioSummary, Run, SUMMARY_SCHEMA,
+    SkippedSummary, Summary, WorkloadSummary,
 };
-use super::verdict::decided;
-use super::{Campaign, Workload, curve, grid, headline, waterfall};
-use crate::number::counted;
-
-/// More paths than this are counted, not named.
-const MOST_NAMED: usize = 5;
+use super::verdict::Outcome;
+use super::{Campaign, Workload, curve, grid, headline, searches, waterfall};
 
 pub(super) fn summary(campaign: &Campaign) -> Summary {
     let run = &campaign.run;
     let plan = &run.plan;
     let baseline = plan.baseline.as_ref().and_then(|name| campaign.path_names.get(name)).copied();
-    let workloads: Vec<_> = campaign.workloads.iter().map(|w| workload(campaign, w, baseline)).collect();
+    let (workloads, judged) = judged(campaign, baseline);
     let cells = || workloads.iter().flat_map(|workload| &workload.cells);
-    let verdicts = |workload: &WorkloadSummary| {
-        workload.cells.iter().filter(|cell| grid::comparison(workload, cell).is_some_and(decided)).count()
-    };
-    let names = |list: &[WorkloadSummary]| list.iter().map(|workload| workload.name.clone()).collect::<Vec<_>>();
+    let names: Vec<_> = campaign.workloads.iter().map(|workload| workload.name.clone()).collect();
     let path_names: Vec<_> = plan.paths.iter().map(|path| path.name.clone()).collect();
+    let mut comparisons: Vec<&RatioSummary> = Vec::new();
+    for workload in &workloads {
+        comparisons.extend(workload.cells.iter().filter_map(|cell| grid::comparison(workload, cell)));
+    }
+    let is_withheld =
+        |ratio: &&&RatioSummary| ratio.verdict.as_ref().is_some_and(|verdict| verdict.outcome == Outcome::NoiseFloor);
+    let spared = |rule: &Rule| campaign.cells.keys().map(|cell| u64::from(rule.spared(*cell))).sum();
+    let spared = campaign.rule.as_ref().map_or(0, spared);
     Summary {
         schema: SUMMARY_SCHEMA,
         run: Run {
@@ -41,25 +47,76 @@ pub(super) fn summary(campaign: &Campaign) -> Summary {
             ended_at: run.ended_at.clone(),
             testbed: plan.testbed.name(),
             rounds: plan.rounds,
+            stop: campaign.rule.as_ref().map(Rule::text),
             baseline: baseline.map(|path| path_names[path].clone()),
+            twin: campaign.twin.map(|path| path_names[path].clone()),
+            minimum_effect: plan.minimum_effect,
             seed: plan.seed,
-            planned_trials: campaign.cells.len() as u64 * u64::from(plan.rounds),
+            planned_trials: campaign.cells.len() as u64 * u64::from(plan.rounds) - spared,
             used_trials: cells().map(|cell| cell.rounds as u64).sum(),
-            comparisons: workloads.iter().map(verdicts).sum::<usize>() as u64,
-            notes: notes(campaign, cells()),
+            disturbed_trials: cells().map(|cell| cell.disturbed_rounds as u64).sum(),
+            spared_trials: spared,
+            comparisons: comparisons.iter().filter(|ratio| ratio.is_judged()).count() as u64,
+            judged,
+            withheld: comparisons.iter().filter(is_withheld).count() as u64,
+            notes: facts::notes(campaign, &workloads),
         },
         paths: paths(campaign),
         waterfall: waterfall::all(campaign),
         proxy_curves: curve::all(campaign),
+        searches: searches::all(campaign),
         skipped: skipped(campaign),
         failures: campaign.failures.iter().map(|(trial, reason)| trial.summary(reason)).collect(),
-        warnings: campaign.warnings.summary(&names(&workloads), &path_names),
+        warnings: campaign.warnings.summary(&names, &path_names),
         environment: run.environment.clone(),
         testbed: run.testbed.clone(),
         scenario: run.scenario.clone(),
         resolved: resolved(campaign),
         workloads,
     }
+}
+
+/// The workloads with all comparisons judged together, and how many those are.
+fn judged(campaign: &Campaign, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64) {
+    let measured = campaign.workloads.iter().filter(|workload| !workload.points.is_empty());
+    let mut open = Open::default();
+    let mut out: Vec<WorkloadSummary> = Vec::new();
+    for kept in measured {
+        open.workload = out.len();
+        out.push(workload(campaign, kept, baseline, &mut open));
+    }
+    let answers = judge(&open.questions);
+    for (place, answer) in open.places.iter().zip(&answers) {
+        let cell = &mut out[place.workload].cells[place.cell];
+        if let Some(ratio) = cell.figures[place.figure].ratio.as_mut() {
+            ratio.judged(place.better, answer);
+        }
+    }
+    for workload in &mut out {
+        workload.reference = headline::reference(workload, campaign.run.plan.baseline.as_deref());
+        workload.findings = headline::findings(workload);
+        workload.headline = headline::of(workload, campaign.run.plan.rounds);
+    }
+    let judged = answers.iter().filter(|answer| answer.q.is_some()).count();
+    (out, judged as u64)
+}
+
+/// Comparisons that wait for all others.
+#[derive(Default)]
+struct Open {
+    /// Index of the workload that is being summarised.
+    workload: usize,
+    questions: Vec<Question>,
+    /// Where the answer to each goes.
+    places: Vec<Place>,
+}
+
+/// A figure of a summary, by indices.
+struct Place {
+    workload: usize,
+    cell: usize,
+    figure: usize,
+    better: Better,
 }
 
 /// What cannot be measured here; one line a path and reason, as a path that cannot be built lacks all its cells.
@@ -95,6 +152,7 @@ fn paths(campaign: &Campaign) -> Vec<PathSummary> {
         variant: path.variant.as_ref().map(|variant| variant.name.clone()),
         proxies: path.variant.as_ref().map(hopbench_model::Variant::summary),
         way: path.way(),
+        is_twin: campaign.twin == Some(index),
         clients: path.clients,
         backends: path.backends,
         link_bits_per_s: campaign.links[index].bits_per_s,
@@ -105,22 +163,46 @@ fn paths(campaign: &Campaign) -> Vec<PathSummary> {
     campaign.run.plan.paths.iter().enumerate().map(one).collect()
 }
 
-fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>) -> WorkloadSummary {
+/// A workload without what its comparisons say: they are `open` yet.
+fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>, open: &mut Open) -> WorkloadSummary {
     let plan = &campaign.run.plan;
     let mut cells = Vec::new();
     for point in &workload.points {
-        let compared = baseline.and_then(|path| Some((path, campaign.cells.get(&(path, *point))?)));
+        let side = |path: usize| Some(Side { path: &plan.paths[path], cell: campaign.cells.get(&(path, *point))? });
+        let base = baseline.and_then(side);
+        let twin = campaign.twin.and_then(side);
+        let floors = base.zip(twin).map(|(base, twin)| floors(workload.kind, twin.cell, base.cell, plan.seed));
+        let floors = floors.unwrap_or_default();
+        let rule = campaign.rule.as_ref();
+        let looked_at = rule.and_then(|rule| rule.figure(plan, workload.kind, *point));
         for path in 0..plan.paths.len() {
-            if let Some(kept) = campaign.cells.get(&(path, *point)) {
-                let other = compared.filter(|_| baseline != Some(path));
-                cells.push(cell(campaign, workload, (path, *point), kept, other));
+            let Some(here) = side(path) else { continue };
+            let against = base.filter(|_| baseline != Some(path)).map(|base| Against {
+                base,
+                floors: &floors,
+                is_twin: campaign.twin == Some(path),
+                minimum_effect: plan.minimum_effect,
+                seed: plan.seed,
+            });
+            let mut figures = Vec::new();
+            for (index, figure) in workload.kind.figures.iter().enumerate() {
+                let stop = rule.filter(|_| looked_at == Some(index)).map(Rule::stop);
+                let Some(Asked { estimate, question }) = asked(figure, index, here, against, stop) else { continue };
+                if let Some((better, question)) = question {
+                    let place = Place { workload: open.workload, cell: cells.len(), figure: figures.len(), better };
+                    open.places.push(place);
+                    open.questions.push(question);
+                }
+                figures.push(estimate);
             }
+            let stop = rule.and_then(|rule| rule.ended((path, *point), here.cell, looked_at));
+            cells.push(cell(campaign, (path, *point), here.cell, base.map(|base| base.cell), figures, stop));
         }
     }
-    let mut out = WorkloadSummary {
+    WorkloadSummary {
         name: workload.name.clone(),
         kind: plan.points[workload.points[0]].job.workload.clone(),
-        setting: setting(campaign, workload),
+        setting: facts::setting(campaign, workload),
         parameters: plan.points[workload.points[0]].point.keys().cloned().collect(),
         figures: figures(workload, &cells),
         headline: String::new(),
@@ -128,11 +210,7 @@ fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>) -
         findings: Vec::new(),
         distributions: distributions(campaign, workload),
         cells,
-    };
-    out.reference = headline::reference(&out, plan.baseline.as_deref());
-    out.findings = headline::findings(&out);
-    out.headline = headline::of(&out, plan.rounds);
-    out
+    }
 }
 
 /// The columns that at least one cell has.
@@ -150,72 +228,34 @@ fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
 
 fn cell(
     campaign: &Campaign,
-    workload: &Workload,
     (path, at): (usize, usize),
     kept: &Cell,
-    baseline: Option<(usize, &Cell)>,
+    baseline: Option<&Cell>,
+    figures: Vec<Estimate>,
+    stop: Option<StopSummary>,
 ) -> CellSummary {
     let plan = &campaign.run.plan;
     let mut limited_by = kept.limits.clone();
-    let against = baseline.map(|(path, cell)| Side { path: &plan.paths[path], cell });
-    let here = Side { path: &plan.paths[path], cell: kept };
     limited_by.sort_by(|a, b| b.trials.cmp(&a.trials).then_with(|| a.limit.cmp(&b.limit)));
+    let rounds = kept.counted().count();
     CellSummary {
         path: plan.paths[path].name.clone(),
         point: plan.points[at].point.clone(),
         path_index: path,
         point_label: point_label(&plan.points[at].point),
-        rounds: kept.rounds.len(),
-        figures: workload
-            .kind
-            .figures
-            .iter()
-            .enumerate()
-            .filter_map(|(index, figure)| estimate(figure, index, here, against))
-            .collect(),
+        rounds,
+        disturbed_rounds: kept.rounds.len() - rounds,
+        stop,
+        is_twin: campaign.twin == Some(path),
+        figures,
         nodes: Node::summary(kept),
         limited_by,
         warnings: kept.warnings,
-        unpaired_rounds: baseline.map_or(0, |(_, baseline)| kept.apart(baseline)),
+        unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
         errors: kept.errors.clone(),
         bypasses_proxy: kept.bypasses_proxy,
         generator_limited: kept.generator_limited,
     }
-}
-
-/// What the run says of itself, and what its sessions mean for comparisons.
-fn notes<'a>(campaign: &Campaign, cells: impl Iterator<Item = &'a CellSummary>) -> Vec<String> {
-    let mut out = campaign.run.notes.clone();
-    let apart: Vec<usize> = cells.map(|cell| cell.unpaired_rounds).filter(|rounds| *rounds > 0).collect();
-    if !apart.is_empty() {
-        out.push(format!(
-            "the run was resumed: {} in {} cannot be compared, because the baseline was measured in another session",
-            counted(apart.iter().sum::<usize>() as u64, "round", "rounds"),
-            counted(apart.len() as u64, "cell", "cells"),
-        ));
-    }
-    out.extend(unequal(campaign));
-    out.extend(campaign.warnings.machine());
-    out
-}
-
-/// What comparisons with a path of another number of clients compare: each client makes the whole load of a workload.
-fn unequal(campaign: &Campaign) -> Option<String> {
-    let plan = &campaign.run.plan;
-    let baseline = plan.paths.iter().find(|path| Some(&path.name) == plan.baseline.as_ref())?;
-    let other = plan.paths.iter().filter(|path| path.clients != baseline.clients);
-    let named: Vec<_> = other.map(|path| format!("{} ({})", path.name, path.clients)).collect();
-    let more = named.len().saturating_sub(MOST_NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!named.is_empty()).then(|| {
-        format!(
-            "each client makes the whole load of a workload: ratios of {}{more} to {} ({}) compare the loads of \
-             different numbers of clients",
-            named[..named.len().min(MOST_NAMED)].join(", "),
-            baseline.name,
-            counted(u64::from(baseline.clients), "client", "clients"),
-        )
-    })
 }
 
 fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSummary> {
@@ -226,69 +266,14 @@ fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSu
     let mut out = Vec::new();
     for at in &workload.points {
         for (index, path) in plan.paths.iter().enumerate() {
-            let curve = campaign.distributions.curve((index, *at));
-            if !curve.is_empty() {
+            let Some(cell) = campaign.cells.get(&(index, *at)) else { continue };
+            let rounds: Vec<u32> = cell.counted().map(|round| round.round).collect();
+            if let Some(Distribution { curve, pooled }) = campaign.distributions.over((index, *at), &rounds, plan.seed)
+            {
                 let point = point_label(&plan.points[*at].point);
-                out.push(DistributionSummary { path: path.name.clone(), point, latency, curve });
+                out.push(DistributionSummary { path: path.name.clone(), point, latency, curve, pooled });
             }
         }
     }
     out
-}
-
-/// What is said after a load that each of several clients makes, and how many of them there are; nothing of either where
-/// every path has one.
-fn clients(campaign: &Campaign, workload: &Workload) -> (&'static str, Option<String>) {
-    let paths = &campaign.run.plan.paths;
-    let on = |path: &usize| workload.points.iter().any(|point| campaign.cells.contains_key(&(*path, *point)));
-    let counts: BTreeSet<u32> = (0..paths.len()).filter(on).map(|path| paths[path].clients).collect();
-    match (counts.first(), counts.last()) {
-        (Some(least), Some(most)) if *most > 1 => {
-            let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
-            (" per client", Some(format!("x {range} clients")))
-        }
-        _ => ("", None),
-    }
-}
-
-const MILLISECOND: u64 = 1_000_000;
-
-/// What is common to the workload's points, in words.
-fn setting(campaign: &Campaign, workload: &Workload) -> String {
-    let points = &campaign.run.plan.points;
-    let first = &points[workload.points[0]];
-    let job = &first.job;
-    let mut parts = Vec::new();
-    let (each, clients) = clients(campaign, workload);
-    if !first.point.contains_key("rate") {
-        parts.extend(match job.schedule {
-            // Only an exchange waits for an answer before the next starts.
-            Schedule::Closed if !is_of_exchanges(&job.workload) => None,
-            Schedule::Closed => Some("closed loop".to_owned()),
-            Schedule::Rate(rate) => Some(format!("open loop at {}/s{each}", crate::number::plain(rate))),
-            Schedule::Poisson(rate) => Some(format!("Poisson arrivals at {}/s{each}", crate::number::plain(rate))),
-        });
-    }
-    // Of a ping they are the echoes that can be under way: a matter of its inside.
-    if !first.point.contains_key("connections") && job.workload != "ping" {
-        parts.push(format!("{}{each}", counted(u64::from(job.connections), "connection", "connections")));
-    }
-    parts.extend(clients);
-    let params = serde_json::json!({ "params": job.params });
-    let varies = |text: &String| first.point.keys().any(|key| text.starts_with(&key.replace('_', "-")));
-    parts.extend(crate::job::Job(&params).params().into_iter().filter(|text| !varies(text)));
-    if !first.point.contains_key("engine") {
-        parts.push(format!("engine {}", job.engine));
-    }
-    if !first.server.is_agent() {
-        parts.push(format!("server {}", first.server.program));
-    }
-    // A window that ends a moment before the next echo is due is no finer than that.
-    let window = if job.timing.window_ns > MILLISECOND {
-        job.timing.window_ns.next_multiple_of(MILLISECOND)
-    } else {
-        job.timing.window_ns
-    };
-    parts.push(format!("window {} after {} warm-up", Span(window), Span(job.timing.warmup_ns)));
-    parts.join(", ")
 }

@@ -8,7 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::curve::CurveSummary;
+use super::searches::SearchSummary;
 use super::spread::Spread;
+use super::stop::StopSummary;
 use super::verdict::{Outcome, Verdict};
 use super::waterfall::WaterfallSummary;
 
@@ -29,6 +31,9 @@ pub struct Summary {
     pub paths: Vec<PathSummary>,
     /// The workloads, in the scenario's order.
     pub workloads: Vec<WorkloadSummary>,
+    /// What searches came to: points in the scenario's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<SearchSummary>,
     /// What each proxy of a family of paths adds, by workload and point.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waterfall: Vec<WaterfallSummary>,
@@ -68,20 +73,41 @@ pub struct Run {
     pub ended_at: Option<String>,
     /// The testbed's name.
     pub testbed: &'static str,
-    /// Rounds that were planned.
+    /// Rounds that were planned; with a stop rule the most that a cell can have.
     pub rounds: u32,
+    /// When the rounds of a cell end before that, in words; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<String>,
     /// The path that the others are compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
+    /// The path that is the baseline once more: what it differs by is noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
+    /// Differences below this share are of no interest; 0: all are.
+    #[serde(skip_serializing_if = "is_no_share")]
+    pub minimum_effect: f64,
     /// Seed of the order and of the trials.
     pub seed: u64,
-    /// Trials that were planned, without those of cells that are skipped.
+    /// Trials that were planned, without those of cells that are skipped and those that a stop rule spared.
     pub planned_trials: u64,
     /// Trials whose figures are used.
     pub used_trials: u64,
-    /// Cells whose main figure has a verdict against the baseline; each is wrong by chance once in twenty. Verdicts on
-    /// further figures, which stand in `figures`, are not counted: no page shows them.
+    /// Trials that were measured and left out of the figures, because the testbed changed in their time and other rounds of
+    /// the cell are there.
+    #[serde(skip_serializing_if = "is_none_of_them")]
+    pub disturbed_trials: u64,
+    /// Trials that a stop rule spared.
+    #[serde(skip_serializing_if = "is_none_of_them")]
+    pub spared_trials: u64,
+    /// Cells whose main figure has a verdict against the baseline. Verdicts on further figures, which stand in `figures`, are
+    /// not counted: no page shows them.
     pub comparisons: u64,
+    /// Comparisons that were judged together, those of further figures among them.
+    pub judged: u64,
+    /// Verdicts on main figures that are withheld because the difference is within the noise floor.
+    #[serde(skip_serializing_if = "is_none_of_them")]
+    pub withheld: u64,
     /// What a reader must know of the run as a whole: a baseline that is not there, sessions that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -108,6 +134,9 @@ pub struct PathSummary {
     pub proxies: Option<String>,
     /// From end to end in words: `direct, mesh both`.
     pub way: String,
+    /// Whether it is the baseline once more (A/A): its ratio is the noise floor, and no verdict is about it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_twin: bool,
     /// Clients.
     pub clients: u32,
     /// Servers.
@@ -203,6 +232,15 @@ pub struct CellSummary {
     pub point_label: String,
     /// Rounds whose figures are used.
     pub rounds: usize,
+    /// Rounds that are left out because the testbed changed in their time; where it did in all of them, all are used.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub disturbed_rounds: usize,
+    /// How its rounds ended under the stop rule; absent where there is none, and while they have not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopSummary>,
+    /// Whether it is of the baseline's twin (A/A).
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_twin: bool,
     /// The figures that it has.
     pub figures: Vec<Estimate>,
     /// What its nodes were busy with, whoever it was for, where they are several machines; the figures `node_cores` ... have
@@ -260,6 +298,9 @@ pub struct Estimate {
     /// What it was over the rounds that have it.
     #[serde(flatten)]
     pub spread: Spread,
+    /// Rounds that are far from the others; they are in the median all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outliers: Vec<u32>,
     /// The comparison with the baseline's cell of the same point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<RatioSummary>,
@@ -274,7 +315,19 @@ pub struct RatioSummary {
     /// The ratios of the rounds in which both were measured.
     #[serde(flatten)]
     pub spread: Spread,
-    /// What that says; absent with one round, of figures whose difference has no word, and where the note says why.
+    /// The p-value of a difference; absent where none was asked for, and with one round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// The same corrected for all comparisons of the run (Benjamini-Hochberg); absent with fewer than 3 rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q: Option<f64>,
+    /// Which test it is of: `permutation` or `student`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<&'static str>,
+    /// By how much the baseline and its twin differ in this figure at this point, as a share; absent without a twin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
+    /// What that says; absent of the twin, of figures whose difference has no word, and where the note says why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
@@ -291,6 +344,24 @@ pub struct DistributionSummary {
     /// Pairs of nines (0: the smallest, 1: 90 %, 2: 99 %) and the latency at that percentile, ns. The last is the largest of
     /// all n samples; it stands in the middle of what the last one takes up, at log10(2 n) nines.
     pub curve: Vec<(f64, u64)>,
+    /// Percentiles of all rounds together; empty with one round. A cell's own figure is the median of its rounds'.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pooled: Vec<PooledSummary>,
+}
+
+/// A percentile of the samples of all rounds of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PooledSummary {
+    /// Which: `p50`, `p90`, `p99`, `p999`.
+    pub percentile: &'static str,
+    /// Its value, ns.
+    pub value_ns: u64,
+    /// Lower end of its interval, 95 %, ns.
+    pub low_ns: f64,
+    /// Upper end.
+    pub high_ns: f64,
+    /// Rounds behind it.
+    pub rounds: usize,
 }
 
 /// A trial that is in no figure.
@@ -338,6 +409,14 @@ pub struct WarningSummary {
 
 fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+fn is_none_of_them(count: &u64) -> bool {
+    *count == 0
+}
+
+fn is_no_share(share: &f64) -> bool {
+    *share == 0.0
 }
 
 fn is_false(truth: &bool) -> bool {

@@ -1,13 +1,10 @@
 //! What a comparison with the baseline says in words.
 
-use hopbench_stats::Ratio;
+use hopbench_stats::{Comparison, Test};
 use serde::Serialize;
 
 use super::kind::Better;
 use super::summary::RatioSummary;
-
-/// What is said when the interval of the ratio holds 1.
-pub(crate) const SAME: &str = "no difference that this run could see";
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -17,8 +14,14 @@ pub enum Outcome {
     Better,
     /// Worse than the baseline.
     Worse,
-    /// The interval holds 1.
+    /// No difference was seen.
     Same,
+    /// A difference, but no larger than what the baseline measured twice differed by: withheld.
+    NoiseFloor,
+    /// A difference, but a smaller one than what is of interest.
+    MinimumEffect,
+    /// Nothing can be said with so few rounds.
+    TooFewRounds,
     /// The generator was the limit: the figure is not the path's, so nothing is said.
     Generator,
 }
@@ -30,45 +33,103 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// In words: `slower by 18 % [15, 21]`.
     pub text: String,
+    /// Where no difference was seen: the smallest that would have been called with a probability of 80 %, as a share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub could_have_seen: Option<f64>,
 }
 
-/// Whether a comparison says anything that can be wrong by chance.
-pub(crate) fn decided(ratio: &RatioSummary) -> bool {
-    ratio.verdict.as_ref().is_some_and(|verdict| verdict.outcome != Outcome::Generator)
+impl Outcome {
+    /// Whether a difference is named.
+    pub(crate) fn is_difference(self) -> bool {
+        matches!(self, Self::Better | Self::Worse)
+    }
+
+    /// Whether the comparison was judged: it says something that can be wrong by chance.
+    pub(crate) fn is_judged(self) -> bool {
+        !matches!(self, Self::Generator | Self::TooFewRounds)
+    }
 }
 
-/// The verdict on a ratio; `None` without an interval: one round shows no verdict. `resolution` is the share by which a
-/// ratio can differ from 1 only because its figures are rounded.
-pub(crate) fn verdict(better: Better, ratio: &Ratio, resolution: f64, generator_limited: bool) -> Option<Verdict> {
-    let interval = ratio.interval?;
-    let (up, down, more_is_good) = match better {
-        Better::Higher => ("faster", "slower", true),
-        Better::Lower => ("slower", "faster", false),
-        Better::Cheaper => ("dearer", "cheaper", false),
-        Better::Neither => return None,
-    };
-    if generator_limited {
-        let text = "no verdict: the load generator was the limit".to_owned();
-        return Some(Verdict { outcome: Outcome::Generator, text });
+impl Verdict {
+    /// The generator was the limit here or there.
+    pub(crate) fn generator() -> Self {
+        Self::plain(Outcome::Generator, "no verdict: the load generator was the limit".to_owned())
     }
-    if interval.low * (1.0 - resolution) <= 1.0 && interval.high * (1.0 + resolution) >= 1.0 {
-        return Some(Verdict { outcome: Outcome::Same, text: SAME.to_owned() });
+
+    fn plain(outcome: Outcome, text: String) -> Self {
+        Self { outcome, text, could_have_seen: None }
     }
-    let grew = ratio.median > 1.0;
-    let ends = if grew { [interval.low, interval.high] } else { [interval.high, interval.low] };
-    let share = |ratio: f64| percent((ratio - 1.0).abs());
-    let text = format!(
-        "{} by {} % [{}, {}]",
-        if grew { up } else { down },
-        share(ratio.median),
-        share(ends[0]),
-        share(ends[1])
-    );
-    Some(Verdict { outcome: if grew == more_is_good { Outcome::Better } else { Outcome::Worse }, text })
+
+    /// What a comparison says of a figure of which this is better.
+    fn of(better: Better, comparison: &Comparison) -> Option<Self> {
+        use hopbench_stats::Verdict::{BelowFloor, BelowMinimum, Higher, Lower, NoDifference, TooFewRounds};
+        Some(match comparison.verdict {
+            Higher => Self::difference(better, comparison, true)?,
+            Lower => Self::difference(better, comparison, false)?,
+            NoDifference { could_have_seen } => {
+                Self { could_have_seen, ..Self::plain(Outcome::Same, same(could_have_seen)) }
+            }
+            BelowFloor { floor } => Self::plain(Outcome::NoiseFloor, within_floor(floor)),
+            BelowMinimum => Self::plain(Outcome::MinimumEffect, "below the minimum effect".to_owned()),
+            TooFewRounds { needed } => Self::plain(Outcome::TooFewRounds, format!("too few rounds ({needed} needed)")),
+        })
+    }
+
+    fn difference(better: Better, comparison: &Comparison, grew: bool) -> Option<Self> {
+        let interval = comparison.interval?;
+        let (up, down, more_is_good) = match better {
+            Better::Higher => ("faster", "slower", true),
+            Better::Lower => ("slower", "faster", false),
+            Better::Cheaper => ("dearer", "cheaper", false),
+            Better::Neither => return None,
+        };
+        // The smaller difference comes first.
+        let ends = if grew { [interval.low, interval.high] } else { [interval.high, interval.low] };
+        let share = |ratio: f64| percent((ratio - 1.0).abs());
+        let text = format!(
+            "{} by {} % [{}, {}]",
+            if grew { up } else { down },
+            share(comparison.ratio),
+            share(ends[0]),
+            share(ends[1])
+        );
+        Some(Self::plain(if grew == more_is_good { Outcome::Better } else { Outcome::Worse }, text))
+    }
+}
+
+impl RatioSummary {
+    /// Takes the outcome of the comparison, of a figure of which this is better.
+    pub(crate) fn judged(&mut self, better: Better, comparison: &Comparison) {
+        self.p = comparison.p;
+        self.q = comparison.q;
+        self.test = comparison.p.map(|_| match comparison.test {
+            Test::Permutation => "permutation",
+            Test::Student => "student",
+        });
+        self.verdict = Verdict::of(better, comparison);
+    }
+
+    /// Whether it was judged.
+    pub(crate) fn is_judged(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.outcome.is_judged())
+    }
+}
+
+/// What is said where no difference was seen.
+pub(crate) fn same(could_have_seen: Option<f64>) -> String {
+    match could_have_seen {
+        Some(share) => format!("no difference seen (could have seen {} %)", percent(share)),
+        None => "no difference seen".to_owned(),
+    }
+}
+
+/// What is said of a difference that the same thing measured twice showed, too.
+pub(crate) fn within_floor(floor: f64) -> String {
+    format!("within the noise floor ({} %)", percent(floor))
 }
 
 /// A share in percent with as many digits as it deserves.
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         p if p < 0.995 => format!("{p:.2}"),
@@ -79,18 +140,20 @@ fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_stats::Interval;
+    use hopbench_stats::{Interval, Verdict as Found};
 
     use super::*;
 
-    fn ratio(median: f64, low: f64, high: f64) -> Ratio {
-        Ratio { median, interval: Some(Interval { low, high }), rounds: 6 }
+    fn comparison(ratio: f64, low: f64, high: f64, verdict: Found) -> Comparison {
+        let interval = Some(Interval { low, high });
+        Comparison { ratio, interval, rounds: 6, p: Some(0.001), q: Some(0.01), test: Test::Student, verdict }
     }
 
     #[test]
     fn the_words_follow_the_direction() {
-        let text = |better, median, low, high| {
-            let verdict = verdict(better, &ratio(median, low, high), 0.0, false).unwrap();
+        let text = |better, ratio: f64, low, high| {
+            let found = if ratio > 1.0 { Found::Higher } else { Found::Lower };
+            let verdict = Verdict::of(better, &comparison(ratio, low, high, found)).unwrap();
             (verdict.outcome, verdict.text)
         };
         assert_eq!(
@@ -102,22 +165,25 @@ mod tests {
         assert_eq!(text(Better::Lower, 1.5, 1.4, 1.6), (Outcome::Worse, "slower by 50 % [40, 60]".to_owned()));
         assert_eq!(text(Better::Lower, 0.5, 0.4, 0.6), (Outcome::Better, "faster by 50 % [40, 60]".to_owned()));
         assert_eq!(text(Better::Cheaper, 2.0, 1.9, 2.1), (Outcome::Worse, "dearer by 100 % [90, 110]".to_owned()));
-        assert_eq!(text(Better::Higher, 0.9, 0.8, 1.0), (Outcome::Same, SAME.to_owned()));
+        assert_eq!(Verdict::of(Better::Neither, &comparison(2.0, 1.9, 2.1, Found::Higher)), None);
     }
 
     #[test]
-    fn a_difference_within_the_rounding_is_none() {
-        let outcome = |low, high| verdict(Better::Lower, &ratio(low, low, high), 0.002, false).unwrap().outcome;
-        assert_eq!(outcome(0.9985, 0.999), Outcome::Same);
-        assert_eq!(outcome(1.001, 1.0015), Outcome::Same);
-        assert_eq!(outcome(0.99, 0.995), Outcome::Better);
-    }
-
-    #[test]
-    fn one_round_and_a_slow_generator_have_no_verdict() {
-        assert_eq!(verdict(Better::Higher, &Ratio { interval: None, ..ratio(0.1, 0.0, 0.0) }, 0.0, false), None);
-        assert_eq!(verdict(Better::Neither, &ratio(0.1, 0.1, 0.1), 0.0, false), None);
-        let limited = verdict(Better::Higher, &ratio(0.1, 0.1, 0.1), 0.0, true).unwrap();
-        assert_eq!(limited.outcome, Outcome::Generator);
+    fn what_is_no_difference_has_words_of_its_own() {
+        for (found, outcome, text) in [
+            (
+                Found::NoDifference { could_have_seen: Some(0.03) },
+                Outcome::Same,
+                "no difference seen (could have seen 3.0 %)",
+            ),
+            (Found::NoDifference { could_have_seen: None }, Outcome::Same, "no difference seen"),
+            (Found::BelowFloor { floor: 0.02 }, Outcome::NoiseFloor, "within the noise floor (2.0 %)"),
+            (Found::BelowMinimum, Outcome::MinimumEffect, "below the minimum effect"),
+            (Found::TooFewRounds { needed: 3 }, Outcome::TooFewRounds, "too few rounds (3 needed)"),
+        ] {
+            let verdict = Verdict::of(Better::Higher, &comparison(0.9, 0.8, 1.0, found)).unwrap();
+            assert_eq!((verdict.outcome, verdict.text.as_str()), (outcome, text));
+            assert!(!verdict.outcome.is_difference());
+        }
     }
 }

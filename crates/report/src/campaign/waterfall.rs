@@ -15,7 +15,6 @@ pub(super) mod texts;
 use std::collections::BTreeMap;
 
 use hopbench_model::point_label;
-use hopbench_stats::paired_difference;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -96,7 +95,7 @@ pub struct ProxyShare {
 
 /// The waterfalls of a run: workloads, families and points in the scenario's order.
 pub(super) fn all(campaign: &Campaign) -> Vec<WaterfallSummary> {
-    let families = families(&campaign.run.plan.paths);
+    let families = families(&campaign.run.plan.paths, campaign.twin);
     let mut out = Vec::new();
     for workload in &campaign.workloads {
         for family in &families {
@@ -190,7 +189,7 @@ fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>
 /// The figures of the first path.
 fn own(path: &Measured<'_>, quantities: &[Quantity]) -> Step {
     let figure = |quantity: &Quantity| {
-        let values = path.cell.rounds.iter().map(|round| quantity.of(round, path.member));
+        let values = path.cell.counted().map(|round| quantity.of(round, path.member));
         Some(Added { name: quantity.name, label: quantity.label, spread: Spread::of(values)? })
     };
     Step {
@@ -209,8 +208,8 @@ fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: 
     let figure = |quantity: &Quantity| {
         let here = |round: &Round| quantity.of(round, path.member);
         let there = |round: &Round| quantity.of(round, against.member);
-        let difference = paired_difference(&path.cell.pairs_of(against.cell, here, there).values)?;
-        let spread = Spread::with(difference.median, difference.interval, difference.rounds);
+        let pairs = path.cell.pairs_of(against.cell, here, there).values;
+        let spread = Spread::around_zero(pairs.iter().map(|(here, there)| here - there))?;
         Some(Added { name: quantity.name, label: quantity.label, spread })
     };
     Step {
@@ -252,7 +251,7 @@ fn note(paths: &[&Measured<'_>], short: bool) -> String {
 /// What the proxies that the path names spend for a unit of work.
 fn proxies(cell: &Cell) -> Vec<ProxyShare> {
     let mut names: Vec<&str> = Vec::new();
-    for proxy in cell.rounds.iter().flat_map(|round| &round.proxies).filter(|proxy| proxy.named) {
+    for proxy in cell.counted().flat_map(|round| &round.proxies).filter(|proxy| proxy.named) {
         if !names.contains(&proxy.name.as_str()) {
             names.push(&proxy.name);
         }
@@ -262,7 +261,7 @@ fn proxies(cell: &Cell) -> Vec<ProxyShare> {
             let proxy = round.proxies.iter().find(|proxy| proxy.named && proxy.name == name)?;
             Some(proxy.cores * 1e9 / round.work_per_s).filter(|ns| ns.is_finite())
         };
-        Some(ProxyShare { name: name.to_owned(), spread: Spread::of(cell.rounds.iter().filter_map(each))? })
+        Some(ProxyShare { name: name.to_owned(), spread: Spread::of(cell.counted().filter_map(each))? })
     };
     names.into_iter().filter_map(share).collect()
 }

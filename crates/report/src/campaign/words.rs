@@ -2,7 +2,9 @@
 
 use hopbench_model::RunStatus;
 
-use super::summary::{CellSummary, Summary, WorkloadSummary};
+use super::summary::{CellSummary, Run, Summary, WorkloadSummary};
+use super::verdict::percent;
+use crate::number::counted;
 
 /// What limited a trial, in words.
 pub(crate) fn limit(name: &str) -> String {
@@ -40,10 +42,13 @@ pub(crate) fn marked_limits(cell: &CellSummary) -> String {
     format!("{}{}", if cell.generator_limited { "! " } else { "" }, limits(cell))
 }
 
-/// What the mark of [`marked_limits`] says; `None` where no cell has it.
-pub(crate) fn mark(workload: &WorkloadSummary) -> Option<&'static str> {
-    let marked = workload.cells.iter().any(|cell| cell.generator_limited);
-    marked.then_some("! The load generator was late in a trial: no verdict is about this cell.")
+/// What the marks of a workload's cells say: that of [`marked_limits`], and that of a round far from the others.
+pub(crate) fn marks(workload: &WorkloadSummary) -> impl Iterator<Item = &'static str> {
+    let late = workload.cells.iter().any(|cell| cell.generator_limited);
+    let far = workload.cells.iter().flat_map(|cell| &cell.figures).any(|figure| !figure.outliers.is_empty());
+    let late = late.then_some("! The load generator was late in a trial: no verdict is about this cell.");
+    let far = far.then_some("* A round is far from the others of the cell; it is in the figure.");
+    late.into_iter().chain(far)
 }
 
 /// A warning's kind in words: `not steady`.
@@ -62,12 +67,60 @@ pub(crate) fn status(status: RunStatus) -> &'static str {
 
 /// What many comparisons mean for one of them; `None` without any.
 pub(crate) fn chance(summary: &Summary) -> Option<String> {
-    let shown = summary.run.comparisons;
-    // With 95 % of confidence, one comparison in 20 of equal things shows a difference.
-    let expected = shown as f64 / 20.0;
-    let comparisons = crate::number::counted(shown, "comparison", "comparisons");
-    let one = if shown == 1 { "it" } else { "them" };
-    (shown > 0).then(|| format!("{comparisons}; chance alone would decide {expected:.1} of {one}."))
+    let Run { comparisons, judged, minimum_effect, .. } = summary.run;
+    let shown = counted(comparisons, "comparison", "comparisons");
+    let further = match judged.saturating_sub(comparisons) {
+        0 => String::new(),
+        n => format!(", judged together with {n} of further figures"),
+    };
+    let least = match minimum_effect {
+        share if share > 0.0 => format!(" Differences below {} % are of no interest here.", percent(share)),
+        _ => String::new(),
+    };
+    (comparisons > 0)
+        .then(|| format!("{shown}{further}: of the differences named at most 5 % are false, on average.{least}"))
+}
+
+/// How many rounds there were: `3 rounds`, `rounds until p99 is within +-2 %: 3 to 20`.
+pub(crate) fn rounds(run: &Run) -> String {
+    match &run.stop {
+        Some(rule) => format!("rounds {rule}"),
+        None => counted(u64::from(run.rounds), "round", "rounds"),
+    }
+}
+
+/// How many trials there are: `12 of 12 trials used`, `12 of 12 trials used, 96 of searches`, `96 trials of searches`.
+pub(crate) fn trials(summary: &Summary) -> String {
+    let run = &summary.run;
+    let used = format!("{} of {} trials used", run.used_trials, run.planned_trials);
+    let searched: usize = summary.searches.iter().map(super::SearchSummary::trials).sum();
+    match searched {
+        0 => used,
+        n if run.planned_trials == 0 => format!("{} of searches", counted(n as u64, "trial", "trials")),
+        n => format!("{used}, {n} of searches"),
+    }
+}
+
+/// How figures and intervals are to be read.
+pub(crate) fn how_to_read(run: &Run) -> String {
+    if run.rounds < 2 {
+        return "One round: no intervals, no verdicts.".to_owned();
+    }
+    let looks = if run.stop.is_some() { ", all looks of the stop rule accounted for" } else { "" };
+    format!("Figures are medians over rounds with 95 % intervals{looks}; ratios are paired, round by round.")
+}
+
+/// Why trials are in no figure, as far as they did not fail; empty where all others are there.
+pub(crate) fn missing(run: &Run, failed: usize) -> String {
+    let missing = run.planned_trials.saturating_sub(run.used_trials);
+    let rest = missing.saturating_sub(run.disturbed_trials).saturating_sub(failed as u64);
+    let disturbed = (run.disturbed_trials > 0)
+        .then(|| format!("In the time of {} the testbed changed.", counted(run.disturbed_trials, "trial", "trials")));
+    let unmeasured = (rest > 0).then(|| match rest == missing {
+        true => "They were not measured.".to_owned(),
+        false => format!("{} not measured.", counted(rest, "trial was", "trials were")),
+    });
+    disturbed.into_iter().chain(unmeasured).collect::<Vec<_>>().join(" ")
 }
 
 /// Whose CPUs worked on what the nodes received, for the head of a page; `None` where the testbed does not say.

@@ -6,6 +6,7 @@
     reason = "fixtures and helpers of tests fail by panicking, say what they skip, and time themselves"
 )]
 
+mod capacity;
 mod comparisons;
 mod curves;
 mod export;
@@ -14,9 +15,13 @@ pub(crate) mod fixture;
 mod golden;
 mod maps;
 pub(crate) mod mesh;
+mod noise;
 mod page;
 mod proxies;
+mod searched;
+mod searches;
 mod size;
+pub(crate) mod sure;
 
 use hopbench_report::campaign::{Campaign, Summary};
 

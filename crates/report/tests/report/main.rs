@@ -1,6 +1,7 @@
 //! What the formats make of whole records.
 
 mod campaign;
+mod comparison;
 mod golden;
 mod properties;
 mod records;

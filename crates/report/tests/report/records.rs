@@ -77,6 +77,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
         environment: Environment::default(),
         incomplete: None,
         error: None,
+        search: None,
     }
 }
 

@@ -100,6 +100,22 @@ fn all_clients_together_have_the_rate_that_each_was_asked_for() {
 }
 
 #[test]
+fn ends_that_begin_far_apart_are_warned_of() {
+    let late = |start_late_ns| EndReport { start_late_ns, ..agent(0.1) };
+    let warned = |client_ns, server_ns| {
+        let outcome = outcome(late(client_ns), vec![late(client_ns)], vec![late(server_ns)]);
+        let record = recorded(&job("rr", json!({"size": "1B"})), (&[], &[]), &outcome);
+        let warning = record.warnings.into_iter().find(|warning| warning.kind == WarningKind::StartSkew);
+        (record.settings["start_skew_ns"].clone(), warning.map(|warning| warning.detail))
+    };
+    // All as late as the other is no skew.
+    assert_eq!(warned(90_000_000, 90_000_000), ("0".to_owned(), None));
+    assert_eq!(warned(5_000_000, 25_000_000), ("20000000".to_owned(), None));
+    let detail = "the ends began 31 ms apart: not all of them took part in the whole window".to_owned();
+    assert_eq!(warned(36_000_000, 5_000_000), ("31000000".to_owned(), Some(detail)));
+}
+
+#[test]
 fn a_worker_of_a_program_is_one_thread_whatever_the_client_has() {
     let program = |workers: [f64; 2]| {
         let (sum, processes) = (workers.iter().sum(), ["process2_cpu_s_total", "process4_cpu_s_total"]);

@@ -41,6 +41,7 @@ pub fn new_run(plan: Plan, scenario: String, ours: &Hello) -> Result<RunFile, Fa
         failures: Vec::new(),
         skipped: Vec::new(),
         notes: Vec::new(),
+        stopped: Vec::new(),
     })
 }
 

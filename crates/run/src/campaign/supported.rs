@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Cell, Fault, Plan, Skipped, point_label};
+use hopbench_model::{Cell, Fault, Plan, RunFile, Skipped, point_label};
 use hopbench_testbed::{Need, Testbed};
 
 use crate::results::TrialId;
@@ -51,8 +51,9 @@ pub fn measurable(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(), Fault> {
 }
 
 /// Takes the cells out of `skipped` that an earlier session measured, in part or whole: their records count. What of them
-/// is missing, with the reason: trials that have failed now.
-pub(super) fn lost(skipped: &mut Vec<Skipped>, rounds: u32, done: &BTreeSet<TrialId>) -> Vec<(TrialId, String)> {
+/// is missing, with the reason: trials that have failed now. A cell whose rounds had ended before is not missing those that
+/// were not to come.
+pub(super) fn lost(skipped: &mut Vec<Skipped>, run: &RunFile, done: &BTreeSet<TrialId>) -> Vec<(TrialId, String)> {
     let measured: BTreeSet<_> = done.iter().map(|trial| (&trial.path, &trial.workload, &trial.point)).collect();
     let mut out = Vec::new();
     skipped.retain(|cell| {
@@ -60,6 +61,8 @@ pub(super) fn lost(skipped: &mut Vec<Skipped>, rounds: u32, done: &BTreeSet<Tria
         if !measured.contains(&(path, workload, point)) {
             return true;
         }
+        let ended = run.stopped.iter().find(|s| (&s.path, &s.workload, &s.point) == (path, workload, point));
+        let rounds = ended.map_or(run.plan.rounds, |ended| ended.rounds);
         let trials = (1..=rounds).map(|round| {
             let (path, workload, point) = (path.clone(), workload.clone(), point.clone());
             TrialId { path, workload, point, round }

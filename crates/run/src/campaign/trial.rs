@@ -1,12 +1,13 @@
 //! One trial of a campaign: a cell in a round, on a testbed.
 
 mod around;
+mod cpu_share;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use hopbench_load::workload::Workload;
-use hopbench_model::{CpuSet, EndReport, Fault, Job, Path, Point, Proof, Record, Tick};
+use hopbench_model::{CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick};
 use hopbench_testbed::{AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth};
 use hopbench_wire::{Hello, Role};
 
@@ -19,6 +20,8 @@ use crate::link::Link;
 use crate::link_rate::LinkRate;
 use crate::metered::under_load;
 use around::Costs;
+pub(super) use cpu_share::CPU_SHARE;
+use cpu_share::Known;
 use hopbench_control::resolve::Target;
 
 /// What is measured.
@@ -43,6 +46,8 @@ pub(super) struct Measured {
     pub(super) result: Result<Done, Fault>,
     /// What of the testbed changed in its time, in sentences.
     pub(super) changes: Vec<String>,
+    /// Whether its clients were not let in, and nothing was measured.
+    pub(super) barred: bool,
 }
 
 /// What there is when the traffic is over.
@@ -72,11 +77,13 @@ impl Trial<'_> {
         watcher: &mut dyn Watcher,
     ) -> Measured {
         let mut changes = Ok(Vec::new());
-        let mut result = self.measured(testbed, links, meters, watcher, &mut changes);
+        let mut barred = false;
+        let mut result = self.measured(testbed, links, meters, watcher, &mut changes, &mut barred);
         if let (Ok(done), Err(why)) = (&mut result, &changes) {
             done.record.settings.insert("changes".to_owned(), format!("unavailable: {why}"));
         }
-        Measured { result, changes: changes.unwrap_or_default() }
+        barred &= !result.as_ref().is_ok_and(|done| done.record.window_s > 0.0);
+        Measured { result, changes: changes.unwrap_or_default(), barred }
     }
 
     fn measured(
@@ -86,6 +93,7 @@ impl Trial<'_> {
         meters: &mut Meters,
         watcher: &mut dyn Watcher,
         changes: &mut Result<Vec<String>, String>,
+        barred: &mut bool,
     ) -> Result<Done, Fault> {
         let name = &self.point.job.workload;
         let workload =
@@ -113,6 +121,8 @@ impl Trial<'_> {
         let gauges = asking.gauges.unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
         // What follows can take a while, in which somebody must keep the sessions alive.
         links.put_back(ends, &route.clients, &route.servers);
+        let fault = conducted.as_ref().map_or_else(Some, |outcome| outcome.fault.as_ref());
+        *barred = fault.is_some_and(|fault| fault.kind == FaultKind::Environment);
         let conducted = conducted.map(|outcome| (outcome, testbed.counters(&route)));
         *changes = known.and_then(|_| testbed.changes(&route)).map_err(|fault| fault.text);
         let (outcome, after) = conducted?;
@@ -121,7 +131,9 @@ impl Trial<'_> {
         let quiet = (quiet_since, links.quiet_since());
         let read = metered_before.as_deref().unwrap_or_default();
         let metered_after = Meters::after(testbed, &route, &unseen, read, quiet, &|| watcher.interrupted());
-        let costs = Costs::of(&metered_before, &metered_after, &outcome, job.timing.warmup_ns, quiet_since, sandboxed);
+        let mut costs =
+            Costs::of(&metered_before, &metered_after, &outcome, job.timing.warmup_ns, quiet_since, sandboxed);
+        costs.silent(&testbed.silent_meters());
         let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &counters);
         Ok(self.finish(Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges }, testbed))
     }
@@ -181,7 +193,11 @@ impl Trial<'_> {
         let (mut record, _) = record(&setting, outcome);
         record.session = self.session;
         let watched = self.point.server.is_agent() || !route.programs.is_empty();
+        let (load, ends) = (costs.load, [&*outcome.clients, &*outcome.servers]);
         costs.enter(&mut record, route, outcome, watched);
+        if let Some(SearchGoal::Cpu { of, .. }) = self.point.search.as_ref().map(|search| &search.goal) {
+            cpu_share::enter(&mut record, of, &Known { job, route, hellos, reports: ends, load: &load });
+        }
         record.settings.insert("hops".to_owned(), route.hops.join(", "));
         if let (Err(why), false) = (&gauges, route.proxies.is_empty()) {
             record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));

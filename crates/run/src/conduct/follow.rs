@@ -122,13 +122,13 @@ impl<'e> Conductor<'e> {
         Ok(limited)
     }
 
-    /// Orders every end to start; the window starts at `window_start` on this process' clock. An end that is gone is
-    /// noticed when it is listened to.
+    /// Orders every end to start; the window starts at `window_start` on this process' clock. No end is waited for: one
+    /// that is gone, or does not read, is noticed when it is listened to.
     pub(super) fn start(&mut self, window_start: Nanos) {
         for end in 0..self.count() {
             let link = self.link(end);
             let at = window_start.saturating_add_signed(link.clock_offset_ns);
-            let _ = link.send(&ToAgent::Start { window_start_ns: at });
+            let _ = link.send_now(&ToAgent::Start { window_start_ns: at });
         }
     }
 
@@ -173,7 +173,7 @@ impl<'e> Conductor<'e> {
                 if ends && !finished[end] && endings[end].is_none() {
                     finished[end] = true;
                     // An agent that is gone is noticed by the next receive.
-                    let _ = self.link(end).send(&ToAgent::Finish);
+                    let _ = self.link(end).send_now(&ToAgent::Finish);
                 }
             }
             if now >= until + LAST_WORD {
@@ -237,7 +237,7 @@ impl<'e> Conductor<'e> {
     pub(super) fn abort(&mut self) {
         let until = clock::now() + ABORT_PATIENCE;
         for end in 0..self.count() {
-            let _ = self.link(end).send(&ToAgent::Abort);
+            let _ = self.link(end).send_now(&ToAgent::Abort);
         }
         for end in 0..self.count() {
             while clock::now() < until && self.link(end).in_trial() {

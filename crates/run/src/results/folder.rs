@@ -1,11 +1,11 @@
 //! Writing a results folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use hopbench_model::{Failure, Fault, FaultKind, Nanos, Record, RunFile, SECOND};
+use hopbench_model::{Failure, Fault, FaultKind, Nanos, Record, RunFile, SECOND, SearchStep};
 use hopbench_sys::clock;
 use time::OffsetDateTime;
 
@@ -40,8 +40,19 @@ const WRITE_EVERY: Nanos = SECOND;
 pub struct Resumed {
     /// Trials with a complete record that is no error.
     pub done: BTreeSet<TrialId>,
+    /// Those of them that searches asked for, in the order in which they were measured.
+    pub searched: Vec<Searched>,
     /// What was found and done about it.
     pub notes: Vec<String>,
+}
+
+/// A trial that a search asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Searched {
+    /// Which: its point has the load.
+    pub trial: TrialId,
+    /// What it was for, and what it showed.
+    pub step: SearchStep,
 }
 
 /// The name of a new folder: `results/20260131T235959Z-NAME`, with a number at its end where that is taken.
@@ -116,7 +127,7 @@ impl Folder {
         let mut run = run_file(dir)?;
         let path = dir.join(RECORDS);
         let found = survey(&path, &run.run_id)?;
-        let mut resumed = Resumed { done: found.done, notes: found.notes };
+        let mut resumed = Resumed { done: found.done, searched: found.searched, notes: found.notes };
         run.session = run.session.saturating_add(1);
         // It was measured since, and the end of that session was lost in a crash.
         run.failures.retain(|failure| !resumed.done.contains(&TrialId::of_failure(failure)));
@@ -125,11 +136,14 @@ impl Folder {
             file.set_len(whole).and_then(|()| file.sync_all()).map_err(|e| refused("shorten", &path, &e))?;
         }
         if !found.again.is_empty() {
-            set_aside(dir, &found.again)?;
-            resumed.notes.push(format!(
-                "{} trials without usable figures are measured again; their records are now in {SUPERSEDED}",
-                found.again.len()
-            ));
+            set_aside(dir, &found.again.keys().copied().collect())?;
+            // A search tries again at once: what it measured since is not measured once more.
+            let again = found.again.values().filter(|trial| !resumed.done.contains(trial)).count();
+            if again > 0 {
+                resumed.notes.push(format!(
+                    "{again} trials without usable figures are measured again; their records are now in {SUPERSEDED}"
+                ));
+            }
         }
         let records = append_to(&path)?;
         let length = records.metadata().map_err(|e| refused("read", &path, &e))?.len();
@@ -182,6 +196,15 @@ impl Folder {
             self.earlier -= 1;
             self.stale = true;
         }
+    }
+
+    /// Drops those of the failures of earlier sessions that are tried again now.
+    pub(crate) fn forget_if(&mut self, is_again: impl Fn(&Failure) -> bool) {
+        let now = self.run.failures.split_off(self.earlier);
+        self.run.failures.retain(|failure| !is_again(failure));
+        self.stale |= self.run.failures.len() < self.earlier;
+        self.earlier = self.run.failures.len();
+        self.run.failures.extend(now);
     }
 
     fn write_when_due(&mut self) -> Result<(), Fault> {
@@ -271,8 +294,9 @@ fn lock(dir: &Path) -> Result<Option<File>, Fault> {
 #[derive(Default)]
 struct Survey {
     done: BTreeSet<TrialId>,
-    /// Numbers of the lines whose trials have to be measured again.
-    again: BTreeSet<u64>,
+    searched: Vec<Searched>,
+    /// Lines whose trials have to be measured again, by number.
+    again: BTreeMap<u64, TrialId>,
     /// Where the whole lines end, if something follows them.
     cut_at: Option<u64>,
     notes: Vec<String>,
@@ -289,9 +313,11 @@ fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
         let line = line.map_err(|e| refused("read", path, &e))?;
         match judge(&line, run_id, path) {
             Verdict::Good(record) if record.incomplete.is_none() && record.error.is_none() => {
-                out.done.insert(TrialId::of(&record));
+                let trial = TrialId::of(&record);
+                out.searched.extend(record.search.map(|step| Searched { trial: trial.clone(), step }));
+                out.done.insert(trial);
             }
-            Verdict::Good(_) => drop(out.again.insert(line.number)),
+            Verdict::Good(record) => drop(out.again.insert(line.number, TrialId::of(&record))),
             Verdict::Cut(note) => {
                 out.cut_at = Some(line.start);
                 out.notes.push(note);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hopbench_agent::{Inherited, Limits};
-use hopbench_model::{Fault, Path, Plan, Point, Proof};
+use hopbench_model::{Fault, Path, Plan, Point, Proof, point_label};
 use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Proxy, Route, Seen, Testbed, of_proxy};
 
@@ -55,8 +55,16 @@ pub(crate) struct Bed {
     pub(crate) open: BTreeMap<String, Arc<AtomicU64>>,
     /// The proxies of each path, played by whatever processes; a relay stands in for them.
     pub(crate) proxies: BTreeMap<String, Vec<Proxy>>,
+    /// Where the clients of a path connect to instead of its servers.
+    pub(crate) elsewhere: BTreeMap<String, SocketAddr>,
     /// How often counters were read: each proxy has counted three more requests then.
     pub(crate) looks: u64,
+    /// By path and point, what each of its proxies says of its memory, trial by trial: the metric `proxy_rss_bytes`.
+    pub(crate) script: BTreeMap<String, Vec<f64>>,
+    /// How many trials of each path and point there were.
+    pub(crate) trials: BTreeMap<String, usize>,
+    /// The path and the point of the last.
+    pub(crate) current: String,
 }
 
 fn agents(path: &Path, role: &str, count: u32) -> Vec<AgentId> {
@@ -107,8 +115,10 @@ impl Testbed for Bed {
         Ok(())
     }
 
-    fn route(&mut self, path: &Path, _point: &Point) -> Result<Route, Fault> {
+    fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault> {
         self.routes.push(path.name.clone());
+        self.current = format!("{} {}", path.name, point_label(&point.point)).trim_end().to_owned();
+        *self.trials.entry(self.current.clone()).or_default() += 1;
         if self.trouble.get(&path.name) == Some(&Trouble::NoRoute) {
             return Err(Fault::environment("the road is closed"));
         }
@@ -121,7 +131,7 @@ impl Testbed for Bed {
             nodes: [named(&clients, "a"), named(&servers, "b")].concat(),
             clients,
             servers,
-            target: self.targets[&path.name],
+            target: *self.elsewhere.get(&path.name).unwrap_or(&self.targets[&path.name]),
             cpus: BTreeMap::new(),
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
@@ -177,7 +187,10 @@ impl Testbed for Bed {
             return Err(Fault::measuring("the admin endpoint does not answer"));
         }
         let open = self.open[&route.path].load(Ordering::SeqCst) as f64;
-        let gauges = Gauges::from([("workers".to_owned(), 2.0), ("active_connections".to_owned(), open)]);
+        let mut gauges = Gauges::from([("workers".to_owned(), 2.0), ("active_connections".to_owned(), open)]);
+        if let Some(script) = self.script.get(&self.current) {
+            gauges.insert("rss_bytes".to_owned(), script[self.trials[&self.current] - 1]);
+        }
         Ok(route.proxies.iter().map(|proxy| (proxy.name.clone(), gauges.clone())).collect())
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Far {
     pub(crate) changes: Vec<Vec<String>>,
     /// What is metered, a list for each time that it is asked.
     pub(crate) meters: Vec<Vec<Metered>>,
+    /// Which meters say nothing, and why.
+    pub(crate) silent: Vec<String>,
     /// Who meters instead.
     pub(crate) housekeeping: Option<Housekeeping>,
     /// How often the meters were asked.
@@ -172,6 +174,10 @@ impl Testbed for Far {
             return Ok(housekeeping.said());
         }
         Ok(if self.meters.is_empty() { Vec::new() } else { self.meters.remove(0) })
+    }
+
+    fn silent_meters(&self) -> Vec<String> {
+        self.silent.clone()
     }
 
     fn changes(&mut self, _: &Route) -> Result<Vec<String>, Fault> {

@@ -129,3 +129,15 @@ fn where_nobody_meters_that_is_found_out_once_and_told() {
         assert!(told.detail.contains("the proxy server-sidecar (settings.proxy_server-sidecar)"), "{}", told.detail);
     }
 }
+
+#[test]
+fn why_meters_say_nothing_stands_in_the_record_and_in_its_warning() {
+    let why = "the kubelet of node n1 gave no readings: forbidden".to_owned();
+    let mut bed = Far { proxies: vec![sidecar()], silent: vec![why.clone()], ..Far::new(false) };
+    for record in measured(&mut bed, None, 20, 1) {
+        assert_eq!(record.settings["meters"], format!("unavailable: {why}"));
+        let told = record.warnings.iter().find(|warning| warning.kind == WarningKind::Unavailable).unwrap();
+        assert!(told.detail.ends_with(&format!("its figures are left out; {why}")), "{}", told.detail);
+        assert!(told.next.contains("let these meters answer"), "{}", told.next);
+    }
+}

@@ -16,3 +16,4 @@ mod remote;
 mod resume;
 mod rounds;
 mod several;
+mod stops;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use hopbench_agent::hello;
-use hopbench_model::{Fault, Plan, Record, RunFile, Tick};
+use hopbench_model::{Fault, Plan, Record, RunFile, SearchStep, Tick};
 use hopbench_run::results::{Folder, TrialId, read};
-use hopbench_run::{Campaign, Ended, Event, Finished, Observer, new_run};
+use hopbench_run::{Campaign, CellsEnded, Ended, Event, Finished, Observer, new_run};
 use hopbench_testbed::Testbed;
 use hopbench_wire::Role;
 
@@ -20,7 +20,18 @@ pub(crate) struct Onlooker {
     pub(crate) left: usize,
     pub(crate) done: usize,
     pub(crate) ticks: usize,
+    /// Of each trial its number, and how many there were to be.
+    pub(crate) numbers: Vec<(usize, usize)>,
+    /// Rounds of a stop rule: number, cells in it, widest interval.
+    pub(crate) rounds: Vec<(u32, usize, Option<f64>)>,
+    pub(crate) cells_ended: Option<CellsEnded>,
     pub(crate) enough_after_ticks: Option<usize>,
+    /// Searches of the run, and those that were left.
+    pub(crate) searches: (usize, usize),
+    /// Trials of searches, by path.
+    pub(crate) searched: Vec<(String, SearchStep)>,
+    /// What was found, with the figure there.
+    pub(crate) found: Vec<(String, SearchStep, Option<f64>)>,
     /// What the last event said of the fault; `None`: it was not the last event of a run.
     pub(crate) over: Option<Option<String>>,
 }
@@ -32,9 +43,20 @@ impl Observer for Onlooker {
             Event::RunStarted { left, .. } => self.left = *left,
             Event::Note(note) => self.notes.push((*note).to_owned()),
             Event::CellSkipped(cell) => self.skipped.push(format!("{}: {}", cell.path, cell.reason)),
-            Event::TrialStarted { trial, .. } => self.started.push((*trial).clone()),
+            Event::RoundStarted { round, open, widest_share, .. } => self.rounds.push((*round, *open, *widest_share)),
+            Event::RoundsDone { ended, .. } => self.cells_ended = Some(*ended),
+            Event::TrialStarted { trial, number, trials, .. } => {
+                self.started.push((*trial).clone());
+                self.numbers.push((*number, *trials));
+            }
             Event::TrialDone(_) => self.done += 1,
             Event::TrialFailed(failure) => self.failed.push(failure.reason.clone()),
+            Event::SearchesStarted { searches, left } => self.searches = (*searches, *left),
+            Event::SearchTrialStarted { .. } => {}
+            Event::SearchStep { path, step, .. } => self.searched.push(((*path).to_owned(), (*step).clone())),
+            Event::SearchDone { path, step, value, .. } => {
+                self.found.push(((*path).to_owned(), (*step).clone(), *value));
+            }
             Event::PathGivenUp { path, round, trials } => self.given_up.push(((*path).to_owned(), *round, *trials)),
             Event::RunDone { fault, .. } => self.over = Some(fault.map(|fault| fault.text.clone())),
         }

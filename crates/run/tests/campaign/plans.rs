@@ -47,7 +47,7 @@ pub(crate) fn job(workload: &str, params: Value, connections: u32, window_ms: u6
 pub(crate) fn point(workload: &str, point: &[(&str, Value)], job: Job) -> Point {
     let point: BTreeMap<_, _> = point.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let server = ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/".to_owned(), response_bytes: None };
-    Point { workload: workload.to_owned(), point, job, server }
+    Point { search: None, workload: workload.to_owned(), point, job, server }
 }
 
 /// `latency` at these sizes.
@@ -78,5 +78,8 @@ pub(crate) fn plan(paths: Vec<Path>, points: Vec<Point>, rounds: u32) -> Plan {
         rounds,
         baseline: None,
         seed: 7,
+        twin: None,
+        stop: None,
+        minimum_effect: 0.0,
     }
 }

@@ -12,14 +12,14 @@ use crate::onlooker::{Onlooker, contents, resume, run};
 use crate::plans::{job, path, plan, point};
 
 /// A process that ends with the test.
-struct Player(Child);
+pub(crate) struct Player(Child);
 
 impl Player {
-    fn start(script: &str) -> Self {
+    pub(crate) fn start(script: &str) -> Self {
         Self(Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn().unwrap())
     }
 
-    fn plays(&self, name: &str, node: &str, named: bool) -> Proxy {
+    pub(crate) fn plays(&self, name: &str, node: &str, named: bool) -> Proxy {
         let (name, node, pids) = (name.to_owned(), node.to_owned(), vec![self.0.id()]);
         Proxy { name, node, named, pids, workers: 1, cpus: None }
     }
@@ -33,7 +33,7 @@ impl Drop for Player {
 }
 
 const BUSY: &str = "while :; do :; done";
-const IDLE: &str = "exec sleep 600";
+pub(crate) const IDLE: &str = "exec sleep 600";
 
 fn bed(path: &str, proxies: Vec<Proxy>) -> Bed {
     Bed { proxies: BTreeMap::from([(path.to_owned(), proxies)]), ..Bed::default() }

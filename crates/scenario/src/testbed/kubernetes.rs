@@ -122,9 +122,7 @@ impl Cluster {
         }
         spec.gateway = of("gateway").and_then(|(node, path)| gateway::read(node, &path, problems));
         spec.prometheus = of("prometheus").and_then(|(node, path)| prometheus::read(node, &path, problems));
-        let truth = |text: &String| ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
-        let policy: Option<String> = fields.checked("network-policy", "true or false", truth, problems);
-        spec.network_policy = policy.is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        spec.network_policy = fields.switch("network-policy", problems).unwrap_or(false);
         let possible = |time: &Span| (SECOND..=3600 * SECOND).contains(&time.0);
         if let Some(time) = fields.checked("start-timeout", "a time like 60s, from 1s to 1h", possible, problems) {
             let time: Span = time;

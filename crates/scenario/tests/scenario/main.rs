@@ -3,11 +3,13 @@
 mod bad_input;
 mod bad_testbeds;
 mod common;
+mod comparisons;
 mod mesh;
 mod only;
 mod properties;
 mod scale;
 mod schema;
+mod searches;
 mod shipped;
 mod sweeps;
 mod testbeds;

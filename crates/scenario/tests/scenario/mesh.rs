@@ -160,7 +160,7 @@ fn described_variants_are_what_they_say_over_what_holds_for_all() {
 
 #[test]
 fn several_variants_are_a_path_each_and_names_mean_the_parts() {
-    let text = "name: x\nbaseline: both.plain\npaths:\n  none: bridge@a -> bridge@b\n  \
+    let text = "name: x\nbaseline: both.plain\na-a: false\npaths:\n  none: bridge@a -> bridge@b\n  \
                 both: bridge@a -> bridge@b mesh both\n  in: bridge@a -> bridge@b via gateway@c\n\
                 mesh: {variants: [stats, plain]}\n\
                 workloads:\n  all: rr\n  some: {stream: {}, paths: [both.*]}\n  one: {http: {}, paths: in.stats}\n";

@@ -6,7 +6,7 @@ use hopbench_scenario::{Overrides, read};
 
 use crate::common::{lines, vocabularies};
 
-const TEXT: &str = "name: x\nrounds: 2\nseed: 5\nbaseline: host\n\
+const TEXT: &str = "name: x\nrounds: 2\nseed: 5\nbaseline: host\na-a: false\n\
     paths: {host: host@a -> host@b, overlay: overlay@a -> overlay@b, overlay2: overlay@a -> overlay@c}\n\
     workloads:\n  latency: {rr: {size: [64, 4096], time: 1s}}\n  bulk: {stream: {connections: [1, 4]}}\n  \
     echo: {ping: {count: 3, every: 10ms}}\n";

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hopbench_model::{Plan, TestbedSpec, Variant, Via};
+use hopbench_model::{Path, Plan, SearchGoal, TestbedSpec, Variant, Via};
 use hopbench_scenario::{MOST_CELLS, Overrides, SHIPPED, read};
 use proptest::prelude::*;
 
@@ -15,6 +15,10 @@ fn is_sound(plan: &Plan) {
     let names: HashSet<_> = plan.paths.iter().map(|p| &p.name).collect();
     assert_eq!(names.len(), plan.paths.len(), "a path's name is there twice");
     assert!(plan.baseline.as_ref().is_none_or(|name| names.contains(name)));
+    if let Some(stop) = &plan.stop {
+        assert!(stop.min_rounds >= 3 && plan.rounds >= stop.min_rounds, "{stop:?}");
+    }
+    is_twin(plan);
     let nodes = plan.testbed.nodes();
     let (is_cluster, has_gateway) = match &plan.testbed {
         TestbedSpec::Kubernetes(cluster) => (true, cluster.gateway.is_some()),
@@ -44,6 +48,42 @@ fn is_sound(plan: &Plan) {
     for point in &plan.points {
         let workload = hopbench_load::workload(&point.job.workload).expect("a workload");
         assert_eq!(point.job.problems().len() + workload.problems(&point.job).len(), 0, "{:?}", point.job);
+        if let Some(search) = &point.search {
+            is_search(&search.goal);
+        }
+    }
+}
+
+/// The twin is the baseline in all but its name, and has no cell where that has none.
+fn is_twin(plan: &Plan) {
+    let of = |name: &Option<String>| plan.paths.iter().position(|path| Some(&path.name) == name.as_ref());
+    let Some(twin) = of(&plan.twin) else {
+        assert_eq!(plan.twin, None);
+        return;
+    };
+    let baseline = of(&plan.baseline).expect("what it is the twin of");
+    let name = plan.paths[twin].name.clone();
+    assert_eq!(Path { name, ..plan.paths[baseline].clone() }, plan.paths[twin]);
+    let points = |path| plan.cells.iter().filter(move |cell| cell.path == path).map(|cell| cell.point);
+    let others: HashSet<_> = points(baseline).collect();
+    assert!(points(twin).count() > 0);
+    assert!(points(twin).all(|point| others.contains(&point) && plan.points[point].search.is_none()));
+}
+
+/// A search has somewhere to begin and somewhere to end.
+fn is_search(goal: &SearchGoal) {
+    match goal {
+        SearchGoal::Knee { connections, threads, .. } => {
+            assert!(
+                connections.len() >= 2 && connections[0] >= 1 && connections.is_sorted_by(|a, b| a < b),
+                "{goal:?}"
+            );
+            assert!(threads.is_sorted_by(|a, b| a < b) && threads.first() != Some(&0), "{goal:?}");
+        }
+        SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. } => {
+            assert!(0.0 < rates.lowest_per_s && rates.lowest_per_s < rates.highest_per_s, "{goal:?}");
+            assert!(rates.highest_per_s.is_finite(), "{goal:?}");
+        }
     }
 }
 
@@ -104,6 +144,23 @@ const PIECES: &[&str] = &[
     "node-port@c",
     "bridge@a",
     "gateway@c",
+    "stop",
+    "ci",
+    "budget",
+    "a-a",
+    "baseline",
+    "2%",
+    "search",
+    "knee",
+    "slo",
+    "p99",
+    "cpu",
+    "of",
+    "proxy gateway",
+    "lossless",
+    "rates",
+    "1..9",
+    "connections",
     " mesh ",
     "mesh",
     "both",

@@ -49,6 +49,8 @@ fn mutated_scenarios_are_not() {
             ("/name", json!(7)),
             ("/rounds", json!(0)),
             ("/rounds", json!("three")),
+            ("/stop", json!(3)),
+            ("/stop/ci", json!("narrow")),
             ("/time", json!("soon")),
             ("/workloads", json!({})),
             ("/baseline", json!(["host"])),
@@ -56,7 +58,9 @@ fn mutated_scenarios_are_not() {
             ("/testbed", json!({"kubernetes": 3})),
         ] {
             let mut mutated = value.clone();
-            *mutated.pointer_mut(pointer).expect("a value") = wrong;
+            // A scenario has rounds or a rule to stop by.
+            let Some(value) = mutated.pointer_mut(pointer) else { continue };
+            *value = wrong;
             assert!(
                 !validator.is_valid(&mutated),
                 "{}{pointer}: {} was accepted",
@@ -127,6 +131,61 @@ fn both_take_the_same_workloads() {
         let text = with(workload);
         assert_eq!(try_plan(&text).is_ok(), right, "the reader: {workload}");
         assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {workload}");
+    }
+}
+
+#[test]
+fn both_take_the_same_searches_and_stops() {
+    let validator = validator();
+    let search = |search: &str| with(&format!("{{http: {{}}, search: {{{search}}}}}"));
+    let datagrams = |search: &str| with(&format!("{{udp: {{}}, search: {{{search}}}}}"));
+    let top = |keys: &str| format!("{keys}\n{}", with("rr"));
+    for (text, right) in [
+        (search("knee: {connections: [8, 16]}"), true),
+        (search("knee: {connections: 8:64:*2, threads: {from: 1, to: 4, factor: 2}, growth: 5%}, errors: 0.5%"), true),
+        (search("slo: {p99: 5ms, rates: 100..50000, precision: 0.02}, errors: 0.01, equal-load: false"), true),
+        (search("slo: {p99.95: 5ms, rates: 0.5..1}"), true),
+        (search("slo: {p: 99.5, limit: 1s, rates: 1..2}"), true),
+        (search("cpu: {of: node b, ceiling: 60%, rates: 1..2}"), true),
+        (search("cpu: {of: client, ceiling: 1, rates: 1..2}"), true),
+        (datagrams("lossless: {loss: 0.1%, rates: 10Mbit..10Gbit, precision: 1%, repeats: 3}"), true),
+        (search("knee: {}"), false),
+        (search("knee: {connections: [8]}"), false),
+        (search("knee: {connections: [0, 8]}"), false),
+        (search("knee: {connections: [8, 16], level: 3}"), false),
+        (search("slo: {p99: 5ms}"), false),
+        (search("slo: {px: 5ms, rates: 1..2}"), false),
+        (search("slo: {p99: 5ms, rates: 100}"), false),
+        (search("slo: {p99: 5ms, rates: [1, 2]}"), false),
+        (search("cpu: {of: nobody, ceiling: 60%, rates: 1..2}"), false),
+        (search("cpu: {of: client, ceiling: full, rates: 1..2}"), false),
+        (search("knee: {connections: [1, 2]}, slo: {p99: 5ms, rates: 1..2}"), false),
+        (search("errors: 1%"), false),
+        (datagrams("lossless: {rates: 1Mbit..2Mbit}"), false),
+        (datagrams("lossless: {loss: 0, rates: 1Mbit..2Mbit, repeats: 0}"), false),
+        (top("stop: {ci: 2%}"), true),
+        (top("stop: {ci: 0.02, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}"), true),
+        (top("stop: {ci: 2%, metric: requests_per_s, budget: 90}"), true),
+        (top("stop: {}"), false),
+        (top("stop: {ci: 2}"), false),
+        (top("stop: {ci: narrow}"), false),
+        (top("stop: {ci: 2%, min-rounds: 2}"), false),
+        (top("stop: {ci: 2%, budget: soon}"), false),
+        (top("stop: {ci: 2%, until: 3}"), false),
+        (top("stop: {ci: 2%}\nrounds: 3"), false),
+        (top("a-a: false"), true),
+        (top("a-a: perhaps"), false),
+        (top("minimum-effect: 2%"), true),
+        (top("minimum-effect: large"), false),
+    ] {
+        let read = try_plan(&text);
+        assert_eq!(
+            read.is_ok(),
+            right,
+            "the reader: {text}{}",
+            read.map_or_else(|p| crate::common::lines(&p), |_| String::new())
+        );
+        assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {text}");
     }
 }
 
@@ -368,6 +427,13 @@ fn every_key_is_described() {
     };
     for workload in ["stream", "push", "rr", "crr", "udp", "ping", "http"] {
         described(workload, &schema["$defs"][workload]["properties"], 11);
+    }
+    described("the scenario", &schema["properties"], 18);
+    described("stop", &schema["properties"]["stop"]["properties"], 5);
+    let search = &schema["$defs"]["search"]["properties"];
+    described("search", search, 6);
+    for (goal, least) in [("knee", 3), ("slo", 9), ("cpu", 3), ("lossless", 4)] {
+        described(goal, &search[goal]["properties"], least);
     }
     let blocks = &schema["properties"]["testbed"]["anyOf"][1]["properties"];
     described("testbeds", blocks, 3);

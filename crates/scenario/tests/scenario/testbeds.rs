@@ -306,7 +306,8 @@ fn every_shipped_scenario_has_the_same_cells_on_a_cluster() {
         let spec = cluster(&on_cluster.testbed);
         let rest = |plan: &hopbench_model::Plan| {
             let plan = plan.clone();
-            (plan.name, plan.paths, plan.points, plan.cells, plan.rounds, plan.baseline, plan.seed)
+            let rounds = (plan.rounds, plan.stop);
+            (plan.name, plan.paths, plan.points, plan.cells, rounds, plan.baseline, plan.twin, plan.seed)
         };
         assert_eq!(rest(&on_cluster), rest(&lab), "{}", scenario.name);
         let mut named: Vec<&str> = lab.paths.iter().flat_map(|path| [&*path.from.node, &*path.to.node]).collect();

@@ -143,25 +143,25 @@ fn ranked(shifts: &[f64], n: usize, m: usize) -> Interval {
 
 /// The probabilities of the Mann-Whitney statistic 0, 1, 2 ... for sets of these sizes.
 fn rank_sum_shares(n: usize, m: usize) -> Vec<f64> {
-    // How many of the ways to choose n of n + m ranks have each sum: counted as partitions, element by element.
+    // How many of the ways to choose n of n + m ranks have each sum are the coefficients of a product, that of
+    // (1 - q^(m + i)) / (1 - q^i) for i = 1 ... n.
     let top = n * m;
-    let mut ways = vec![vec![0.0; top + 1]; n + 1];
-    ways[0][0] = 1.0;
-    for rank in 1..=n + m {
-        for chosen in (1..=n.min(rank)).rev() {
-            // The chosen-th smallest of rank `rank` has rank - chosen of the others below it.
-            let below = rank - chosen;
-            if below > m {
-                continue;
-            }
-            let (fewer, more) = ways.split_at_mut(chosen);
-            for sum in below..=top {
-                more[0][sum] += fewer[chosen - 1][sum - below];
-            }
+    let mut ways = vec![0.0; top + 1];
+    ways[0] = 1.0;
+    for i in 1..=n {
+        for sum in (m + i..=top).rev() {
+            ways[sum] -= ways[sum - m - i];
+        }
+        for sum in i..=top {
+            ways[sum] += ways[sum - i];
         }
     }
-    let total: f64 = ways[n].iter().sum();
-    ways[n].iter().map(|count| count / total).collect()
+    // They are the same from both ends, and below the middle the differences above cost no digits.
+    for sum in top.div_ceil(2)..=top {
+        ways[sum] = ways[top - sum];
+    }
+    let total: f64 = ways.iter().sum();
+    ways.iter().map(|count| count / total).collect()
 }
 
 #[cfg(test)]

@@ -46,7 +46,8 @@ pub enum Verdict {
     Lower,
     /// No difference was seen.
     NoDifference {
-        /// The smallest difference that would have been found with 80 %; absent where that cannot be said.
+        /// The smallest difference that would have been called with 80 %; absent where that cannot be said. Not below
+        /// the noise floor, the minimum effect and the resolution.
         could_have_seen: Option<f64>,
     },
     /// There is a difference, but the same thing measured twice differed by as much: nothing is said.
@@ -95,12 +96,14 @@ pub fn judge(questions: &[Question]) -> Vec<Comparison> {
     let chosen: Vec<(Option<f64>, Test)> = questions.iter().map(|q| p_value(&q.evidence, tested)).collect();
     let counted: Vec<usize> = (0..questions.len()).filter(|at| questions[*at].evidence.rounds >= FEWEST).collect();
     let p_values: Vec<f64> = counted.iter().map(|at| chosen[*at].0.unwrap_or(1.0)).collect();
-    let q = q_values(&p_values);
-    let discoveries = q.iter().filter(|q| **q <= ALPHA).count();
+    let among = q_values(&p_values);
+    let discoveries = among.iter().filter(|q| **q <= ALPHA).count();
+    let mut q: Vec<Option<f64>> = vec![None; questions.len()];
+    counted.iter().zip(among).for_each(|(at, among)| q[*at] = Some(among));
     let level = (ALPHA * (discoveries + 1) as f64 / tested.max(1) as f64).min(ALPHA);
     let one = |(at, question): (usize, &Question)| {
         let evidence = &question.evidence;
-        let q = counted.iter().position(|counted| *counted == at).map(|place| q[place]);
+        let q = q[at];
         let (p, test) = chosen[at];
         Comparison {
             ratio: evidence.ratio,
@@ -131,7 +134,10 @@ fn verdict(question: &Question, q: Option<f64>, level: f64) -> Verdict {
     };
     let (low, high) = (interval.low * (1.0 - question.resolution), interval.high * (1.0 + question.resolution));
     if q > ALPHA || (low <= 1.0 && high >= 1.0) {
-        return Verdict::NoDifference { could_have_seen: could_have_seen(evidence, interval, level) };
+        // What is called must be above all of these, too.
+        let least = question.resolution.max(question.minimum_effect).max(question.noise_floor.unwrap_or(0.0));
+        let could_have_seen = could_have_seen(evidence, interval, level).map(|seen| seen.max(least));
+        return Verdict::NoDifference { could_have_seen };
     }
     let size = evidence.ratio.ln().abs();
     if let Some(floor) = question.noise_floor.filter(|floor| size <= floor.ln_1p()) {
@@ -208,7 +214,9 @@ mod tests {
     #[test]
     fn a_difference_within_the_rounding_is_none() {
         let question = Question { resolution: 0.05, ..plain(about(1.03, 10)) };
-        assert!(matches!(single(question).verdict, Verdict::NoDifference { .. }));
+        assert_eq!(single(question).verdict, Verdict::NoDifference { could_have_seen: Some(0.05) });
+        let floor = Question { noise_floor: Some(0.2), ..plain(about(1.0, 10)) };
+        assert_eq!(single(floor).verdict, Verdict::NoDifference { could_have_seen: Some(0.2) });
     }
 
     #[test]

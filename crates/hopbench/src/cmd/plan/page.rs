@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
-use hopbench_model::{Path, Plan, Point, SECOND, Variant, Via};
+use hopbench_model::{Path, Plan, Point, Variant, Via};
 
-use super::Outlook;
 use super::testbed::needs;
+use super::words::{counted, extent, percent, short, until};
+use super::{Outlook, searches};
 
 const WIDTH: u16 = 80;
 /// Rows of a table, and values of a list; more of them are counted.
@@ -18,14 +19,8 @@ impl Outlook {
     /// The whole page.
     pub(super) fn page(&self) -> String {
         let plan = &self.plan;
-        let mut out = format!(
-            "{}: {} in {} = {}, about {}\n",
-            plan.name,
-            counted(self.measurable.len() as u64, "cell"),
-            counted(plan.rounds.into(), "round"),
-            counted(self.trials(), "trial"),
-            spoken(self.estimated_ns()),
-        );
+        let mut out = String::new();
+        wrap(&mut out, 0, &format!("{}: {}", plan.name, extent(&self.estimate())));
         let impossible = plan.cells.len() - self.measurable.len();
         if impossible > 0 {
             let _ = writeln!(out, "{} more cannot run here, see below", counted(impossible as u64, "cell"));
@@ -41,6 +36,11 @@ impl Outlook {
             out.push('\n');
         }
         out.push_str(&table(Some(&["workload", "kind", "points", "paths", "trial", "swept"]), workloads(plan)));
+        let searches = searches::rows(plan);
+        if !searches.is_empty() {
+            out.push('\n');
+            out.push_str(&table(Some(&["search", "for", "on"]), searches));
+        }
         let needs = self.needs.iter().map(|need| {
             let who = need.path.clone().unwrap_or_else(|| "everything".to_owned());
             (format!("{}: {}; {}", need.what, need.why, need.remedy), who)
@@ -108,6 +108,15 @@ fn about(plan: &Plan, seed: Option<u64>) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> =
         super::testbed::rows(plan).into_iter().map(|(name, value)| row(name, value)).collect();
     rows.push(row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())));
+    rows.extend(
+        plan.twin
+            .as_ref()
+            .map(|twin| row("A/A", format!("{twin}: the baseline once more; what they differ by is noise"))),
+    );
+    if plan.minimum_effect > 0.0 {
+        rows.push(row("effect", format!("differences below {} are of no interest", percent(plan.minimum_effect))));
+    }
+    rows.extend(plan.stop.as_ref().map(|rule| row("rounds", until(rule, plan.rounds))));
     rows.push(row("seed", seed.map_or_else(|| "chosen at the start".to_owned(), |seed| seed.to_string())));
     rows
 }
@@ -221,23 +230,4 @@ fn table(header: Option<&[&str]>, mut rows: Vec<Vec<String>>) -> String {
         let _ = writeln!(out, "and {more} more");
     }
     out
-}
-
-fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
-}
-
-/// A time in seconds, to a tenth.
-fn short(ns: u64) -> String {
-    format!("{} s", (ns as f64 / SECOND as f64 * 10.0).round() / 10.0)
-}
-
-/// A time as people say it.
-fn spoken(ns: u64) -> String {
-    let s = ns.div_ceil(SECOND);
-    match (s / 3600, s / 60 % 60, s % 60) {
-        (0, 0, s) => format!("{s} s"),
-        (0, min, s) => format!("{min} min {s} s"),
-        (h, min, _) => format!("{h} h {min} min"),
-    }
 }

@@ -8,6 +8,7 @@ use hopbench_run::{Event, Observer};
 use hopbench_wire::Role;
 use serde_json::{Value, json};
 
+use super::searching;
 use crate::cmd::interrupt::Interrupt;
 
 /// The version of the events; a field is never repurposed, this number grows instead.
@@ -36,6 +37,14 @@ fn object(event: &Event<'_>) -> Value {
             "schema": EVENT_SCHEMA, "event": "cell_skipped", "path": cell.path, "workload": cell.workload,
             "point": cell.point, "reason": cell.reason,
         }),
+        Event::RoundStarted { round, open, cells, widest_share, goal_share } => json!({
+            "schema": EVENT_SCHEMA, "event": "round_started", "round": round, "open": open, "cells": cells,
+            "widest_share": widest_share, "goal_share": goal_share,
+        }),
+        Event::RoundsDone { ended, rounds } => json!({
+            "schema": EVENT_SCHEMA, "event": "rounds_done", "narrow": ended.narrow, "by_budget": ended.by_budget,
+            "by_rounds": ended.by_rounds, "open": ended.open, "rounds": rounds,
+        }),
         Event::TrialStarted { trial, number, trials, cell, cells, rounds, job: _, left_ns } => json!({
             "schema": EVENT_SCHEMA, "event": "trial_started", "path": trial.path, "workload": trial.workload,
             "point": trial.point, "round": trial.round, "rounds": rounds, "number": number, "trials": trials,
@@ -48,6 +57,22 @@ fn object(event: &Event<'_>) -> Value {
         }),
         Event::PathGivenUp { path, round, trials } => json!({
             "schema": EVENT_SCHEMA, "event": "path_given_up", "path": path, "round": round, "trials": trials,
+        }),
+        Event::SearchesStarted { searches, left } => {
+            json!({"schema": EVENT_SCHEMA, "event": "searches_started", "searches": searches, "left": left})
+        }
+        Event::SearchTrialStarted { trial, pass, place, of, job: _ } => json!({
+            "schema": EVENT_SCHEMA, "event": "search_trial_started", "path": trial.path, "workload": trial.workload,
+            "point": trial.point, "round": trial.round, "pass": pass, "place": place, "of": of,
+        }),
+        Event::SearchStep { path, workload, point, goal: _, step, next } => json!({
+            "schema": EVENT_SCHEMA, "event": "search_step", "path": path, "workload": workload, "point": point,
+            "step": step, "next": next,
+        }),
+        Event::SearchDone { path, workload, point, step, outcome, value } => json!({
+            "schema": EVENT_SCHEMA, "event": "search_done", "path": path, "workload": workload, "point": point,
+            "goal": step.goal, "parameter": step.parameter, "outcome": outcome, "figure": step.figure, "value": value,
+            "text": searching::done(path, workload, point, step, *outcome, *value),
         }),
         Event::RunDone { run, ended, fault } => json!({
             "schema": EVENT_SCHEMA, "event": "run_done", "run_id": run.run_id, "status": run.status,
@@ -74,7 +99,7 @@ fn done(record: &Record) -> Value {
         "schema": EVENT_SCHEMA, "event": "trial_done", "path": record.path, "workload": record.workload,
         "point": record.point, "round": record.round, "window_s": record.window_s, "limited_by": record.limited_by,
         "metrics": record.metrics, "latency": latency, "warnings": record.warnings,
-        "incomplete": record.incomplete, "error": record.error,
+        "incomplete": record.incomplete, "error": record.error, "search": record.search,
     })
 }
 

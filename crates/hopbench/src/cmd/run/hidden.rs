@@ -11,7 +11,7 @@ const HIDDEN: &str = "/run";
 ///
 /// # Errors
 /// One of them is below `/run`, by itself or through the working directory or a link.
-pub(super) fn refuse(results: &Path, scenario: Option<&Path>) -> Result<(), Fault> {
+pub(in crate::cmd) fn refuse(results: &Path, scenario: Option<&Path>) -> Result<(), Fault> {
     let named = [Some(("the results", results, "--out")), scenario.map(|file| ("the scenario", file, "its path"))];
     for (what, path, how) in named.into_iter().flatten() {
         let real = real(path);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
-use hopbench_model::{Counts, Tick};
+use hopbench_model::{Counts, Record, Tick};
 use hopbench_report::number::counted;
 use hopbench_report::{Step, live_line};
 use hopbench_run::results::TrialId;
@@ -12,6 +12,8 @@ use hopbench_wire::Role;
 use indicatif::ProgressBar;
 
 use super::headline::headline;
+use super::narrowing;
+use super::searching;
 use crate::cmd::interrupt::Interrupt;
 use crate::cmd::live::bar;
 
@@ -20,6 +22,8 @@ pub(super) struct Progress {
     bar: ProgressBar,
     terminal: bool,
     interrupt: Interrupt,
+    /// How the rounds go, where they end when the figures are sure enough.
+    round: Option<String>,
     /// Where the trial stands in the run, and its workload's kind.
     place: String,
     plain: String,
@@ -36,6 +40,7 @@ impl Progress {
             bar: bar(),
             terminal,
             interrupt,
+            round: None,
             place: String::new(),
             plain: String::new(),
             kind: String::new(),
@@ -62,6 +67,11 @@ impl Progress {
     }
 }
 
+/// Whether a record shows a search something.
+fn is_step(record: &Record) -> bool {
+    record.search.is_some() && record.error.is_none() && record.incomplete.is_none()
+}
+
 /// `bridge latency size=64B`.
 fn name(trial: &TrialId) -> String {
     let TrialId { path, workload, point, .. } = trial;
@@ -80,7 +90,8 @@ impl Observer for Progress {
         match event {
             Event::RunStarted { run, trials, left } => {
                 let rest = if left < trials { format!(", {left} of them left") } else { String::new() };
-                let trials = counted(*trials as u64, "trial", "trials");
+                let about = if run.plan.stop.is_some() { "about " } else { "" };
+                let trials = format!("{about}{}", counted(*trials as u64, "trial", "trials"));
                 self.say(&format!("{}: {trials}{rest}, run {}", run.plan.name, run.run_id));
             }
             Event::Note(note) => self.say(note),
@@ -88,15 +99,37 @@ impl Observer for Progress {
                 let name = format!("{} {} {}", cell.path, cell.workload, cell.point);
                 self.say(&format!("skipped {}: {}", name.trim_end(), cell.reason));
             }
+            Event::RoundStarted { round, open, cells, widest_share, goal_share } => {
+                let line = narrowing::round(*round, (*open, *cells), *widest_share, *goal_share);
+                if !self.terminal {
+                    self.say(&line);
+                }
+                self.round = Some(line);
+            }
+            Event::RoundsDone { ended, rounds } => {
+                self.round = None;
+                self.say(&narrowing::ended(ended, *rounds));
+            }
             Event::TrialStarted { trial, number, trials, cell, cells, rounds, job, left_ns } => {
                 self.ends.clear();
                 self.before = None;
                 self.kind.clone_from(&job.workload);
                 let (name, left) = (name(trial), clock(*left_ns));
-                self.plain = format!("[{number}/{trials}] round {} {name}", trial.round);
-                self.place = format!("round {} of {rounds}, cell {cell} of {cells}, {left} left\n{name}", trial.round);
+                // Where it is not known when the rounds end, how far they are says more than which it is.
+                (self.plain, self.place) = match &self.round {
+                    Some(round) => (
+                        format!("[{number}/~{trials}] round {} {name}", trial.round),
+                        format!("{round}, {left} left\ncell {cell} of {cells}: {name}"),
+                    ),
+                    None => (
+                        format!("[{number}/{trials}] round {} {name}", trial.round),
+                        format!("round {} of {rounds}, cell {cell} of {cells}, {left} left\n{name}", trial.round),
+                    ),
+                };
                 self.bar.set_message(self.place.clone());
             }
+            // The line of its search says more.
+            Event::TrialDone(record) if is_step(record) => {}
             Event::TrialDone(record) => self.say(&format!("{}: {}", self.plain, headline(record))),
             Event::TrialFailed(failure) => {
                 let point = format!("{} {} {}", failure.path, failure.workload, failure.point);
@@ -106,6 +139,24 @@ impl Observer for Progress {
                 "{path}: three trials in a row failed; {} of it not tried in round {round}",
                 counted(*trials as u64, "more trial", "more trials")
             )),
+            Event::SearchesStarted { searches, left } => {
+                let rest = if left < searches { format!(", {left} of them left") } else { String::new() };
+                self.say(&format!("{}{rest}", counted(*searches as u64, "search", "searches")));
+            }
+            Event::SearchTrialStarted { trial, pass, place, of, job } => {
+                self.ends.clear();
+                self.before = None;
+                self.kind.clone_from(&job.workload);
+                self.plain = format!("[search] {}", name(trial));
+                self.place = format!("searching, pass {pass}, {place} of {of}\n{}", name(trial));
+                self.bar.set_message(self.place.clone());
+            }
+            Event::SearchStep { path, workload, point, goal, step, next } => {
+                self.say(&searching::step(path, workload, point, goal, step, *next));
+            }
+            Event::SearchDone { path, workload, point, step, outcome, value } => {
+                self.say(&searching::done(path, workload, point, step, *outcome, *value));
+            }
             Event::RunDone { .. } => self.bar.finish_and_clear(),
         }
     }

@@ -56,8 +56,8 @@ impl Rounds {
     pub(super) fn line(&self, points: &[CurvePoint]) -> Option<LineSummary> {
         fit(&points.iter().map(|point| (point.x, point.spread.median)).collect::<Vec<_>>())?;
         let lines: Vec<Line> = self.0.values().filter_map(|trials| fit(trials)).collect();
-        let slope = Spread::of(lines.iter().map(|line| line.slope))?;
-        let intercept = Spread::of(lines.iter().map(|line| line.intercept))?;
+        let slope = Spread::around_zero(lines.iter().map(|line| line.slope))?;
+        let intercept = Spread::around_zero(lines.iter().map(|line| line.intercept))?;
         let line = Line { intercept: intercept.median, slope: slope.median };
         let off = |point: &CurvePoint| (point.spread.median - line.at(point.x)).abs() / point.spread.median.abs();
         Some(LineSummary {

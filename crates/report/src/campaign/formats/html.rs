@@ -7,6 +7,8 @@ mod markup;
 mod mesh;
 mod nodes;
 mod notes;
+mod pooled;
+mod searches;
 mod sections;
 
 use self::markup::{esc, id, json};
@@ -41,6 +43,7 @@ impl SummaryFormat for Html {
             .enumerate()
             .map(|(number, workload)| plot::charts(summary, number, workload))
             .collect();
+        let searched = plot::searches::charts(&summary.searches);
         let title = esc(&summary.run.name);
         let mut out = String::with_capacity(1 << 20);
         out.push_str(&format!(
@@ -57,6 +60,7 @@ impl SummaryFormat for Html {
         for (number, workload) in summary.workloads.iter().enumerate() {
             out.push_str(&sections::workload(summary, number, workload, &charts[number]));
         }
+        out.push_str(&searches::section(summary, &searched));
         out.push_str(&notes::all(summary));
         out.push_str("</main>\n");
         out.push_str(&format!(
@@ -64,7 +68,7 @@ impl SummaryFormat for Html {
              <code>hopbench report --format json</code>.</footer>\n",
             esc(&summary.run.run_id)
         ));
-        let charts: Vec<&plot::Chart> = charts.iter().flatten().collect();
+        let charts: Vec<&plot::Chart> = charts.iter().flatten().chain(searched.iter().flatten()).collect();
         out.push_str(&format!("<script type=\"application/json\" id=\"charts\">{}</script>\n", json(&charts)));
         if !charts.is_empty() {
             LIBRARIES.iter().for_each(|library| out.push_str(&format!("<script>{library}</script>\n")));
@@ -80,8 +84,8 @@ fn header(summary: &Summary) -> String {
     let fact = |name: &str, value: &str| format!("<div><dt>{name}</dt><dd>{}</dd></div>", esc(value));
     let mut facts = vec![
         fact("Status", words::status(run.status)),
-        fact("Trials", &format!("{} of {} used", run.used_trials, run.planned_trials)),
-        fact("Rounds", &run.rounds.to_string()),
+        fact("Trials", &words::trials(summary)),
+        fact("Rounds", run.stop.as_ref().unwrap_or(&run.rounds.to_string())),
     ];
     facts.extend(run.baseline.as_ref().map(|name| fact("Baseline", name)));
     facts.push(fact("Testbed", run.testbed));
@@ -92,11 +96,16 @@ fn header(summary: &Summary) -> String {
     for (name, label) in [("cpu_model", "CPU"), ("cpu_count", "CPUs"), ("kernel", "Kernel"), ("version", "Version")] {
         facts.extend(summary.environment.get(name).map(|value| fact(label, value)));
     }
-    let mut links =
-        vec!["<a href=\"#findings\">Findings</a>".to_owned(), "<a href=\"#overview\">Overview</a>".to_owned()];
+    let mut links = vec!["<a href=\"#findings\">Findings</a>".to_owned()];
+    if !summary.workloads.is_empty() {
+        links.push("<a href=\"#overview\">Overview</a>".to_owned());
+    }
     // A long list of links is no way.
     for (number, workload) in summary.workloads.iter().enumerate().take(12) {
         links.push(format!("<a href=\"#{}\">{}</a>", id("workload", number), esc(&workload.name)));
+    }
+    if !summary.searches.is_empty() {
+        links.push("<a href=\"#searches\">Searches</a>".to_owned());
     }
     links.push("<a href=\"#limits\">Limits and warnings</a>".to_owned());
     links.push("<a href=\"#paths\">Paths and proof</a>".to_owned());

@@ -1,6 +1,7 @@
 //! For a wiki page or an issue: a table a workload.
 
 mod mesh;
+mod searches;
 
 use crate::campaign::{Summary, SummaryFormat, WorkloadSummary, grid, words};
 use crate::wrap::plain;
@@ -24,15 +25,12 @@ impl SummaryFormat for Markdown {
     fn render(&self, summary: &Summary) -> String {
         let run = &summary.run;
         let mut out = format!("# {}\n\n", safe(&run.name));
-        let mut facts = vec![
-            words::status(run.status).to_owned(),
-            format!("{} of {} trials used", run.used_trials, run.planned_trials),
-            crate::number::counted(u64::from(run.rounds), "round", "rounds"),
-        ];
+        let mut facts = vec![words::status(run.status).to_owned(), words::trials(summary), words::rounds(run)];
         facts.extend(run.baseline.as_ref().map(|name| format!("baseline {}", safe(name))));
         facts.extend([run.testbed.to_owned(), safe(&run.started_at), format!("seed {}", run.seed)]);
         facts.extend(words::receive(summary).as_deref().map(safe));
         out.push_str(&format!("{}\n", facts.join(" · ")));
+        out.push_str(&format!("\n{}\n", words::how_to_read(run)));
         if let Some(text) = words::chance(summary) {
             out.push_str(&format!("\n{text}\n"));
         }
@@ -42,6 +40,7 @@ impl SummaryFormat for Markdown {
             one(&mut out, summary, workload);
             mesh::one(&mut out, summary, workload);
         }
+        searches::all(&mut out, summary);
         caveats(&mut out, summary);
         out.push_str("\n## Environment\n\n");
         row(&mut out, &["fact", "value"].map(str::to_owned));
@@ -89,7 +88,7 @@ fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
         }
         for (index, column) in columns.iter().enumerate() {
             let interval = column.interval(cell).map_or(String::new(), |(low, high)| format!(" [{low}, {high}]"));
-            texts.push(format!("{}{interval}", column.median(cell)));
+            texts.push(format!("{}{interval}{}", column.median(cell), safe(column.mark(cell))));
             if index == 0 && compared {
                 let ratio = grid::comparison(workload, cell);
                 texts.extend([ratio.map(grid::ratio).unwrap_or_default(), grid::said(workload, cell)]);
@@ -145,7 +144,7 @@ fn row(out: &mut String, texts: &[String]) {
 }
 
 /// A text that neither ends a table's cell nor is taken for markup.
-fn safe(text: &str) -> String {
+pub(crate) fn safe(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
         match c {

@@ -2,6 +2,7 @@
 
 mod block;
 mod mesh;
+mod searches;
 
 use self::block::Text;
 use crate::WIDTH;
@@ -34,6 +35,7 @@ impl SummaryFormat for Table {
             out.push('\n');
             one(&mut out, summary, workload);
         }
+        searches::all(&mut out, summary);
         caveats(&mut out, summary);
         out
     }
@@ -45,12 +47,11 @@ fn head(out: &mut String, summary: &Summary) {
     paragraph(
         out,
         &format!(
-            "{}: {}, {} of {} trials used, {}{baseline}",
+            "{}: {}, {}, {}{baseline}",
             run.name,
             words::status(run.status),
-            run.used_trials,
-            run.planned_trials,
-            crate::number::counted(u64::from(run.rounds), "round", "rounds"),
+            words::trials(summary),
+            words::rounds(run),
         ),
         "",
     );
@@ -58,16 +59,7 @@ fn head(out: &mut String, summary: &Summary) {
     if let Some(text) = words::receive(summary) {
         paragraph(out, &text, "");
     }
-    let few = run.rounds < hopbench_stats::ENOUGH_ROUNDS as u32;
-    let text = match run.rounds {
-        0 | 1 => "One round: no intervals, no verdicts.",
-        _ if few => {
-            "Figures are medians over rounds; brackets hold the range of so few rounds, those of ratios 95 % (paired, \
-             round by round)."
-        }
-        _ => "Figures are medians over rounds with 95 % intervals in brackets; ratios are paired, round by round.",
-    };
-    paragraph(out, text, "");
+    paragraph(out, &words::how_to_read(run), "");
     if let Some(text) = words::chance(summary) {
         paragraph(out, &text, "");
     }
@@ -102,16 +94,22 @@ fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text
     let mut figures = Vec::new();
     for (index, column) in grid::columns(workload).iter().enumerate() {
         let main = index == 0;
+        let marked = workload.cells.iter().any(|cell| !column.mark(cell).is_empty());
         figures.push(texts([column.label, column.scale.head()], true, &|cell| {
             let interval = column.interval(cell).filter(|_| main);
             let interval = interval.map_or(String::new(), |(low, high)| format!(" [{low}, {high}]"));
-            format!("{}{interval}", column.median(cell))
+            // Beside marks, numbers stay below each other.
+            let mark = if marked && column.mark(cell).is_empty() { " " } else { column.mark(cell) };
+            format!("{}{interval}{mark}", column.median(cell))
         }));
         if main && grid::compared(workload) {
             let to = format!("to {}", cut(summary.run.baseline.as_deref().unwrap_or_default()));
             figures.push(texts(["ratio", &to], true, &|cell| {
                 grid::comparison(workload, cell).map(grid::ratio).unwrap_or_default()
             }));
+            if grid::judged(workload) {
+                figures.push(texts(["verdict", ""], false, &|cell| grid::verdict(workload, cell)));
+            }
         }
     }
     figures.push(texts(["limited by", ""], false, &|cell| cut(&words::marked_limits(cell))));

@@ -11,7 +11,8 @@ pub(super) fn of(workload: &WorkloadSummary) -> Vec<Chart> {
     let Some(main) = workload.main_figure() else {
         return Vec::new();
     };
-    let mut cells: Vec<&CellSummary> = workload.cells.iter().filter(|cell| cell.figure(main.name).is_some()).collect();
+    let shown = |cell: &&CellSummary| !cell.is_twin && cell.figure(main.name).is_some();
+    let mut cells: Vec<&CellSummary> = workload.cells.iter().filter(shown).collect();
     let left_out = match cells.len() {
         n if n > MOST_BARS => format!("The first {MOST_BARS} of {n} paths."),
         _ => String::new(),

@@ -6,7 +6,8 @@ use crate::campaign::summary::{Summary, WorkloadSummary};
 /// The latency of every path over its percentiles, a chart a point.
 pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
     let mut out: Vec<Chart> = Vec::new();
-    for distribution in &workload.distributions {
+    let is_twin = |name: &str| summary.paths.iter().any(|path| path.is_twin && path.name == name);
+    for distribution in workload.distributions.iter().filter(|one| !is_twin(&one.path)) {
         let latency = match (workload.kind.as_str(), distribution.latency) {
             ("ping", _) => "RTT",
             (_, name) => name.trim_end_matches("_ns"),

@@ -44,7 +44,7 @@ fn sweep(
 ) -> Chart {
     let mut lines: Vec<Series> = Vec::new();
     let mut left_out = 0;
-    for cell in &workload.cells {
+    for cell in workload.cells.iter().filter(|cell| !cell.is_twin) {
         let (Some(at), Some((y, low, high))) = (x.of_cell(cell, parameter), value(cell)) else {
             continue;
         };

@@ -21,7 +21,7 @@ impl Doubts {
     pub(super) fn of(cell: &Cell, kind: &Kind, asked_per_s: Option<f64>) -> Self {
         let median = |name: &str| {
             let figure = kind.figures.iter().position(|figure| figure.name == name)?;
-            Some(Spread::of(cell.values(figure))?.median)
+            Some(Spread::of(cell.values(figure).1)?.median)
         };
         let failed = median("error_ratio").unwrap_or(0.0);
         // An exchange that failed was sent all the same.

@@ -87,15 +87,15 @@ impl fmt::Display for Hops {
     }
 }
 
-/// The families of these paths that have at least two members, in the order of the paths.
-pub(super) fn families(paths: &[Path]) -> Vec<Family> {
+/// The families of these paths that have at least two members, in the order of the paths. The twin of the baseline is in none.
+pub(super) fn families(paths: &[Path], twin: Option<usize>) -> Vec<Family> {
     let mut out: Vec<Family> = Vec::new();
     for (index, path) in paths.iter().enumerate() {
-        if !path.is_proxied() || paths[..index].iter().any(|known| kin(known, path)) {
+        if !path.is_proxied() || Some(index) == twin || paths[..index].iter().any(|known| kin(known, path)) {
             continue;
         }
         let mut members: Vec<Member> = Vec::new();
-        let of_it = |other: &&(usize, &Path)| kin(other.1, path) || is_base(other.1, path);
+        let of_it = |other: &&(usize, &Path)| Some(other.0) != twin && (kin(other.1, path) || is_base(other.1, path));
         let mut candidates: Vec<(usize, &Path)> = paths.iter().enumerate().filter(|one| of_it(&one)).collect();
         // Of several paths without a proxy, the one with nothing in between is what a gateway is added to.
         candidates.sort_by_key(|(_, other)| !other.is_proxied() && other.via != path.via && other.via != Via::Direct);

@@ -42,25 +42,42 @@ fn rounds_of_different_sessions_are_not_paired() {
     }
 }
 
-/// A testbed that changed inside a trial, twice measured again and still: that round's figures stand, and no comparison
-/// has them, whichever side they are of.
+/// A testbed that changed inside a trial, twice measured again and still: neither figures nor comparisons have that round,
+/// whichever side it is of.
 #[test]
-fn rounds_in_which_the_testbed_changed_are_not_paired() {
+fn rounds_in_which_the_testbed_changed_are_left_out() {
     let mut made = made(&[(8e9, 8e9), (8e9, 1e9), (1e9, 8e9), (8e9, 8e9)]);
     for record in [3, 4] {
         let what = "pod server-2 of node n1 restarted".to_owned();
         made.records[record].settings.insert(hopbench_model::DISTURBED_SETTING.to_owned(), what);
     }
-    let rate = compared(&summary(&made)).clone();
+    let found = summary(&made);
+    let rate = compared(&found).clone();
     let ratio = rate.ratio.as_ref().unwrap();
     assert_eq!(
         (ratio.spread.median, ratio.spread.low, ratio.spread.high, ratio.spread.rounds),
         (1.0, Some(1.0), Some(1.0), 2)
     );
-    assert_eq!((rate.spread.rounds, rate.note.as_str()), (4, "2 rounds not compared: the testbed changed meanwhile"));
+    assert_eq!((rate.spread.rounds, rate.note.as_str()), (3, "2 rounds not compared: the testbed changed meanwhile"));
+    assert_eq!((rate.spread.low, rate.spread.high), (Some(8e9), Some(8e9)), "what was seen then is not in the median");
+    assert_eq!((found.run.used_trials, found.run.disturbed_trials), (6, 2));
     for format in ["table", "markdown", "html", "json"] {
-        assert!(render(&made, format).contains("2 rounds not compared"), "{format}");
+        let page = render(&made, format).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains("2 rounds not compared"), "{format}");
+        assert!(
+            page.contains("2 rounds in 2 cells left out of figures and comparisons: the testbed changed"),
+            "{format}"
+        );
     }
+    let page = render(&made, "html");
+    assert!(page.contains("2 of 8 trials are in no figure.</strong> In the time of 2 trials the testbed changed."));
+    // Where it changed in every round, that is all there is.
+    for record in &mut made.records {
+        record.settings.insert(hopbench_model::DISTURBED_SETTING.to_owned(), "a pod restarted".to_owned());
+    }
+    let all = summary(&made);
+    assert_eq!((compared(&all).spread.rounds, compared(&all).ratio.is_none()), (4, true));
+    assert_eq!((all.run.used_trials, all.run.disturbed_trials), (8, 0));
 }
 
 #[test]
@@ -109,15 +126,19 @@ fn pages_count_the_comparisons_that_they_show() {
         let name = workload.figures[0].name;
         workload.cells.iter().filter_map(move |cell| cell.figure(name)?.ratio.as_ref()?.verdict.as_ref())
     });
-    let shown = main.filter(|verdict| !verdict.text.starts_with("no verdict")).count();
+    let shown = main.filter(|verdict| !["no verdict", "too few"].iter().any(|no| verdict.text.starts_with(no))).count();
     assert!(shown >= 20, "{shown}");
     let all = summary.workloads.iter().flat_map(|w| &w.cells).flat_map(|cell| &cell.figures);
-    let all = all.filter(|figure| figure.ratio.as_ref().is_some_and(|ratio| ratio.verdict.is_some())).count();
+    let all = all.filter(|figure| figure.ratio.as_ref().is_some_and(|ratio| ratio.q.is_some())).count();
     assert!(all > 2 * shown, "further figures have verdicts that no page shows: {all}");
     assert_eq!(summary.run.comparisons, shown as u64, "one number, whoever reads it");
+    assert_eq!(summary.run.judged, all as u64);
     for format in ["table", "markdown", "html"] {
-        let page = render(&made, format);
-        let chance = format!("{shown} comparisons; chance alone would decide {:.1} of them", shown as f64 / 20.0);
+        let page = render(&made, format).split_whitespace().collect::<Vec<_>>().join(" ");
+        let chance = format!(
+            "{shown} comparisons, judged together with {} of further figures: of the differences named at most 5 % are false",
+            all - shown
+        );
         assert!(page.contains(&chance), "{format}: {chance}");
     }
 }
@@ -190,8 +211,10 @@ fn a_trial_that_failed_is_listed_once() {
 #[test]
 fn few_comparisons_can_be_wrong_too() {
     let rounds = [(8e9, 4e9), (8e9, 4e9), (8e9, 4e9)];
-    assert!(render(&made(&rounds), "table").contains("1 comparison; chance alone would decide 0.1 of it."));
-    assert!(!render(&made(&rounds[..1]), "table").contains("chance"), "one round decides nothing");
+    assert!(
+        render(&made(&rounds), "table").contains("1 comparison, judged together with 3 of further figures: of the")
+    );
+    assert!(!render(&made(&rounds[..2]), "table").contains("are false"), "two rounds decide nothing");
 }
 
 #[test]

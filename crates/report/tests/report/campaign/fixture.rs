@@ -18,7 +18,7 @@ pub(crate) struct Made {
 
 /// Numbers that look random and are not.
 #[derive(Default)]
-pub(crate) struct Noise(u64);
+pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
     /// Uniform in 0..1.
@@ -68,7 +68,7 @@ pub(crate) fn point(workload: &str, values: &[(&str, Value)], job: Job) -> Point
     let server =
         ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/?size=1024".to_owned(), response_bytes: None };
     let point = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Point { workload: workload.to_owned(), point, job, server }
+    Point { search: None, workload: workload.to_owned(), point, job, server }
 }
 
 pub(crate) fn run(name: &str, paths: Vec<Path>, points: Vec<Point>, rounds: u32, baseline: Option<&str>) -> RunFile {
@@ -100,6 +100,9 @@ pub(crate) fn run(name: &str, paths: Vec<Path>, points: Vec<Point>, rounds: u32,
             rounds,
             baseline: baseline.map(str::to_owned),
             seed: 42,
+            twin: None,
+            stop: None,
+            minimum_effect: 0.0,
         },
         scenario: format!(
             "# Made up for tests: nothing was measured.\nname: {name}\ntestbed: {{lab: {{nodes: 3, link: 10Gbit}}}}\n"
@@ -115,6 +118,7 @@ pub(crate) fn run(name: &str, paths: Vec<Path>, points: Vec<Point>, rounds: u32,
         failures: Vec::new(),
         skipped: Vec::new(),
         notes: Vec::new(),
+        stopped: Vec::new(),
     }
 }
 
@@ -256,6 +260,7 @@ fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
         environment: Environment::default(),
         incomplete: None,
         error: None,
+        search: None,
     }
 }
 

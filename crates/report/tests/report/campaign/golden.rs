@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use hopbench_report::WIDTH;
 
-use super::{export, fixture, mesh, render};
+use super::{export, fixture, mesh, render, searched, sure};
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden-campaign"))
@@ -16,6 +16,7 @@ fn pages() -> Vec<(&'static str, String)> {
     let quickstart = fixture::quickstart(3);
     let connections = fixture::connections();
     let sidecars = mesh::mesh(6);
+    let searches = searched::searched();
     let few = export::one(&[812_000, 950_000, 950_000, 1_200_000, 20_000_000], |_| {});
     vec![
         ("quickstart.txt", render(&quickstart, "table")),
@@ -30,6 +31,12 @@ fn pages() -> Vec<(&'static str, String)> {
         ("mesh.csv", render(&sidecars, "csv")),
         ("istio.csv", export::text(&mesh::mesh(2), "istio-csv")),
         ("fortio.json", export::text(&few, "fortio")),
+        ("searches.txt", render(&searches, "table")),
+        ("searches.md", render(&searches, "markdown")),
+        ("searches.csv", render(&searches, "searches")),
+        ("sure.txt", render(&sure::shown(), "table")),
+        ("sure.md", render(&sure::shown(), "markdown")),
+        ("sure.csv", render(&sure::shown(), "csv")),
         ("hostile.txt", render(&fixture::hostile(), "table")),
         ("hostile.md", render(&fixture::hostile(), "markdown")),
     ]
@@ -67,7 +74,15 @@ fn pages_are_as_agreed() {
 
 #[test]
 fn tables_fit_the_page_and_steer_no_terminal() {
-    for made in [fixture::quickstart(3), fixture::matrix(), fixture::connections(), mesh::mesh(6), fixture::hostile()] {
+    let several = [
+        fixture::quickstart(3),
+        fixture::matrix(),
+        fixture::connections(),
+        mesh::mesh(6),
+        sure::shown(),
+        fixture::hostile(),
+    ];
+    for made in several.into_iter().chain([searched::searched()]) {
         for line in render(&made, "table").lines() {
             assert!(line.chars().count() <= WIDTH, "{line}");
             assert_eq!(line.trim_end(), line);
@@ -78,8 +93,10 @@ fn tables_fit_the_page_and_steer_no_terminal() {
 
 #[test]
 fn csv_has_as_many_values_in_every_row() {
-    for made in [fixture::quickstart(3), mesh::mesh(2), fixture::hostile()] {
-        let text = render(&made, "csv");
+    let all =
+        [fixture::quickstart(3), mesh::mesh(2), sure::shown(), fixture::hostile()].map(|made| render(&made, "csv"));
+    let searched = searched::searched();
+    for text in all.into_iter().chain(["csv", "searches"].map(|format| render(&searched, format))) {
         let rows = rows(&text);
         assert!(rows.len() > 3);
         for row in &rows {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::fixture::{self, Made};
-use super::{mesh, render};
+use super::{mesh, render, searched, sure};
 
 /// Before data.
 const MOST_BYTES: usize = 1_500_000;
@@ -19,6 +19,8 @@ fn pages() -> Vec<(&'static str, Made)> {
         ("connections", fixture::connections()),
         ("mesh", mesh::mesh(6)),
         ("mesh-one-round", mesh::mesh(1)),
+        ("searches", searched::searched()),
+        ("sure", sure::shown()),
         ("hostile", fixture::hostile()),
         ("empty", Made { records: Vec::new(), ..fixture::quickstart(3) }),
     ]

@@ -276,7 +276,7 @@ fn traffic_that_no_proxy_sees_is_marked_and_adds_nothing() {
     for (format, mark) in [
         ("table", "- bypasses proxy (server, client, both, both-stats, gateway and 1 more)"),
         ("markdown", "- bypasses proxy (server, client"),
-        ("csv", ",bypasses proxy,both,plain\n"),
+        ("csv", ",bypasses proxy,both,plain,"),
         ("json", "\"bypasses_proxy\": true"),
         ("html", "<small class=\"remark\">bypasses proxy</small>"),
     ] {
@@ -290,7 +290,7 @@ fn failures_stand_beside_their_cells() {
     for (format, text) in [
         ("table", "- 503 UF 24x (both connections=128)"),
         ("markdown", "- 503 UF 24x (both connections=128)"),
-        ("csv", ",503 UF 24x,both,plain\n"),
+        ("csv", ",503 UF 24x,both,plain,"),
         ("json", "\"503 UF\": 24"),
         ("html", "<small class=\"remark\">503 UF 24x</small>"),
     ] {

@@ -11,6 +11,9 @@ use crate::metered::{self, Load, Own, Side};
 /// What others had metered at one moment; `Err`: why that is not known.
 type Read = Result<Vec<Metered>, String>;
 
+/// The setting that says which meters gave nothing.
+const SILENT: &str = "meters";
+
 /// What others metered of a trial, and what that is of.
 pub(super) struct Costs {
     pub(super) load: Load,
@@ -40,6 +43,13 @@ impl Costs {
             (Err(why), _) | (_, Err(why)) => (Vec::new(), vec![("metered".to_owned(), format!("unavailable: {why}"))]),
         };
         Self { load, metered, unavailable, sandboxed }
+    }
+
+    /// Says which meters gave nothing, and why.
+    pub(super) fn silent(&mut self, meters: &[String]) {
+        if !meters.is_empty() {
+            self.unavailable.push((SILENT.to_owned(), format!("unavailable: {}", meters.join("; "))));
+        }
     }
 
     /// Puts them into the record, with what they say of each other and of what was seen here. `watched` says whether the
@@ -84,12 +94,19 @@ fn unknown(record: &Record, route: &Route) -> Option<Warning> {
         .filter(|(setting, _)| record.settings.get(setting).is_some_and(|text| text.starts_with("unavailable")))
         .map(|(setting, who)| format!("{who} (settings.{setting})"))
         .collect();
+    let silent = record.settings.get(SILENT).and_then(|text| text.strip_prefix("unavailable: "));
+    let (why, next) = match silent {
+        Some(why) => (format!("; {why}"), "let these meters answer: `hopbench doctor` says what they need"),
+        None => {
+            let next =
+                "lengthen the trials, as with --duration 30s: meters read every 10 to 20 s, if nobody told them otherwise";
+            (String::new(), next)
+        }
+    };
     (!whose.is_empty()).then(|| {
-        Warning::new(
-            WarningKind::Unavailable,
-            format!("no meter has the CPU of this trial alone for {}: its figures are left out", whose.join(", ")),
-            "lengthen the trials, as with --duration 30s: meters read every 10 to 20 s, if nobody told them otherwise",
-        )
+        let whose = whose.join(", ");
+        let text = format!("no meter has the CPU of this trial alone for {whose}: its figures are left out{why}");
+        Warning::new(WarningKind::Unavailable, text, next)
     })
 }
 

@@ -40,8 +40,11 @@ impl<'a> View<'a> {
     }
 }
 
-/// The section with all maps.
+/// The section with all maps; nothing of a run that only searched.
 pub(super) fn maps(summary: &Summary) -> String {
+    if summary.workloads.is_empty() {
+        return String::new();
+    }
     let mut out = "<section id=\"overview\">\n<h2>Overview</h2>\n".to_owned();
     if summary.workloads.iter().any(grid::judged) {
         out.push_str(&legend(summary));
@@ -73,7 +76,7 @@ fn legend(summary: &Summary) -> String {
         "<ul class=\"legend\"><li class=\"of\">against {baseline}:</li>{}{}{}{}{}{doubt}</ul>\n",
         swatch("w4", "worse, 1.5 times or more"),
         swatch("w2", "worse"),
-        swatch("same", "no difference seen"),
+        swatch("same", "no difference seen, or too small to count"),
         swatch("b2", "better"),
         swatch("b4", "better, 1.5 times or more"),
     )
@@ -207,13 +210,16 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> String 
     if summary.run.baseline.as_deref() == Some(cell.path.as_str()) {
         return format!("<td class=\"heat base\">{text}<small>baseline</small></td>");
     }
+    if let Some(floor) = grid::floor(cell, view.column.of(cell)) {
+        return format!("<td class=\"heat base\">{text}<small>{}</small></td>", esc(&floor));
+    }
     let Some(ratio) = grid::comparison(view.workload, cell) else {
         return format!("<td class=\"heat\">{text}</td>");
     };
     // Without a verdict there is no colour: what one round shows may be chance.
     let class = match ratio.verdict.as_ref().map(|verdict| verdict.outcome) {
-        None => String::new(),
-        Some(Outcome::Same) => " same".to_owned(),
+        None | Some(Outcome::TooFewRounds) => String::new(),
+        Some(Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect) => " same".to_owned(),
         Some(Outcome::Generator) => " doubt".to_owned(),
         Some(Outcome::Worse) => format!(" w{}", strength(ratio.spread.median)),
         Some(Outcome::Better) => format!(" b{}", strength(ratio.spread.median)),

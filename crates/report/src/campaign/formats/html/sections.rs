@@ -1,10 +1,10 @@
 //! What was found, and a section a workload.
 
 use super::markup::{esc, id, table};
-use super::{mesh, nodes};
+use super::{mesh, nodes, pooled};
 use crate::campaign::plot::Chart;
 use crate::campaign::{
-    CellSummary, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary, grid, plot, words,
+    CellSummary, Estimate, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary, grid, plot, words,
 };
 
 /// More rows than this are folded away.
@@ -22,8 +22,8 @@ pub(super) fn findings(summary: &Summary) -> String {
             "<p class=\"alert\"><strong>{missing} of {} trials are in no figure.</strong> {}</p>\n",
             run.planned_trials,
             match summary.failures.len() {
-                0 => "They were not measured.".to_owned(),
-                n => format!("<a href=\"#failures\">{n} of them failed, with reasons.</a>"),
+                0 => words::missing(run, 0),
+                n => format!("<a href=\"#failures\">{n} of them failed, with reasons.</a> {}", words::missing(run, n)),
             }
         ));
     }
@@ -42,7 +42,7 @@ pub(super) fn findings(summary: &Summary) -> String {
         ));
     }
     out.push_str("</ul>\n<p class=\"note\">");
-    out.push_str(how_to_read(run.rounds));
+    out.push_str(&esc(&how_to_read(summary)));
     if let Some(text) = words::chance(summary) {
         out.push_str(&format!("</p>\n<p class=\"note\">{text}"));
     }
@@ -67,24 +67,25 @@ fn look(outcome: Outcome) -> (&'static str, &'static str) {
     match outcome {
         Outcome::Better => ("better", "▲ "),
         Outcome::Worse => ("worse", "▼ "),
-        Outcome::Same => ("same", ""),
+        Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect | Outcome::TooFewRounds => ("same", ""),
         Outcome::Generator => ("doubt", "! "),
     }
 }
 
-fn how_to_read(rounds: u32) -> &'static str {
-    match rounds {
-        0 | 1 => "One round: figures have no intervals, and differences no verdict. Take at least 3 rounds.",
-        2..=5 => {
-            "Figures are medians over rounds. Their intervals show the range of so few rounds. Ratios are taken round by \
-             round against the baseline of the same round; their intervals aim at 95 %, and a difference is only \
-             named where the interval excludes 1."
-        }
-        _ => {
-            "Figures are medians over rounds with 95 % bootstrap intervals. Ratios are taken round by round against the \
-             baseline of the same round, and a difference is only named where the interval excludes 1."
-        }
+fn how_to_read(summary: &Summary) -> String {
+    let run = &summary.run;
+    let read = words::how_to_read(run);
+    if run.rounds < 2 {
+        return format!("{read} Take at least 3 rounds.");
     }
+    let named = "A difference is named where the interval of the ratio excludes 1 and its p-value, corrected for all \
+                 comparisons, is at most 5 %";
+    let floor = if run.twin.is_some() {
+        ", and where it is larger than what the baseline measured twice differs by"
+    } else {
+        ""
+    };
+    format!("{read} {named}{floor}.")
 }
 
 /// One workload: headline, plots, table.
@@ -101,14 +102,13 @@ pub(super) fn workload(summary: &Summary, number: usize, workload: &WorkloadSumm
         charts.iter().for_each(|chart| out.push_str(&figure(chart, workload)));
         out.push_str("</div>\n");
     }
+    out.push_str(&pooled::section(workload));
     let rows = workload.cells.len();
     if rows > OPEN_ROWS {
         out.push_str(&format!("<details><summary>All {rows} cells</summary>\n"));
     }
     out.push_str(&cells(summary, workload));
-    if let Some(mark) = words::mark(workload) {
-        out.push_str(&format!("<p class=\"note\">{mark}</p>\n"));
-    }
+    words::marks(workload).for_each(|mark| out.push_str(&format!("<p class=\"note\">{mark}</p>\n")));
     if rows > MOST_ROWS {
         out.push_str(&format!("<p class=\"note\">The first {MOST_ROWS} of {rows} cells; summary.csv has all.</p>\n"));
     }
@@ -168,7 +168,7 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
             (false, true) => "<tr class=\"baseline\">",
             (false, false) => "<tr>",
         });
-        let remark = grid::remark(cell);
+        let remark = grid::full_remark(cell);
         let remark =
             if remark.is_empty() { remark } else { format!("<small class=\"remark\">{}</small>", esc(&remark)) };
         body.push_str(&format!("<th scope=\"row\">{}{remark}</th>", esc(&cell.path)));
@@ -179,10 +179,14 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
             let interval = column.interval(cell).map_or(String::new(), |(low, high)| {
                 if low == high { String::new() } else { format!("<small>{low} – {high}</small>") }
             });
-            body.push_str(&format!("<td class=\"n\">{}{interval}</td>", esc(&column.median(cell))));
+            let mark = match column.mark(cell) {
+                "" => String::new(),
+                mark => format!("<span title=\"{}\">{mark}</span>", far(column.of(cell))),
+            };
+            body.push_str(&format!("<td class=\"n\">{}{mark}{interval}</td>", esc(&column.median(cell))));
             if index == 0 && compared {
                 body.push_str(&match grid::comparison(workload, cell) {
-                    Some(ratio) => comparison(ratio, grid::note(workload, cell)),
+                    Some(ratio) => comparison(ratio, grid::floor(cell, column.of(cell)), grid::note(workload, cell)),
                     None if is_baseline => "<td class=\"quiet\">baseline</td>".to_owned(),
                     None => format!("<td>{}</td>", gap(grid::note(workload, cell))),
                 });
@@ -198,8 +202,16 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
     table("cells", &caption, &head, &body)
 }
 
-fn comparison(ratio: &RatioSummary, note: &str) -> String {
-    let verdict = ratio.verdict.as_ref().map_or(String::new(), chip);
+/// Which rounds are far from the others.
+fn far(figure: Option<&Estimate>) -> String {
+    let rounds: Vec<String> = figure.iter().flat_map(|figure| &figure.outliers).map(u32::to_string).collect();
+    format!("far from the others: round {}", rounds.join(", "))
+}
+
+/// A ratio with its verdict, or with the noise floor that it is.
+fn comparison(ratio: &RatioSummary, floor: Option<String>, note: &str) -> String {
+    let floor = floor.map(|text| format!("<span class=\"verdict same\">{}</span>", esc(&text)));
+    let verdict = floor.unwrap_or_else(|| ratio.verdict.as_ref().map_or(String::new(), chip));
     format!("<td><span class=\"ratio\">×{}</span>{verdict}{}</td>", esc(&grid::ratio(ratio)), gap(note))
 }
 
@@ -210,9 +222,7 @@ fn gap(note: &str) -> String {
 
 fn chip(verdict: &Verdict) -> String {
     let (class, sign) = look(verdict.outcome);
-    // In a column of its own the short form does.
-    let text = if verdict.outcome == Outcome::Same { "no difference seen" } else { &verdict.text };
-    format!("<span class=\"verdict {class}\">{sign}{}</span>", esc(text))
+    format!("<span class=\"verdict {class}\">{sign}{}</span>", esc(&verdict.text))
 }
 
 fn limits(cell: &CellSummary) -> String {

@@ -34,7 +34,8 @@ fn every_variant_has_a_family_with_the_bare_path() {
         path(Via::ClusterIp, MeshMode::Both, "plain"),
         Path { clients: 2, ..path(Via::Direct, MeshMode::Both, "plain") },
     ];
-    let found = families(&paths);
+    let found = families(&paths, None);
+    assert!(families(&paths, Some(2))[0].members.iter().all(|member| member.path != 2), "a twin is no step");
     let members: Vec<Vec<usize>> = found.iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect();
     assert_eq!(members, [vec![0, 1, 2], vec![0, 3], vec![0, 4, 5]], "one path alone is no family");
     let names: Vec<_> = found.iter().map(|f| (f.name.as_str(), f.variant.as_deref())).collect();
@@ -58,7 +59,7 @@ fn a_gateway_is_added_to_the_direct_path_wherever_that_stands() {
         path(Via::ClusterIp, MeshMode::Both, "plain"),
     ];
     let members = |paths: &[Path]| -> Vec<Vec<usize>> {
-        families(paths).iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect()
+        families(paths, None).iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect()
     };
     assert_eq!(members(&paths), [vec![1, 2], vec![0, 3]]);
     assert_eq!(members(&paths[..2]), [vec![1, 0]], "the Service where there is no other");

@@ -1,0 +1,154 @@
+//! `hopbench compare`: one results folder against another.
+#![allow(clippy::print_stderr)]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use hopbench_model::Fault;
+use hopbench_report::comparison::{
+    Asked, Bound, COMPARISON_FORMATS, Comparison, Values, compare, comparison_format, share_of,
+};
+use hopbench_run::results;
+
+use super::Subcommand;
+use super::report::{spare, write};
+use crate::output::print;
+
+pub(super) struct Compare;
+
+impl Subcommand for Compare {
+    fn command(&self) -> Command {
+        Command::new("compare")
+            .about("Compares two results folders, as a gate in CI if bounds are given")
+            .after_help(
+                "Cells with the same path, workload, point and job are compared, round against round.\n\
+                 METRIC is throughput; p50, p90, p99, p999 or p9999 of response, service, delay,\n\
+                 connect or rtt, like p99_response; cpu_per_request and whatever else reports\n\
+                 show; or any metric in the records. METRIC>5% is broken where the metric is\n\
+                 called worse by more than 5 %, METRIC>0% where it is called worse at all.\n\
+                 Worse is less of throughput and rates of work, more of everything else.\n\
+                 Exit codes: 0 no bound is broken, 1 one is, 2 the input is wrong: no cell in\n\
+                 common, a bound on what no cell has, runs that --strict refuses.",
+            )
+            .arg(folder("a").required(true).value_name("A").help("The baseline: a folder that `hopbench run` left"))
+            .arg(folder("b").required(true).value_name("B").help("The candidate"))
+            .arg(more("more-a", "Another run of the baseline; with three runs on each side, runs are compared"))
+            .arg(more("more-b", "Another run of the candidate"))
+            .arg(
+                Arg::new("fail-on")
+                    .long("fail-on")
+                    .value_name("BOUND")
+                    .action(ArgAction::Append)
+                    .value_delimiter(',')
+                    .value_parser(value_parser!(Bound))
+                    .help("What may not have become worse: METRIC>5%; several by commas"),
+            )
+            .arg(
+                Arg::new("min-effect")
+                    .long("min-effect")
+                    .value_name("PERCENT")
+                    .value_parser(|text: &str| share_of(text).ok_or("expected a percentage like 2%"))
+                    .help("Differences below this are of no interest [default: what the scenarios say]"),
+            )
+            .arg(flag("strict", "Refuse runs whose environment or plan differ in what can change figures"))
+            .arg(flag("all", "Show the figures of which no difference is called, too"))
+            .arg(
+                Arg::new("format")
+                    .long("format")
+                    .short('f')
+                    .value_name("FORMAT")
+                    .default_value("table")
+                    .value_parser(COMPARISON_FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>())
+                    .help("How"),
+            )
+            .arg(
+                Arg::new("output")
+                    .long("output")
+                    .short('o')
+                    .value_name("FILE")
+                    .value_parser(value_parser!(PathBuf))
+                    .help("Where to write it [default: standard output]"),
+            )
+    }
+
+    fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
+        self.exit_code(matches).map(drop)
+    }
+
+    fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
+        let name = matches.get_one::<String>("format").map_or("table", String::as_str);
+        let format = comparison_format(name).ok_or_else(|| Fault::input(format!("there is no format `{name}`")))?;
+        let asked = Asked {
+            minimum_effect: matches.get_one::<f64>("min-effect").copied(),
+            bounds: matches.get_many::<Bound>("fail-on").into_iter().flatten().cloned().collect(),
+            strict: matches.get_flag("strict"),
+        };
+        if name == "junit" && asked.bounds.is_empty() {
+            return Err(Fault::input(
+                "--format junit: its test cases are bounds; expected --fail-on, like --fail-on 'throughput>5%'",
+            ));
+        }
+        let output = matches.get_one::<PathBuf>("output");
+        output.map_or(Ok(()), |file| spare(file))?;
+        let side = |first: &str, more: &str| -> Vec<&PathBuf> {
+            let first = matches.get_one::<PathBuf>(first).into_iter();
+            first.chain(matches.get_many::<PathBuf>(more).into_iter().flatten()).collect()
+        };
+        let (a, b) = read_both(&side("a", "more-a"), &side("b", "more-b"), &asked.bounds)?;
+        let comparison = compare(&a, &b, &asked)?;
+        let text = format.render(&comparison, matches.get_flag("all"));
+        match output {
+            Some(file) => write(file, &text)?,
+            None => print(&text)?,
+        }
+        // What people read on the standard output says it already.
+        let is_told = output.is_none() && matches!(name, "table" | "markdown");
+        Ok(gate(&comparison, is_told))
+    }
+}
+
+fn folder(name: &'static str) -> Arg {
+    Arg::new(name).value_parser(value_parser!(PathBuf))
+}
+
+fn more(name: &'static str, help: &'static str) -> Arg {
+    folder(name).long(name).value_name("DIR").action(ArgAction::Append).help(help)
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+/// 1 where a bound is broken.
+fn gate(comparison: &Comparison, is_told: bool) -> ExitCode {
+    let broken: Vec<_> = comparison.broken().collect();
+    if !is_told {
+        comparison.warnings().iter().for_each(|warning| eprintln!("hopbench: {warning}"));
+        for (bound, case) in &broken {
+            eprintln!("hopbench: {} is broken: {}: {}", bound.bound, case.cell, case.text);
+        }
+    }
+    if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// The runs of both sides. They are read at the same time: what takes time is to take records apart.
+fn read_both(a: &[&PathBuf], b: &[&PathBuf], bounds: &[Bound]) -> Result<(Vec<Values>, Vec<Values>), Fault> {
+    let all = |dirs: &[&PathBuf]| dirs.iter().map(|dir| read(dir, bounds)).collect::<Result<Vec<_>, _>>();
+    let (a, b) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| all(b));
+        (all(a), other.join())
+    });
+    let b = b.unwrap_or_else(|_| Err(Fault::measuring("reading the candidate failed")))?;
+    Ok((a?, b))
+}
+
+fn read(dir: &Path, bounds: &[Bound]) -> Result<Values, Fault> {
+    let (run, mut records) = results::open(dir)?;
+    let mut values = Values::new(dir.display().to_string(), run, bounds);
+    for record in records.by_ref() {
+        values.add(&record?);
+    }
+    records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
+    Ok(values)
+}

@@ -1,0 +1,233 @@
+//! `hopbench doctor --noise`: one path, measured twice in each round.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use hopbench_agent::hello;
+use hopbench_lab::sandbox::{self, Entered};
+use hopbench_model::units::Span;
+use hopbench_model::{Cell, Fault, Nanos, Path, Plan, Record, RunFile, SECOND, TestbedSpec, Tick};
+use hopbench_report::campaign::Noise;
+use hopbench_run::results::{self, Folder};
+use hopbench_run::{Campaign, Event, Finished, Observer, measurable, new_run};
+use hopbench_scenario::{Overrides, Resolved, read};
+use hopbench_wire::Role;
+use indicatif::ProgressBar;
+
+use crate::cmd::interrupt::Interrupt;
+use crate::cmd::live::bar;
+use crate::cmd::run::hidden;
+use crate::cmd::testbed_arguments::{TestbedArguments, told};
+use crate::output::say;
+use crate::testbeds::{self, vocabularies};
+
+/// The name of the second path, which is the first once more; named as scenarios name such paths.
+const TWIN: &str = "once again";
+/// A window, ns, where the time is for neither more nor fewer rounds than there may be.
+const WINDOW: Nanos = SECOND * 6 / 10;
+/// The shortest window: in less CPUs cannot be read.
+const SHORTEST: Nanos = SECOND / 5;
+const WARMUP: Nanos = SECOND / 5;
+/// Fewest rounds: fewer show no drift, and hardly anything else.
+const FEWEST: u64 = 5;
+/// Most rounds: beyond, longer windows say more.
+const MOST: u64 = 30;
+
+/// The flags of the noise floor.
+#[derive(Debug, Args)]
+pub(super) struct NoiseArguments {
+    /// Measure how much this place differs from itself: a path and the same path again, for a minute
+    #[arg(long)]
+    noise: bool,
+    /// How long the trials of --noise take together; at least 5 rounds of 6 trials are made
+    #[arg(long, value_name = "TIME", default_value = "60s", requires = "noise")]
+    time: Span,
+    /// Folder that keeps what --noise measured, which must be empty [default: nothing is kept]
+    #[arg(long, value_name = "DIR", requires = "noise")]
+    out: Option<PathBuf>,
+    /// One JSON object instead of text; with --noise
+    #[arg(long, requires = "noise")]
+    json: bool,
+}
+
+impl NoiseArguments {
+    /// Whether it was asked for.
+    pub(super) fn wanted(&self) -> bool {
+        self.noise
+    }
+
+    /// Measures and prints.
+    ///
+    /// # Errors
+    /// A testbed that cannot be had, a folder that cannot be used, trials that failed.
+    pub(super) fn run(&self, testbed: &TestbedArguments) -> Result<ExitCode, Fault> {
+        let (plan, text) = self.plan(testbed)?;
+        let in_lab = matches!(plan.testbed, TestbedSpec::Lab(_));
+        self.out.as_deref().map_or(Ok(()), results::vacant)?;
+        if in_lab {
+            if let Some(out) = self.out.as_deref().filter(|_| !sandbox::is_inside()) {
+                hidden::refuse(out, None)?;
+            }
+            if let Entered::Outside(code) = sandbox::enter()? {
+                return Ok(code);
+            }
+        }
+        let (run, records) = self.measured(plan, text, in_lab)?;
+        let noise = Noise::of(&run, &records).ok_or_else(|| {
+            Fault::measuring("no round has a figure of both paths; `hopbench doctor` says what is missing")
+        })?;
+        if self.json {
+            let json = serde_json::to_string(&noise).map_err(Fault::measuring)?;
+            say(json)?;
+        } else {
+            say(noise.page().trim_end())?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The path and its twin, in as many rounds as there is time for.
+    fn plan(&self, testbed: &TestbedArguments) -> Result<(Plan, String), Fault> {
+        if !(SECOND..=24 * 3600 * SECOND).contains(&self.time.0) {
+            return Err(Fault::input(format!("--time: found {}, expected 1s to 24h", self.time)));
+        }
+        let (rounds, window) = shape(self.time.0, matches!(testbed.spec()?, TestbedSpec::Lab(_)));
+        let text = format!(
+            "name: noise\n\
+             rounds: {rounds}\n\
+             time: {}\n\
+             warmup: {}\n\
+             baseline: once\n\
+             paths: {{once: bridge@a -> bridge@b}}\n\
+             workloads:\n\
+             \x20 stream: {{stream: {{connections: 4}}}}\n\
+             \x20 rr:     {{rr: {{size: 64B}}}}\n\
+             \x20 http:   {{http: {{connections: 16, rate: 2000, response: 1KiB}}}}\n",
+            Span(window),
+            Span(WARMUP),
+        );
+        let own = Overrides { new_seed: rand::random(), ..Overrides::default() };
+        let resolved = read("noise", &text, &vocabularies(), &testbed.over(own)?);
+        let Resolved { mut plan, .. } = resolved.map_err(|problems| told(&problems))?;
+        twice(&mut plan);
+        Ok((plan, text))
+    }
+
+    fn measured(&self, plan: Plan, text: String, in_lab: bool) -> Result<(RunFile, Vec<Record>), Fault> {
+        let interrupt = Interrupt::watch()?;
+        let ours = hello();
+        let run = new_run(plan, text, &ours)?;
+        measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false))?;
+        // A lab's own /run goes with it, however it ends.
+        let temporary = if in_lab { tempfile::tempdir_in("/run") } else { tempfile::tempdir() };
+        let temporary = temporary.map_err(|e| Fault::environment(format!("no temporary folder can be made: {e}")))?;
+        let folder = Folder::create(self.out.as_deref().unwrap_or(temporary.path()), run)?;
+        let heard = interrupt.clone();
+        let mut testbed =
+            testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?), move || heard.wanted());
+        let mut observer = Quiet { bar: bar(), interrupt };
+        let Finished { folder, fault, .. } = Campaign::new(folder, ours).run(&mut *testbed, &mut observer);
+        drop(observer);
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        let (run, records) = results::open(folder.path())?;
+        Ok((run, records.collect::<Result<_, _>>()?))
+    }
+}
+
+/// Rounds and windows for a time in all, ns: six trials a round.
+fn shape(time_ns: Nanos, is_lab: bool) -> (u64, Nanos) {
+    // What a trial takes beside warm-up and window: on a cluster a port-forward or two.
+    let beside = WARMUP + if is_lab { SECOND * 15 / 100 } else { SECOND * 3 / 2 };
+    let trials = |rounds: u64| 6 * rounds;
+    let fit = time_ns / (trials(1) * (beside + WINDOW));
+    let rounds = fit.clamp(FEWEST, MOST);
+    let window = if rounds == fit { WINDOW } else { (time_ns / trials(rounds)).saturating_sub(beside).max(SHORTEST) };
+    // In whole milliseconds, as it is written into the scenario.
+    (rounds, window / 1_000_000 * 1_000_000)
+}
+
+/// Adds the baseline once more, with cells of its own, unless the scenario already has it.
+fn twice(plan: &mut Plan) {
+    if plan.twin.is_some() {
+        return;
+    }
+    let first = plan.paths[0].clone();
+    plan.paths.push(Path { name: TWIN.to_owned(), ..first });
+    let path = plan.paths.len() - 1;
+    plan.cells.extend((0..plan.points.len()).map(|point| Cell { path, point }));
+    plan.twin = Some(TWIN.to_owned());
+}
+
+/// Shows how far it is on a terminal, and says elsewhere only what went wrong.
+struct Quiet {
+    bar: ProgressBar,
+    interrupt: Interrupt,
+}
+
+impl Quiet {
+    #[allow(clippy::print_stderr)]
+    fn say(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("hopbench: {line}"));
+    }
+}
+
+impl Observer for Quiet {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::TrialStarted { trial, rounds, left_ns, .. } => {
+                let left = left_ns.div_ceil(SECOND);
+                self.bar.set_message(format!("round {} of {rounds}, {left} s left: {}", trial.round, trial.workload));
+            }
+            Event::TrialFailed(failure) => {
+                self.say(&format!("round {} {}: {}", failure.round, failure.workload, failure.reason));
+            }
+            Event::Note(note) => self.say(note),
+            Event::CellSkipped(cell) => self.say(&format!("{} is left out: {}", cell.workload, cell.reason)),
+            Event::RunDone { .. } => self.bar.finish_and_clear(),
+            _ => {}
+        }
+    }
+
+    fn tick(&mut self, _: Role, _: usize, _: &Tick) {}
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.wanted()
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_time_is_more_rounds_and_then_longer_windows() {
+        let shape = |seconds: u64| shape(seconds * SECOND, true);
+        assert_eq!(shape(60), (10, WINDOW));
+        assert_eq!(shape(120), (21, WINDOW));
+        assert_eq!(shape(1), (FEWEST, SHORTEST));
+        let (rounds, window) = shape(600);
+        assert_eq!(rounds, MOST);
+        let taken = 180 * (window + WARMUP + SECOND * 15 / 100);
+        assert!(window > WINDOW && taken <= 600 * SECOND && taken > 595 * SECOND, "{window}");
+        assert!(super::shape(60 * SECOND, false).0 < 10);
+    }
+
+    #[test]
+    fn the_second_path_is_the_first_again() {
+        let arguments = NoiseArguments { noise: true, time: Span(60 * SECOND), out: None, json: false };
+        let (plan, _) = arguments.plan(&TestbedArguments::lab()).expect("a plan");
+        assert_eq!((plan.paths.len(), plan.points.len(), plan.cells.len(), plan.rounds), (2, 3, 6, 10));
+        let [first, second] = &plan.paths[..] else { panic!("{:?}", plan.paths) };
+        assert_eq!(*first, Path { name: first.name.clone(), ..second.clone() });
+        assert_eq!((plan.baseline.as_ref(), plan.twin.as_ref()), (Some(&first.name), Some(&second.name)));
+        assert_eq!(plan.stop, None);
+    }
+}

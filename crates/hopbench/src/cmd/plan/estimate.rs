@@ -1,0 +1,192 @@
+//! How many trials a plan takes, and how long: at least, and at most.
+
+use hopbench_model::{Cell, Nanos, Plan, Point, SECOND, SearchGoal, SearchSpec};
+use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Search, Seen};
+
+/// What a trial takes besides its load, ns.
+const OVERHEAD_NS: Nanos = SECOND * 15 / 100;
+/// Trials of a search in noise, for each that it takes without.
+const NOISE: u64 = 2;
+/// Results for which a search is tried out.
+const TRIED: i32 = 12;
+
+/// From the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Range {
+    pub(super) least: u64,
+    pub(super) most: u64,
+}
+
+impl Range {
+    fn of(n: u64) -> Self {
+        Self { least: n, most: n }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let sum = u64::saturating_add;
+        Self { least: sum(self.least, other.least), most: sum(self.most, other.most) }
+    }
+
+    fn times(self, other: Self) -> Self {
+        let product = u64::saturating_mul;
+        Self { least: product(self.least, other.least), most: product(self.most, other.most) }
+    }
+}
+
+/// What some cells of a plan take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Estimate {
+    /// Cells that have rounds, and those that are searched.
+    pub(super) cells: u64,
+    pub(super) searches: u64,
+    /// Rounds of a cell.
+    pub(super) rounds: Range,
+    /// Trials in rounds, and those of searches with what follows them.
+    pub(super) trials: Range,
+    pub(super) search_trials: Range,
+    /// All of them, ns.
+    pub(super) time_ns: Range,
+}
+
+impl Estimate {
+    /// Of these cells of a plan.
+    pub(super) fn of(plan: &Plan, cells: &[Cell]) -> Self {
+        let (searched, in_rounds): (Vec<Cell>, Vec<Cell>) =
+            cells.iter().partition(|cell| plan.points[cell.point].search.is_some());
+        let round_ns = in_rounds.iter().map(|cell| trial_ns(&plan.points[cell.point])).fold(0, u64::saturating_add);
+        let rounds = rounds(plan, round_ns);
+        let mut out = Self {
+            cells: in_rounds.len() as u64,
+            searches: searched.len() as u64,
+            rounds,
+            trials: rounds.times(Range::of(in_rounds.len() as u64)),
+            search_trials: Range::default(),
+            time_ns: rounds.times(Range::of(round_ns)),
+        };
+        for (at, point) in plan.points.iter().enumerate() {
+            let paths = searched.iter().filter(|cell| cell.point == at).count() as u64;
+            if let (Some(search), 1..) = (&point.search, paths) {
+                let trials = trials(search, paths, plan.rounds);
+                out.search_trials = out.search_trials.plus(trials);
+                out.time_ns = out.time_ns.plus(trials.times(Range::of(trial_ns(point))));
+            }
+        }
+        out
+    }
+}
+
+fn trial_ns(point: &Point) -> Nanos {
+    let timing = point.job.timing;
+    timing.warmup_ns.saturating_add(timing.window_ns).saturating_add(OVERHEAD_NS)
+}
+
+/// Rounds of a cell: where the time ends first, those that were begun before.
+fn rounds(plan: &Plan, round_ns: Nanos) -> Range {
+    let Some(stop) = &plan.stop else { return Range::of(plan.rounds.into()) };
+    let least = u64::from(stop.min_rounds.min(plan.rounds));
+    let begun = stop.budget_ns.map_or(u64::MAX, |budget_ns| budget_ns.div_ceil(round_ns.max(1)).max(1));
+    let most = u64::from(plan.rounds).min(begun);
+    Range { least: least.min(most), most }
+}
+
+/// Trials of a search on so many paths.
+fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {
+    let each = match &search.goal {
+        SearchGoal::Knee { connections, threads, least_growth } => {
+            let over = |levels: &[u32]| {
+                let levels: Vec<f64> = levels.iter().map(|level| f64::from(*level)).collect();
+                let search = || Knee::new(&levels, *least_growth);
+                tried(levels.iter().map(|knee| walked(search(), |level| level.min(*knee))))
+            };
+            over(connections).plus(over(threads))
+        }
+        SearchGoal::Slo { rates, precision, .. } => {
+            let search = || Highest::slo(1.0, rates.lowest_per_s, rates.highest_per_s, *precision);
+            tried(
+                between(rates.lowest_per_s, rates.highest_per_s)
+                    .map(|best| walked(search(), |rate| passed(rate, best))),
+            )
+        }
+        SearchGoal::Lossless { rates, precision, repeats, .. } => {
+            let repeats = *repeats as usize;
+            let search = || Highest::lossless(1.0, rates.lowest_per_s, rates.highest_per_s, *precision, repeats);
+            tried(
+                between(rates.lowest_per_s, rates.highest_per_s)
+                    .map(|best| walked(search(), |rate| passed(rate, best))),
+            )
+        }
+        SearchGoal::Cpu { ceiling, rates, .. } => {
+            let search = || Ceiling::new(*ceiling, rates.lowest_per_s, rates.highest_per_s);
+            tried(
+                between(rates.lowest_per_s, rates.highest_per_s)
+                    .map(|best| walked(search(), |rate| ceiling * rate / best)),
+            )
+        }
+    };
+    // Each of the loads that were found is measured on every path.
+    let equal = if search.equal_load { paths.saturating_mul(paths).saturating_mul(rounds.min(3).into()) } else { 0 };
+    Range { least: each.least, most: each.most.saturating_mul(NOISE) }.times(Range::of(paths)).plus(Range::of(equal))
+}
+
+/// What a system shows that keeps a limit of 1 up to `best`.
+fn passed(rate: f64, best: f64) -> f64 {
+    if rate <= best { 0.1 } else { 10.0 }
+}
+
+/// Rates from one to the other, by equal factors.
+fn between(lowest: f64, highest: f64) -> impl Iterator<Item = f64> {
+    (1..TRIED).map(move |n| lowest * (highest / lowest).powf(f64::from(n) / f64::from(TRIED)))
+}
+
+/// The fewest and the most trials of searches.
+fn tried(trials: impl Iterator<Item = u64>) -> Range {
+    trials
+        .fold(None, |span: Option<Range>, n| {
+            let Range { least, most } = span.unwrap_or(Range::of(n));
+            Some(Range { least: least.min(n), most: most.max(n) })
+        })
+        .unwrap_or_default()
+}
+
+/// How many trials a search takes of a system without noise.
+fn walked(mut search: impl Search, system: impl Fn(f64) -> f64) -> u64 {
+    while let (Some(load), Outcome::Searching) = (search.next_load(), search.outcome()) {
+        search.observe(load, Seen { value: system(load), within: true });
+    }
+    search.trace().len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hopbench_model::RateRange;
+
+    /// Within what the searches took when they were simulated with noise (SIMULATIONS.md of the crate stats).
+    #[test]
+    fn searches_take_what_they_took_in_simulations() {
+        let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
+        let of = |goal: SearchGoal| trials(&SearchSpec { goal, errors_share: 0.01, equal_load: false }, 1, 3);
+        let holds = |span: Range, simulated: u64| {
+            span.least <= simulated && simulated <= span.most && span.most <= 5 * simulated
+        };
+        let knee =
+            of(SearchGoal::Knee { connections: vec![8, 16, 32, 64, 128, 256], threads: vec![], least_growth: 0.05 });
+        assert!(holds(knee, 10) && holds(knee, 36), "{knee:?}");
+        let slo = of(SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates, precision: 0.02 });
+        assert!(holds(slo, 25), "{slo:?}");
+        let cpu = of(SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.6, rates });
+        assert!(holds(cpu, 13), "{cpu:?}");
+        let lossless = |repeats| of(SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01, repeats });
+        assert!(holds(lossless(1), 16) && holds(lossless(3), 33), "{:?} {:?}", lossless(1), lossless(3));
+    }
+
+    #[test]
+    fn every_path_is_measured_at_what_was_found_on_each() {
+        let goal = SearchGoal::Knee { connections: vec![8, 16], threads: vec![], least_growth: 0.05 };
+        let of =
+            |paths, equal_load| trials(&SearchSpec { goal: goal.clone(), errors_share: 0.0, equal_load }, paths, 2);
+        let alone = of(1, false);
+        assert_eq!(of(3, false), alone.times(Range::of(3)));
+        assert_eq!(of(3, true), alone.times(Range::of(3)).plus(Range::of(3 * 3 * 2)));
+    }
+}

@@ -1,0 +1,67 @@
+//! What a plan searches, and where.
+
+use hopbench_model::units::Span;
+use hopbench_model::{CpuOf, Plan, RateRange, SearchGoal, SearchSpec, point_label};
+
+use super::page::listed;
+use super::words;
+
+/// A row a point that is searched: where it stands, what for, and on which paths.
+pub(super) fn rows(plan: &Plan) -> Vec<Vec<String>> {
+    let row = |(at, point): (usize, &hopbench_model::Point)| {
+        let search = point.search.as_ref()?;
+        let paths = plan.cells.iter().filter(|cell| cell.point == at).map(|cell| plan.paths[cell.path].name.clone());
+        let name = format!("{} {}", point.workload, point_label(&point.point));
+        Some(vec![name.trim_end().to_owned(), goal(search), listed(&paths.collect::<Vec<_>>())])
+    };
+    plan.points.iter().enumerate().filter_map(row).collect()
+}
+
+/// `slo: the highest rate from 100 to 50000 a second with p99 within 5ms, to 2 %, errors up to 1 %`.
+fn goal(search: &SearchSpec) -> String {
+    let levels = |levels: &[u32]| listed(&levels.iter().map(u32::to_string).collect::<Vec<_>>());
+    let within =
+        |rates: &RateRange| format!("rates {} to {} a second", number(rates.lowest_per_s), number(rates.highest_per_s));
+    let what = match &search.goal {
+        SearchGoal::Knee { connections, threads, least_growth } => {
+            let threads =
+                if threads.is_empty() { String::new() } else { format!(", then threads {}", levels(threads)) };
+            format!(
+                "connections {}{threads}, while throughput grows by {}",
+                levels(connections),
+                percent(*least_growth)
+            )
+        }
+        SearchGoal::Slo { percentile, limit_ns, rates, precision } => {
+            format!("p{percentile} within {}, {}, to {}", Span(*limit_ns), within(rates), percent(*precision))
+        }
+        SearchGoal::Cpu { of, ceiling, rates } => {
+            format!("CPU of {} at most {}, {}", whose(of), percent(*ceiling), within(rates))
+        }
+        SearchGoal::Lossless { loss_share, rates, precision, repeats } => {
+            let times = if *repeats == 1 { String::new() } else { format!(", {repeats} times") };
+            format!("loss at most {}, {}, to {}{times}", percent(*loss_share), within(rates), percent(*precision))
+        }
+    };
+    let equal = if search.equal_load { "; all paths at what each was found to carry" } else { "" };
+    format!("{}: {what}, errors up to {}{equal}", search.goal.name(), percent(search.errors_share))
+}
+
+/// A share as scenarios write it: `2%`.
+fn percent(share: f64) -> String {
+    words::percent(share).replace(' ', "")
+}
+
+/// A rate without digits that nobody reads.
+fn number(rate: f64) -> String {
+    if rate >= 1000.0 { format!("{rate:.0}") } else { format!("{}", (rate * 1000.0).round() / 1000.0) }
+}
+
+fn whose(of: &CpuOf) -> String {
+    match of {
+        CpuOf::Node(name) => format!("node {name}"),
+        CpuOf::Proxy(name) => format!("proxy {name}"),
+        CpuOf::Client => "the client".to_owned(),
+        CpuOf::Server => "the server".to_owned(),
+    }
+}

@@ -1,0 +1,48 @@
+//! As many rounds as needed: when the rounds of a cell end, and why they did.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Nanos;
+
+/// When the rounds of a cell end before [`Plan::rounds`](crate::Plan::rounds), which are the most then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StopRule {
+    /// Half the width of the interval of the metric that is narrow enough, as a share of the median: 0.02 is `ci: 2%`.
+    pub half_width_share: f64,
+    /// What the interval is of: `throughput` (what the workload measures first), `p50`, `p90`, `p99`, `p999` (of the
+    /// response time where arrivals have a schedule, else of the service time), or the name of a metric in the records.
+    pub metric: String,
+    /// Rounds that are made in any case; at least 3.
+    pub min_rounds: u32,
+    /// Time for all trials of a session, ns; the round in which it ends is finished. Absent: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_ns: Option<Nanos>,
+}
+
+/// A cell whose rounds ended before all that the plan allows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// The path's name.
+    pub path: String,
+    /// The workload's name.
+    pub workload: String,
+    /// The point, as the reports write it: `size=64`.
+    pub point: String,
+    /// The rounds that it has, by number: all up to this one.
+    pub rounds: u32,
+    /// Why it ended.
+    pub why: StopWhy,
+    /// Half the width of its interval as a share of the median; absent where there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_width_share: Option<f64>,
+}
+
+/// Why the rounds of a cell ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopWhy {
+    /// Its interval is narrow enough.
+    Narrow,
+    /// The time for the run was used up; the interval is as wide as it says.
+    Budget,
+}

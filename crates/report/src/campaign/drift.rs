@@ -1,0 +1,66 @@
+//! What moved over the rounds of a run, in all its cells at once: a machine that gets warmer, a neighbour that comes.
+
+use hopbench_stats::{persistence, round_effects, trend};
+
+use super::cell::Cell;
+use super::kind::{Better, Figure};
+use super::verdict::percent;
+use super::{Campaign, nodes};
+
+/// A p-value up to which a movement over the rounds is told: one run in a hundred tells of nothing.
+const TOLD: f64 = 0.01;
+
+/// What is to be known of it, a sentence each.
+pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
+    let speeds = speeds(campaign);
+    let mut out = Vec::new();
+    if let Some(moved) = trend(&speeds).filter(|moved| moved.p <= TOLD) {
+        let word = if moved.relative_change < 0.0 { "slower" } else { "faster" };
+        out.push(format!(
+            "from the first round to the last all cells together got {word} by {} % (p {}): the machine, or what else ran \
+             on it, changed. Ratios are taken round by round and hardly know; the figures are of all of it",
+            percent(moved.relative_change.abs()),
+            p_value(moved.p),
+        ));
+    }
+    let alike = persistence(&speeds, campaign.run.plan.seed).filter(|alike| alike.p <= TOLD && alike.correlation > 0.0);
+    if let Some(alike) = alike {
+        out.push(format!(
+            "rounds resemble the round before (rank correlation {:.2}, p {}): there is less in them than their number \
+             says, and intervals of figures are too narrow",
+            alike.correlation,
+            p_value(alike.p),
+        ));
+    }
+    out.extend(nodes::stolen(campaign.cells.values()));
+    out
+}
+
+/// How fast each round was over all cells, 1 being usual; a latency counts turned over.
+fn speeds(campaign: &Campaign) -> Vec<f64> {
+    let plan = &campaign.run.plan;
+    let mut places: Vec<&(usize, usize)> = campaign.cells.keys().collect();
+    places.sort_unstable();
+    let main = |(_, point): &(usize, usize)| &campaign.workloads[campaign.workload_of[*point]].kind.figures[0];
+    let cells = places.into_iter().map(|place| by_round(&campaign.cells[place], main(place), plan.rounds));
+    round_effects(&cells.collect::<Vec<_>>()).iter().map(|effect| effect.exp()).collect()
+}
+
+/// The main figure of a cell by round, more being faster; without rounds in which the testbed changed.
+fn by_round(cell: &Cell, main: &Figure, rounds: u32) -> Vec<Option<f64>> {
+    let mut out = vec![None; rounds as usize];
+    for round in cell.rounds.iter().filter(|round| !round.disturbed) {
+        let place = (round.round as usize).checked_sub(1).and_then(|at| out.get_mut(at));
+        let value = round.figures[0];
+        let usable = value.is_finite() && value > 0.0;
+        if let Some(place) = place.filter(|_| usable) {
+            *place = Some(if main.better == Better::Higher { value } else { 1.0 / value });
+        }
+    }
+    out
+}
+
+/// `= 0.004`, `< 0.001`.
+fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") }
+}

@@ -1,0 +1,162 @@
+//! Searches: what was found, the trials as a plot and, folded away, as tables.
+
+use super::markup::{esc, table};
+use crate::campaign::plot::{Chart, searches::spoken};
+use crate::campaign::searches::texts::{
+    Head, Text, Texts, equal_figures, equal_label, equal_paths, laws, remarks, trace_heads, trace_row,
+};
+use crate::campaign::{SearchSummary, Standing, Summary};
+
+/// More trials than this of one path are left to the other formats.
+const MOST_STEPS: usize = 500;
+
+/// Every search; nothing where the run has none.
+pub(super) fn section(summary: &Summary, charts: &[Option<Chart>]) -> String {
+    if summary.searches.is_empty() {
+        return String::new();
+    }
+    let all: String = summary.searches.iter().zip(charts).map(|(search, chart)| one(search, chart.as_ref())).collect();
+    format!(
+        "<section id=\"searches\">\n<h2>Searches</h2>\n<p class=\"note\">Each load stands with the loads between which it \
+         lies; the figures beside it are those of the trials at that load. A load is called higher or lower than the \
+         baseline's only where the brackets of the two do not overlap.</p>\n{all}</section>\n"
+    )
+}
+
+fn one(search: &SearchSummary, chart: Option<&Chart>) -> String {
+    let mut out = format!(
+        "<div class=\"search\">\n<h3>{} <span class=\"kind\">{}, {} over {}</span></h3>\n<p class=\"note\">Searched: {}.</p>\n",
+        esc(&search.name()),
+        esc(&search.kind),
+        search.goal,
+        search.parameter,
+        esc(&search.asked)
+    );
+    if !search.paths.is_empty() {
+        out.push_str(&found(search));
+    }
+    let said: String =
+        remarks(search).into_iter().chain(laws(search)).map(|t| format!("<li>{}</li>\n", esc(&t))).collect();
+    if !said.is_empty() {
+        out.push_str(&format!("<ul class=\"plain\">\n{said}</ul>\n"));
+    }
+    out.push_str(&chart.map(figure).unwrap_or_default());
+    out.push_str(&equal_load(search));
+    out.push_str(&traces(search));
+    out.push_str("</div>\n");
+    out
+}
+
+fn figure(chart: &Chart) -> String {
+    let spoken = esc(&spoken(chart));
+    let note =
+        if chart.left_out.is_empty() { String::new() } else { format!(" <small>{}</small>", esc(&chart.left_out)) };
+    format!(
+        "<div class=\"plots\"><figure><figcaption>{}{note}</figcaption><div class=\"canvas line\" data-bars=\"0\">\
+         <canvas id=\"{}\" role=\"img\" aria-label=\"{spoken}\">{spoken}</canvas></div></figure></div>\n",
+        esc(&chart.title),
+        chart.id
+    )
+}
+
+fn found(search: &SearchSummary) -> String {
+    let texts = Texts::of(search);
+    let mut head = "<tr><th scope=\"col\">Path</th>".to_owned();
+    for Head { label, unit, words } in &texts.heads {
+        let unit = if unit.is_empty() { String::new() } else { format!("<small>{}</small>", esc(unit)) };
+        let class = if *words { "" } else { " class=\"n\"" };
+        head.push_str(&format!("<th scope=\"col\"{class}>{}{unit}</th>", esc(label)));
+    }
+    head.push_str("</tr>");
+    let mut body = String::new();
+    for row in &texts.rows {
+        body.push_str(&format!("<tr><th scope=\"row\">{}</th>", esc(&row.label)));
+        for (index, (Head { words, .. }, text)) in texts.heads.iter().zip(&row.values).enumerate() {
+            // More connections until throughput stops growing are neither better nor worse; all else is better higher.
+            let neutral = search.goal == "knee" && index <= 2;
+            let ends = text.ends.trim_start();
+            let ends = if ends.is_empty() { String::new() } else { format!("<small>{}</small>", esc(ends)) };
+            body.push_str(&match words {
+                true => format!("<td>{}</td>", verdict(text, neutral)),
+                false => format!("<td class=\"n\">{}{ends}</td>", esc(&text.value)),
+            });
+        }
+        body.push_str("</tr>\n");
+    }
+    table("cells", &format!("{}: what was found", search.name()), &head, &body)
+}
+
+fn verdict(text: &Text, neutral: bool) -> String {
+    let (class, sign) = match text.standing {
+        None => return String::new(),
+        Some(Standing::Higher) if !neutral => ("better", "▲ "),
+        Some(Standing::Lower) if !neutral => ("worse", "▼ "),
+        Some(Standing::Withheld) => ("doubt", ""),
+        Some(_) => ("same", ""),
+    };
+    format!("<span class=\"verdict {class}\">{sign}{}</span>", esc(&text.value))
+}
+
+fn equal_load(search: &SearchSummary) -> String {
+    if search.equal_load.is_empty() {
+        return String::new();
+    }
+    let paths = equal_paths(search);
+    let column = |path: &&str| format!("<th scope=\"col\">{}</th>", esc(path));
+    let head = format!("<tr><th scope=\"col\">Load</th>{}</tr>", paths.iter().map(column).collect::<String>());
+    let mut body = String::new();
+    for load in &search.equal_load {
+        let cell = |path: &&str| {
+            let own = load.paths.iter().find(|own| own.path == **path);
+            let figures = own.map(|own| equal_figures(search, own)).unwrap_or_default();
+            let own = if load.found_on == **path { " class=\"own\"" } else { "" };
+            let small = |text: &String| format!("<small>{}</small>", esc(text));
+            match figures.split_first() {
+                Some((first, rest)) => {
+                    format!("<td{own}>{}{}</td>", esc(first), rest.iter().map(small).collect::<String>())
+                }
+                None => format!("<td{own}></td>"),
+            }
+        };
+        body.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th>{}</tr>\n",
+            esc(&equal_label(search, load)),
+            paths.iter().map(cell).collect::<String>()
+        ));
+    }
+    table("cells equal", &format!("{}: every path at the loads that were found", search.name()), &head, &body)
+}
+
+fn traces(search: &SearchSummary) -> String {
+    let heads = trace_heads(search);
+    let numbers = 3;
+    let head = |(index, text): (usize, &String)| {
+        let class = if index < numbers { " class=\"n\"" } else { "" };
+        format!("<th scope=\"col\"{class}>{}</th>", esc(text))
+    };
+    let head = format!("<tr>{}</tr>", heads.iter().enumerate().map(head).collect::<String>());
+    let mut out = String::new();
+    for path in search.paths.iter().filter(|path| !path.trace.is_empty()) {
+        let mut body = String::new();
+        for step in path.trace.iter().take(MOST_STEPS) {
+            let cells = trace_row(search, step);
+            let cell = |(index, text): (usize, &String)| match index {
+                0 => format!("<th scope=\"row\" class=\"n\">{}</th>", esc(text)),
+                i if i < numbers => format!("<td class=\"n\">{}</td>", esc(text)),
+                _ => format!("<td>{}</td>", esc(text)),
+            };
+            body.push_str(&format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>()));
+        }
+        let more = match path.trace.len() {
+            n if n > MOST_STEPS => format!("<p class=\"note\">The first {MOST_STEPS} of {n} trials.</p>\n"),
+            _ => String::new(),
+        };
+        let trials = crate::number::counted(path.trace.len() as u64, "trial", "trials");
+        out.push_str(&format!(
+            "<details><summary>{}: all {trials}</summary>\n{}{more}</details>\n",
+            esc(&path.path),
+            table("cells", &format!("{} on {}: every trial", search.name(), path.path), &head, &body)
+        ));
+    }
+    out
+}

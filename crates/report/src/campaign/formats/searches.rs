@@ -1,0 +1,69 @@
+//! One row a trial of a search, for spreadsheets: the whole trace of every search.
+//!
+//! Columns, in this order: `path`, `workload`, `goal`, one for every parameter of the points that were searched (empty where
+//! the workload does not have it), `parameter` (what was varied), `step` (the trial's number in the search of its cell),
+//! `session`, `load`, `why`, `figure` (what is searched by), `value`, `within` (whether all else was within bounds),
+//! `limited_by`, `found`, `low`, `high` (what the search came to: in the row of its last trial, empty where it found
+//! nothing), `note` (what it came to in words, in that row; why a trial is in no figure). Quoted as RFC 4180 says.
+
+use std::collections::BTreeSet;
+
+use hopbench_model::SearchOutcome;
+
+use super::csv::row;
+use crate::campaign::{SearchSummary, SearchedPath, Summary, SummaryFormat, TraceStep, point};
+
+/// The format; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Searches;
+
+impl SummaryFormat for Searches {
+    fn name(&self) -> &'static str {
+        "searches"
+    }
+
+    fn summary(&self) -> &'static str {
+        "CSV, one row a trial of a search"
+    }
+
+    fn render(&self, summary: &Summary) -> String {
+        let points = summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
+        let parameters: BTreeSet<&str> = points.collect();
+        let head = ["path", "workload", "goal"].into_iter().chain(parameters.iter().copied());
+        let rest = ["parameter", "step", "session", "load", "why", "figure", "value", "within", "limited_by"];
+        let mut out = String::new();
+        row(&mut out, head.chain(rest).chain(["found", "low", "high", "note"]).map(str::to_owned));
+        for search in &summary.searches {
+            for path in &search.paths {
+                for (index, step) in path.trace.iter().enumerate() {
+                    let last = index + 1 == path.trace.len();
+                    row(&mut out, values(search, path, step, last, &parameters).into_iter());
+                }
+            }
+        }
+        out
+    }
+}
+
+fn values(
+    search: &SearchSummary,
+    path: &SearchedPath,
+    step: &TraceStep,
+    last: bool,
+    parameters: &BTreeSet<&str>,
+) -> Vec<String> {
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let mut out = vec![path.path.clone(), search.workload.clone(), search.goal.to_owned()];
+    out.extend(parameters.iter().map(|name| search.point.get(*name).map(point::text).unwrap_or_default()));
+    out.extend([search.parameter.to_owned(), step.step.to_string(), step.session.to_string(), step.load.to_string()]);
+    out.extend([step.why.clone(), search.figure.clone(), number(step.value), step.within.to_string()]);
+    out.push(step.limited_by.clone());
+    out.extend(match path.outcome.filter(|_| last) {
+        Some(SearchOutcome::Found { load, low, high }) => [number(Some(load)), number(Some(low)), number(high)],
+        Some(SearchOutcome::GaveUp { low, high }) => [String::new(), number(low), number(high)],
+        _ => Default::default(),
+    });
+    let notes = [if last { path.text.clone() } else { String::new() }, step.unusable.clone()];
+    out.push(notes.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
+    out
+}

@@ -1,0 +1,38 @@
+//! What searches found: a table a search, without its trials.
+
+use super::block::{self, Text};
+use super::{cut, paragraph};
+use crate::campaign::searches::texts::{Row, Texts, remarks};
+use crate::campaign::{SearchSummary, Summary};
+use crate::wrap::plain;
+
+/// Every search; nothing where the run has none.
+pub(super) fn all(out: &mut String, summary: &Summary) {
+    summary.searches.iter().for_each(|search| one(out, search));
+}
+
+fn one(out: &mut String, search: &SearchSummary) {
+    out.push('\n');
+    paragraph(out, &format!("search, {} ({}): {}", search.name(), search.goal, search.asked), "");
+    if search.paths.is_empty() {
+        return;
+    }
+    let texts = Texts::of(search);
+    let labels = texts.rows.iter().map(|row| cut(&row.label)).collect();
+    let mut figures = Vec::new();
+    for (index, head) in texts.heads.iter().enumerate() {
+        // The load has the ends between which it lies; the figures there are medians.
+        let value = |row: &Row| match &row.values[index] {
+            text if index == 0 => format!("{}{}", text.value, text.ends),
+            text => text.value.clone(),
+        };
+        let values = texts.rows.iter().map(value).collect();
+        figures.push(Text::new([&plain(&head.label), &head.unit], !head.words, values));
+    }
+    block::write(out, &[Text::new(["path", ""], false, labels)], &figures);
+    let remarks = remarks(search);
+    if !remarks.is_empty() {
+        out.push('\n');
+        remarks.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
+    }
+}

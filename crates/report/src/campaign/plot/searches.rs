@@ -1,0 +1,103 @@
+//! What the trials of a search saw over the load: with the limit as a line, or with the knee and the scalability law.
+
+use super::{Axis, Chart, Series, axis};
+use crate::campaign::searches::words::{figure, number, unit_name};
+use crate::campaign::{SearchSummary, SearchedPath};
+
+/// More paths than this cannot be told apart.
+const MOST_PATHS: usize = 8;
+/// Points of a curve of the law.
+const CURVE: usize = 48;
+/// Loads that differ by more than this stand on a logarithmic axis.
+const WIDE: f64 = 8.0;
+
+/// A chart a search that has a trial with a value.
+pub(crate) fn charts(searches: &[SearchSummary]) -> Vec<Option<Chart>> {
+    searches.iter().enumerate().map(|(index, search)| chart(index, search)).collect()
+}
+
+fn chart(index: usize, search: &SearchSummary) -> Option<Chart> {
+    let mut series = Vec::new();
+    for (colour, path) in search.paths.iter().take(MOST_PATHS).enumerate() {
+        let seen = path.trace.iter().filter(|step| step.unusable.is_empty());
+        let points: Vec<_> = seen.filter_map(|step| Some((at(step.load), step.value?, None, None))).collect();
+        if points.is_empty() {
+            continue;
+        }
+        series.push(Series { name: path.path.clone(), colour, points, style: "points", ..Series::default() });
+        series.extend(law(path, colour));
+        series.extend(knee(search, path, colour));
+    }
+    let loads = || series.iter().flat_map(|series| &series.points).map(|point| point.0);
+    let (low, high) = (loads().reduce(f64::min)?, loads().reduce(f64::max)?);
+    if let Some(limit) = search.limit {
+        let points = [low, high].map(|x| (x, limit, None, None)).into();
+        series.push(Series { name: "limit".to_owned(), colour: 7, points, style: "limit", ..Series::default() });
+    }
+    let label = figure(&search.figure);
+    let unit = if search.parameter == "rate" { "rate, 1/s" } else { search.parameter };
+    Some(Chart {
+        id: format!("chart-search-{index}"),
+        kind: "line",
+        title: format!("{}: {label} of every trial over {}", search.name(), search.parameter),
+        x: Axis {
+            label: unit.to_owned(),
+            unit: "",
+            log: low > 0.0 && high / low > WIDE,
+            ticks: ticks(search, low, high),
+        },
+        y: axis::of_figure(&label, unit_name(&search.figure), &series),
+        categories: Vec::new(),
+        stacked: false,
+        series,
+        left_out: match search.paths.len() {
+            n if n > MOST_PATHS => format!("The first {MOST_PATHS} of {n} paths."),
+            _ => String::new(),
+        },
+    })
+}
+
+/// A load as the axis shows it: more digits than this say nothing.
+fn at(load: f64) -> f64 {
+    if load >= 100.0 { (load * 10.0).round() / 10.0 } else { load }
+}
+
+/// The Universal Scalability Law between the loads that were measured.
+fn law(path: &SearchedPath, colour: usize) -> Option<Series> {
+    let law = path.law.as_ref()?;
+    let (from, to) = (law.measured_from, law.measured_to);
+    let load = |step: usize| from * (to / from).powf(step as f64 / (CURVE - 1) as f64);
+    let points: Option<Vec<_>> = (0..CURVE).map(|step| Some((load(step), law.at(load(step))?, None, None))).collect();
+    Some(Series { name: format!("{}, law", path.path), colour, points: points?, style: "fit", ..Series::default() })
+}
+
+/// A ring around the knee.
+fn knee(search: &SearchSummary, path: &SearchedPath, colour: usize) -> Option<Series> {
+    let points = vec![(at(path.found().filter(|_| search.goal == "knee")?), path.value?.median, None, None)];
+    Some(Series { name: format!("knee of {}", path.path), colour, points, style: "mark", ..Series::default() })
+}
+
+/// The levels of a knee; of rates on a logarithmic axis 1, 2 and 5 of every decade; else none, which is the script's choice.
+fn ticks(search: &SearchSummary, low: f64, high: f64) -> Vec<(f64, String)> {
+    let text = |load: f64| (load, number(load));
+    if search.goal == "knee" {
+        let steps = search.paths.iter().flat_map(|path| &path.trace);
+        let mut levels: Vec<f64> = steps.map(|step| step.load).collect();
+        levels.sort_unstable_by(f64::total_cmp);
+        levels.dedup();
+        return levels.into_iter().map(text).collect();
+    }
+    if low <= 0.0 || high / low <= WIDE {
+        return Vec::new();
+    }
+    let leads: &[f64] = if high / low > 1000.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let all = decades.flat_map(|power| leads.iter().map(move |lead| lead * 10f64.powi(power)));
+    all.filter(|load| (low * 0.999..=high * 1.001).contains(load)).map(text).collect()
+}
+
+/// What a chart of a search says, for those who cannot see it.
+pub(crate) fn spoken(chart: &Chart) -> String {
+    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+    format!("Chart of {}, for {}. The tables below have every trial.", chart.title, names.join(", "))
+}

@@ -1,0 +1,369 @@
+//! What searches came to, from the records of their trials alone: the load that was found on each path, the figures there,
+//! how paths compare, and the whole trace.
+//!
+//! - a load is *higher* or *lower* than the baseline's only where what is known of the two does not overlap: the loads
+//!   between which each of them lies, or their intervals where a search was repeated;
+//! - a knee is also fitted with the Universal Scalability Law;
+//! - what was measured at a load that was found on another path is a table of its own.
+
+mod asked;
+mod bracket;
+mod judge;
+mod law;
+pub(crate) mod texts;
+mod trials;
+pub(crate) mod words;
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{EQUAL_LOAD, Point, Record, SearchGoal, SearchOutcome, SearchSpec, point_label};
+use serde::Serialize;
+use serde_json::Value;
+
+pub use self::judge::{LoadComparison, Standing};
+pub use self::law::{Known, LawSummary};
+
+use self::bracket::Bracket;
+use self::trials::{Trial, figures, kind_of, of_search};
+use super::Campaign;
+use super::kind::{Kind, Percentile};
+use super::kinds;
+use super::spread::Spread;
+use crate::job::Job;
+
+/// A search over one parameter at a point of a workload, on every path.
+#[derive(Debug, Clone, Serialize)]
+pub struct SearchSummary {
+    /// The workload's name.
+    pub workload: String,
+    /// Its kind: `http` ...
+    pub kind: String,
+    /// The point, without what was searched.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub point: BTreeMap<String, Value>,
+    /// `knee`, `slo`, `cpu` or `lossless`.
+    pub goal: &'static str,
+    /// What was varied: `rate` (arrivals a second), `connections`, `threads`.
+    pub parameter: &'static str,
+    /// What was searched, in words.
+    pub asked: String,
+    /// The figure that was searched by, as records call it: `response_ns p99`; empty without a trial.
+    pub figure: String,
+    /// Its limit, in the figure's unit; absent where the goal has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
+    /// The figures that tables show beside the load, by name: throughput, a latency, CPU.
+    pub shown: Vec<&'static str>,
+    /// What it came to on each path, in the scenario's order.
+    pub paths: Vec<SearchedPath>,
+    /// Every path at the loads that were found on each of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub equal_load: Vec<EqualLoad>,
+}
+
+/// What a search came to on one path.
+#[derive(Debug, Clone, Serialize)]
+pub struct SearchedPath {
+    /// The path's name.
+    pub path: String,
+    /// Whether it is the baseline once more: its ratio shows the noise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub twin: bool,
+    /// Index of the path in [`Summary::paths`](super::Summary::paths).
+    #[serde(skip)]
+    pub path_index: usize,
+    /// What it came to; absent while it has not ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<SearchOutcome>,
+    /// The load that `value` and `figures` are of: the one that was found, or the highest where even that is not too high.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<f64>,
+    /// The load lies between this and `high`. Of `cpu` the two are from where it was found to where CPU would be at the
+    /// ceiling, by the nearest other load; of `lossless` with repeats the interval of the results, as wide as the precision at
+    /// least; else what the search came to. Absent while it has not ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// See `low`; absent also where nothing is known from above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    #[serde(skip)]
+    bracket: Option<Bracket>,
+    /// What it came to, in words.
+    pub text: String,
+    /// The figure that was searched by, at this load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Spread>,
+    /// The figures of the trials at this load; none where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FoundFigure>,
+    /// How the load compares with the baseline's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<LoadComparison>,
+    /// How the throughput at a knee compares with that at the baseline's knee.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_comparison: Option<LoadComparison>,
+    /// Trials of the search.
+    pub trials: usize,
+    /// The length of their windows with warm-up, s.
+    pub trials_s: f64,
+    /// Whether the load generator was the limit of a trial at the load that was found or above: what was found may be the
+    /// generator's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub generator_limited: bool,
+    /// The Universal Scalability Law through the trials of a knee.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub law: Option<LawSummary>,
+    /// Every trial, in order.
+    pub trace: Vec<TraceStep>,
+}
+
+/// A figure of several trials at one load.
+#[derive(Debug, Clone, Serialize)]
+pub struct FoundFigure {
+    /// Its name, with the unit.
+    pub name: &'static str,
+    /// What people call it.
+    pub label: &'static str,
+    /// What it was over the trials.
+    #[serde(flatten)]
+    pub spread: Spread,
+}
+
+/// A trial of a search.
+#[derive(Debug, Clone, Serialize)]
+pub struct TraceStep {
+    /// Its number in the search of its cell, from 1.
+    pub step: u32,
+    /// The session of the run, from 1.
+    pub session: u32,
+    /// The load: arrivals a second, or a number.
+    pub load: f64,
+    /// Why this load: `raise`, `narrow`, `again`, `confirm`.
+    pub why: String,
+    /// The figure that is searched by; absent where the trial has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Whether all else was within bounds.
+    pub within: bool,
+    /// What limited the trial.
+    pub limited_by: String,
+    /// Why its record is in no figure; empty where it is.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub unusable: String,
+}
+
+/// All paths at the load that was found on one of them.
+#[derive(Debug, Clone, Serialize)]
+pub struct EqualLoad {
+    /// The path on which it was found.
+    pub found_on: String,
+    /// The load.
+    pub load: f64,
+    /// The load and what else was set for it, as reports write points: `connections=32 threads=2`.
+    pub setting: String,
+    /// What was measured there, in the scenario's order of paths.
+    pub paths: Vec<EqualLoadPath>,
+}
+
+/// A path at a load that was found on a path.
+#[derive(Debug, Clone, Serialize)]
+pub struct EqualLoadPath {
+    /// The path's name.
+    pub path: String,
+    /// Trials that can be used.
+    pub trials: usize,
+    /// Their figures.
+    pub figures: Vec<FoundFigure>,
+}
+
+/// The searches of a run: points in the scenario's order, of a knee connections before threads.
+pub(super) fn all(campaign: &Campaign) -> Vec<SearchSummary> {
+    let points = campaign.run.plan.points.iter().enumerate();
+    let searched = points.filter_map(|(at, point)| Some((at, point, point.search.as_ref()?)));
+    searched
+        .flat_map(|(at, point, spec)| {
+            let own: Vec<&Record> =
+                campaign.searches().into_iter().filter(|record| trials::is_of(record, point)).collect();
+            parameters(&spec.goal).into_iter().map(move |parameter| one(campaign, at, (point, spec), parameter, &own))
+        })
+        .collect()
+}
+
+/// What a goal varies, in the order of the searches.
+fn parameters(goal: &SearchGoal) -> Vec<&'static str> {
+    match goal {
+        SearchGoal::Knee { threads, .. } if threads.is_empty() => vec!["connections"],
+        SearchGoal::Knee { .. } => vec!["connections", "threads"],
+        SearchGoal::Slo { .. } | SearchGoal::Cpu { .. } | SearchGoal::Lossless { .. } => vec!["rate"],
+    }
+}
+
+fn one(
+    campaign: &Campaign,
+    at: usize,
+    (point, spec): (&Point, &SearchSpec),
+    parameter: &'static str,
+    records: &[&Record],
+) -> SearchSummary {
+    let plan = &campaign.run.plan;
+    let first = records.iter().find(|record| record.search.as_ref().is_some_and(|step| step.parameter == parameter));
+    let kind = first
+        .and_then(|record| kind_of(record))
+        .unwrap_or_else(|| kinds::of(&point.job.workload, parameter == "rate" || point.job.schedule.per_s().is_some()));
+    let goal = &spec.goal;
+    let skipped = |path: usize| {
+        let (name, label) = (&plan.paths[path].name, point_label(&point.point));
+        campaign.run.skipped.iter().any(|s| s.path == *name && s.workload == point.workload && s.point == label)
+    };
+    let planned =
+        |path: &usize| plan.cells.iter().any(|cell| cell.path == *path && cell.point == at) && !skipped(*path);
+    let searched = |path: usize| {
+        let trials = of_search(records, &plan.paths[path].name, parameter);
+        let twin = plan.twin.as_ref() == Some(&plan.paths[path].name);
+        (planned(&path) || !trials.is_empty()).then(|| on_path(campaign, path, twin, spec, parameter, kind, &trials))
+    };
+    let mut paths: Vec<SearchedPath> = (0..plan.paths.len()).filter_map(searched).collect();
+    let knee = matches!(goal, SearchGoal::Knee { .. });
+    judge::compare(&mut paths, plan.baseline.as_deref(), plan.minimum_effect, knee);
+    let figure = |record: &&Record| Some(record.search.as_ref()?.figure.clone());
+    let steps = records.iter().filter(|record| {
+        record.search.as_ref().is_some_and(|step| step.parameter == parameter && step.goal != EQUAL_LOAD)
+    });
+    SearchSummary {
+        workload: point.workload.clone(),
+        kind: point.job.workload.clone(),
+        point: point.point.clone(),
+        goal: goal.name(),
+        parameter,
+        asked: asked::text(spec, parameter),
+        figure: steps.filter_map(figure).next().unwrap_or_default(),
+        limit: asked::limit(goal),
+        shown: shown(kind),
+        equal_load: equal_load(campaign, point, parameter, kind, records),
+        paths,
+    }
+}
+
+/// The figures of a kind that tables of searches have room for.
+fn shown(kind: &Kind) -> Vec<&'static str> {
+    let names = || kind.figures.iter().map(|figure| figure.name);
+    let throughput = names().find(|name| name.ends_with("_per_s"));
+    let latency = kind.latency(Percentile::P99).map(|index| kind.figures[index].name);
+    let rest = names().filter(|name| *name == "lost_ratio" || name.starts_with("cpu_per_") || *name == "proxy_cores");
+    throughput.into_iter().chain(latency).chain(rest).collect()
+}
+
+fn on_path(
+    campaign: &Campaign,
+    path_index: usize,
+    twin: bool,
+    spec: &SearchSpec,
+    parameter: &str,
+    kind: &Kind,
+    trials: &[Trial<'_>],
+) -> SearchedPath {
+    let path = &campaign.run.plan.paths[path_index];
+    let outcome = trials.iter().rev().find_map(|trial| trial.step.outcome);
+    let at = match outcome {
+        Some(SearchOutcome::Found { load, .. }) => Some(load),
+        // The highest that there is stands for it.
+        Some(SearchOutcome::AboveHighest) => trials.iter().map(|trial| trial.step.load).reduce(f64::max),
+        _ => None,
+    };
+    let there: Vec<&Trial<'_>> =
+        trials.iter().filter(|trial| trial.is_usable() && at.is_some_and(|load| trial.is_at(load))).collect();
+    let records: Vec<&Record> = there.iter().map(|trial| trial.record).collect();
+    let bracket = outcome.map(|outcome| Bracket::of(outcome, &spec.goal, parameter, trials));
+    let knee = matches!(spec.goal, SearchGoal::Knee { .. });
+    SearchedPath {
+        path: path.name.clone(),
+        twin,
+        path_index,
+        outcome,
+        at,
+        low: bracket.map(|bracket| bracket.low),
+        high: bracket.map(|bracket| bracket.high).filter(|high| high.is_finite()),
+        bracket,
+        text: words::outcome(outcome.zip(bracket), &spec.goal, parameter, trials.len()),
+        value: Spread::of(there.iter().filter_map(|trial| trial.step.value)),
+        figures: figures(kind, &records, path.is_proxied()),
+        comparison: None,
+        value_comparison: None,
+        trials: trials.len(),
+        trials_s: trials.iter().map(Trial::length_s).sum(),
+        generator_limited: bracket.is_some_and(|bracket| trials.iter().any(|trial| trial.is_limit_of(bracket))),
+        law: if knee { law::of(trials, parameter, campaign.run.plan.seed) } else { None },
+        trace: trials.iter().map(Trial::trace).collect(),
+    }
+}
+
+/// What was measured at loads that were found, by the path on which they were.
+fn equal_load(campaign: &Campaign, point: &Point, parameter: &str, kind: &Kind, records: &[&Record]) -> Vec<EqualLoad> {
+    let paths = &campaign.run.plan.paths;
+    let mut out = Vec::new();
+    for found_on in paths {
+        let all = trials::of_equal_load(records, parameter, &found_on.name);
+        let mut loads: Vec<f64> = all.iter().map(|trial| trial.step.load).collect();
+        loads.sort_unstable_by(f64::total_cmp);
+        loads.dedup();
+        for load in loads {
+            let at = |trial: &&Trial<'_>| trial.step.load == load;
+            let one = |path: &hopbench_model::Path| {
+                let own = all.iter().filter(at).filter(|trial| trial.is_usable() && trial.record.path == path.name);
+                let records: Vec<&Record> = own.map(|trial| trial.record).collect();
+                let figures = figures(kind, &records, path.is_proxied());
+                (!records.is_empty()).then(|| EqualLoadPath { path: path.name.clone(), trials: records.len(), figures })
+            };
+            let setting = all.iter().find(at).map(|trial| {
+                let own = trial.record.point.iter().filter(|(name, _)| !point.point.contains_key(*name));
+                let mut own: BTreeMap<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+                // The threads were found, too, and are set with it.
+                let threads = Job(&trial.record.job).threads().filter(|_| parameter == "connections");
+                own.extend(threads.map(|threads| ("threads".to_owned(), threads.into())));
+                point_label(&own)
+            });
+            out.push(EqualLoad {
+                found_on: found_on.name.clone(),
+                load,
+                setting: setting.filter(|text| !text.is_empty()).unwrap_or_else(|| words::load(parameter, load)),
+                paths: paths.iter().filter_map(one).collect(),
+            });
+        }
+    }
+    out
+}
+
+impl SearchSummary {
+    /// All its trials, those at equal load, too.
+    pub(crate) fn trials(&self) -> usize {
+        let equal = self.equal_load.iter().flat_map(|load| &load.paths).map(|path| path.trials);
+        self.paths.iter().map(|path| path.trials).chain(equal).sum()
+    }
+
+    /// Its name among the searches of a run: `web size=64`.
+    pub(crate) fn name(&self) -> String {
+        [self.workload.as_str(), &point_label(&self.point)].join(" ").trim_end().to_owned()
+    }
+}
+
+impl SearchedPath {
+    /// The load that was found.
+    pub fn found(&self) -> Option<f64> {
+        match self.outcome {
+            Some(SearchOutcome::Found { load, .. }) => Some(load),
+            _ => None,
+        }
+    }
+
+    /// A figure at the load that was found.
+    pub fn figure(&self, name: &str) -> Option<&FoundFigure> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+}
+
+impl EqualLoadPath {
+    /// A figure of its trials.
+    pub fn figure(&self, name: &str) -> Option<&FoundFigure> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+}

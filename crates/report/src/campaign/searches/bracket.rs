@@ -1,0 +1,128 @@
+//! Between which loads the one lies that a search looked for.
+
+use hopbench_model::{SearchGoal, SearchOutcome};
+use hopbench_stats::{CONFIDENCE, Interval, rounds_interval, summary::median};
+
+use super::trials::Trial;
+
+/// The last digits of a load: a share of it.
+const CLOSE: f64 = 1e-4;
+
+/// What is known of a load: it lies between these two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bracket {
+    /// 0 where nothing is known from below.
+    pub(super) low: f64,
+    /// Infinite where nothing is known from above.
+    pub(super) high: f64,
+}
+
+impl Bracket {
+    /// What an outcome of a search over a parameter says, with its trials.
+    pub(super) fn of(outcome: SearchOutcome, goal: &SearchGoal, parameter: &str, trials: &[Trial<'_>]) -> Self {
+        // What was measured may be a little off what was asked for: not every rate can be kept.
+        let loads = || trials.iter().map(|trial| trial.step.load);
+        let (lowest, highest) = range(goal, parameter);
+        let (lowest, highest) =
+            (loads().reduce(f64::min).unwrap_or(lowest), loads().reduce(f64::max).unwrap_or(highest));
+        let (low, high) = match outcome {
+            SearchOutcome::Found { load, low, high } => {
+                let (low, high) = (low, high.unwrap_or(f64::INFINITY));
+                match goal {
+                    SearchGoal::Cpu { ceiling, .. } => held(*ceiling, load, trials).unwrap_or((low, high)),
+                    // Of several searches these are the ends of the interval of their results, each of which is the lower end of
+                    // what lies between two rates that are as near as the precision.
+                    SearchGoal::Lossless { precision, repeats: 2.., .. } => (low, high * (1.0 + precision)),
+                    _ => (low, high),
+                }
+            }
+            SearchOutcome::AboveHighest => (highest, f64::INFINITY),
+            SearchOutcome::BelowLowest => (0.0, lowest),
+            SearchOutcome::GaveUp { low, high } => (low.unwrap_or(0.0), high.unwrap_or(f64::INFINITY)),
+        };
+        Self { low, high }
+    }
+
+    /// Whether the two may be one load: they overlap or touch.
+    pub(super) fn overlaps(self, other: Self) -> bool {
+        self.low <= other.high && other.low <= self.high
+    }
+
+    /// Whether a load lies in it, ends included, but for its last digits.
+    pub(super) fn contains(self, load: f64) -> bool {
+        (self.low * (1.0 - CLOSE)..=self.high * (1.0 + CLOSE)).contains(&load)
+    }
+}
+
+/// The lowest and the highest load that a goal may ask for.
+pub(super) fn range(goal: &SearchGoal, parameter: &str) -> (f64, f64) {
+    match goal {
+        SearchGoal::Knee { connections, threads, .. } => {
+            let levels = if parameter == "threads" { threads } else { connections };
+            let end = |level: Option<&u32>| level.map_or(0.0, |level| f64::from(*level));
+            (end(levels.iter().min()), end(levels.iter().max()))
+        }
+        SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. } => {
+            (rates.lowest_per_s, rates.highest_per_s)
+        }
+    }
+}
+
+/// From the load that was found to where CPU would be at its ceiling, with the interval of what was seen there.
+///
+/// The search itself stops as soon as a load comes near its aim, however far the loads around it are; between these, CPU
+/// follows the load nearly in a line, and the nearest of them says how steep it is.
+fn held(ceiling: f64, load: f64, trials: &[Trial<'_>]) -> Option<(f64, f64)> {
+    let seen = |at: f64| -> Vec<f64> {
+        let here = trials.iter().filter(|trial| trial.is_usable() && trial.step.within && trial.is_at(at));
+        here.filter_map(|trial| trial.step.value).collect()
+    };
+    let values = seen(load);
+    let here = median(&values)?;
+    let steepness = |trial: &Trial<'_>| {
+        let other = trial.step.load;
+        let slope = (here - median(&seen(other))?) / (load - other);
+        Some(((load - other).abs(), slope)).filter(|(_, slope)| slope.is_finite() && *slope > 0.0)
+    };
+    let (_, slope) = trials.iter().filter_map(steepness).min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let Interval { low, high } = rounds_interval(&values, CONFIDENCE)?;
+    let at_ceiling = |value: f64| load + (ceiling - value) / slope;
+    Some((at_ceiling(high).min(load).max(0.0), at_ceiling(low).max(load)))
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::RateRange;
+
+    use super::*;
+
+    const RATES: RateRange = RateRange { lowest_per_s: 100.0, highest_per_s: 5000.0 };
+
+    #[test]
+    fn what_an_outcome_says_of_the_load() {
+        let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: RATES, precision: 0.02 };
+        let of = |outcome| Bracket::of(outcome, &slo, "rate", &[]);
+        let at = |low, high| Bracket { low, high };
+        assert_eq!(of(SearchOutcome::Found { load: 950.0, low: 950.0, high: Some(968.0) }), at(950.0, 968.0));
+        assert_eq!(of(SearchOutcome::Found { load: 8.0, low: 8.0, high: None }), at(8.0, f64::INFINITY));
+        assert_eq!(of(SearchOutcome::AboveHighest), at(5000.0, f64::INFINITY));
+        assert_eq!(of(SearchOutcome::BelowLowest), at(0.0, 100.0));
+        assert_eq!(of(SearchOutcome::GaveUp { low: None, high: Some(300.0) }), at(0.0, 300.0));
+    }
+
+    #[test]
+    fn results_of_several_searches_are_no_finer_than_their_precision() {
+        let lossless = |repeats| SearchGoal::Lossless { loss_share: 0.0, rates: RATES, precision: 0.01, repeats };
+        let found = SearchOutcome::Found { load: 1000.0, low: 990.0, high: Some(1000.0) };
+        let high = |repeats| Bracket::of(found, &lossless(repeats), "rate", &[]).high;
+        assert_eq!((high(1), high(3)), (1000.0, 1010.0));
+    }
+
+    #[test]
+    fn what_touches_overlaps() {
+        let at = |low, high| Bracket { low, high };
+        assert!(at(8.0, 32.0).overlaps(at(32.0, 128.0)) && at(32.0, 128.0).overlaps(at(8.0, 32.0)));
+        assert!(!at(950.0, 968.0).overlaps(at(969.0, 990.0)) && !at(969.0, 990.0).overlaps(at(950.0, 968.0)));
+        assert!(at(0.0, f64::INFINITY).overlaps(at(3.0, 4.0)));
+    }
+}

@@ -1,0 +1,224 @@
+//! Searches as texts, whatever prints them.
+
+use super::words::{ends, figure, load, number, unit_name, value};
+use super::{EqualLoad, EqualLoadPath, FoundFigure, LoadComparison, SearchSummary, SearchedPath, Standing, TraceStep};
+use crate::campaign::scale::{self, Scale};
+use crate::campaign::spread::Spread;
+use crate::number::{UNKNOWN, by_name, time_ns};
+
+/// What the mark of a path says whose search the generator may have ended.
+const MARK: &str = "the load generator was the limit there: what was found may be its own";
+
+/// A table of what was found on each path.
+pub(crate) struct Texts {
+    /// The columns.
+    pub(crate) heads: Vec<Head>,
+    /// The paths.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A column.
+pub(crate) struct Head {
+    /// What it is called.
+    pub(crate) label: String,
+    /// The unit of its values, or of what a ratio is; empty for neither.
+    pub(crate) unit: String,
+    /// Whether it holds words.
+    pub(crate) words: bool,
+}
+
+/// A path as texts.
+pub(crate) struct Row {
+    /// The path's name, with a mark where it is the baseline once more.
+    pub(crate) label: String,
+    /// In the order of the heads.
+    pub(crate) values: Vec<Text>,
+}
+
+/// A value as texts.
+#[derive(Default)]
+pub(crate) struct Text {
+    /// `4979`; empty where there is none.
+    pub(crate) value: String,
+    /// ` [4979, 5078]`; empty where there is none.
+    pub(crate) ends: String,
+    /// Of a comparison: where the path stands beside the baseline.
+    pub(crate) standing: Option<Standing>,
+}
+
+/// A column on its way to a table.
+struct Column<'a> {
+    head: Head,
+    text: Box<dyn Fn(&SearchedPath) -> Text + 'a>,
+}
+
+impl<'a> Column<'a> {
+    fn new(label: &str, unit: &str, text: impl Fn(&SearchedPath) -> Text + 'a) -> Self {
+        Self { head: Head { label: label.to_owned(), unit: unit.to_owned(), words: false }, text: Box::new(text) }
+    }
+
+    /// Of a figure; `None` where no path has it.
+    fn figure(
+        search: &SearchSummary,
+        label: &str,
+        name: &'static str,
+        of: impl Fn(&SearchedPath) -> Option<Spread> + 'a,
+    ) -> Option<Self> {
+        let medians: Vec<f64> = search.paths.iter().filter_map(&of).map(|spread| spread.median).collect();
+        let scale = Scale::of(name, medians.iter().copied());
+        let unit = scale.head().to_owned();
+        let text = move |path: &SearchedPath| {
+            let ends = |spread: &Spread| match spread.low.zip(spread.high).filter(|(low, high)| low != high) {
+                Some((low, high)) => format!(" [{}, {}]", scale.text(low), scale.text(high)),
+                None => String::new(),
+            };
+            of(path).map_or_else(Text::default, |spread| Text {
+                value: scale.text(spread.median),
+                ends: ends(&spread),
+                standing: None,
+            })
+        };
+        (!medians.is_empty()).then(|| Self::new(label, &unit, text))
+    }
+
+    /// The ratio to the baseline, of this figure or of the load, and what it says; nothing where no path is compared.
+    fn comparison(search: &SearchSummary, what: &str, of: fn(&SearchedPath) -> Option<&LoadComparison>) -> Vec<Self> {
+        if !search.paths.iter().any(|path| of(path).is_some()) {
+            return Vec::new();
+        }
+        let ratio = move |path: &SearchedPath| of(path).map(ratio).unwrap_or_default();
+        let said = move |path: &SearchedPath| {
+            let standing = of(path).map(|found| found.standing);
+            Text { value: of(path).map(|found| found.text.clone()).unwrap_or_default(), standing, ..Text::default() }
+        };
+        let mut said = Self::new("against baseline", what, said);
+        said.head.words = true;
+        vec![Self::new("ratio", what, ratio), said]
+    }
+}
+
+impl Texts {
+    /// What was found, how much of the baseline's it is, the figures there, and what it took.
+    pub(crate) fn of(search: &SearchSummary) -> Self {
+        let unit = if search.parameter == "rate" { "/s" } else { "" };
+        let mut columns = vec![Column::new(search.parameter, unit, found)];
+        columns.extend(Column::comparison(search, "", |path| path.comparison.as_ref()));
+        columns.extend(
+            search
+                .own_figure()
+                .and_then(|name| Column::figure(search, &figure(&search.figure), name, |path| path.value)),
+        );
+        for (index, name) in search.shown.iter().enumerate() {
+            let label = search.paths.iter().find_map(|path| Some(path.figure(name)?.label));
+            let column = label
+                .and_then(|label| Column::figure(search, label, name, move |path| Some(path.figure(name)?.spread)));
+            columns.extend(column);
+            // Of a knee the throughput there is compared, too: the first figure.
+            if index == 0 {
+                columns.extend(Column::comparison(search, label.unwrap_or_default(), |path| {
+                    path.value_comparison.as_ref()
+                }));
+            }
+        }
+        let plain = |value: String| Text { value, ..Text::default() };
+        columns.push(Column::new("trials", "", move |path| plain(path.trials.to_string())));
+        columns.push(Column::new("time", "", move |path| plain(time_ns(path.trials_s * 1e9))));
+        let row = |path: &SearchedPath| Row {
+            label: if path.twin { format!("{} (A/A)", path.path) } else { path.path.clone() },
+            values: columns.iter().map(|column| (column.text)(path)).collect(),
+        };
+        let rows = search.paths.iter().map(row).collect();
+        Self { heads: columns.into_iter().map(|column| column.head).collect(), rows }
+    }
+}
+
+/// `4979 [4979, 5078]`, `>= 5000`, or a dash.
+fn found(path: &SearchedPath) -> Text {
+    let mark = if path.generator_limited { "! " } else { "" };
+    match path.found() {
+        Some(load) => {
+            Text { value: format!("{mark}{}", number(load)), ends: ends(path.low, path.high), standing: None }
+        }
+        None => {
+            let text = path.at.map_or_else(|| UNKNOWN.to_owned(), |load| format!(">= {}", number(load)));
+            Text { value: format!("{mark}{text}"), ..Text::default() }
+        }
+    }
+}
+
+fn ratio(found: &LoadComparison) -> Text {
+    let ends = found.low.zip(found.high);
+    let ends = ends.map_or(String::new(), |(low, high)| format!(" [{}, {}]", scale::ratio(low), scale::ratio(high)));
+    found.ratio.map_or_else(Text::default, |ratio| Text { value: scale::ratio(ratio), ends, standing: None })
+}
+
+/// What a reader must know beside the table, a sentence each: where nothing was found and why, and where the generator was
+/// the limit.
+pub(crate) fn remarks(search: &SearchSummary) -> Vec<String> {
+    let why = search.paths.iter().filter(|path| path.found().is_none());
+    let mut out: Vec<String> = why.map(|path| format!("{}: {}", path.path, path.text)).collect();
+    let marked: Vec<&str> = search.paths.iter().filter(|p| p.generator_limited).map(|p| p.path.as_str()).collect();
+    if !marked.is_empty() {
+        out.push(format!("! {MARK} ({})", marked.join(", ")));
+    }
+    out
+}
+
+/// What the Universal Scalability Law says, a sentence a path; none where it was not fitted.
+pub(crate) fn laws(search: &SearchSummary) -> Vec<String> {
+    let law = |path: &SearchedPath| Some(format!("{}: {}", path.path, path.law.as_ref()?.text));
+    search.paths.iter().filter_map(law).collect()
+}
+
+/// The heads of a trace.
+pub(crate) fn trace_heads(search: &SearchSummary) -> [String; 5] {
+    let value = if search.figure.is_empty() { "value".to_owned() } else { figure(&search.figure) };
+    ["step".to_owned(), search.parameter.to_owned(), value, "else within bounds".to_owned(), "why".to_owned()]
+}
+
+/// A trial of a trace as texts, in the order of [`trace_heads`].
+pub(crate) fn trace_row(search: &SearchSummary, step: &TraceStep) -> [String; 5] {
+    let unusable = if step.unusable.is_empty() { String::new() } else { format!(" (in no figure: {})", step.unusable) };
+    [
+        step.step.to_string(),
+        number(step.load),
+        step.value.map_or_else(|| UNKNOWN.to_owned(), |at| value(&search.figure, at)),
+        if step.within { "yes" } else { "no" }.to_owned(),
+        format!("{}{unusable}", step.why),
+    ]
+}
+
+/// The head of a row of the equal-load table: `4979/s, found on direct`.
+pub(crate) fn equal_label(search: &SearchSummary, row: &EqualLoad) -> String {
+    let setting = if search.parameter == "rate" { load("rate", row.load) } else { row.setting.clone() };
+    format!("{setting}, found on {}", row.found_on)
+}
+
+/// The figures of a path at a load that was found on another, one text each: throughput, latency, CPU.
+pub(crate) fn equal_figures(search: &SearchSummary, path: &EqualLoadPath) -> Vec<String> {
+    let one = |FoundFigure { name, label, spread }: &FoundFigure| {
+        let value = by_name(name, spread.median);
+        // A rate needs no name beside its unit.
+        if name.ends_with("_per_s") { value } else { format!("{label} {value}") }
+    };
+    let shown = search.shown.iter().filter(|name| **name != "proxy_cores");
+    shown.filter_map(|name| path.figure(name)).map(one).collect()
+}
+
+/// The paths that any row of the equal-load table has, in order.
+pub(crate) fn equal_paths(search: &SearchSummary) -> Vec<&str> {
+    let all = search.paths.iter().map(|path| path.path.as_str());
+    let in_any = |path: &&str| search.equal_load.iter().any(|row| row.paths.iter().any(|own| own.path == *path));
+    all.filter(in_any).collect()
+}
+
+impl SearchSummary {
+    /// A name with the unit of the figure that is searched by, where no other column shows it.
+    fn own_figure(&self) -> Option<&'static str> {
+        let shown = self.shown.iter().any(|name| {
+            let metric = *name == self.figure || (self.figure == "loss" && *name == "lost_ratio");
+            metric || name.strip_suffix("_p99_ns").is_some_and(|base| self.figure == format!("{base}_ns p99"))
+        });
+        (!self.figure.is_empty() && !shown).then(|| unit_name(&self.figure))
+    }
+}

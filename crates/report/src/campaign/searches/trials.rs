@@ -1,0 +1,126 @@
+//! The trials of a search, as their records tell them.
+
+use hopbench_model::{BYPASSES_PROXY, EQUAL_LOAD, Point, Record, SearchStep, WarningKind};
+
+use super::bracket::Bracket;
+use super::{FoundFigure, TraceStep};
+use crate::campaign::kind::Kind;
+use crate::campaign::{kinds, unusable};
+use crate::job::Job;
+
+/// Loads that differ by less than this share are one: they were written and read as text.
+const SAME_LOAD: f64 = 1e-9;
+
+/// A trial of a search.
+pub(super) struct Trial<'a> {
+    pub(super) record: &'a Record,
+    pub(super) step: &'a SearchStep,
+    /// Why it is in no figure; empty where it is.
+    unusable: String,
+}
+
+impl<'a> Trial<'a> {
+    fn of(record: &'a Record) -> Option<Self> {
+        Some(Self { record, step: record.search.as_ref()?, unusable: unusable(record).unwrap_or_default() })
+    }
+
+    /// Whether its figures can be used.
+    pub(super) fn is_usable(&self) -> bool {
+        self.unusable.is_empty()
+    }
+
+    pub(super) fn is_at(&self, load: f64) -> bool {
+        is_same(self.step.load, load)
+    }
+
+    /// Whether the generator was its limit, at a load that the end of what was found rests on.
+    pub(super) fn is_limit_of(&self, bracket: Bracket) -> bool {
+        let late = self.record.limited_by == "generator"
+            || self.record.warnings.iter().any(|warning| warning.kind == WarningKind::GeneratorLimited);
+        late && bracket.contains(self.step.load)
+    }
+
+    /// Its window with warm-up, s.
+    pub(super) fn length_s(&self) -> f64 {
+        self.record.window_s + Job(&self.record.job).warmup_ns().unwrap_or(0) as f64 / 1e9
+    }
+
+    pub(super) fn trace(&self) -> TraceStep {
+        TraceStep {
+            step: self.step.step,
+            session: self.record.session,
+            load: self.step.load,
+            why: self.step.why.clone(),
+            value: self.step.value.filter(|value| value.is_finite()),
+            within: self.step.within,
+            limited_by: self.record.limited_by.clone(),
+            unusable: self.unusable.clone(),
+        }
+    }
+}
+
+/// Whether two loads are one.
+pub(super) fn is_same(load: f64, other: f64) -> bool {
+    (load - other).abs() <= SAME_LOAD * other.abs()
+}
+
+/// Whether a record is of a trial of this point: it has the point's values and the load.
+pub(super) fn is_of(record: &Record, point: &Point) -> bool {
+    let Some(step) = &record.search else {
+        return false;
+    };
+    let same = |(name, value): (&String, _)| *name == step.parameter || record.point.get(name) == Some(value);
+    record.workload == point.workload && point.point.iter().all(same)
+}
+
+/// The trials of a path's search over a parameter, in order. Of two with one number the later record is the valid one.
+pub(super) fn of_search<'a>(records: &[&'a Record], path: &str, parameter: &str) -> Vec<Trial<'a>> {
+    let mut out: Vec<Trial<'a>> = Vec::new();
+    for trial in records.iter().filter_map(|record| Trial::of(record)) {
+        let step = trial.step;
+        if trial.record.path != path || step.parameter != parameter || step.goal == EQUAL_LOAD {
+            continue;
+        }
+        match out.iter_mut().find(|known| known.step.step == step.step) {
+            Some(known) => *known = trial,
+            None => out.push(trial),
+        }
+    }
+    out.sort_by_key(|trial| trial.step.step);
+    out
+}
+
+/// The trials of all paths at loads that were found on one.
+pub(super) fn of_equal_load<'a>(records: &[&'a Record], parameter: &str, found_on: &str) -> Vec<Trial<'a>> {
+    let mut out: Vec<Trial<'a>> = Vec::new();
+    for trial in records.iter().filter_map(|record| Trial::of(record)) {
+        let step = trial.step;
+        if step.parameter != parameter || step.goal != EQUAL_LOAD || step.why != found_on {
+            continue;
+        }
+        let same = |known: &Trial<'_>| {
+            known.record.path == trial.record.path && known.step.step == step.step && known.step.load == step.load
+        };
+        match out.iter_mut().find(|known| same(known)) {
+            Some(known) => *known = trial,
+            None => out.push(trial),
+        }
+    }
+    out
+}
+
+/// Which figures matter for a trial, by its own job: a search sets the schedule.
+pub(super) fn kind_of(record: &Record) -> Option<&'static Kind> {
+    let open_loop = Job(&record.job).schedule().is_some_and(|schedule| schedule.per_s().is_some());
+    Some(kinds::of(record.job.get("workload")?.as_str()?, open_loop))
+}
+
+/// The figures of several trials, in the kind's order.
+pub(super) fn figures(kind: &Kind, records: &[&Record], proxied: bool) -> Vec<FoundFigure> {
+    let bypasses = |record: &Record| record.proof.iter().any(|proof| proof.evidence.starts_with(BYPASSES_PROXY));
+    let one = |figure: &crate::campaign::kind::Figure| {
+        let values = records.iter().filter_map(|record| figure.of(record, proxied && !bypasses(record)));
+        Some(FoundFigure { name: figure.name, label: figure.label, spread: figure.over(values.collect(), None)? })
+    };
+    kind.figures.iter().filter_map(one).collect()
+}

@@ -1,0 +1,180 @@
+//! As many rounds as needed: what the rule was, how the rounds of each cell ended, and how sure its figure is.
+
+use std::collections::HashMap;
+
+use hopbench_model::units::Span;
+use hopbench_model::{Nanos, Plan, RunFile, SECOND, StopWhy, Stopped, point_label};
+use hopbench_stats::Stop;
+use serde::Serialize;
+
+use super::cell::Cell;
+use super::kind::Kind;
+use super::summary::CellSummary;
+use super::verdict::percent;
+use crate::number::counted;
+
+/// More cells than this are counted, not named.
+const MOST_NAMED: usize = 5;
+
+/// How the rounds of a cell ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StopSummary {
+    /// Why there were no more.
+    pub why: StopEnd,
+    /// The rounds that it was in, by number: all up to this one.
+    pub rounds: u32,
+    /// Half the width of the interval that was looked at, as a share of the median; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_width_share: Option<f64>,
+}
+
+/// Why a cell has no more rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopEnd {
+    /// Its interval is narrow enough.
+    Narrow,
+    /// The time for the run was used up before.
+    Budget,
+    /// It had all rounds that the plan allows, and is not narrow enough.
+    Rounds,
+}
+
+/// The rule of a run.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    stop: Stop,
+    metric: String,
+    /// The time for all trials of a session, as people write it: `10m`.
+    budget: Option<String>,
+    max_rounds: u32,
+    /// The cells that ended early, by path and point.
+    stopped: HashMap<(usize, usize), Stopped>,
+}
+
+impl Rule {
+    /// `None` where every cell has all rounds.
+    pub(crate) fn of(run: &RunFile) -> Option<Self> {
+        let plan = &run.plan;
+        let rule = plan.stop.as_ref()?;
+        let name = |cell: &hopbench_model::Cell| {
+            let (path, point) = plan.at(*cell);
+            (path.name.clone(), point.workload.clone(), point_label(&point.point))
+        };
+        let places: HashMap<_, _> = plan.cells.iter().map(|cell| (name(cell), (cell.path, cell.point))).collect();
+        let place = |one: &Stopped| places.get(&(one.path.clone(), one.workload.clone(), one.point.clone())).copied();
+        Some(Self {
+            stop: Stop {
+                half_width_share: rule.half_width_share,
+                min_rounds: rule.min_rounds as usize,
+                max_rounds: plan.rounds as usize,
+            },
+            metric: rule.metric.clone(),
+            budget: rule.budget_ns.map(time),
+            max_rounds: plan.rounds,
+            stopped: run.stopped.iter().filter_map(|one| Some((place(one)?, one.clone()))).collect(),
+        })
+    }
+
+    /// What says whether a cell needs another round, for the figure that the rule looks at.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// Index of the figure that it looks at, of a point of this kind.
+    pub(crate) fn figure(&self, plan: &Plan, kind: &Kind, point: usize) -> Option<usize> {
+        kind.of_rule(&self.metric, plan.points[point].job.is_paced())
+    }
+
+    /// Rounds of a cell that were not needed, or for which there was no time.
+    pub(crate) fn spared(&self, cell: (usize, usize)) -> u32 {
+        self.stopped.get(&cell).map_or(0, |stopped| self.max_rounds.saturating_sub(stopped.rounds))
+    }
+
+    /// How the rounds of a cell ended; `None` where they have not. `figure`: what is looked at.
+    pub(crate) fn ended(&self, place: (usize, usize), cell: &Cell, figure: Option<usize>) -> Option<StopSummary> {
+        if let Some(stopped) = self.stopped.get(&place) {
+            let why = match stopped.why {
+                StopWhy::Narrow => StopEnd::Narrow,
+                StopWhy::Budget => StopEnd::Budget,
+            };
+            return Some(StopSummary { why, rounds: stopped.rounds, half_width_share: stopped.half_width_share });
+        }
+        let last = cell.rounds.iter().map(|round| round.round).max()?;
+        let look = self.stop.look(&cell.values(figure?).1);
+        let why = if look.narrow_enough { StopEnd::Narrow } else { StopEnd::Rounds };
+        let out = StopSummary { why, rounds: last, half_width_share: look.half_width_share };
+        (last >= self.max_rounds).then_some(out)
+    }
+
+    /// In words: `until p99 is within +-2 %: 3 to 20, in at most 10m`.
+    pub(crate) fn text(&self) -> String {
+        let budget = self.budget.as_ref().map_or(String::new(), |span| format!(", in at most {span}"));
+        format!("{}: {} to {}{budget}", self.until(), self.stop.min_rounds, self.max_rounds)
+    }
+
+    fn until(&self) -> String {
+        format!("until {} is within +-{} %", self.metric, percent(self.stop.half_width_share))
+    }
+
+    /// What is to be known of the cells that are not as sure as they were to be.
+    pub(crate) fn notes<'a>(&self, cells: impl Iterator<Item = (&'a str, &'a CellSummary)>) -> Vec<String> {
+        let ended: Vec<_> = cells.filter_map(|(workload, cell)| Some((workload, cell, cell.stop.as_ref()?))).collect();
+        let all = counted(ended.len() as u64, "cell", "cells");
+        let of = |why: StopEnd| {
+            let mut wide: Vec<_> = ended.iter().filter(|(.., stop)| stop.why == why).collect();
+            let width = |stop: &StopSummary| stop.half_width_share.unwrap_or(f64::INFINITY);
+            wide.sort_by(|a, b| width(b.2).total_cmp(&width(a.2)));
+            let named: Vec<String> = wide
+                .iter()
+                .take(MOST_NAMED)
+                .map(|(workload, cell, stop)| {
+                    let name = [cell.path.as_str(), workload, &cell.point_label].join(" ");
+                    format!("{} ({})", name.trim_end(), stop.width())
+                })
+                .collect();
+            let more = wide.len().saturating_sub(named.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            (wide.len(), format!("{}{more}", named.join(", ")))
+        };
+        let mut out = Vec::new();
+        let asked = format!("{} within +-{} %", self.metric, percent(self.stop.half_width_share));
+        let (n, named) = of(StopEnd::Budget);
+        if n > 0 {
+            let time = self.budget.as_ref().map_or(String::new(), |span| format!(" of {span}"));
+            out.push(format!(
+                "the time{time} ended before {n} of {all} had {asked}: {named}. In that time they cannot be narrower: take \
+                 a larger budget, longer windows or fewer cells"
+            ));
+        }
+        let (n, named) = of(StopEnd::Rounds);
+        if n > 0 {
+            let rounds = counted(u64::from(self.max_rounds), "round", "rounds");
+            out.push(format!("after all {rounds} {n} of {all} do not have {asked}: {named}"));
+        }
+        out
+    }
+}
+
+impl StopSummary {
+    /// How sure the figure is: `+-3.1 %`.
+    fn width(&self) -> String {
+        self.half_width_share.map_or_else(|| "no interval".to_owned(), |share| format!("+-{} %", percent(share)))
+    }
+
+    /// What is to be said of its cell; empty where it is sure enough.
+    pub(crate) fn remark(&self) -> String {
+        let rounds = counted(u64::from(self.rounds), "round", "rounds");
+        match self.why {
+            StopEnd::Narrow => String::new(),
+            StopEnd::Budget => format!("{} after {rounds}, then the time ended", self.width()),
+            StopEnd::Rounds => format!("{} after all {rounds}", self.width()),
+        }
+    }
+}
+
+/// `10m`, `90s`.
+fn time(ns: Nanos) -> String {
+    const MINUTE: Nanos = 60 * SECOND;
+    if ns > 0 && ns.is_multiple_of(MINUTE) { format!("{}m", ns / MINUTE) } else { Span(ns).to_string() }
+}

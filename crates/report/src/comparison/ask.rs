@@ -1,0 +1,164 @@
+//! From the values of cells to verdicts, all of them together.
+
+use hopbench_stats::{CONFIDENCE, NoRatio, Question, judge, permuted, summary::median, unpaired};
+
+use super::measure::Measure;
+use super::pairs::{Pair, values};
+use super::row::{Outcome, Row, Side};
+use super::words;
+
+/// From this number of runs on each side on, runs are compared and not rounds: what changes from run to run is in them.
+pub(super) const ENOUGH_RUNS: usize = 3;
+
+/// Every figure of these cells, compared; differences below `minimum_effect`, a share, are of no interest.
+pub(super) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut asked: Vec<(usize, Question, &Measure)> = Vec::new();
+    let mut without_ratio: Vec<(usize, Sides, &Measure)> = Vec::new();
+    for pair in pairs {
+        let first = &pair.a[0];
+        for (index, measure) in first.of.measures[first.at].iter().enumerate() {
+            let Some((mut row, sides)) = blank(pair, index, measure) else { continue };
+            match evidence(pair, measure, &sides, rows.len() as u64) {
+                Err((outcome, word, text)) => {
+                    (row.outcome, row.word, row.text) = (outcome, word, text);
+                    if word == NOTHING {
+                        without_ratio.push((rows.len(), sides, measure));
+                    }
+                }
+                Ok(evidence) => {
+                    row.noise_floor = pair.floor(index);
+                    let noise_floor = row.noise_floor;
+                    let resolution = measure.resolution();
+                    asked.push((rows.len(), Question { evidence, minimum_effect, noise_floor, resolution }, measure));
+                }
+            }
+            rows.push(row);
+        }
+    }
+    let questions: Vec<Question> = asked.iter().map(|(_, question, _)| question.clone()).collect();
+    for ((at, _, measure), said) in asked.iter().zip(judge(&questions)) {
+        let row = &mut rows[*at];
+        (row.outcome, row.word, row.text) = words::verdict(measure.better, &said);
+        row.ratio = Some(said.ratio);
+        row.is_worse = (said.ratio > 1.0) == measure.is_worse_higher() && said.ratio != 1.0;
+        (row.low, row.high) = (said.interval.map(|i| i.low), said.interval.map(|i| i.high));
+        (row.p, row.q) = (said.p, said.q);
+        if let hopbench_stats::Verdict::NoDifference { could_have_seen } = said.verdict {
+            row.could_have_seen = could_have_seen;
+        }
+    }
+    let all = rows.len();
+    for (at, sides, measure) in &without_ratio {
+        from_nothing(&mut rows[*at], sides, measure, all);
+    }
+    rows
+}
+
+/// What is counted of a figure that is 0 in some round.
+const NOTHING: &str = "no ratio to 0";
+/// Resamples of the test of such a figure.
+const RESAMPLES: usize = 10_000;
+/// Fewest values on each side of such a test.
+const FEWEST: usize = 3;
+
+/// Judges a figure that is 0 in some rounds, like losses and errors: it has no ratio, but a permutation test can tell that
+/// there is more of it, or less. Its p-value is corrected for `all` comparisons by their number (C. E. Bonferroni), since it
+/// cannot be judged with those that have a ratio.
+fn from_nothing(row: &mut Row, sides: &Sides, measure: &Measure, all: usize) {
+    let (Some(before), Some(now)) = (row.baseline, row.candidate) else { return };
+    row.p = permuted(&sides.b, &sides.a, RESAMPLES, 1).map(|permuted| permuted.p);
+    row.q = row.p.map(|p| (p * all as f64).min(1.0));
+    let mean = |values: &[f64]| hopbench_stats::summary::mean(values).unwrap_or(0.0);
+    let grew = mean(&sides.b) > mean(&sides.a);
+    row.is_worse = grew == measure.is_worse_higher();
+    if before.values.min(now.values) >= FEWEST && row.q.is_some_and(|q| q <= 1.0 - CONFIDENCE) {
+        let (outcome, word) = words::called(measure.better, grew);
+        let text = |side: Side| crate::number::by_name(&measure.name, side.median);
+        (row.outcome, row.word) = (outcome, word);
+        row.text = format!("{word}: {} before, {} now", text(before), text(now));
+    }
+}
+
+/// The values of both sides: rounds, or runs where there are enough of them.
+struct Sides {
+    a: Vec<f64>,
+    b: Vec<f64>,
+}
+
+/// A figure of a cell before it is judged; `None` where neither side has it.
+fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides)> {
+    let (a, b) = (values(&pair.a, index), values(&pair.b, index));
+    let by_run = a.len() >= ENOUGH_RUNS && b.len() >= ENOUGH_RUNS;
+    let one = |runs: Vec<Vec<f64>>| match by_run {
+        true => runs.iter().filter_map(|rounds| median(rounds)).collect(),
+        false => runs.concat(),
+    };
+    let sides = Sides { a: one(a), b: one(b) };
+    if sides.a.is_empty() && sides.b.is_empty() {
+        return None;
+    }
+    let side = |values: &[f64]| median(values).map(|median| Side { median, values: values.len() });
+    let first = &pair.a[0];
+    let row = Row {
+        path: first.path.name.clone(),
+        workload: first.point.workload.clone(),
+        point: first.point.point.clone(),
+        metric: measure.name.clone(),
+        label: measure.label.clone(),
+        baseline: side(&sides.a),
+        candidate: side(&sides.b),
+        ratio: None,
+        low: None,
+        high: None,
+        p: None,
+        q: None,
+        noise_floor: None,
+        could_have_seen: None,
+        outcome: Outcome::NoRatio,
+        is_worse: false,
+        text: String::new(),
+        word: "",
+    };
+    Some((row, sides))
+}
+
+/// The outcome, the first word and all of them, of what cannot be judged.
+type Said = (Outcome, &'static str, String);
+
+/// What was measured of a figure, or why nothing is said of it.
+fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Result<hopbench_stats::Evidence, Said> {
+    let none = |text: String| (Outcome::NoRatio, "in one run only or not alike", text);
+    let Sides { a, b } = sides;
+    match (a.is_empty(), b.is_empty()) {
+        (true, _) => return Err(none("only the candidate has it".to_owned())),
+        (_, true) => return Err(none("only the baseline has it".to_owned())),
+        _ => {}
+    }
+    if measure.is_cpu_of_an_end() && !pair.has_the_same_proxies() {
+        return Err(none("other proxies do work of this end; compare the sum".to_owned()));
+    }
+    if measure.is_of_connecting() && !pair.connects_alike() {
+        return Err(none("connecting ends elsewhere".to_owned()));
+    }
+    // What is nothing everywhere, like losses, is the same.
+    if a.iter().chain(b).all(|value| *value == 0.0) {
+        return Err((Outcome::Same, "no difference", "no difference seen: 0 in every round".to_owned()));
+    }
+    if pair.is_generator_limited() {
+        return Err((
+            Outcome::Generator,
+            "the generator was the limit",
+            "no verdict: the load generator was the limit".to_owned(),
+        ));
+    }
+    unpaired(b, a, seed).map_err(|why| match why {
+        NoRatio::NoPairs => none("no rounds".to_owned()),
+        NoRatio::Pair(_) => {
+            let zeros = |values: &[f64]| values.iter().filter(|value| **value <= 0.0).count();
+            let side = |name: &str, values: &[f64]| format!("{} of {} {name}", zeros(values), values.len());
+            let text = format!("no ratio: 0 in {}, {}", side("before", a), side("now", b));
+            (Outcome::NoRatio, NOTHING, text)
+        }
+    })
+}

@@ -1,0 +1,24 @@
+//! The whole comparison for programs: schema `hopbench.comparison/1`, one object.
+
+use crate::comparison::{Comparison, ComparisonFormat};
+
+/// The format; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Json;
+
+impl ComparisonFormat for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn summary(&self) -> &'static str {
+        "one object with every comparison (hopbench.comparison/1)"
+    }
+
+    fn render(&self, comparison: &Comparison, _all: bool) -> String {
+        // Every key is a string and every figure finite: there is nothing that cannot be written.
+        let mut out = serde_json::to_string_pretty(comparison).unwrap_or_default();
+        out.push('\n');
+        out
+    }
+}

@@ -1,0 +1,121 @@
+//! For a terminal: 80 columns, a line a figure that changed.
+
+use crate::WIDTH;
+use crate::comparison::{Comparison, ComparisonFormat, Difference, Row, RunSummary};
+use crate::wrap::{columns, plain, wrap};
+
+/// A name of a cell is cut to no less than this, columns.
+const SHORTEST_CELL: usize = 16;
+/// More cells than this are counted, not listed.
+const MOST_CELLS: usize = 20;
+
+/// The format; see the [module](self).
+#[derive(Debug)]
+pub(super) struct Table;
+
+impl ComparisonFormat for Table {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn summary(&self) -> &'static str {
+        "for a terminal: what changed, worst first"
+    }
+
+    fn render(&self, comparison: &Comparison, all: bool) -> String {
+        let mut out = String::new();
+        comparison.baseline.iter().for_each(|run| self::run(&mut out, "A", run));
+        comparison.candidate.iter().for_each(|run| self::run(&mut out, "B", run));
+        differences(&mut out, &comparison.differences);
+        let rows: Vec<&Row> = comparison.comparisons.iter().filter(|row| all || row.outcome.is_called()).collect();
+        if !rows.is_empty() {
+            out.push('\n');
+            table(&mut out, &rows);
+        }
+        out.push('\n');
+        paragraph(&mut out, "", &comparison.counts());
+        comparison.withheld().iter().for_each(|text| paragraph(&mut out, "  ", text));
+        comparison.notes().iter().for_each(|note| paragraph(&mut out, "  ", note));
+        if !comparison.not_compared.is_empty() {
+            out.push_str("\nnot compared\n");
+            for cell in comparison.not_compared.iter().take(MOST_CELLS) {
+                paragraph(&mut out, "- ", &format!("{}: {}", cell.cell, cell.reason));
+            }
+            let more = comparison.not_compared.len().saturating_sub(MOST_CELLS);
+            if more > 0 {
+                paragraph(&mut out, "- ", &format!("{more} more: --format json lists them"));
+            }
+        }
+        if !comparison.bounds.is_empty() {
+            out.push_str("\nbounds\n");
+            for bound in &comparison.bounds {
+                paragraph(&mut out, "- ", &bound.kept());
+                bound.broken().iter().for_each(|line| paragraph(&mut out, "- BROKEN ", line));
+            }
+            comparison.warnings().iter().for_each(|text| paragraph(&mut out, "! ", text));
+        }
+        out.push('\n');
+        paragraph(&mut out, "", comparison.caveat());
+        out
+    }
+}
+
+fn run(out: &mut String, side: &str, run: &RunSummary) {
+    paragraph(out, &format!("{side}  "), &run.text());
+    run.left_out.text().iter().for_each(|text| paragraph(out, "   ", text));
+}
+
+fn differences(out: &mut String, all: &[Difference]) {
+    if all.iter().any(|difference| difference.matters) {
+        out.push_str("\nwhat differs and can change figures\n");
+        all.iter().filter(|d| d.matters).for_each(|difference| paragraph(out, "- ", &difference.text()));
+    }
+    let harmless: Vec<_> = all.iter().filter(|d| !d.matters).map(Difference::short).collect();
+    if !harmless.is_empty() {
+        out.push('\n');
+        paragraph(out, "", &format!("differs and changes no figure by itself: {}", harmless.join("; ")));
+    }
+}
+
+fn table(out: &mut String, rows: &[&Row]) {
+    let cells: Vec<_> = rows.iter().map(|row| plain(&row.cell())).collect();
+    let metrics: Vec<_> = rows.iter().map(|row| plain(&row.label)).collect();
+    let said: Vec<_> = rows.iter().map(|row| plain(&row.text)).collect();
+    let both: Vec<_> = rows.iter().map(|row| row.both()).collect();
+    let widest = |texts: &[String]| texts.iter().map(|text| columns(text)).max().unwrap_or(0);
+    let (metric, verdict, values) = (widest(&metrics).max(6), widest(&said).max(7), widest(&both));
+    // The values stand beside it where there is room for them, and the cell has what is left.
+    let without = 2 + 2 + metric + 2 + verdict;
+    let with_values = without + 2 + values + SHORTEST_CELL.min(widest(&cells)) <= WIDTH;
+    let taken = if with_values { without + 2 + values } else { without };
+    let cell = widest(&cells).min(WIDTH.saturating_sub(taken).max(SHORTEST_CELL)).max(4);
+    let mut line = |parts: [&str; 4]| {
+        let values = if with_values { format!("  {:>values$}", parts[2]) } else { String::new() };
+        let text = format!("  {:<cell$}  {:<metric$}{values}  {}", cut(parts[0], cell), parts[1], parts[3]);
+        out.push_str(text.trim_end());
+        out.push('\n');
+    };
+    line(["cell", "figure", "A -> B", "verdict"]);
+    for index in 0..rows.len() {
+        line([&cells[index], &metrics[index], &both[index], &said[index]]);
+    }
+}
+
+/// A paragraph of at most 80 columns; its lines hang under the text behind the mark.
+fn paragraph(out: &mut String, mark: &str, text: &str) {
+    let hang = " ".repeat(mark.len().min(4));
+    for (index, line) in wrap(&plain(text), WIDTH - mark.len()).iter().enumerate() {
+        out.push_str(if index == 0 { mark } else { &hang });
+        out.push_str(line);
+        out.push('\n');
+    }
+}
+
+/// A name that fits.
+fn cut(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(width - 1).collect();
+    format!("{start}~")
+}

@@ -1,0 +1,166 @@
+//! Which cells of two sides are the same.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{Path, Plan, Point, Via, point_label};
+use serde::Serialize;
+
+use super::difference::jobs;
+use super::values::{Kept, Values};
+
+/// A cell that both sides measured.
+pub(super) struct Pair<'a> {
+    /// In the runs of the baseline that have it; at least one.
+    pub(super) a: Vec<Found<'a>>,
+    /// In those of the candidate; at least one.
+    pub(super) b: Vec<Found<'a>>,
+}
+
+/// A cell in one run.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'a> {
+    pub(super) of: &'a Values,
+    pub(super) path: &'a Path,
+    pub(super) point: &'a Point,
+    /// Index of the point in the run's plan.
+    pub(super) at: usize,
+    kept: Option<&'a Kept>,
+}
+
+/// A cell that is not compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotCompared {
+    /// Path, workload and point.
+    pub cell: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// What identifies a cell: path, workload, point.
+type Key = (String, String, String);
+
+/// The cells of a run that take part, in the plan's order: none that is searched, and none of the A/A pair's second half,
+/// which is there for its noise.
+fn cells(values: &Values) -> impl Iterator<Item = (Key, Found<'_>)> {
+    let plan: &Plan = &values.run.plan;
+    plan.cells.iter().filter_map(move |cell| {
+        let (path, point) = plan.at(*cell);
+        if point.search.is_some() || plan.twin.as_ref() == Some(&path.name) {
+            return None;
+        }
+        let kept = values.cells.get(&(cell.path, cell.point));
+        let key = (path.name.clone(), point.workload.clone(), super::key(&point.point));
+        Some((key, Found { of: values, path, point, at: cell.point, kept }))
+    })
+}
+
+/// The cells of each side's runs, in the order in which they are met.
+fn side<'a>(runs: &'a [Values]) -> (Vec<Key>, BTreeMap<Key, Vec<Found<'a>>>) {
+    let mut order = Vec::new();
+    let mut all: BTreeMap<Key, Vec<Found<'a>>> = BTreeMap::new();
+    for (key, found) in runs.iter().flat_map(cells) {
+        let known = all.entry(key.clone()).or_default();
+        if known.is_empty() {
+            order.push(key);
+        }
+        known.push(found);
+    }
+    (order, all)
+}
+
+/// The cells of both sides, and those that cannot be compared.
+pub(super) fn all<'a>(a: &'a [Values], b: &'a [Values]) -> (Vec<Pair<'a>>, Vec<NotCompared>) {
+    let ((order, ones), (later, mut others)) = (side(a), side(b));
+    let (mut pairs, mut apart) = (Vec::new(), Vec::new());
+    for key in &order {
+        let one = &ones[key];
+        let reason = match others.remove(key) {
+            None => "only the baseline has it".to_owned(),
+            Some(other) => match reason(one, &other) {
+                Some(reason) => reason,
+                None => {
+                    let measured = |found: &[Found<'a>]| found.iter().filter(|f| f.kept.is_some()).copied().collect();
+                    pairs.push(Pair { a: measured(one), b: measured(&other) });
+                    continue;
+                }
+            },
+        };
+        apart.push(NotCompared { cell: one[0].cell(), reason });
+    }
+    let left = later.iter().filter_map(|key| others.get(key));
+    apart.extend(
+        left.map(|found| NotCompared { cell: found[0].cell(), reason: "only the candidate has it".to_owned() }),
+    );
+    (pairs, apart)
+}
+
+/// Why a cell that both sides planned is not compared.
+fn reason(one: &[Found<'_>], other: &[Found<'_>]) -> Option<String> {
+    let job = &one[0].point.job;
+    let differs = one.iter().chain(other).map(|found| jobs(job, &found.point.job)).find(|text| !text.is_empty());
+    if let Some(text) = differs {
+        return Some(format!("another job: {text}"));
+    }
+    let missing = |found: &[Found<'_>]| found.iter().all(|found| found.kept.is_none());
+    match (missing(one), missing(other)) {
+        (false, false) => None,
+        (true, true) => Some("no usable trial on either side".to_owned()),
+        (true, false) => Some(format!("no usable trial in the baseline{}", one[0].skipped())),
+        (false, true) => Some(format!("no usable trial in the candidate{}", other[0].skipped())),
+    }
+}
+
+impl Found<'_> {
+    fn cell(&self) -> String {
+        super::cell_text(&self.path.name, &self.point.workload, &self.point.point)
+    }
+
+    /// Why the testbed could not measure it, where that is known.
+    fn skipped(&self) -> String {
+        let label = point_label(&self.point.point);
+        let (path, workload) = (&self.path.name, &self.point.workload);
+        let mut skipped = self.of.run.skipped.iter();
+        let found = skipped.find(|s| s.path == *path && s.workload == *workload && s.point == label);
+        found.map_or(String::new(), |skipped| format!(": {}", skipped.reason))
+    }
+
+    /// Which proxies its traffic passes.
+    fn proxies(&self) -> (hopbench_model::MeshMode, bool) {
+        if self.kept.is_some_and(|kept| kept.bypasses_proxy) {
+            return (hopbench_model::MeshMode::None, false);
+        }
+        (self.path.mesh, matches!(self.path.via, Via::Gateway(_)))
+    }
+}
+
+impl<'a> Pair<'a> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Found<'a>> {
+        self.a.iter().chain(&self.b)
+    }
+
+    /// Whether the generator was the limit of a trial on either side.
+    pub(super) fn is_generator_limited(&self) -> bool {
+        self.all().any(|found| found.kept.is_some_and(|kept| kept.generator_limited))
+    }
+
+    /// Whether the traffic passes the same proxies everywhere.
+    pub(super) fn has_the_same_proxies(&self) -> bool {
+        self.all().all(|found| found.proxies() == self.a[0].proxies())
+    }
+
+    /// Whether connections end at the same kind of end everywhere.
+    pub(super) fn connects_alike(&self) -> bool {
+        self.all().all(|found| found.path.ends_connections() == self.a[0].path.ends_connections())
+    }
+
+    /// The largest difference that the A/A pairs of the runs show for a figure.
+    pub(super) fn floor(&self, measure: usize) -> Option<f64> {
+        self.all().filter_map(|found| found.of.floor(found.at, measure)).reduce(f64::max)
+    }
+}
+
+/// The values of a figure in the runs of a side, run by run; runs without any are left out.
+pub(super) fn values(side: &[Found<'_>], measure: usize) -> Vec<Vec<f64>> {
+    let of = |found: &Found<'_>| found.kept.map_or_else(Vec::new, |kept| kept.values(measure));
+    side.iter().map(of).filter(|values| !values.is_empty()).collect()
+}

@@ -1,0 +1,170 @@
+//! What a comparison says in sentences, the same in every format for people.
+
+use super::bound::{BoundSummary, CaseState, percent_of};
+use super::difference::Difference;
+use super::row::{Outcome, Row};
+use super::values::LeftOut;
+use super::{Comparison, RunSummary, words};
+use crate::campaign::verdict::percent;
+use crate::number::{by_name, counted};
+
+/// More names, cells or facts than this are counted, not named.
+const MOST_NAMED: usize = 5;
+
+/// What rounds of one run cannot show.
+const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and neighbours: how far runs of the same thing \
+                       differ only repeated runs show (--more-a, --more-b; three on each side).";
+/// What runs can show.
+const BY_RUN: &str =
+    "Values are runs, each the median of its rounds: what differs from run to run is in the intervals.";
+
+impl Comparison {
+    /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 100 no difference, 7 withheld`.
+    pub fn counts(&self) -> String {
+        let rows = &self.comparisons;
+        let of = |word: &str| rows.iter().filter(|row| row.outcome.is_called() && row.word == word).count();
+        let mut parts: Vec<_> = words::CALLED.iter().map(|word| (of(word), *word)).filter(|(n, _)| *n > 0).collect();
+        let withheld = rows.iter().filter(|row| row.outcome.is_withheld()).count();
+        parts.push((rows.iter().filter(|row| row.outcome == Outcome::Same).count(), "no difference"));
+        parts.push((withheld, "withheld"));
+        let parts: Vec<_> = parts.iter().map(|(n, word)| format!("{n} {word}")).collect();
+        format!("{}: {}", counted(rows.len() as u64, "comparison", "comparisons"), parts.join(", "))
+    }
+
+    /// Why verdicts are withheld, most first; `None` where none is.
+    pub(super) fn withheld(&self) -> Option<String> {
+        let mut reasons: Vec<(usize, &str)> = Vec::new();
+        for row in self.comparisons.iter().filter(|row| row.outcome.is_withheld()) {
+            match reasons.iter_mut().find(|(_, word)| *word == row.word) {
+                Some((n, _)) => *n += 1,
+                None => reasons.push((1, row.word)),
+            }
+        }
+        reasons.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
+        let texts: Vec<_> = reasons.iter().map(|(n, word)| format!("{n} {word}")).collect();
+        (!texts.is_empty()).then(|| format!("withheld: {}", texts.join(", ")))
+    }
+
+    /// What a reader should know of the comparison as a whole.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let one_run = |run: &RunSummary| self.baseline.iter().any(|base| base.run_id == run.run_id);
+        if self.candidate.iter().any(one_run) {
+            out.push("a run is compared with itself".to_owned());
+        }
+        if self.minimum_effect > 0.0 {
+            let percent = percent(self.minimum_effect);
+            out.push(format!("differences below {percent} % are of no interest (minimum effect)"));
+        }
+        if self.searches > 0 {
+            let (searches, verb) =
+                (counted(self.searches, "search", "searches"), if self.searches == 1 { "is" } else { "are" });
+            out.push(format!("{searches} {verb} not compared"));
+        }
+        out
+    }
+
+    /// How far the comparison can be trusted.
+    pub(super) fn caveat(&self) -> &'static str {
+        if self.by_run { BY_RUN } else { ONE_RUN }
+    }
+
+    /// What the bounds would not have seen, and could not be told of; a sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        self.bounds.iter().flat_map(BoundSummary::warnings).collect()
+    }
+}
+
+impl BoundSummary {
+    /// What was broken in which cells, a line each: `p99_response>5%: bridge web: slower by 12 % [9, 15]`.
+    pub(super) fn broken(&self) -> Vec<String> {
+        let line = |case: &super::Case| format!("{}: {}: {}", self.bound, case.cell, case.text);
+        self.cases_of(CaseState::Broken).map(line).collect()
+    }
+
+    /// In how many of its cells it was kept.
+    pub(super) fn kept(&self) -> String {
+        let (kept, all) = (self.cases_of(CaseState::Kept).count(), self.cases.len() as u64);
+        format!("{}: kept in {kept} of {}", self.bound, counted(all, "cell", "cells"))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let cells = |state| self.cases_of(state).map(|case| case.cell.as_str()).collect::<Vec<_>>();
+        let (unseen, unjudged) = (cells(CaseState::Unseen), cells(CaseState::Unjudged));
+        let mut out = Vec::new();
+        if !unseen.is_empty() {
+            let (share, n) = (percent_of(self.share), counted(unseen.len() as u64, "cell", "cells"));
+            out.push(format!(
+                "{}: a worsening of {share} % would not have been seen in {n}: {}",
+                self.bound,
+                some(&unseen)
+            ));
+        }
+        if !unjudged.is_empty() {
+            let n = counted(unjudged.len() as u64, "cell", "cells");
+            let why = self.cases_of(CaseState::Unjudged).next().map_or("", |case| case.text.as_str());
+            out.push(format!("{}: nothing can be said of {n}: {} ({why})", self.bound, some(&unjudged)));
+        }
+        out
+    }
+}
+
+/// The first few of some names, and how many more there are.
+fn some<T: AsRef<str>>(names: &[T]) -> String {
+    let first: Vec<&str> = names.iter().take(MOST_NAMED).map(AsRef::as_ref).collect();
+    let more = names.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", first.join(", "))
+}
+
+impl Difference {
+    /// What differs, and from what to what: `environment: kernel: 6.1, now 6.2`.
+    pub(super) fn text(&self) -> String {
+        format!("{}: {}: {}, now {}", self.of, some(&self.names), self.baseline, self.candidate)
+    }
+
+    /// What differs, without the values.
+    pub(super) fn short(&self) -> String {
+        format!("{} {}", self.of, some(&self.names))
+    }
+}
+
+impl RunSummary {
+    /// The run in a line.
+    pub(super) fn text(&self) -> String {
+        let Self { folder, name, started_at, run_id, .. } = self;
+        let status = crate::campaign::words::status(self.status);
+        let trials = counted(self.used_trials, "trial", "trials");
+        let time = crate::campaign::words::time(started_at);
+        format!("{folder}: {name}, {status}, {trials} used, {time}, run {run_id}")
+    }
+}
+
+impl LeftOut {
+    /// How many trials are in no comparison, and why; `None` where all are.
+    pub(super) fn text(&self) -> Option<String> {
+        let Self { in_error, cut_short, disturbed, foreign } = self;
+        let all = [
+            (*in_error, "in error or without a record"),
+            (*cut_short, "cut short"),
+            (*disturbed, "because the testbed changed meanwhile"),
+            (*foreign, "of another run or no cell of the plan"),
+        ];
+        let texts: Vec<_> = all.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
+        (!texts.is_empty()).then(|| format!("trials left out: {}", texts.join(", ")))
+    }
+}
+
+impl Row {
+    /// The figure on both sides: `98.1 -> 48.9 Mbit/s`.
+    pub(super) fn both(&self) -> String {
+        let text =
+            |side: Option<super::Side>| side.map_or_else(|| "-".to_owned(), |side| by_name(&self.metric, side.median));
+        let (a, b) = (text(self.baseline), text(self.candidate));
+        // One unit is said once.
+        match (a.split_once(' '), b.split_once(' ')) {
+            (Some((number, one)), Some((_, other))) if one == other => format!("{number} -> {b}"),
+            _ => format!("{a} -> {b}"),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What is kept of a run that is compared with another.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, Record, RunFile, WarningKind};
+use hopbench_stats::{noise_floor, paired};
+use serde::Serialize;
+
+use super::bound::Bound;
+use super::measure::Measure;
+use crate::campaign::{kinds, unusable};
+
+/// The figures of a run, cell by cell; records are taken one by one and only their figures are kept.
+#[derive(Debug)]
+pub struct Values {
+    pub(super) label: String,
+    pub(super) run: RunFile,
+    /// By the index of the point in the plan.
+    pub(super) measures: Vec<Vec<Measure>>,
+    /// By the indices of path and point in the plan: the cells that have rounds.
+    pub(super) cells: HashMap<(usize, usize), Kept>,
+    paths: HashMap<String, usize>,
+    points: HashMap<(String, String), usize>,
+    /// Names of metrics that were seen.
+    pub(super) metrics: BTreeSet<String>,
+    pub(super) left_out: LeftOut,
+}
+
+/// The trials of a cell.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// By round.
+    pub(super) rounds: BTreeMap<u32, Round>,
+    /// Whether the generator was the limit of one of them.
+    pub(super) generator_limited: bool,
+    /// Whether the traffic went by the proxies of its path.
+    pub(super) bypasses_proxy: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Round {
+    session: u32,
+    /// In the order of the measures; not a number where absent.
+    figures: Box<[f64]>,
+}
+
+/// Trials that are in no comparison.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct LeftOut {
+    /// In error: no proof of the path, figures that do not add up, no record at all.
+    pub in_error: u64,
+    /// Cut short.
+    pub cut_short: u64,
+    /// The testbed changed meanwhile.
+    pub disturbed: u64,
+    /// Of another run, or of no cell of the plan.
+    pub foreign: u64,
+}
+
+impl Values {
+    /// Of a run, called `label` (the name of its folder), before its first record. `bounds` say what is compared besides what
+    /// reports show.
+    pub fn new(label: String, run: RunFile, bounds: &[Bound]) -> Self {
+        let plan = &run.plan;
+        let measures = plan.points.iter().map(|point| {
+            let kind = kinds::of(&point.job.workload, point.job.schedule.per_s().is_some());
+            let mut all = Measure::of_kind(kind);
+            for bound in bounds {
+                let asked = Measure::named(&bound.metric, kind);
+                if all.iter().all(|known| known.name != asked.name) {
+                    all.push(asked);
+                }
+            }
+            all
+        });
+        let name = |point: &hopbench_model::Point| (point.workload.clone(), super::key(&point.point));
+        Self {
+            label,
+            measures: measures.collect(),
+            cells: HashMap::new(),
+            paths: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
+            points: plan.points.iter().enumerate().map(|(index, point)| (name(point), index)).collect(),
+            metrics: BTreeSet::new(),
+            left_out: LeftOut { in_error: run.failures.len() as u64, ..LeftOut::default() },
+            run,
+        }
+    }
+
+    /// Takes a record. The later of two of one trial counts; one of a search is of no cell.
+    pub fn add(&mut self, record: &Record) {
+        if record.search.is_some() {
+            return;
+        }
+        let path = self.paths.get(&record.path).copied();
+        let point = self.points.get(&(record.workload.clone(), super::key(&record.point))).copied();
+        let Some((path, point)) = path.zip(point).filter(|_| record.run_id == self.run.run_id) else {
+            self.left_out.foreign += 1;
+            return;
+        };
+        if record.error.is_none() && record.incomplete.is_some() {
+            self.left_out.cut_short += 1;
+            return;
+        }
+        if unusable(record).is_some() {
+            self.left_out.in_error += 1;
+            return;
+        }
+        if record.settings.contains_key(DISTURBED_SETTING) {
+            self.left_out.disturbed += 1;
+            return;
+        }
+        for name in record.metrics.keys() {
+            if !self.metrics.contains(name) {
+                self.metrics.insert(name.clone());
+            }
+        }
+        let bypasses = record.proof.iter().any(|proof| proof.evidence.starts_with(BYPASSES_PROXY));
+        let proxied = self.run.plan.paths[path].is_proxied() && !bypasses;
+        let figures = self.measures[point].iter().map(|measure| measure.of(record, proxied)).collect();
+        let kept = self.cells.entry((path, point)).or_default();
+        kept.rounds.insert(record.round, Round { session: record.session, figures });
+        kept.bypasses_proxy |= bypasses;
+        kept.generator_limited |= record.limited_by == "generator"
+            || record.warnings.iter().any(|warning| warning.kind == WarningKind::GeneratorLimited);
+    }
+
+    /// Trials that are used.
+    pub(super) fn used(&self) -> u64 {
+        self.cells.values().map(|cell| cell.rounds.len() as u64).sum()
+    }
+
+    /// By how much a figure of the run's A/A pair differed at a point, as a share; `None` without such a pair.
+    pub(super) fn floor(&self, point: usize, measure: usize) -> Option<f64> {
+        let index = |name: Option<&String>| self.paths.get(name?).copied();
+        let (baseline, twin) = (index(self.run.plan.baseline.as_ref())?, index(self.run.plan.twin.as_ref())?);
+        let (baseline, twin) = (self.cells.get(&(baseline, point))?, self.cells.get(&(twin, point))?);
+        let pair = |(round, here): (&u32, &Round)| {
+            let there = baseline.rounds.get(round).filter(|there| there.session == here.session)?;
+            let pair = (here.figures[measure], there.figures[measure]);
+            (pair.0.is_finite() && pair.1.is_finite()).then_some(pair)
+        };
+        let pairs: Vec<_> = twin.rounds.iter().filter_map(pair).collect();
+        noise_floor(&[paired(&pairs, 1).ok()?])
+    }
+}
+
+impl Kept {
+    /// The values of a figure over the rounds that have it.
+    pub(super) fn values(&self, measure: usize) -> Vec<f64> {
+        self.rounds.values().map(|round| round.figures[measure]).filter(|value| value.is_finite()).collect()
+    }
+}

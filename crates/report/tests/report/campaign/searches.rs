@@ -1,0 +1,365 @@
+//! What searches came to, with known answers.
+
+use hopbench_model::{Record, SearchGoal, SearchOutcome, SearchSpec};
+use hopbench_report::campaign::{SearchSummary, SearchedPath, Standing};
+use serde_json::Value;
+
+use super::fixture::Made;
+use super::searched::{self, At, RATES, SLO, searched};
+use super::{render, summary};
+
+fn search(made: &Made, workload: &str, parameter: &str) -> SearchSummary {
+    let all = summary(made).searches;
+    all.into_iter().find(|search| search.workload == workload && search.parameter == parameter).unwrap()
+}
+
+fn path<'a>(search: &'a SearchSummary, name: &str) -> &'a SearchedPath {
+    search.paths.iter().find(|path| path.path == name).unwrap()
+}
+
+/// A run of the SLO search whose trials end as said: path, load, low, high.
+fn scripted(ends: &[(usize, f64, f64, f64)]) -> Made {
+    let mut run = searched::run();
+    run.plan.points.truncate(1);
+    run.plan.cells.retain(|cell| cell.point == SLO);
+    let mut records = Vec::new();
+    for (path, load, low, high) in ends.iter().copied() {
+        let at = At { path, point: SLO, goal: "slo", parameter: "rate", figure: "response_ns p99" };
+        let trial = |step, load, value| searched::trial(&run, at, step, load, "confirm", value);
+        let mut last = trial(3, load, 4.2e6);
+        last.search.as_mut().unwrap().outcome = Some(SearchOutcome::Found { load, low, high: Some(high) });
+        records.extend([trial(1, load, 4e6), trial(2, high, 7e6), last]);
+    }
+    Made { run, records }
+}
+
+#[test]
+fn a_rate_within_a_limit_is_found_on_every_path() {
+    let made = searched();
+    let slo = search(&made, "web", "rate");
+    assert_eq!((slo.goal, slo.figure.as_str(), slo.limit), ("slo", "response_ns p99", Some(5e6)));
+    assert_eq!(
+        slo.asked,
+        "the highest rate with a response time p99 of at most 5.00 ms, between 100/s and 50000/s, to 2 %; at most 1 % \
+         errors"
+    );
+    // p99 is 5 ms at 80 % of what a path can do.
+    for (name, most) in [("direct", 20_000.0), ("again", 20_100.0), ("overlay", 14_000.0)] {
+        let found = path(&slo, name);
+        let Some(SearchOutcome::Found { load, low, high: Some(high) }) = found.outcome else { panic!("{found:?}") };
+        assert!(low <= 0.8 * most && 0.8 * most <= high && high <= 1.02 * low && load == low, "{name}: {found:?}");
+        // The figures are those of the trials at that load.
+        let rate = found.figure("requests_per_s").unwrap().spread;
+        let there = found.trace.iter().filter(|step| step.load == load).count();
+        assert_eq!((rate.median, rate.rounds, found.value.unwrap().rounds), (load, there, there));
+        assert_eq!(found.value.unwrap().median, searched::p99_ns(most, load));
+        // Windows of 2 s after 0.5 s of warm-up.
+        assert_eq!((found.trials, found.trials_s), (found.trace.len(), 2.5 * found.trials as f64));
+    }
+    let relay = path(&slo, "relay");
+    assert_eq!(relay.outcome, Some(SearchOutcome::BelowLowest));
+    assert_eq!(relay.text, "even 100/s is too high, the lowest that was asked for");
+    assert!(relay.figures.is_empty() && relay.found().is_none());
+}
+
+#[test]
+fn searches_are_in_no_cell() {
+    let made = searched();
+    let found = summary(&made);
+    assert_eq!((found.run.planned_trials, found.run.used_trials, found.failures.len()), (0, 0, 0));
+    assert_eq!(found.searches.len(), 5, "connections and threads are two");
+    assert_eq!(found.searches.iter().map(|search| search.paths.len()).collect::<Vec<_>>(), [4; 5]);
+    let trials: usize = found.searches.iter().flat_map(|search| &search.paths).map(|path| path.trials).sum();
+    let equal = made.records.iter().filter(|record| record.search.as_ref().unwrap().goal == "equal-load").count();
+    assert_eq!((trials + equal, equal), (made.records.len(), 36));
+}
+
+#[test]
+fn loads_differ_only_where_their_brackets_do_not_overlap() {
+    let text = |ends: &[(usize, f64, f64, f64)]| {
+        let made = scripted(ends);
+        let found = path(&search(&made, "web", "rate"), "overlay").comparison.clone().unwrap();
+        (found.standing, found.text, found.ratio)
+    };
+    let base = (0, 1000.0, 1000.0, 1020.0);
+    let said = |standing, text: &str, ratio| (standing, text.to_owned(), Some(ratio));
+    assert_eq!(text(&[base, (2, 800.0, 800.0, 816.0)]), said(Standing::Lower, "lower by 20 % [18, 22]", 0.8));
+    assert_eq!(text(&[base, (2, 1250.0, 1250.0, 1275.0)]), said(Standing::Higher, "higher by 25 % [23, 27]", 1.25));
+    assert_eq!(text(&[base, (2, 1010.0, 1010.0, 1030.0)]), said(Standing::Same, "no difference seen", 1.01));
+    assert_eq!(text(&[base, (2, 1020.0, 1020.0, 1040.0)]), said(Standing::Same, "no difference seen", 1.02));
+    // The baseline once more came out 4 % higher: what differs by less says nothing.
+    let twin = (1, 1040.0, 1040.0, 1060.0);
+    assert_eq!(
+        text(&[base, twin, (2, 1030.0, 1030.0, 1050.0)]),
+        said(Standing::Same, "within the noise floor (4.0 %)", 1.03)
+    );
+    let made = scripted(&[base, twin]);
+    let slo = search(&made, "web", "rate");
+    assert!(path(&slo, "direct").comparison.is_none());
+    let twin = path(&slo, "again").comparison.as_ref().unwrap();
+    assert_eq!((twin.standing, twin.text.as_str(), twin.ratio), (Standing::Withheld, "A/A", Some(1.04)));
+    for format in ["table", "markdown", "html"] {
+        let page = render(&made, format);
+        assert!(page.contains("again (A/A)") && !page.contains("higher by 4"), "{format}: {page}");
+    }
+}
+
+#[test]
+fn what_has_not_ended_and_what_gave_up_is_told() {
+    let mut made = scripted(&[(0, 1000.0, 1000.0, 1020.0), (2, 800.0, 800.0, 816.0)]);
+    let last = made.records.last_mut().unwrap().search.as_mut().unwrap();
+    last.outcome = Some(SearchOutcome::GaveUp { low: Some(800.0), high: None });
+    let text = |made: &Made, name: &str| path(&search(made, "web", "rate"), name).text.clone();
+    assert_eq!(text(&made, "overlay"), "given up after 3 trials: between 800/s and nothing that was too high");
+    assert_eq!(text(&made, "relay"), "not ended, after 0 trials");
+    assert!(render(&made, "table").contains("- relay: not ended, after 0 trials"));
+    // Between 800 and whatever: it may be as high as the baseline's.
+    let comparison = path(&search(&made, "web", "rate"), "overlay").comparison.clone().unwrap();
+    assert_eq!((comparison.standing, comparison.ratio), (Standing::Same, None));
+    made.records.truncate(4);
+    assert_eq!(text(&made, "overlay"), "not ended, after 1 trial");
+}
+
+#[test]
+fn a_trial_that_cannot_be_used_is_in_the_trace_and_in_no_figure() {
+    let mut made = scripted(&[(0, 1000.0, 1000.0, 1020.0)]);
+    made.records[0].proof[1].ok = false;
+    let found = search(&made, "web", "rate");
+    let direct = path(&found, "direct");
+    assert_eq!((direct.trials, direct.value.unwrap().rounds, direct.value.unwrap().median), (3, 1, 4.2e6));
+    assert!(direct.trace[0].unusable.starts_with("the traffic did not take the path"), "{:?}", direct.trace[0]);
+    assert!(render(&made, "markdown").contains("(in no figure: the traffic did not take the path"));
+    // It was repeated: the later record is the valid one.
+    let mut again = made.records[0].clone();
+    again.proof[1].ok = true;
+    again.search.as_mut().unwrap().value = Some(4.4e6);
+    made.records.push(again);
+    let found = search(&made, "web", "rate");
+    let direct = path(&found, "direct");
+    assert_eq!((direct.trials, direct.value.unwrap().median), (3, 4.3e6));
+    assert_eq!(direct.trace.iter().map(|step| step.step).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(direct.found().is_some());
+}
+
+#[test]
+fn a_slow_generator_or_another_session_leaves_no_verdict() {
+    let ends = [(0, 1000.0, 1000.0, 1020.0), (2, 800.0, 800.0, 816.0)];
+    let standing = |made: &Made| path(&search(made, "web", "rate"), "overlay").comparison.clone().unwrap();
+    let mut made = scripted(&ends);
+    // At the load above, which broke the limit.
+    made.records[4].limited_by = "generator".to_owned();
+    assert_eq!(standing(&made).text, "no verdict: the load generator was the limit");
+    assert!(render(&made, "table").contains("! the load generator was the limit there"));
+    let mut made = scripted(&ends);
+    made.records[3..].iter_mut().for_each(|record| record.session = 2);
+    assert_eq!(standing(&made).text, "no verdict: the baseline was measured in another session");
+    made.records[5].session = 1;
+    assert_eq!(standing(&made).standing, Standing::Lower);
+}
+
+#[test]
+fn a_knee_has_a_law_where_it_follows_one() {
+    let made = searched();
+    let knee = search(&made, "pool", "connections");
+    let direct = path(&knee, "direct");
+    assert!(matches!(direct.found(), Some(32.0 | 64.0)), "{direct:?}");
+    let law = direct.law.as_ref().unwrap();
+    let holds = |known: hopbench_report::campaign::Known, truth: f64| {
+        known.low.is_some_and(|low| low <= truth) && known.high.is_some_and(|high| truth <= high)
+    };
+    assert!(law.fits && holds(law.sigma, 0.02) && holds(law.kappa, 1e-4) && holds(law.lambda, 400.0), "{law:?}");
+    assert!((80.0..=120.0).contains(&law.peak.value.unwrap()), "{law:?}");
+    assert!(law.residual_share < 0.02 && law.scatter_share.unwrap() < 0.02, "{law:?}");
+    assert!(law.text.starts_with("Universal Scalability Law: ") && law.text.contains("highest at "), "{}", law.text);
+    // A hard limit is no such law.
+    let hard = path(&knee, "relay");
+    assert_eq!(hard.found(), Some(32.0));
+    let law = hard.law.as_ref().unwrap();
+    assert!(!law.fits && law.residual_share > 0.03, "{law:?}");
+    assert!(law.text.starts_with("the Universal Scalability Law does not fit: trials lie "), "{}", law.text);
+    let threads = search(&made, "pool", "threads");
+    assert_eq!(path(&threads, "direct").found(), Some(1.0));
+    assert!(path(&threads, "direct").law.is_none(), "two levels");
+    assert!(threads.asked.contains("the threads beyond which throughput grows by less than 5 %: 1, 2"));
+}
+
+#[test]
+fn points_on_the_law_give_its_parameters() {
+    let mut made = searched();
+    made.records.retain(|record| record.workload == "pool" && record.path == "direct");
+    for step in made.records.iter_mut().filter_map(|record| record.search.as_mut()) {
+        step.value = Some(searched::scaled(20_000.0, step.load));
+    }
+    let law = path(&search(&made, "pool", "connections"), "direct").law.clone().unwrap();
+    let near = |known: hopbench_report::campaign::Known, truth: f64| (known.value.unwrap() / truth - 1.0).abs() < 1e-6;
+    assert!(near(law.sigma, 0.02) && near(law.kappa, 1e-4) && near(law.lambda, 400.0), "{law:?}");
+    assert!(near(law.peak, 9800f64.sqrt()) && law.fits, "{law:?}");
+    assert!(
+        law.text.contains("400.0/s at 1 connection, contention 2.000 % [2.000, 2.000], coherence 0.010"),
+        "{}",
+        law.text
+    );
+}
+
+#[test]
+fn a_ceiling_is_held_and_a_loss_is_kept_out() {
+    let made = searched();
+    let cpu = search(&made, "half", "rate");
+    let direct = path(&cpu, "direct");
+    assert!((0.57..=0.6).contains(&direct.value.unwrap().median), "{direct:?}");
+    assert_eq!((cpu.goal, cpu.limit, cpu.point["size"].as_str()), ("cpu", Some(0.6), Some("1KiB")));
+    assert_eq!(path(&cpu, "relay").text, "even 50000/s is not too high, the highest that was asked for");
+    // The figures are those of the highest.
+    assert_eq!((path(&cpu, "relay").at, path(&cpu, "relay").value.unwrap().median), (Some(50_000.0), 0.05));
+    assert!(render(&made, "table").contains("  >= 50000  "));
+    let relay = path(&cpu, "relay").comparison.as_ref().unwrap();
+    assert_eq!((relay.standing, relay.text.as_str()), (Standing::Higher, "higher"));
+    let flood = search(&made, "flood", "rate");
+    for (name, most) in [("direct", 20_000.0), ("overlay", 14_000.0)] {
+        let found = path(&flood, name).found().unwrap();
+        assert!((0.98 * most..=1.002 * most).contains(&found), "{name}: {found}");
+    }
+    assert_eq!(path(&flood, "overlay").comparison.as_ref().unwrap().standing, Standing::Lower);
+    assert!(flood.asked.ends_with("the median of 3 searches"));
+}
+
+#[test]
+fn every_path_is_shown_at_the_loads_of_the_others() {
+    let made = searched();
+    let slo = search(&made, "web", "rate");
+    let rows: Vec<&str> = slo.equal_load.iter().map(|row| row.found_on.as_str()).collect();
+    assert_eq!(rows, ["direct", "again", "overlay"]);
+    let on_overlay = &slo.equal_load[2];
+    assert_eq!(Some(on_overlay.load), path(&slo, "overlay").found());
+    assert_eq!(
+        on_overlay.paths.iter().map(|p| (p.path.as_str(), p.trials)).collect::<Vec<_>>(),
+        [("direct", 3), ("again", 3), ("overlay", 3), ("relay", 3)]
+    );
+    // The middle of three trials, 1, 2 and 3 % above.
+    let p99 = on_overlay.paths[0].figure("response_p99_ns").unwrap().spread.median;
+    assert!((p99 / searched::p99_ns(20_000.0, on_overlay.load) / 1.02 - 1.0).abs() < 1e-6, "{p99}");
+    let markdown = render(&made, "markdown");
+    assert!(markdown.contains("/s, found on overlay | "), "{markdown}");
+    assert!(search(&made, "half", "rate").equal_load.is_empty());
+}
+
+#[test]
+fn programs_get_every_trial() {
+    let made = searched();
+    let json: Value = serde_json::from_str(&render(&made, "json")).unwrap();
+    let trials: usize = json["searches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|search| search["paths"].as_array().unwrap())
+        .map(|path| path["trace"].as_array().unwrap().len())
+        .sum();
+    assert_eq!(trials + 36, made.records.len());
+    let rows = |format: &str| {
+        let text = render(&made, format);
+        text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    let trace = rows("searches");
+    assert_eq!(trace.len() - 1, trials);
+    assert_eq!(trace[0][..6], ["path", "workload", "goal", "size", "parameter", "step"]);
+    let column = |name: &str| trace[0].iter().position(|head| head == name).unwrap();
+    let found: Vec<_> =
+        trace[1..].iter().filter(|row| row[column("goal")] == "slo" && !row[column("found")].is_empty()).collect();
+    assert_eq!(found.len(), 3, "once a path");
+    let slo = search(&made, "web", "rate");
+    assert_eq!(found[2][column("found")], path(&slo, "overlay").found().unwrap().to_string());
+    let cells = rows("csv");
+    let at = |name: &str| cells[0].iter().position(|head| head == name).unwrap();
+    let row = cells.iter().find(|row| row[at("figure")] == "found_rate_per_s" && row[0] == "overlay").unwrap();
+    assert_eq!(row[at("median")], path(&slo, "overlay").found().unwrap().to_string());
+    assert!(row[at("verdict")].starts_with("\"lower by 30 %"), "{row:?}");
+    assert_eq!(cells.iter().filter(|row| row[at("figure")] == "found_threads").count(), 4);
+}
+
+#[test]
+fn hostile_texts_stay_texts() {
+    let bad = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>|`*[x]\u{202e}\u{1b}[2J";
+    let mut made = searched();
+    made.run.plan.paths[2].name = bad.to_owned();
+    for record in made.records.iter_mut() {
+        if record.path == "overlay" {
+            record.path = bad.to_owned();
+        }
+        let step = record.search.as_mut().unwrap();
+        step.figure = format!("{bad} p99");
+        if step.goal == "equal-load" && step.why != "overlay" {
+            continue;
+        }
+        step.why = bad.to_owned();
+    }
+    let page = render(&made, "html");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    for wrong in ["<script>alert", "<img", "\u{202e}", "\u{1b}"] {
+        assert!(!page.contains(wrong), "`{}` is in the page", wrong.escape_debug());
+    }
+    for line in render(&made, "table").lines() {
+        assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')), "{line}");
+    }
+    assert!(!render(&made, "markdown").contains("<script>"));
+}
+
+#[test]
+fn searches_at_other_points_are_apart() {
+    // Two sizes of one workload, each with its own search.
+    let mut made = scripted(&[(0, 1000.0, 1000.0, 1020.0)]);
+    let size = |record: &mut Record, size: &str| _ = record.point.insert("size".to_owned(), size.into());
+    let mut twice = made.run.plan.points[0].clone();
+    made.run.plan.points[0].point.insert("size".to_owned(), "1KiB".into());
+    twice.point.insert("size".to_owned(), "1MiB".into());
+    let goal = SearchGoal::Slo { percentile: 50.0, limit_ns: 1_000_000, rates: RATES, precision: 0.02 };
+    twice.search = Some(SearchSpec { goal, errors_share: 0.0, equal_load: false });
+    made.run.plan.points.push(twice);
+    let mut other = made.records.clone();
+    made.records.iter_mut().for_each(|record| size(record, "1KiB"));
+    for record in &mut other {
+        size(record, "1MiB");
+        record.search.as_mut().unwrap().load /= 10.0;
+        if let Some(SearchOutcome::Found { load, low, high }) = &mut record.search.as_mut().unwrap().outcome {
+            (*load, *low, *high) = (100.0, 100.0, Some(102.0));
+        }
+    }
+    made.records.extend(other);
+    let found = summary(&made).searches;
+    let loads: Vec<_> = found.iter().map(|search| (search.point["size"].clone(), search.paths[0].found())).collect();
+    assert_eq!(loads, [("1KiB".into(), Some(1000.0)), ("1MiB".into(), Some(100.0))]);
+    assert!(render(&made, "table").contains("search, web size=1MiB (slo): "));
+}
+
+#[test]
+fn a_cpu_is_known_as_well_as_it_was_seen() {
+    // Seen 58, 59 and 60 % at 1000/s, and 29 % at 500/s: 6 points of 100 for each 100/s.
+    let mut made = scripted(&[]);
+    let goal = SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.6, rates: RATES };
+    made.run.plan.points[0].search = Some(SearchSpec { goal, errors_share: 0.01, equal_load: false });
+    let at = At { path: 0, point: SLO, goal: "cpu", parameter: "rate", figure: "cpu_share" };
+    let seen = [(500.0, 0.29), (1000.0, 0.58), (1000.0, 0.59), (1000.0, 0.6)];
+    let trials =
+        seen.iter().zip(1..).map(|((load, value), step)| searched::trial(&made.run, at, step, *load, "raise", *value));
+    made.records = trials.collect();
+    let found = SearchOutcome::Found { load: 1000.0, low: 500.0, high: Some(1000.0) };
+    made.records[3].search.as_mut().unwrap().outcome = Some(found);
+    let cpu = search(&made, "web", "rate");
+    let (low, high) = (path(&cpu, "direct").low.unwrap(), path(&cpu, "direct").high.unwrap());
+    // Student's t with 2 degrees: 4.3 x 1 % / sqrt(3) around 59 % is 56.6 to 61.5 %, as logarithms a little else.
+    assert!((970.0..980.0).contains(&low) && (1055.0..1062.0).contains(&high), "{low} {high}");
+    assert!(path(&cpu, "direct").text.starts_with("1000/s [97"), "{}", path(&cpu, "direct").text);
+}
+
+#[test]
+fn the_threads_that_were_found_belong_to_a_setting() {
+    let mut made = searched();
+    let at =
+        At { path: 2, point: searched::KNEE, goal: "equal-load", parameter: "connections", figure: "requests_per_s" };
+    let mut trial = searched::trial(&made.run, at, 40, 64.0, "direct", 9000.0);
+    trial.job["threads"] = 2.into();
+    made.records.push(trial);
+    let knee = search(&made, "pool", "connections");
+    assert_eq!((knee.equal_load.len(), knee.equal_load[0].setting.as_str()), (1, "connections=64 threads=2"));
+    assert_eq!(knee.equal_load[0].paths[0].path, "overlay");
+    assert!(render(&made, "html").contains("connections=64 threads=2, found on direct"));
+}

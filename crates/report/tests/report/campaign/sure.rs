@@ -1,0 +1,406 @@
+//! How sure figures are and which differences are real, with known answers.
+
+use hopbench_model::{Cell, NodeCost, Record, Schedule, SearchStep, StopRule, StopWhy, Stopped, Via, point_label};
+use hopbench_report::campaign::{Campaign, Estimate, Outcome, StopEnd, Summary};
+use hopbench_stats::Stop;
+use serde_json::json;
+
+use super::fixture::{self, Costs, Made, Noise};
+use super::{campaign, figures, render, summary};
+
+const RATE: &str = "received_bits_per_s";
+
+/// Rounds are faster and slower for all alike.
+const WEATHER: [f64; 6] = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0];
+
+/// A baseline and other paths with their factors to it in each round; `twin` is one of those.
+fn made(paths: &[(&str, &[f64])], twin: Option<&str>) -> Made {
+    let named = |name: &str| fixture::path(name, ("host", "a"), ("host", "b"), Via::Direct);
+    let all = std::iter::once(named("base")).chain(paths.iter().map(|(name, _)| named(name)));
+    let points = vec![fixture::point("bulk", &[], fixture::job("stream", json!({}), Schedule::Closed, 1))];
+    let rounds = paths[0].1.len();
+    let mut run = fixture::run("sure", all.collect(), points, rounds as u32, Some("base"));
+    run.plan.twin = twin.map(str::to_owned);
+    let costs = Costs { speed: 1.0, latency: 1.0, cpu: 1.0 };
+    let mut records = Vec::new();
+    for round in 0..rounds {
+        for Cell { path, point } in &run.plan.cells {
+            let cell = Cell { path: *path, point: *point };
+            let factor = if *path == 0 { 1.0 } else { paths[*path - 1].1[round] };
+            let mut record = fixture::record(&run, cell, round as u32 + 1, costs, &mut Noise::default());
+            record.metrics.insert(RATE.to_owned(), 8e9 * WEATHER[round % 6] * factor);
+            // Without CPU time the rate is the only figure that is compared.
+            record.cost.client.clear();
+            record.cost.server.clear();
+            records.push(record);
+        }
+    }
+    Made { run, records }
+}
+
+/// Factors that scatter by some tenths of a percent around this one, with it as their median.
+fn about(factor: f64) -> [f64; 6] {
+    [1.003, 0.996, 1.0, 1.0, 1.002, 0.998].map(|wiggle| factor * wiggle)
+}
+
+fn rate<'a>(summary: &'a Summary, path: &str) -> &'a Estimate {
+    figures::figure(summary, path, RATE)
+}
+
+fn verdict(summary: &Summary, path: &str) -> (Outcome, String) {
+    let verdict = rate(summary, path).ratio.as_ref().unwrap().verdict.as_ref().unwrap();
+    (verdict.outcome, verdict.text.clone())
+}
+
+/// A page with every gap between words one space.
+fn page(made: &Made, format: &str) -> String {
+    render(made, format).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A run that has all of it: a twin, a stop rule, cells that ended early and one that could not, an outlier.
+pub(crate) fn shown() -> Made {
+    let named = |name: &str, network: &str| fixture::path(name, (network, "a"), (network, "b"), Via::Direct);
+    let paths = vec![
+        named("host", "host"),
+        named("host again", "host"),
+        named("eni", "eni"),
+        named("bridge", "bridge"),
+        named("overlay", "overlay"),
+    ];
+    let mut points =
+        vec![fixture::point("throughput", &[], fixture::job("stream", json!({"size": "128KiB"}), Schedule::Closed, 4))];
+    points.extend(["1B", "4KiB"].map(|size| {
+        let job = fixture::job("rr", json!({"size": size}), Schedule::Closed, 1);
+        fixture::point("latency", &[("size", json!(size))], job)
+    }));
+    let mut run = fixture::run("as sure as needed (made up)", paths, points, 9, Some("host"));
+    run.plan.twin = Some("host again".to_owned());
+    run.plan.minimum_effect = 0.01;
+    run.plan.stop = Some(StopRule {
+        half_width_share: 0.015,
+        metric: "throughput".to_owned(),
+        min_rounds: 3,
+        budget_ns: Some(120_000_000_000),
+    });
+    let mut made = fixture::measured(run, |path| fixture::costs_of(&path.from.network));
+    let early =
+        [("eni", "throughput", "", 5, StopWhy::Narrow), ("overlay", "latency", "size=4KiB", 7, StopWhy::Budget)];
+    for (path, workload, point, rounds, why) in early {
+        let of_it =
+            |record: &Record| record.path == path && record.workload == workload && point_label(&record.point) == point;
+        made.records.retain(|record| !of_it(record) || record.round <= rounds);
+        let share = if why == StopWhy::Narrow { 0.0141 } else { 0.0226 };
+        let names = [path, workload, point].map(str::to_owned);
+        let [path, workload, point] = names;
+        made.run.stopped.push(Stopped { path, workload, point, rounds, why, half_width_share: Some(share) });
+    }
+    let far = |record: &&mut Record| record.path == "bridge" && record.workload == "throughput" && record.round == 4;
+    made.records.iter_mut().find(far).unwrap().metrics.insert(RATE.to_owned(), 4e9);
+    made
+}
+
+#[test]
+fn a_true_difference_is_called_and_the_same_thing_twice_is_not() {
+    let again = [1.004, 0.997, 1.002, 0.996, 1.001, 1.0];
+    let made = made(&[("again", &again), ("other", &about(0.9))], Some("again"));
+    let found = summary(&made);
+    let (outcome, text) = verdict(&found, "other");
+    assert_eq!(outcome, Outcome::Worse);
+    assert!(text.starts_with("slower by 10 % [9."), "{text}");
+    let ratio = rate(&found, "other").ratio.as_ref().unwrap();
+    assert_eq!(ratio.test, Some("student"), "a permutation of 6 rounds cannot say enough");
+    assert!(ratio.p.is_some_and(|p| p < 1e-6) && ratio.p == ratio.q, "one comparison needs no correction: {ratio:?}");
+    // The median of the six ratios is 1.0005.
+    let twin = rate(&found, "again").ratio.as_ref().unwrap();
+    assert!(twin.verdict.is_none() && twin.p.is_none());
+    assert!((twin.noise_floor.unwrap() - 0.0005).abs() < 1e-9 && twin.noise_floor == ratio.noise_floor);
+    assert_eq!((found.run.comparisons, found.run.judged, found.run.withheld), (1, 1, 0));
+    assert!(found.workloads[0].findings.iter().all(|finding| finding.paths != "again"));
+    let note = "noise floor: base and the same once more (again) differ by 0.05 %; no verdict is withheld";
+    assert_eq!(found.run.notes, [note]);
+    for format in ["table", "markdown", "html"] {
+        let page = page(&made, format);
+        assert!(page.contains("A/A: noise floor 0.05 %") && page.contains("slower by 10 % "), "{format}: {page}");
+        assert!(page.contains(note), "{format}");
+    }
+    let csv = render(&made, "csv");
+    let row = |path: &str| {
+        let of_rate = |line: &&str| line.starts_with(&format!("{path},")) && line.contains(RATE);
+        csv.lines().find(of_rate).unwrap().to_owned()
+    };
+    assert!(row("again").contains(",,nic,0,A/A: noise floor 0.05 %,none,,,,0.000"), "{}", row("again"));
+    assert!(row("other").contains("slower by 10 % "), "{}", row("other"));
+    assert!(render(&made, "json").contains("\"test\": \"student\""));
+}
+
+#[test]
+fn what_the_same_thing_twice_differs_by_withholds_what_is_no_larger() {
+    let paths = |floor: f64| {
+        let (again, other) = (about(floor), about(0.97));
+        made(&[("again", &again), ("other", &other), ("far", &about(0.8))], Some("again"))
+    };
+    let noisy = paths(1.05);
+    let found = summary(&noisy);
+    assert_eq!(verdict(&found, "other"), (Outcome::NoiseFloor, "within the noise floor (5.0 %)".to_owned()));
+    assert_eq!(verdict(&found, "far").0, Outcome::Worse, "more than the floor is more");
+    assert_eq!(found.run.withheld, 1);
+    assert!(found.run.notes[0].ends_with("differ by 5.0 %; 1 verdict is withheld, of a difference that is no larger"));
+    assert!(
+        found.workloads[0].headline.contains("other: within the noise floor (5.0 %)"),
+        "{}",
+        found.workloads[0].headline
+    );
+    for format in ["table", "markdown", "html", "csv", "json"] {
+        assert!(page(&noisy, format).contains("within the noise floor (5.0 %)"), "{format}");
+    }
+    assert_eq!(verdict(&summary(&paths(1.01)), "other").0, Outcome::Worse, "with a floor of 1 % it stands");
+}
+
+#[test]
+fn what_is_of_no_interest_is_said_to_be() {
+    let mut made = made(&[("other", &about(0.97)), ("far", &about(0.9))], None);
+    made.run.plan.minimum_effect = 0.05;
+    let found = summary(&made);
+    assert_eq!(verdict(&found, "other"), (Outcome::MinimumEffect, "below the minimum effect".to_owned()));
+    assert_eq!(verdict(&found, "far").0, Outcome::Worse);
+    assert!(page(&made, "table").contains("Differences below 5.0 % are of no interest here."));
+}
+
+#[test]
+fn one_small_p_among_many_is_not_called() {
+    // Mean 0.02, standard error 0.0068: t = 2.94 with 5 degrees of freedom, p = 0.032.
+    let doubtful = [0.002f64, 0.006, 0.013, 0.021, 0.032, 0.046].map(f64::exp);
+    let nothing = [0.010f64, -0.011, 0.008, -0.010, 0.012, -0.009].map(f64::exp);
+    let alone = summary(&made(&[("other", &doubtful)], None));
+    assert_eq!(verdict(&alone, "other").0, Outcome::Better);
+    let names: Vec<String> = (1..20).map(|n| format!("equal-{n}")).collect();
+    let mut paths: Vec<(&str, &[f64])> = vec![("other", &doubtful)];
+    paths.extend(names.iter().map(|name| (name.as_str(), nothing.as_slice())));
+    let among = summary(&made(&paths, None));
+    let (outcome, text) = verdict(&among, "other");
+    assert_eq!(outcome, Outcome::Same, "{text}");
+    assert!(text.starts_with("no difference seen (could have seen "), "{text}");
+    let ratio = rate(&among, "other").ratio.as_ref().unwrap();
+    assert!((0.03..0.034).contains(&ratio.p.unwrap()), "{ratio:?}");
+    assert!((ratio.q.unwrap() - 20.0 * ratio.p.unwrap()).abs() < 1e-9, "{ratio:?}");
+    assert_eq!((among.run.comparisons, among.run.judged), (20, 20));
+    let seen = |summary: &Summary| {
+        let of = rate(summary, "equal-1").ratio.as_ref().unwrap();
+        of.verdict.as_ref().unwrap().could_have_seen.unwrap()
+    };
+    let two = summary(&made(&[("other", &doubtful), ("equal-1", &nothing)], None));
+    assert!(seen(&among) > 1.3 * seen(&two), "of many comparisons each sees less");
+}
+
+#[test]
+fn two_rounds_are_too_few() {
+    let found = summary(&made(&[("other", &[0.5, 0.5])], None));
+    assert_eq!(verdict(&found, "other"), (Outcome::TooFewRounds, "too few rounds (3 needed)".to_owned()));
+    assert!(
+        found.workloads[0].headline.ends_with("other: too few rounds (3 needed)."),
+        "{}",
+        found.workloads[0].headline
+    );
+    assert_eq!(found.run.comparisons, 0);
+}
+
+/// Six rounds of at most 20, of which the cells end as `why` says.
+fn stopped(why: StopWhy, share: f64) -> Made {
+    let mut made = made(&[("other", &about(0.9))], None);
+    made.run.plan.rounds = 20;
+    made.run.plan.stop = Some(StopRule {
+        half_width_share: 0.02,
+        metric: "throughput".to_owned(),
+        min_rounds: 3,
+        budget_ns: Some(600_000_000_000),
+    });
+    for path in ["base", "other"] {
+        made.run.stopped.push(Stopped {
+            path: path.to_owned(),
+            workload: "bulk".to_owned(),
+            point: String::new(),
+            rounds: 6,
+            why: if path == "base" { StopWhy::Narrow } else { why },
+            half_width_share: Some(if path == "base" { 0.0199 } else { share }),
+        });
+    }
+    made
+}
+
+#[test]
+fn rounds_that_were_not_needed_are_not_missing() {
+    let made = stopped(StopWhy::Narrow, 0.004);
+    let found = summary(&made);
+    assert_eq!((found.run.planned_trials, found.run.used_trials, found.run.spared_trials), (12, 12, 28));
+    assert!(found.run.notes.is_empty(), "{:?}", found.run.notes);
+    assert!(!render(&made, "html").contains("are in no figure"));
+    for format in ["table", "markdown", "html"] {
+        let page = page(&made, format);
+        assert!(page.contains("until throughput is within +-2.0 %: 3 to 20, in at most 10m"), "{format}: {page}");
+    }
+    let stop = found.workloads[0].cells[0].stop.as_ref().unwrap();
+    assert_eq!((stop.why, stop.rounds, stop.half_width_share), (StopEnd::Narrow, 6, Some(0.0199)));
+    // The interval is that of a look that could have been the last many times over.
+    let look = Stop { half_width_share: 0.02, min_rounds: 3, max_rounds: 20 };
+    let interval = look.look(&WEATHER.map(|weather| 8e9 * weather)).interval.unwrap();
+    let spread = rate(&found, "base").spread;
+    assert_eq!((spread.low, spread.high), (Some(interval.low), Some(interval.high)));
+    let mut fixed = made;
+    fixed.run.plan.stop = None;
+    let plain = rate(&summary(&fixed), "base").spread;
+    assert!(plain.low > spread.low && plain.high < spread.high, "without the rule it is narrower");
+}
+
+#[test]
+fn cells_that_are_not_sure_enough_say_how_sure_they_are() {
+    let made = stopped(StopWhy::Budget, 0.031);
+    let found = summary(&made);
+    assert_eq!(found.run.planned_trials, 12);
+    let note =
+        "the time of 10m ended before 1 of 2 cells had throughput within +-2.0 %: other bulk (+-3.1 %). In that time";
+    assert!(found.run.notes.iter().any(|said| said.starts_with(note)), "{:?}", found.run.notes);
+    for format in ["html", "csv"] {
+        assert!(page(&made, format).contains("+-3.1 % after 6 rounds, then the time ended"), "{format}");
+    }
+    // All rounds, and still not narrow enough.
+    let mut all = made;
+    all.run.plan.rounds = 6;
+    all.run.stopped.clear();
+    all.run.plan.stop.as_mut().unwrap().half_width_share = 0.005;
+    let found = summary(&all);
+    let ends: Vec<_> = found.workloads[0].cells.iter().map(|cell| cell.stop.as_ref().unwrap().why).collect();
+    assert_eq!(ends, [StopEnd::Rounds; 2], "the weather is more than 0.5 %");
+    assert!(found.run.notes[0].starts_with("after all 6 rounds 2 of 2 cells do not have throughput within +-0.50 %: "));
+}
+
+#[test]
+fn an_outlier_is_marked_and_still_in_the_median() {
+    let mut values = vec![1.0, 1.001, 0.999, 1.002, 0.998, 1.0005, 0.5];
+    let mut made = made(&[("other", &values.clone())], None);
+    // The weather is nothing that this is about.
+    for (at, record) in made.records.iter_mut().enumerate() {
+        let factor = if record.path == "base" { 1.0 + 0.0001 * at as f64 } else { values[at / 2] };
+        record.metrics.insert(RATE.to_owned(), 8e9 * factor);
+    }
+    let found = summary(&made);
+    let other = rate(&found, "other");
+    values.sort_by(f64::total_cmp);
+    assert_eq!((other.spread.rounds, other.spread.median), (7, 8e9 * values[3]));
+    assert_eq!(other.outliers, [7]);
+    assert!(rate(&found, "base").outliers.is_empty());
+    let note = "1 trial is far from the other rounds of the same cell (round 7 of other bulk): marked *, and it is in the figures";
+    assert!(found.run.notes.contains(&note.to_owned()), "{:?}", found.run.notes);
+    for (format, mark) in [("table", "]* "), ("markdown", "]\\* "), ("html", "round 7\">*</span>"), ("csv", ",7\n")] {
+        let page = render(&made, format);
+        assert!(page.contains(mark), "{format}: {page}");
+    }
+    assert!(render(&made, "table").contains("* A round is far from the others of the cell; it is in the figure."));
+}
+
+fn with_rates(rounds: usize, rate: impl Fn(usize) -> f64) -> Made {
+    let mut made = made(&[("other", &vec![0.9; rounds])], None);
+    for (at, record) in made.records.iter_mut().enumerate() {
+        let factor = if record.path == "base" { 1.0 } else { 0.9 };
+        record.metrics.insert(RATE.to_owned(), 8e9 * factor * rate(at / 2));
+    }
+    made
+}
+
+#[test]
+fn what_moves_over_the_rounds_in_all_cells_is_told() {
+    let slower = with_rates(9, |round| 1.0 - 0.01 * round as f64);
+    let notes = summary(&slower).run.notes;
+    assert!(notes[0].starts_with("from the first round to the last all cells together got slower by 8."), "{notes:?}");
+    assert!(notes[0].contains("(p < 0.001)"), "{notes:?}");
+    assert!(page(&slower, "table").contains("got slower by 8."));
+    let steady = with_rates(9, |round| [1.0, 1.01, 0.99, 1.005, 0.995, 1.01, 0.99, 1.0, 1.002][round]);
+    assert!(summary(&steady).run.notes.is_empty(), "{:?}", summary(&steady).run.notes);
+    // A neighbour that came and went: no trend, but rounds like the ones before.
+    let neighbour = with_rates(16, |round| 0.9 + 0.1 * ((round as f64 - 7.5) / 7.5).powi(2));
+    let notes = summary(&neighbour).run.notes;
+    assert!(
+        notes.iter().any(|note| note.starts_with("rounds resemble the round before (rank correlation 0.")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn time_that_other_machines_took_is_told() {
+    let of = |steal: f64| {
+        let mut made = made(&[("other", &about(0.9))], None);
+        for record in &mut made.records {
+            let stolen = if record.round == 2 { 3.0 * steal } else { steal };
+            let node = |name: &str, steal_cores: f64| NodeCost {
+                name: name.to_owned(),
+                busy_cores: 1.0,
+                steal_cores,
+                per_cpu_busy: vec![0.5; 2],
+                ..NodeCost::default()
+            };
+            record.cost.one_machine = false;
+            record.cost.nodes = vec![node("a", stolen), node("b", 0.0)];
+        }
+        summary(&made).run.notes
+    };
+    assert!(of(0.006).is_empty(), "0.9 % of two CPUs in the worst round: {:?}", of(0.006));
+    // 1.5 % of the time in most rounds, 4.5 % in one of six: 2 % on average.
+    let notes = of(0.03);
+    assert!(
+        notes[0].starts_with("other machines took CPU time of the nodes: a 2.0 % (4.5 % in round 2). "),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn percentiles_of_all_rounds_stand_below_the_plots() {
+    let made = fixture::connections();
+    let found = summary(&made);
+    let first = &found.workloads[0].distributions[0];
+    assert_eq!(first.pooled.iter().map(|one| one.percentile).collect::<Vec<_>>(), ["p50", "p90", "p99", "p999"]);
+    for one in &first.pooled {
+        let value = one.value_ns as f64;
+        assert!(one.low_ns < value && value < one.high_ns && one.rounds == 7, "{one:?}");
+    }
+    // The medians of the rounds' medians are much the same.
+    let cell = &found.workloads[0].cells[0];
+    let p50 = cell.figure("service_p50_ns").unwrap().spread.median;
+    assert!((first.pooled[0].value_ns as f64 / p50 - 1.0).abs() < 0.03, "{p50} {:?}", first.pooled[0]);
+    assert!(render(&made, "html").contains("<summary>Percentiles of all rounds together</summary>"));
+    assert!(!render(&fixture::quickstart(1), "html").contains("Percentiles of all rounds together"));
+    assert!(render(&made, "json").contains("\"percentile\": \"p999\""));
+}
+
+fn search(record: &Record, step: u32) -> Record {
+    let step = SearchStep {
+        goal: "slo".to_owned(),
+        step,
+        parameter: "rate".to_owned(),
+        load: 100.0,
+        why: "raise".to_owned(),
+        figure: "response_ns p99".to_owned(),
+        value: Some(1.0),
+        within: true,
+        outcome: None,
+    };
+    let mut out = record.clone();
+    out.point.insert("rate".to_owned(), json!(100.0));
+    out.search = Some(step);
+    out
+}
+
+#[test]
+fn trials_of_searches_are_in_no_cell() {
+    let mut made = made(&[("other", &about(0.9))], None);
+    let plain = summary(&made);
+    for step in 1..=3 {
+        let trial = search(&made.records[0], step);
+        made.records.push(trial);
+    }
+    made.records.last_mut().unwrap().error = Some("the server went away".to_owned());
+    let all: Campaign = campaign(&made);
+    assert_eq!(all.searches().len(), 3);
+    let found = all.summary();
+    assert_eq!((found.run.used_trials, found.run.planned_trials), (plain.run.used_trials, plain.run.planned_trials));
+    assert_eq!(rate(&found, "base").spread, rate(&plain, "base").spread);
+    assert_eq!(found.failures.len(), 1, "one that failed is listed: {:?}", found.failures);
+}

@@ -1,0 +1,160 @@
+use hopbench_model::{
+    HostsSpec, MeshMode, PLAN_SCHEMA, Place, RateRange, Schedule, SearchSpec, ServerSpec, TestbedSpec, Via,
+};
+use serde_json::json;
+
+use super::*;
+use crate::sample;
+
+/// A plan with one cell that is searched for `goal`.
+fn planned(workload: &str, params: serde_json::Value, goal: SearchGoal) -> Plan {
+    let place = Place { network: "host".to_owned(), node: "a".to_owned(), runtime: None };
+    let path = Path {
+        name: "x".to_owned(),
+        from: place.clone(),
+        to: place,
+        via: Via::Direct,
+        clients: 1,
+        backends: 1,
+        mesh: MeshMode::None,
+        variant: None,
+    };
+    let server = ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/".to_owned(), response_bytes: None };
+    let mut job = sample::job(workload, params);
+    (job.schedule, job.connections) = (Schedule::Closed, 4);
+    let search = Some(SearchSpec { goal, errors_share: 0.01, equal_load: false });
+    Plan {
+        schema: PLAN_SCHEMA.to_owned(),
+        name: "test".to_owned(),
+        testbed: TestbedSpec::Hosts(HostsSpec { nodes: Vec::new(), token_file: None }),
+        paths: vec![path],
+        points: vec![Point { workload: "w".to_owned(), point: Default::default(), job, server, search }],
+        cells: vec![Cell { path: 0, point: 0 }],
+        rounds: 3,
+        baseline: None,
+        twin: None,
+        stop: None,
+        minimum_effect: 0.0,
+        seed: 7,
+    }
+}
+
+fn hunting(plan: &Plan) -> Hunt<'_> {
+    Hunt::new(plan, plan.cells[0]).unwrap()
+}
+
+/// Searches to the end on a system; all that was told.
+fn run(hunt: &mut Hunt<'_>, system: impl Fn(&[Load]) -> f64) -> Vec<SearchStep> {
+    let mut told = Vec::new();
+    while hunt.is_open() {
+        let value = system(&hunt.loads());
+        told.push(hunt.observe(hunt.steps + 1, Seen { value, within: true }).unwrap().0);
+        assert!(told.len() <= 200, "it must end");
+    }
+    told
+}
+
+fn value(loads: &[Load], parameter: Parameter) -> f64 {
+    loads.iter().find(|load| load.parameter == parameter).map_or(1.0, |load| load.value)
+}
+
+/// Each thread serves eight connections at a time, 100 a second each.
+fn threaded(loads: &[Load]) -> f64 {
+    let (connections, threads) = (value(loads, Parameter::Connections), value(loads, Parameter::Threads));
+    100.0 * connections.min(8.0 * threads)
+}
+
+fn knee(connections: &[u32], threads: &[u32]) -> SearchGoal {
+    SearchGoal::Knee { connections: connections.to_vec(), threads: threads.to_vec(), least_growth: 0.05 }
+}
+
+#[test]
+fn a_knee_is_found_over_connections_and_then_over_threads() {
+    let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4, 8, 16, 32], &[1, 2, 16]));
+    let mut hunt = hunting(&plan);
+    let told = run(&mut hunt, threaded);
+    let ends: Vec<_> = told.iter().filter(|step| step.outcome.is_some()).collect();
+    let is = |step: &SearchStep, parameter: &str, load: f64| {
+        step.parameter == parameter && matches!(step.outcome, Some(SearchOutcome::Found { load: at, .. }) if at == load)
+    };
+    // 16 threads for 8 connections cannot be had: 2 are the most.
+    assert!(ends.len() == 2 && is(ends[0], "connections", 8.0) && is(ends[1], "threads", 1.0), "{ends:?}");
+    let found: Vec<_> = hunt.found().iter().map(|load| (load.parameter.name(), load.value)).collect();
+    assert_eq!(found, [("threads", 1.0), ("connections", 8.0)]);
+    let numbers: Vec<u32> = told.iter().map(|step| step.step).collect();
+    assert_eq!(numbers, (1..=u32::try_from(told.len()).unwrap()).collect::<Vec<_>>());
+    assert!(told.iter().all(|step| step.goal == "knee" && step.figure == "requests_per_s"));
+}
+
+#[test]
+fn the_highest_level_is_what_was_found_where_none_is_too_high() {
+    let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4], &[1, 2, 3]));
+    let mut hunt = hunting(&plan);
+    let told = run(&mut hunt, |loads| value(loads, Parameter::Connections) * value(loads, Parameter::Threads));
+    let ends: Vec<_> = told.iter().filter_map(|step| step.outcome).collect();
+    assert_eq!(ends, [SearchOutcome::AboveHighest, SearchOutcome::AboveHighest]);
+    let found: Vec<_> = hunt.found().iter().map(|load| load.value).collect();
+    assert_eq!(found, [3.0, 4.0]);
+    // Threads alone: at the connections that the job has, which no more threads than these can share.
+    let plan = planned("rr", json!({"size": "1B"}), knee(&[], &[1, 2, 8]));
+    let mut alone = hunting(&plan);
+    assert!(run(&mut alone, threaded).iter().all(|step| step.parameter == "threads" && step.load <= 4.0));
+}
+
+#[test]
+fn rates_can_be_asked_for_as_they_stand_in_the_trace() {
+    let rates = RateRange { lowest_per_s: 10.4, highest_per_s: 1e5 };
+    let goal = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01, repeats: 2 };
+    let plan = planned("udp", json!({"size": "1000B", "rate": "1Mbit", "gso": 1}), goal);
+    let mut hunt = hunting(&plan);
+    let told = run(&mut hunt, |loads| (1.0 - 4321.0 / value(loads, Parameter::Rate)).max(0.0));
+    assert!(told.iter().all(|step| step.load.fract() == 0.0), "whole datagrams");
+    let last = told.last().unwrap();
+    assert!(
+        matches!(last.outcome, Some(SearchOutcome::Found { load, .. }) if load.fract() == 0.0 && (load / 4321.0 - 1.0).abs() < 0.012),
+        "{last:?}"
+    );
+    // The lowest that can be asked for ends a search, too.
+    let rates = RateRange { lowest_per_s: 1.0 / 3.0, highest_per_s: 1e5 };
+    let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 10, rates, precision: 0.02 };
+    let plan = planned("rr", json!({"size": "1B"}), slo);
+    let mut low = hunting(&plan);
+    let told = run(&mut low, |_| 1e9);
+    assert_eq!((told.last().unwrap().outcome, low.found()), (Some(SearchOutcome::BelowLowest), Vec::new()));
+}
+
+#[test]
+fn a_search_goes_on_from_any_trial_as_if_nothing_had_happened() {
+    let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
+    let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5000, rates, precision: 0.02 };
+    // What a value is when it was read from a disk again.
+    let read = |step: &SearchStep| serde_json::from_str::<SearchStep>(&serde_json::to_string(step).unwrap()).unwrap();
+    for goal in [knee(&[2, 4, 8, 16, 32], &[1, 2]), slo] {
+        let plan = planned("rr", json!({"size": "1B"}), goal);
+        let system = |loads: &[Load]| match value(loads, Parameter::Rate) {
+            1.0 => threaded(loads) * (1.0 + loads.len() as f64 / 97.0),
+            rate => 1e6 / (1300.0 - rate).max(1.0) / 3.0,
+        };
+        let whole = run(&mut hunting(&plan), system);
+        for cut in 0..=whole.len() {
+            let mut again = hunting(&plan);
+            assert!(whole[..cut].iter().all(|step| again.replay(&read(step))), "cut at {cut}");
+            let rest = run(&mut again, system);
+            assert_eq!(rest, whole[cut..], "cut at {cut}");
+        }
+        // What it would not have asked for is not taken.
+        let mut strange = hunting(&plan);
+        assert!(!strange.replay(&SearchStep { load: 3.5, ..whole[0].clone() }));
+        assert_eq!(run(&mut strange, system).len(), whole.len());
+    }
+}
+
+#[test]
+fn three_failures_in_a_row_end_it() {
+    let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4], &[]));
+    let mut hunt = hunting(&plan);
+    assert_eq!((hunt.failed(), hunt.failed()), (false, false));
+    hunt.observe(1, Seen { value: 1.0, within: true });
+    assert_eq!((hunt.failed(), hunt.failed(), hunt.is_open()), (false, false, true));
+    assert!(hunt.failed() && !hunt.is_open() && hunt.found().is_empty());
+}

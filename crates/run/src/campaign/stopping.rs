@@ -1,0 +1,277 @@
+//! As many rounds as needed: which cells go on, and how sure the others are.
+//!
+//! Everything here follows from the values that there are: which cells a round has is decided by those of the rounds
+//! before it. So a run that was killed and goes on makes the trials that it would have made, and a trial that failed is
+//! simply no value.
+
+mod figure;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_model::{Cell, Nanos, Plan, Record, StopRule, StopWhy, Stopped, point_label};
+use hopbench_stats::{FEWEST_TO_STOP, Look, Stop};
+
+use crate::results::TrialId;
+use figure::Figure;
+
+/// The cells of a plan that have rounds, with what was measured of them.
+#[derive(Debug)]
+pub(super) struct Stopping<'a> {
+    plan: &'a Plan,
+    /// Absent: every cell has all rounds.
+    rule: Option<&'a StopRule>,
+    cells: Vec<Followed>,
+    /// What was said already.
+    said: BTreeSet<String>,
+}
+
+/// One cell.
+#[derive(Debug)]
+struct Followed {
+    cell: Cell,
+    /// What can be looked at, the best first.
+    figures: Vec<Figure>,
+    /// By round, the value of each of these.
+    values: BTreeMap<u32, Vec<Option<f64>>>,
+    /// The last round that it was in; 0: none yet.
+    last: u32,
+}
+
+/// A cell that is in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Open {
+    pub(super) cell: Cell,
+    /// Rounds that will about follow.
+    pub(super) more: u32,
+}
+
+/// How many cells ended their rounds, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CellsEnded {
+    /// They are sure enough.
+    pub narrow: usize,
+    /// The time was used up before they were.
+    pub by_budget: usize,
+    /// They are not after all rounds that the plan allows.
+    pub by_rounds: usize,
+    /// They go on when the run is resumed.
+    pub open: usize,
+}
+
+impl<'a> Stopping<'a> {
+    /// The cells of a plan, without those that are searched; of none anything is known yet.
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        let rule = plan.stop.as_ref();
+        let followed = |cell: &Cell| {
+            let figures = rule.map(|rule| Figure::of_job(&rule.metric, &plan.points[cell.point].job));
+            Followed { cell: *cell, figures: figures.unwrap_or_default(), values: BTreeMap::new(), last: 0 }
+        };
+        let in_rounds = plan.cells.iter().filter(|cell| plan.points[cell.point].search.is_none());
+        Self { plan, rule, cells: in_rounds.map(followed).collect(), said: BTreeSet::new() }
+    }
+
+    /// The rule; `None`: every cell has all rounds.
+    pub(super) fn rule(&self) -> Option<&'a StopRule> {
+        self.rule
+    }
+
+    /// How many cells have rounds.
+    pub(super) fn count(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Takes what was measured before. Rounds of all sessions count, as in the figure that reports show of the cell: the
+    /// interval is one for that.
+    pub(super) fn take_all(&mut self, records: impl Iterator<Item = Record>) {
+        let ids = self.cells.iter().enumerate().map(|(index, followed)| (cell_name(self.plan, followed.cell), index));
+        let ids: BTreeMap<_, _> = ids.collect();
+        for record in records {
+            let TrialId { path, workload, point, round: _ } = TrialId::of(&record);
+            if let Some(index) = ids.get(&(path, workload, point)).filter(|_| record.search.is_none()) {
+                self.cells[*index].take(&record);
+            }
+        }
+    }
+
+    /// Takes what a trial of a cell came to.
+    pub(super) fn take(&mut self, cell: Cell, record: &Record) {
+        if let Some(followed) = self.cells.iter_mut().find(|followed| followed.cell == cell) {
+            followed.take(record);
+        }
+    }
+
+    /// The cells of a round, from 1, in the plan's order: those that are not sure enough with the rounds before it. The
+    /// baseline and its twin go on while any path at that point does: who is compared with them needs them in the same
+    /// rounds.
+    pub(super) fn round(&self, round: u32) -> Vec<Open> {
+        if round > self.plan.rounds {
+            return Vec::new();
+        }
+        let mut more: Vec<Option<u32>> = self.cells.iter().map(|followed| self.more(followed, round)).collect();
+        let mut most: BTreeMap<usize, u32> = BTreeMap::new();
+        for (followed, more) in self.cells.iter().zip(&more) {
+            if let Some(more) = more {
+                let most = most.entry(followed.cell.point).or_default();
+                *most = (*most).max(*more);
+            }
+        }
+        for (followed, more) in self.cells.iter().zip(&mut more) {
+            if self.is_reference(followed.cell) {
+                *more = most.get(&followed.cell.point).copied();
+            }
+        }
+        let cells = self.cells.iter().zip(more);
+        cells.filter_map(|(followed, more)| Some(Open { cell: followed.cell, more: more? })).collect()
+    }
+
+    /// A round begins, with these cells.
+    pub(super) fn begin(&mut self, round: u32, open: &[Open]) {
+        for Open { cell, .. } in open {
+            if let Some(followed) = self.cells.iter_mut().find(|followed| followed.cell == *cell) {
+                followed.last = followed.last.max(round);
+            }
+        }
+    }
+
+    /// Half the width of the widest interval of the cells of a round, as a share, with what there was before it; `None`:
+    /// none has an interval yet.
+    pub(super) fn widest(&self, round: u32) -> Option<f64> {
+        let open: Vec<Cell> = self.round(round).into_iter().map(|open| open.cell).collect();
+        let shares = self.cells.iter().filter(|followed| open.contains(&followed.cell));
+        shares.filter_map(|followed| self.look(followed, round)?.half_width_share).max_by(f64::total_cmp)
+    }
+
+    /// Whether the time for the trials of a session is used up after `ns`.
+    pub(super) fn is_over(&self, ns: Nanos) -> bool {
+        self.rule.and_then(|rule| rule.budget_ns).is_some_and(|budget_ns| ns >= budget_ns)
+    }
+
+    /// The cells whose rounds ended before all that the plan allows, with those that go on if the time is used up.
+    pub(super) fn stopped(&self, over: bool) -> Vec<Stopped> {
+        let ended = |(followed, goes_on): (&Followed, bool)| {
+            let rounds = followed.rounds();
+            if rounds >= self.plan.rounds || rounds == 0 || (goes_on && !over) {
+                return None;
+            }
+            let look = self.look(followed, u32::MAX)?;
+            let (path, workload, point) = cell_name(self.plan, followed.cell);
+            let why = if look.narrow_enough { StopWhy::Narrow } else { StopWhy::Budget };
+            Some(Stopped { path, workload, point, rounds, why, half_width_share: look.half_width_share })
+        };
+        self.cells.iter().zip(self.go_on()).filter_map(ended).collect()
+    }
+
+    /// How the cells stand now, where the time is used up or not.
+    pub(super) fn ended(&self, over: bool) -> CellsEnded {
+        let mut out = CellsEnded::default();
+        for (followed, goes_on) in self.cells.iter().zip(self.go_on()) {
+            let narrow = self.look(followed, u32::MAX).is_some_and(|look| look.narrow_enough);
+            let count = if followed.rounds() >= self.plan.rounds {
+                if narrow { &mut out.narrow } else { &mut out.by_rounds }
+            } else if over {
+                if narrow { &mut out.narrow } else { &mut out.by_budget }
+            } else if goes_on {
+                &mut out.open
+            } else {
+                &mut out.narrow
+            };
+            *count += 1;
+        }
+        out
+    }
+
+    /// What is to be known of what is looked at, a sentence for each workload where it is not what was asked for; each is
+    /// said once.
+    pub(super) fn news(&mut self) -> Vec<String> {
+        let Some(rule) = self.rule else { return Vec::new() };
+        let mut out = Vec::new();
+        for followed in &self.cells {
+            let point = &self.plan.points[followed.cell.point];
+            let why = followed.figure(u32::MAX).and_then(|(_, figure)| figure.instead(&rule.metric, &point.job));
+            let Some(why) = why else { continue };
+            let note = format!("stop: {}: {why}", point.workload);
+            if self.said.insert(note.clone()) {
+                out.push(note);
+            }
+        }
+        out
+    }
+
+    /// Of each cell whether it is in the round after its last.
+    fn go_on(&self) -> Vec<bool> {
+        // There are few such rounds.
+        let mut rounds: BTreeMap<u32, Vec<Cell>> = BTreeMap::new();
+        let is_in_next = |followed: &Followed| {
+            let next = followed.rounds() + 1;
+            let of_round = || self.round(next).into_iter().map(|open| open.cell).collect();
+            rounds.entry(next).or_insert_with(of_round).contains(&followed.cell)
+        };
+        self.cells.iter().map(is_in_next).collect()
+    }
+
+    /// What there was of a cell before a round; `None` without a rule.
+    fn look(&self, followed: &Followed, round: u32) -> Option<Look> {
+        Some(self.stop()?.look(&followed.values_before(round)))
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        let rule = self.rule?;
+        Some(Stop {
+            half_width_share: rule.half_width_share,
+            min_rounds: rule.min_rounds as usize,
+            max_rounds: self.plan.rounds as usize,
+        })
+    }
+
+    /// Rounds that a cell will about need after this one; `None`: it does not need this one for itself.
+    fn more(&self, followed: &Followed, round: u32) -> Option<u32> {
+        let rest = self.plan.rounds - round;
+        let Some((stop, look)) = self.stop().zip(self.look(followed, round)) else { return Some(rest) };
+        let least = stop.min_rounds.max(FEWEST_TO_STOP);
+        // The width of so few says little; without any width nothing ends but the rounds.
+        let expected = || stop.expected_rounds(&look).unwrap_or(stop.max_rounds);
+        let needed = if look.rounds < least { least } else { expected() };
+        let more = u32::try_from(needed.saturating_sub(look.rounds + 1)).unwrap_or(rest);
+        look.goes_on().then(|| more.min(rest))
+    }
+
+    fn is_reference(&self, cell: Cell) -> bool {
+        let name = Some(&self.plan.paths[cell.path].name);
+        name == self.plan.baseline.as_ref() || name == self.plan.twin.as_ref()
+    }
+}
+
+impl Followed {
+    /// Takes a record, unless its figures must not be used.
+    fn take(&mut self, record: &Record) {
+        if record.incomplete.is_none() && record.error.is_none() {
+            let values = self.figures.iter().map(|figure| figure.of(record)).collect();
+            self.values.insert(record.round, values);
+        }
+    }
+
+    /// The rounds that it has been in.
+    fn rounds(&self) -> u32 {
+        self.last.max(self.values.last_key_value().map_or(0, |(round, _)| *round))
+    }
+
+    /// The first figure that any record before a round has, with its place.
+    fn figure(&self, round: u32) -> Option<(usize, &Figure)> {
+        let has = |place: usize| self.values.range(..round).any(|(_, values)| values[place].is_some());
+        self.figures.iter().enumerate().find(|(place, _)| has(*place))
+    }
+
+    fn values_before(&self, round: u32) -> Vec<f64> {
+        let Some((place, _)) = self.figure(round) else { return Vec::new() };
+        self.values.range(..round).filter_map(|(_, values)| values[place]).collect()
+    }
+}
+
+/// The names of a cell's path, workload and point.
+pub(super) fn cell_name(plan: &Plan, cell: Cell) -> (String, String, String) {
+    let (path, point) = plan.at(cell);
+    (path.name.clone(), point.workload.clone(), point_label(&point.point))
+}
+
+#[cfg(test)]
+mod tests;

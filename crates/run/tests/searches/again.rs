@@ -1,0 +1,81 @@
+//! Searches that a crash ended in the middle.
+
+use std::fs;
+use std::path::Path;
+
+use hopbench_model::{Record, RunStatus, SearchStep};
+use hopbench_run::results::Folder;
+
+use super::{knee, searching, steps, web, workshops};
+use crate::alone::Alone;
+use crate::bed::Bed;
+use crate::onlooker::{Onlooker, contents, resume, run};
+
+fn bed() -> Bed {
+    workshops(&[("one", 1), ("two", 2)])
+}
+
+/// A whole run of two searches.
+fn whole() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = searching(&["one", "two"], vec![web(80, knee(&[1, 2, 4, 8], &[1]))], 1);
+    let mut onlooker = Onlooker::default();
+    let ended = run(plan, dir.path(), &mut bed(), &mut onlooker).unwrap();
+    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", onlooker.failed);
+    dir
+}
+
+/// A copy as a crash could have left it after so many bytes of records.
+fn crashed(whole: &Path, bytes: &[u8]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let run = fs::read_to_string(whole.join("run.json")).unwrap();
+    fs::write(dir.path().join("run.json"), run.replace("\"complete\"", "\"running\"")).unwrap();
+    fs::write(dir.path().join("records.jsonl"), bytes).unwrap();
+    dir
+}
+
+fn loads(steps: &[&SearchStep]) -> Vec<(u32, String, f64)> {
+    steps.iter().map(|step| (step.step, step.parameter.clone(), step.load)).collect()
+}
+
+#[test]
+fn a_crash_at_any_trial_loses_that_trial_and_the_search_goes_on_as_it_would_have() {
+    let _alone = Alone::new();
+    let whole = whole();
+    let bytes = fs::read(whole.path().join("records.jsonl")).unwrap();
+    let all = contents(whole.path()).1;
+    let ends: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').map(|at| at + 1).collect();
+    assert!(ends.len() >= 20, "{}", ends.len());
+    for complete in [1, ends.len() / 2, ends.len() - 1] {
+        // In the middle of the line after it.
+        let start = ends[complete - 1];
+        let dir = crashed(whole.path(), &bytes[..start + 100]);
+        let (folder, resumed) = Folder::resume(dir.path()).unwrap();
+        assert_eq!((resumed.searched.len(), resumed.notes.len()), (complete, 1), "{:?}", resumed.notes);
+        drop(folder);
+        let mut onlooker = Onlooker::default();
+        let ended = resume(dir.path(), &mut bed(), &mut onlooker).unwrap();
+        assert_eq!((ended.failures, ended.errors, ended.interrupted), (0, 0, false), "{:?}", onlooker.failed);
+        let (run, again) = contents(dir.path());
+        assert_eq!(run.status, RunStatus::Complete);
+        let now = fs::read(dir.path().join("records.jsonl")).unwrap();
+        assert_eq!(now[..start], bytes[..start], "{complete}: what was there stays");
+        assert_eq!(again[..complete], all[..complete]);
+        // The values of the rest are others; the next of each search follows from what was there.
+        let next = |records: &[Record]| (records[complete].path.clone(), records[complete].point.clone());
+        assert_eq!(next(&again), next(&all), "{complete}: the trial that was lost comes first");
+        for path in ["one", "two"] {
+            let (before, after) = (loads(&steps(&all, path)), loads(&steps(&again, path)));
+            let kept = all[..complete].iter().filter(|record| record.path == path).count();
+            assert_eq!(after[..kept], before[..kept], "{path}");
+            assert_eq!(after.get(kept), before.get(kept), "{path}: the first trial after the crash");
+            let steps = steps(&again, path);
+            assert!(steps.last().unwrap().outcome.is_some());
+            assert_eq!(steps.iter().filter(|step| step.outcome.is_some()).count(), 2, "connections and threads");
+        }
+    }
+    // What is whole stays whole.
+    let mut onlooker = Onlooker::default();
+    let ended = resume(whole.path(), &mut bed(), &mut onlooker).unwrap();
+    assert_eq!((ended.good, onlooker.searches, onlooker.searched.len()), (0, (2, 0), 0));
+}

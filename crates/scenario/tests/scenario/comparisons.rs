@@ -1,0 +1,173 @@
+//! How sure figures are to be: `stop`, `a-a`, `minimum-effect`.
+
+use hopbench_model::{Plan, SECOND, StopRule};
+use hopbench_scenario::Overrides;
+
+use crate::bad_input::compare;
+use crate::common::{lines, plan, resolved, try_plan, try_with};
+
+fn with(key: &str) -> String {
+    format!("name: x\n{key}\npaths: {{p: host@a -> host@b}}\nworkloads: {{w: rr}}\n")
+}
+
+#[test]
+fn rounds_go_on_until_enough_is_known() {
+    let of = |keys: &str| {
+        let plan = plan(&with(&format!("stop: {keys}")));
+        (plan.rounds, plan.stop.expect("a rule"))
+    };
+    let rule = |share, metric: &str, min_rounds, budget_ns| StopRule {
+        half_width_share: share,
+        metric: metric.to_owned(),
+        min_rounds,
+        budget_ns,
+    };
+    assert_eq!(of("{ci: 2%}"), (20, rule(0.02, "throughput", 3, None)));
+    assert_eq!(
+        of("{ci: 0.05, metric: p99, min-rounds: 4, max-rounds: 12, budget: 10m}"),
+        (12, rule(0.05, "p99", 4, Some(600 * SECOND)))
+    );
+    assert_eq!(
+        of("{ci: 1 %, max_rounds: 5, min_rounds: 5, budget: 90}"),
+        (5, rule(0.01, "throughput", 5, Some(90 * SECOND)))
+    );
+    assert_eq!(of("{ci: 1%, min-rounds: 30}").0, 30, "as many as are made in any case");
+    assert_eq!(of("{ci: 1%, metric: p99.9}").1.metric, "p999");
+    assert_eq!(of("{ci: 1%, metric: retransmitted_bytes}").1.metric, "retransmitted_bytes");
+    let fixed = plan(&with("rounds: 4"));
+    assert_eq!((fixed.rounds, fixed.stop), (4, None));
+    // Exactly so many, whatever the scenario says.
+    let over = Overrides { rounds: Some(7), ..Overrides::default() };
+    let plan = resolved(&with("stop: {ci: 2%, max-rounds: 5, budget: 1m}"), &over).plan;
+    assert_eq!((plan.rounds, plan.stop), (7, None));
+    let over = Overrides { rounds: Some(0), ..Overrides::default() };
+    let said = lines(&try_with(&with("stop: {ci: 2%}"), &over).expect_err("no rounds"));
+    assert_eq!(said, "--rounds: found `0`, expected 1 to 1000");
+}
+
+#[test]
+fn stops_that_make_no_sense() {
+    let enough =
+        "expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%";
+    let words = "expected one of throughput, p50, p90, p99, p999";
+    let rows = [
+        ("{}", format!("x.yaml:2:7: stop: found no `ci`, {enough}")),
+        ("2%", "x.yaml:2:7: stop: found `2%`, expected a mapping like {ci: 2%, metric: throughput, max-rounds: 20, budget: 10m}".to_owned()),
+        ("{ci: 2}", format!("x.yaml:2:12: stop.ci: found `2`, {enough}")),
+        ("{ci: 0%}", format!("x.yaml:2:12: stop.ci: found `0%`, {enough}")),
+        ("{ci: narrow}", format!("x.yaml:2:12: stop.ci: found `narrow`, {enough}")),
+        ("{ci: 2%, metrik: p99}", "x.yaml:2:16: stop.metrik: found `metrik`, expected one of ci, metric, min-rounds, max-rounds, budget; did you mean `metric`?".to_owned()),
+        ("{ci: 2%, metric: p95}", format!("x.yaml:2:24: stop.metric: found `p95`, {words}; did you mean `p90`?")),
+        ("{ci: 2%, metric: througput}", format!("x.yaml:2:24: stop.metric: found `througput`, {words}; did you mean `throughput`?")),
+        ("{ci: 2%, metric: CPU/req}", format!("x.yaml:2:24: stop.metric: found `CPU/req`, {words}, or a metric as records call it, like requests_per_s")),
+        ("{ci: 2%, metric: [p50]}", "x.yaml:2:24: stop.metric: found a list, expected the name of a metric, like throughput or p99".to_owned()),
+        ("{ci: 2%, min-rounds: 2}", "x.yaml:2:28: stop.min-rounds: found `2`, expected a whole number from 3 to 1000: fewer rounds show no interval to stop by".to_owned()),
+        ("{ci: 2%, max-rounds: 1001}", "x.yaml:2:28: stop.max-rounds: found `1001`, expected 1 to 1000".to_owned()),
+        ("{ci: 2%, max-rounds: 2}", "x.yaml:2:28: stop.max-rounds: found `2`, expected at least min-rounds, 3".to_owned()),
+        ("{ci: 2%, min-rounds: 9, max-rounds: 5}", "x.yaml:2:43: stop.max-rounds: found `5`, expected at least min-rounds, 9".to_owned()),
+        ("{ci: 2%, budget: soon}", "x.yaml:2:24: stop.budget: found `soon`, expected a time from 1s on, like 10m".to_owned()),
+        ("{ci: 2%, budget: 10ms}", "x.yaml:2:24: stop.budget: found `10ms`, expected a time from 1s on, like 10m".to_owned()),
+        ("{ci: 2%}\nrounds: 3", "x.yaml:2:7: stop: found `stop` beside `rounds`, expected only one of the two: `rounds` is as many for every cell, `stop` as many as each needs".to_owned()),
+    ];
+    let rows: Vec<(&str, &str)> = rows.iter().map(|(text, said)| (*text, said.as_str())).collect();
+    compare(&rows, |stop| with(&format!("stop: {stop}")));
+}
+
+#[test]
+fn effects_of_no_interest_and_pairs_that_cannot_be() {
+    let effect = |key: &str| plan(&with(key)).minimum_effect;
+    assert_eq!([effect("minimum-effect: 2%"), effect("minimum_effect: 0.1"), effect("seed: 1")], [0.02, 0.1, 0.0]);
+    let share = "expected a share like 2% or 0.02, 0% to 100%";
+    let rows = [
+        ("minimum-effect: 2", format!("x.yaml:2:17: minimum-effect: found `2`, {share}")),
+        ("minimum-effect:", format!("x.yaml:2:1: minimum-effect: found nothing, {share}")),
+        ("a-a: maybe", "x.yaml:2:6: a-a: found `maybe`, expected true or false".to_owned()),
+        (
+            "a-a: true",
+            "x.yaml:2:6: a-a: found `true` without a baseline, expected `baseline`, which is measured twice".to_owned(),
+        ),
+    ];
+    let rows: Vec<(&str, &str)> = rows.iter().map(|(text, said)| (*text, said.as_str())).collect();
+    compare(&rows, with);
+    assert!(try_plan(&with("a-a: false")).is_ok(), "what is not there can be left out");
+}
+
+fn shown(plan: &Plan) -> Vec<String> {
+    let cell = |cell: &hopbench_model::Cell| {
+        let (path, point) = plan.at(*cell);
+        let size =
+            point.point.get("size").map(|size| format!(" {}", size.as_str().expect("a size"))).unwrap_or_default();
+        format!("{}: {}{size}", path.name, point.workload)
+    };
+    plan.cells.iter().map(cell).collect()
+}
+
+#[test]
+fn the_baseline_is_measured_once_more() {
+    let text = "name: x\nbaseline: q\n\
+        paths: {p: host@a -> host@b, q: {from: bridge@a, to: bridge@c, via: cluster-ip, clients: 2, backends: 3}}\n\
+        workloads:\n  one: {rr: {size: [1, 2]}}\n  two: {stream: {}, paths: p}\n  three: {http: {}, paths: q}\n  \
+        four: {http: {}, search: {slo: {p99: 5ms, rates: 1..9}}}\n";
+    let plan = plan(text);
+    let names: Vec<&str> = plan.paths.iter().map(|path| path.name.as_str()).collect();
+    assert_eq!(names, ["p", "q", "q again"]);
+    assert_eq!(plan.twin.as_deref(), Some("q again"));
+    let mut twin = plan.paths[2].clone();
+    twin.name = "q".to_owned();
+    assert_eq!(twin, plan.paths[1], "the same in all but the name");
+    let own: Vec<String> = shown(&plan).into_iter().filter(|cell| cell.starts_with("q again")).collect();
+    assert_eq!(own, ["q again: one 1B", "q again: one 2B", "q again: three"], "all that rounds measure");
+    // Who does not want it, has nothing to compare, or nothing in rounds, has none.
+    for other in [
+        text.replace("baseline: q", "a-a: false\nbaseline: q"),
+        text.replace("baseline: q\n", ""),
+        "name: x\nbaseline: p\npaths: {p: host@a -> host@b}\nworkloads: {w: rr}\n".to_owned(),
+        "name: x\nbaseline: p\npaths: {p: host@a -> host@b, q: host@a -> host@c}\n\
+         workloads: {w: {rr: {}, search: {slo: {p99: 5ms, rates: 1..9}}}}\n"
+            .to_owned(),
+    ] {
+        let plan = crate::common::plan(&other);
+        assert_eq!(plan.twin, None, "{other}");
+        assert!(plan.paths.iter().all(|path| !path.name.contains("again")), "{other}");
+    }
+}
+
+#[test]
+fn the_twin_of_a_variant_is_set_up_like_it() {
+    let text = "name: x\nbaseline: both.stats\npaths: {both: bridge@a -> bridge@b mesh both}\n\
+        mesh: {variants: [plain, stats]}\nworkloads: {w: rr}\n";
+    let plan = plan(text);
+    let twin = plan.paths.last().expect("a path");
+    assert_eq!((twin.name.as_str(), twin.variant.as_ref()), ("both.stats again", plan.paths[1].variant.as_ref()));
+}
+
+#[test]
+fn the_twin_is_kept_with_what_it_is_compared_with() {
+    let text = "name: x\nbaseline: host\n\
+        paths: {host: host@a -> host@b, overlay: overlay@a -> overlay@b, eni: eni@a -> eni@b}\n\
+        workloads:\n  latency: {rr: {size: [1, 2]}}\n  bulk: {stream: {}, paths: [host, eni]}\n";
+    let only = |filters: &[&str]| {
+        let only = filters.iter().map(|filter| (*filter).to_owned()).collect();
+        try_with(text, &Overrides { only, ..Overrides::default() }).map(|resolved| resolved.plan).map_err(|p| lines(&p))
+    };
+    let own = |filters: &[&str]| {
+        let plan = only(filters).expect("a plan");
+        assert_eq!(plan.twin.is_some(), plan.paths.iter().any(|path| path.name == "host again"), "{filters:?}");
+        shown(&plan)
+            .into_iter()
+            .filter_map(|cell| Some(cell.strip_prefix("host again: ")?.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(own(&[]), ["latency 1B", "latency 2B", "bulk"]);
+    assert_eq!(own(&["size=1"]), ["latency 1B"]);
+    assert_eq!(own(&["path=host", "path=overlay"]), ["latency 1B", "latency 2B"], "bulk is of the baseline alone");
+    assert_eq!(own(&["path=host", "path=overlay,size=2"]), ["latency 1B", "latency 2B"]);
+    assert_eq!(own(&["path=host,size=1", "path=overlay"]), ["latency 1B"]);
+    for nothing in [&["path=host"][..], &["path=overlay"], &["path=host,workload=bulk", "path=overlay"]] {
+        assert!(own(nothing).is_empty(), "{nothing:?}");
+    }
+    // It goes with the others: no filter is for it alone.
+    let said = only(&["path=host again"]).expect_err("no cell");
+    assert!(said.contains("path of host, overlay, eni; size"), "{said}");
+    assert_eq!(own(&["path=*"]).len(), 3);
+}

@@ -1,0 +1,450 @@
+//! `search:` of a workload.
+
+use hopbench_model::{CpuOf, EngineKind, Point, RateRange, Schedule, SearchGoal, SearchSpec};
+use serde_json::json;
+
+use crate::bad_input::compare;
+use crate::common::{plan, resolved, with};
+use hopbench_scenario::Overrides;
+
+fn points(workload: &str) -> Vec<Point> {
+    plan(&with(workload)).points
+}
+
+fn spec(workload: &str) -> SearchSpec {
+    points(workload).remove(0).search.expect("a search")
+}
+
+fn rates(lowest_per_s: f64, highest_per_s: f64) -> RateRange {
+    RateRange { lowest_per_s, highest_per_s }
+}
+
+#[test]
+fn levels_up_to_the_knee() {
+    let knee = |connections: &[u32], threads: &[u32], least_growth| SearchSpec {
+        goal: SearchGoal::Knee { connections: connections.to_vec(), threads: threads.to_vec(), least_growth },
+        errors_share: 0.01,
+        equal_load: false,
+    };
+    assert_eq!(spec("{rr: , search: {knee: {connections: [8, 16, 32]}}}"), knee(&[8, 16, 32], &[], 0.05));
+    assert_eq!(
+        spec(
+            "{http: {}, search: {knee: {connections: 4:16:*2, threads: {from: 1, to: 4, factor: 2}, growth: 2%}, errors: 0}}"
+        ),
+        SearchSpec { errors_share: 0.0, ..knee(&[4, 8, 16], &[1, 2, 4], 0.02) }
+    );
+    // The trials begin with the first level; what is varied is no part of the point.
+    let point = points("{rr: {size: [1, 2], threads: 2}, search: {knee: {connections: [8, 16], threads: [1, 2]}}}");
+    let of: Vec<_> =
+        point.iter().map(|p| (p.job.connections, p.job.threads, p.job.is_closed_loop(), &p.point["size"])).collect();
+    assert_eq!(of, [(8, 2, true, &json!("1B")), (8, 2, true, &json!("2B"))]);
+    assert!(point.iter().all(|p| p.point.len() == 1 && p.search.is_some()));
+}
+
+#[test]
+fn the_highest_rate_within_a_limit() {
+    let slo =
+        |percentile, limit_ns, precision| SearchGoal::Slo { percentile, limit_ns, rates: rates(100.0, 5e4), precision };
+    let of = |keys: &str| {
+        spec(&format!("{{http: {{connections: 4}}, search: {{slo: {{{keys}, rates: 100..50000}}}}}}")).goal
+    };
+    assert_eq!(of("p99: 5ms"), slo(99.0, 5_000_000, 0.02));
+    assert_eq!(of("p99.9: 1s, precision: 0.05"), slo(99.9, 1_000_000_000, 0.05));
+    assert_eq!(of("p999: 1s"), slo(99.9, 1_000_000_000, 0.02));
+    assert_eq!(of("p99.5: 1s"), slo(99.5, 1_000_000_000, 0.02));
+    assert_eq!(of("p: 97.5, limit: 800us"), slo(97.5, 800_000, 0.02));
+    // Trials have a schedule, and the kind of it that is asked for.
+    let schedule = |keys: &str| {
+        points(&format!("{{rr: {{{keys}}}, search: {{slo: {{p50: 1ms, rates: 0.5..9}}}}}}"))[0].job.schedule
+    };
+    assert_eq!([schedule(""), schedule("schedule: poisson")], [Schedule::Rate(0.5), Schedule::Poisson(0.5)]);
+    assert!(points("{rr: {}, search: {slo: {p50: 1ms, rates: 1..9}}}")[0].point.is_empty());
+}
+
+#[test]
+fn the_highest_rate_of_datagrams() {
+    let points =
+        points("{udp: {size: [16, 160], gso: 4}, search: {lossless: {loss: 0.1%, rates: 1280kbit..12.8Mbit}}}");
+    let goal = |rates| SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01, repeats: 3 };
+    // What `rate` comes to: payload, datagrams and not sends.
+    assert_eq!(points[0].search.as_ref().expect("a search").goal, goal(rates(10_000.0, 100_000.0)));
+    assert_eq!(points[1].search.as_ref().expect("a search").goal, goal(rates(1000.0, 10_000.0)));
+    assert_eq!(points[1].job.schedule, Schedule::Rate(250.0), "the lowest, in sends");
+    let of = |keys: &str| spec(&format!("{{udp: {{}}, search: {{lossless: {{loss: 0, {keys}}}}}}}")).goal;
+    assert_eq!(
+        of("rates: 5kpps..1Mpps, precision: 2%, repeats: 1"),
+        SearchGoal::Lossless { loss_share: 0.0, rates: rates(5e3, 1e6), precision: 0.02, repeats: 1 }
+    );
+}
+
+#[test]
+fn the_highest_rate_for_a_cpu() {
+    let of = |whose: &str| {
+        let text = with(&format!("{{http: {{}}, search: {{cpu: {{of: {whose}, ceiling: 60%, rates: 1..9}}}}}}"));
+        match plan(&text).points.remove(0).search.expect("a search").goal {
+            SearchGoal::Cpu { of, ceiling, .. } => (of, ceiling),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(of("client"), (CpuOf::Client, 0.6));
+    assert_eq!(of("server"), (CpuOf::Server, 0.6));
+    assert_eq!(of("node b"), (CpuOf::Node("b".to_owned()), 0.6));
+    assert_eq!(
+        spec("{udp: {size: 100}, search: {cpu: {of: node b, ceiling: 0.5, rates: 8kbit..8Mbit}}}").goal,
+        SearchGoal::Cpu { of: CpuOf::Node("b".to_owned()), ceiling: 0.5, rates: rates(10.0, 10_000.0) }
+    );
+}
+
+/// Four paths with other proxies each, and a search for the CPU of one of them.
+fn proxied(whose: &str) -> String {
+    format!(
+        "name: x\nbaseline: none\npaths:\n  none: bridge@a -> bridge@b\n  \
+         server: {{from: bridge@a, to: bridge@b, via: cluster-ip, backends: 2, mesh: server}}\n  \
+         both: bridge@a -> bridge@b mesh both\n  gateway: bridge@a -> bridge@b via gateway@c\n\
+         mesh: {{policy-check: true}}\nworkloads:\n  w: {{http: {{}}, search: {{cpu: {{of: {whose}, ceiling: 60%, rates: 1..9}}}}}}\n"
+    )
+}
+
+#[test]
+fn paths_without_the_cpu_are_left_out_and_told() {
+    let of = |whose: &str| {
+        let resolved = resolved(&proxied(whose), &Overrides::default());
+        let names: Vec<String> = resolved.plan.paths.iter().map(|path| path.name.clone()).collect();
+        assert_eq!(resolved.plan.cells.len(), names.len(), "{whose}");
+        assert_eq!(resolved.plan.baseline.is_some(), names.contains(&"none".to_owned()), "{whose}");
+        (names, resolved.notes)
+    };
+    let all = ["none", "server", "both", "gateway"];
+    assert_eq!(of("client"), (all.map(str::to_owned).to_vec(), vec![]));
+    for (whose, paths, without) in [
+        ("proxy server-sidecar", vec!["server", "both"], "none, gateway"),
+        ("proxy server-sidecar#2", vec!["server"], "none, both, gateway"),
+        ("proxy client-sidecar", vec!["both"], "none, server, gateway"),
+        ("proxy gateway", vec!["gateway"], "none, server, both"),
+        ("proxy policy", vec!["server", "both", "gateway"], "none"),
+        ("node c", vec!["gateway"], "none, server, both"),
+    ] {
+        let note = format!("workloads.w.search.cpu on {without}: no {whose} there");
+        assert_eq!(of(whose), (paths.into_iter().map(str::to_owned).collect(), vec![note]), "{whose}");
+    }
+    let known = "expected one of client-sidecar, gateway, policy, server-sidecar";
+    let rows = [
+        ("proxy sidecar", format!("x.yaml:10:36: workloads.w.search.cpu.of: found `sidecar`, {known}")),
+        (
+            "proxy server-sidecar#3",
+            format!(
+                "x.yaml:10:36: workloads.w.search.cpu.of: found `server-sidecar#3`, {known}; did you mean `server-sidecar`?"
+            ),
+        ),
+        (
+            "proxy server-sidecar#1",
+            format!(
+                "x.yaml:10:36: workloads.w.search.cpu.of: found `server-sidecar#1`, {known}; did you mean `server-sidecar`?"
+            ),
+        ),
+        (
+            "node d",
+            "x.yaml:10:36: workloads.w.search.cpu.of: found `d`, expected one of a, b, c; did you mean `a`?".to_owned(),
+        ),
+    ];
+    let rows: Vec<(&str, &str)> = rows.iter().map(|(text, said)| (*text, said.as_str())).collect();
+    compare(&rows, proxied);
+}
+
+#[test]
+fn searches_that_make_no_sense() {
+    let at = "x.yaml:4:";
+    let slo = "expected a limit and rates like {p99: 5ms, rates: 100..50000}";
+    let levels = "expected 2 to 100 of them, ascending, like [8, 16, 32]";
+    let rate = "expected the lowest and the highest rate, like";
+    let near = "expected a share like 2% or 0.02, 0.1% to 50%";
+    let who = "expected client, server, node NAME or proxy NAME, like proxy server-sidecar";
+    let of = |search: &str| format!("workloads.w.search.{search}");
+    let rows: Vec<(&str, String)> = vec![
+        // What is searched.
+        (
+            "{rr: , search: {}}",
+            format!("{at}21: workloads.w.search: found nothing to search, expected one of knee, slo, cpu, lossless"),
+        ),
+        (
+            "{rr: , search: slo}",
+            format!(
+                "{at}21: workloads.w.search: found `slo`, expected what to search, like {{slo: {{p99: 5ms, rates: 100..50000}}}}"
+            ),
+        ),
+        (
+            "{rr: , search: {nee: {}}}",
+            format!(
+                "{at}22: workloads.w.search.nee: found `nee`, expected one of knee, slo, cpu, lossless, errors, equal-load; did you mean `knee`?"
+            ),
+        ),
+        (
+            "{rr: , serch: {}}",
+            format!(
+                "{at}13: workloads.w.serch: found `serch`, expected one of stream, push, rr, crr, udp, ping, http, paths, search; did you mean `search`?"
+            ),
+        ),
+        (
+            "{rr: , search: {knee: {connections: [1, 2]}, slo: {p50: 1s, rates: 1..2}}}",
+            format!("{at}51: workloads.w.search: found `slo` too, expected one search a workload"),
+        ),
+        (
+            "{rr: , search: {knee: {connections: [1, 2]}, errors: 2}}",
+            format!("{at}59: workloads.w.search.errors: found `2`, expected a share like 1% or 0.01, 0% to 100%"),
+        ),
+        (
+            "{rr: , search: {knee: {connections: [1, 2]}, equal_load: 1}}",
+            format!("{at}63: workloads.w.search.equal-load: found `1`, expected true or false"),
+        ),
+        (
+            "{rr: , search: {knee: {connections: [1, 2]}, equal-load: true}}",
+            format!("{at}21: workloads.w.search: found `equal-load` on one path, expected at least two paths"),
+        ),
+        // With which workload.
+        (
+            "{stream: , search: {knee: {connections: [1, 2]}}}",
+            format!("{at}26: {}: found the workload `stream`, expected one of rr, crr, http", of("knee")),
+        ),
+        (
+            "{ping: , search: {slo: {p50: 1s, rates: 1..2}}}",
+            format!("{at}24: {}: found the workload `ping`, expected one of rr, crr, http", of("slo")),
+        ),
+        (
+            "{push: , search: {cpu: {of: client, ceiling: 1, rates: 1..2}}}",
+            format!("{at}24: {}: found the workload `push`, expected one of rr, crr, udp, http", of("cpu")),
+        ),
+        (
+            "{rr: , search: {lossless: {loss: 0, rates: 1..2}}}",
+            format!("{at}22: {}: found the workload `rr`, expected one of udp", of("lossless")),
+        ),
+        // Knees.
+        (
+            "{rr: , search: {knee: {}}}",
+            format!(
+                "{at}28: {}: found no `connections`, expected levels like {{connections: [8, 16, 32, 64], threads: [1, 2, 4]}}",
+                of("knee")
+            ),
+        ),
+        (
+            "{rr: , search: {knee: {connections: 8}}}",
+            format!("{at}42: {}: found one level, {levels}", of("knee.connections")),
+        ),
+        (
+            "{rr: , search: {knee: {connections: [8, 4]}}}",
+            format!("{at}46: {}: found `4`, expected more than the level before it", of("knee.connections")),
+        ),
+        (
+            "{rr: , search: {knee: {connections: [0, many]}}}",
+            format!(
+                "{at}43: {0}: found `0`, expected a whole number from 1 to 1000000\n{at}46: {0}: found `many`, expected a whole number from 1 to 1000000",
+                of("knee.connections")
+            ),
+        ),
+        (
+            "{rr: , search: {knee: {connections: [1, 2], threads: [2]}}}",
+            format!("{at}59: {}: found one level, {levels}", of("knee.threads")),
+        ),
+        (
+            "{rr: , search: {knee: {connections: [1, 2], threads: [1, 4]}}}",
+            format!(
+                "{at}59: {}: found `4`, expected at most one thread a connection, of which there are 2 at most",
+                of("knee.threads")
+            ),
+        ),
+        (
+            "{rr: {engine: threads}, search: {knee: {connections: [1, 5000]}}}",
+            format!(
+                "{at}59: {}: found `threads with 5000 connections`, expected at most 4096 connections with one thread each; take engine epoll",
+                of("knee.connections")
+            ),
+        ),
+        (
+            "{rr: {engine: threads}, search: {knee: {connections: [1, 50], threads: [1, 2]}}}",
+            format!(
+                "{at}77: {}: found levels for the engine `threads`, expected another engine: this one takes a thread a connection",
+                of("knee.threads")
+            ),
+        ),
+        (
+            "{rr: , search: {knee: {connections: [1, 2], growth: -1%}}}",
+            format!("{at}58: {}: found `-1%`, expected a share like 5% or 0.05, 0.1% to 100%", of("knee.growth")),
+        ),
+        (
+            "{rr: {rate: 5}, search: {knee: {connections: [1, 2]}}}",
+            format!(
+                "{at}18: workloads.w.rr.rate: found `rate` beside a search for `knee`, expected a closed loop: without a rate the answers set the pace"
+            ),
+        ),
+        (
+            "{rr: {connections: [4, 8]}, search: {knee: {connections: [1, 2]}}}",
+            format!(
+                "{at}26: workloads.w.rr.connections: found `connections` beside a search for `knee`, expected the levels in the search only"
+            ),
+        ),
+        (
+            "{rr: {threads: [1, 2]}, search: {knee: {connections: [2, 4], threads: [1, 2]}}}",
+            format!(
+                "{at}22: workloads.w.rr.threads: found `threads` beside a search for `knee`, expected one number, with which connections are searched"
+            ),
+        ),
+        (
+            "{rr: {threads: 2}, search: {knee: {connections: [1, 2]}}}",
+            format!(
+                "{at}21: workloads.w.rr.threads: found `2`, expected at most one thread a connection; raise connections"
+            ),
+        ),
+        // Service levels.
+        ("{rr: , search: {slo: {rates: 1..2}}}", format!("{at}27: {}: found no limit, {slo}", of("slo"))),
+        ("{rr: , search: {slo: {p99: 1ms}}}", format!("{at}27: {}: found no `rates`, {rate} 100..50000", of("slo"))),
+        (
+            "{rr: , search: {slo: {p99: 1ms, p50: 1us, rates: 1..2}}}",
+            format!(
+                "{at}27: {}: found several limits or half of one, expected one, like p99: 5ms or p: 99.5, limit: 5ms",
+                of("slo")
+            ),
+        ),
+        (
+            "{rr: , search: {slo: {p: 99, rates: 1..2}}}",
+            format!(
+                "{at}27: {}: found several limits or half of one, expected one, like p99: 5ms or p: 99.5, limit: 5ms",
+                of("slo")
+            ),
+        ),
+        (
+            "{rr: , search: {slo: {p: 101, limit: 1s, rates: 1..2}}}",
+            format!("{at}31: {}: found `101`, expected a percentile above 0 and up to 100, like 99.5", of("slo.p")),
+        ),
+        (
+            "{rr: , search: {slo: {p99: 0, rates: 1..2}}}",
+            format!("{at}33: {}: found `0`, expected a time like 5ms", of("slo.p99")),
+        ),
+        (
+            "{rr: , search: {slo: {p101: 1ms, rates: 1..2}}}",
+            format!(
+                "{at}28: {}.p101: found `p101`, expected one of p50, p90, p95, p99, p99.9, p, limit, rates, precision",
+                of("slo")
+            ),
+        ),
+        (
+            "{rr: , search: {slo: {p99: 1s, rates: 1..2, precision: 90%}}}",
+            format!("{at}61: {}: found `90%`, {near}", of("slo.precision")),
+        ),
+        (
+            "{rr: , search: {slo: {p99: 1s, rates: 100}}}",
+            format!("{at}44: {}: found `100`, {rate} 100..50000", of("slo.rates")),
+        ),
+        (
+            "{rr: , search: {slo: {p99: 1s, rates: [1, 2]}}}",
+            format!("{at}44: {}: found a list, {rate} 100..50000", of("slo.rates")),
+        ),
+        (
+            "{rr: , search: {slo: {p99: 1s, rates: 1..fast}}}",
+            format!("{at}44: {}: found `fast`, expected a number", of("slo.rates")),
+        ),
+        (
+            "{rr: , search: {slo: {p99: 1s, rates: 9..9}}}",
+            format!(
+                "{at}44: {}: found `9..9`, expected the lower rate first, and a higher one behind the dots",
+                of("slo.rates")
+            ),
+        ),
+        (
+            "{rr: , search: {slo: {p99: 1s, rates: 1..1e9}}}",
+            format!("{at}44: {}: found `1e9`, expected more than 0 and at most 100 000 000 a second", of("slo.rates")),
+        ),
+        (
+            "{rr: , search: {slo: {p99: 1s, rates: 0..9}}}",
+            format!("{at}44: {}: found `0`, expected more than 0 and at most 100 000 000 a second", of("slo.rates")),
+        ),
+        (
+            "{rr: {rate: [1, 2]}, search: {slo: {p99: 1s, rates: 1..9}}}",
+            format!(
+                "{at}19: workloads.w.rr.rate: found `rate` beside a search for `slo`, expected `rates` of the search only"
+            ),
+        ),
+        (
+            "{rr: {schedule: closed}, search: {slo: {p99: 1s, rates: 1..9}}}",
+            format!(
+                "{at}22: workloads.w.rr.schedule: found `schedule` beside a search for `slo`, expected rate or poisson"
+            ),
+        ),
+        // CPU.
+        ("{rr: , search: {cpu: {ceiling: 60%, rates: 1..9}}}", format!("{at}27: {}: found no `of`, {who}", of("cpu"))),
+        (
+            "{rr: , search: {cpu: {of: client, rates: 1..9}}}",
+            format!(
+                "{at}27: {}: found no `ceiling`, expected a share of the CPU like 60% or 0.6, 5% to 100%",
+                of("cpu")
+            ),
+        ),
+        (
+            "{rr: , search: {cpu: {of: client, ceiling: 60, rates: 1..9}}}",
+            format!(
+                "{at}49: {}: found `60`, expected a share of the CPU like 60% or 0.6, 5% to 100%",
+                of("cpu.ceiling")
+            ),
+        ),
+        (
+            "{rr: , search: {cpu: {of: b, ceiling: 60%, rates: 1..9}}}",
+            format!("{at}32: {}: found `b`, {who}", of("cpu.of")),
+        ),
+        (
+            "{rr: , search: {cpu: {of: proxy gateway, ceiling: 60%, rates: 1..9}}}",
+            format!(
+                "{at}32: {}: found `proxy gateway`, expected a path with a proxy: none of the workload's has any",
+                of("cpu.of")
+            ),
+        ),
+        // Loss.
+        (
+            "{udp: , search: {lossless: {rates: 1Mbit..2Mbit}}}",
+            format!(
+                "{at}33: {}: found no `loss`, expected the share that may be lost, like 0.1% or 0.001, 0% to 50%",
+                of("lossless")
+            ),
+        ),
+        (
+            "{udp: , search: {lossless: {loss: 0, rates: 100..200}}}",
+            format!(
+                "{at}50: {}: found `200`, expected max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit",
+                of("lossless.rates")
+            ),
+        ),
+        (
+            "{udp: , search: {lossless: {loss: 0, rates: 1Mbit..max}}}",
+            format!("{at}50: {}: found `max`, expected a rate that can be halved", of("lossless.rates")),
+        ),
+        (
+            "{udp: , search: {lossless: {loss: 0, rates: 1Mbit..2Mbit, repeats: 0}}}",
+            format!("{at}73: {}: found `0`, expected a whole number from 1 to 20", of("lossless.repeats")),
+        ),
+        (
+            "{udp: {rate: max}, search: {lossless: {loss: 0, rates: 1Mbit..2Mbit}}}",
+            format!(
+                "{at}19: workloads.w.udp.rate: found `rate` beside a search for `lossless`, expected `rates` of the search only"
+            ),
+        ),
+    ];
+    let rows: Vec<(&str, &str)> = rows.iter().map(|(text, said)| (*text, said.as_str())).collect();
+    compare(&rows, with);
+}
+
+#[test]
+fn traffic_that_passes_by_proxies_says_nothing_of_their_cpu() {
+    let rows = [(
+        "{udp: {}, search: {cpu: {of: proxy server-sidecar, ceiling: 60%, rates: 1Mbit..9Mbit}}}",
+        "x.yaml:4:35: workloads.w.search.cpu.of: found `udp` through proxies, expected traffic that proxies carry: they take TCP only",
+    )];
+    compare(&rows, |workload| {
+        format!("name: x\npaths: {{p: bridge@a -> bridge@b mesh server}}\nworkloads:\n  w: {workload}\n")
+    });
+}
+
+#[test]
+fn keys_for_all_workloads_hold_for_searches_too() {
+    let text = "name: x\ntime: 2s\nwarmup: 100ms\nengine: uring\npaths: {p: host@a -> host@b}\n\
+                workloads: {w: {rr: , search: {slo: {p99: 1ms, rates: 10..20}}}}\n";
+    let point = plan(text).points.remove(0);
+    let timing = point.job.timing;
+    assert_eq!((timing.window_ns, timing.warmup_ns, point.job.engine), (2_000_000_000, 100_000_000, EngineKind::Uring));
+}
