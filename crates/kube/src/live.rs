@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::Value;
@@ -25,6 +26,15 @@ pub(crate) fn address(pod: &Pod, interface: Option<&str>) -> Option<IpAddr> {
 pub(crate) fn addresses(pod: &Pod) -> Vec<IpAddr> {
     let all = pod.status.iter().flat_map(|status| status.pod_ips.iter().flatten());
     all.filter_map(|address| address.ip.parse().ok()).collect()
+}
+
+/// When one of its containers was started that runs, in whole seconds of its node's clock since 1970 UTC.
+pub(crate) fn started(pod: &Pod, container: &str) -> Option<Duration> {
+    let status = pod.status.as_ref()?;
+    let mut all = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
+    let running = all.find(|status| status.name == container)?.state.as_ref()?.running.as_ref()?;
+    let seconds = running.started_at.as_ref()?.0.as_second();
+    u64::try_from(seconds).ok().map(Duration::from_secs)
 }
 
 /// The node that it is on.
@@ -71,5 +81,18 @@ mod tests {
         assert_eq!(text(Some("net2")), None);
         assert_eq!(addresses(&pod).len(), 2);
         assert_eq!(address(&Pod::default(), Some("net1")), None);
+    }
+
+    #[test]
+    fn a_container_that_runs_has_begun() {
+        let status = |state: serde_json::Value| {
+            let status =
+                json!({"name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0, "state": state});
+            serde_json::from_value::<Pod>(json!({"metadata": {}, "status": {"containerStatuses": [status]}})).unwrap()
+        };
+        let running = status(json!({"running": {"startedAt": "1970-01-02T00:00:07Z"}}));
+        assert_eq!(started(&running, "agent"), Some(Duration::from_secs(86_407)));
+        assert_eq!(started(&running, "other"), None);
+        assert_eq!(started(&status(json!({"waiting": {}})), "agent"), None);
     }
 }

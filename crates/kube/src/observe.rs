@@ -11,6 +11,7 @@ use kube::{Api, ResourceExt};
 
 use crate::access::Access;
 use crate::built::Built;
+use crate::live;
 use crate::mesh;
 use crate::meters::{self, Container, Readings, Target};
 use crate::objects::pod::{AGENT, PROGRAM};
@@ -84,7 +85,20 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
     targets.extend(nodes.map(|(who, node)| Target { who, what: MeteredKind::Node, node, container: None }));
     targets.extend(gateways(access, built, route));
     let prometheus = built.spec.prometheus.as_ref();
-    access.runtime.block_on(meters::read(&access.client, prometheus, &targets, &built.clocks))
+    let mut readings = access.runtime.block_on(meters::read(&access.client, prometheus, &targets, &built.clocks));
+    // Of a container that has ended, whose successor has its name, meters keep what they read last for minutes.
+    readings.metered.retain(|reading| {
+        let target = targets.iter().find(|target| target.what == reading.what && target.who == reading.who);
+        target.and_then(|target| began(built, target)).is_none_or(|began| reading.at >= began)
+    });
+    readings
+}
+
+/// When a container of the run was started, as far as is known, by this machine's clock since 1970 UTC.
+fn began(built: &Built, target: &Target) -> Option<Duration> {
+    let container = target.container.as_ref().filter(|container| container.namespace == built.run.namespace)?;
+    let (id, _) = built.names.iter().find(|(_, name)| **name == container.pod)?;
+    Some(built.clocks.here(&target.node, live::started(built.pods.get(id)?, &container.name)?))
 }
 
 /// The containers of the gateway that was there before, if the route enters by it: `gateway POD/CONTAINER`. Where its pods

@@ -71,10 +71,7 @@ impl Cluster {
         let until = Instant::now() + ANSWERS;
         loop {
             let (access, built) = self.standing()?;
-            let why = match builds::ask(access, built, pod, &ours) {
-                Ok(_) => return Ok(()),
-                Err(why) => why,
-            };
+            let Err(why) = builds::ask(access, built, pod, &ours) else { return Ok(()) };
             if Instant::now() >= until {
                 return Err(Fault::environment(format!("the agent of {pod} does not answer: {why}")));
             }

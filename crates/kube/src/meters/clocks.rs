@@ -47,7 +47,7 @@ impl Clocks {
     }
 
     /// A moment of a node's clock by this machine's.
-    pub(super) fn here(&self, node: &str, at: Duration) -> Duration {
+    pub(crate) fn here(&self, node: &str, at: Duration) -> Duration {
         let all = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let ahead = all.get(node).map_or(0, |ahead| ahead.sure());
         let off = Duration::from_millis(ahead.unsigned_abs());

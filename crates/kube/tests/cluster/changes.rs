@@ -144,9 +144,7 @@ impl Drop for Gateway<'_> {
     fn drop(&mut self) {
         let namespaces: Api<Namespace> = Api::all(self.0.access.client.clone());
         let _ = self.0.access.ask("namespace", namespaces.delete(GATEWAY, &DeleteParams::background()));
-        eventually("the gateway is gone", || {
-            self.0.access.ask("namespace", namespaces.get_opt(GATEWAY)).is_ok_and(|found| found.is_none())
-        });
+        self.0.wait_for_the_end_of(GATEWAY);
     }
 }
 

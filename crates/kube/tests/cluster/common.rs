@@ -59,6 +59,16 @@ impl Ground {
         self.access.ask("a pod", pods.get(cluster.pod(&agent).unwrap())).unwrap()
     }
 
+    /// Waits until a namespace that was deleted is gone, 30 s at most: the next test may make it again.
+    pub(crate) fn wait_for_the_end_of(&self, namespace: &str) {
+        let namespaces: Api<Namespace> = Api::all(self.access.client.clone());
+        let began = Instant::now();
+        let is_gone = || self.access.ask("namespace", namespaces.get_opt(namespace)).is_ok_and(|found| found.is_none());
+        while !is_gone() && began.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
     /// Asserts that nothing of a run is left anywhere.
     pub(crate) fn assert_gone(&self, namespace: &str) {
         let run = namespace.strip_prefix("hopbench-").unwrap();

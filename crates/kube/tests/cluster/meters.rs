@@ -26,6 +26,9 @@ fn burning(ground: &Ground) -> Vec<Target> {
     ground.access.ask("namespace", namespaces.create(&PostParams::default(), &namespace)).unwrap();
     let pods: Api<Pod> = Api::namespaced(client.clone(), NAMESPACE);
     let burn = |name: &str, class: Option<&str>| {
+        // Prometheus remembers one of the same name for some minutes.
+        let who = name.to_owned();
+        let name = &format!("{name}-{}", std::process::id());
         let pod = json!({
             "metadata": {"name": name},
             "spec": {
@@ -51,8 +54,8 @@ fn burning(ground: &Ground) -> Vec<Target> {
             node = pod.spec.and_then(|spec| spec.node_name).unwrap_or_default();
             pod.status.and_then(|status| status.phase).as_deref() == Some("Running")
         });
-        let container = Container { namespace: NAMESPACE.into(), pod: name.into(), name: "burn".into() };
-        Target { who: name.into(), what: MeteredKind::Agent, node, container: Some(container) }
+        let container = Container { namespace: NAMESPACE.into(), pod: name.clone(), name: "burn".into() };
+        Target { who, what: MeteredKind::Agent, node, container: Some(container) }
     };
     vec![burn("plain", None), burn("sandboxed", Some("gvisor"))]
 }
@@ -64,6 +67,7 @@ impl Drop for Away<'_> {
     fn drop(&mut self) {
         let namespaces: Api<Namespace> = Api::all(self.0.access.client.clone());
         let _ = self.0.access.ask("namespace", namespaces.delete(NAMESPACE, &DeleteParams::background()));
+        self.0.wait_for_the_end_of(NAMESPACE);
     }
 }
 

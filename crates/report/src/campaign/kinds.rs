@@ -137,4 +137,26 @@ mod tests {
         assert_eq!(of("udp", true).figures[0].name, "delay_p50_ns");
         assert_eq!(of("later", false).name, "");
     }
+
+    #[test]
+    fn a_stop_rule_looks_at_what_the_run_looked_at() {
+        let name = |kind: &str, open_loop: bool, metric: &str, paced: bool| {
+            let kind = of(kind, open_loop);
+            kind.of_rule(metric, paced).map(|index| kind.figures[index].name)
+        };
+        assert_eq!(name("rr", false, "throughput", false), Some("requests_per_s"));
+        assert_eq!(name("stream", false, "throughput", false), Some("received_bits_per_s"));
+        assert_eq!(name("crr", false, "throughput", false), Some("connections_per_s"));
+        // Where the rate is given, it is the same every time.
+        assert_eq!(name("http", true, "throughput", true), Some("response_p99_ns"));
+        assert_eq!(name("http", true, "requests_per_s", true), Some("response_p99_ns"));
+        assert_eq!(name("push", false, "throughput", true), Some("delay_p99_ns"));
+        assert_eq!(name("ping", true, "throughput", true), Some("rtt_p50_ns"));
+        assert_eq!(name("stream", false, "throughput", true), Some("received_bits_per_s"), "it has no latency");
+        assert_eq!(name("rr", true, "p50", true), Some("response_p50_ns"));
+        assert_eq!(name("stream", false, "p99", false), Some("received_bits_per_s"));
+        assert_eq!(name("http", false, "proxy_cores", false), Some("proxy_cores"));
+        assert_eq!(name("rr", false, "p999", false), None, "no column has it");
+        assert_eq!(name("rr", false, "sent_bits_per_s", false), None);
+    }
 }

@@ -21,13 +21,16 @@ enum Source {
     /// One that reports show.
     Figure(&'static Figure),
     /// A percentile of the latency of this name.
-    Percentile(String, fn(&Latency) -> u64),
+    Percentile(String, Read),
     /// A metric of this name.
     Metric(String),
 }
 
+/// How a percentile is read, ns.
+type Read = fn(&Latency) -> u64;
+
 /// The percentiles that records have, by their names.
-const PERCENTILES: &[(&str, fn(&Latency) -> u64)] = &[
+const PERCENTILES: &[(&str, Read)] = &[
     ("p50", |latency| latency.p50),
     ("p90", |latency| latency.p90),
     ("p99", |latency| latency.p99),
@@ -138,8 +141,7 @@ fn is_of_work(name: &str) -> bool {
 }
 
 /// Which percentile of what a word means: the percentile's name, that of the latency for people and in records.
-#[allow(clippy::type_complexity, reason = "four parts of one word, taken apart at once")]
-fn percentile(word: &str, kind: &Kind) -> Option<(&'static str, &'static str, String, fn(&Latency) -> u64)> {
+fn percentile(word: &str, kind: &Kind) -> Option<(&'static str, &'static str, String, Read)> {
     let plain = word.strip_suffix("_ns").unwrap_or(word).replace('.', "");
     let known = |name: &str| PERCENTILES.iter().find(|(known, _)| *known == name);
     let named = |name: &str| LATENCIES.iter().find(|(known, _)| *known == name);

@@ -2,7 +2,7 @@
 
 use super::bound::{BoundSummary, CaseState, percent_of};
 use super::difference::Difference;
-use super::row::{Outcome, Row};
+use super::row::{Outcome, Row, Side};
 use super::values::LeftOut;
 use super::{Comparison, RunSummary, words};
 use crate::campaign::verdict::percent;
@@ -122,11 +122,16 @@ impl Difference {
     pub(super) fn text(&self) -> String {
         format!("{}: {}: {}, now {}", self.of, some(&self.names), self.baseline, self.candidate)
     }
+}
 
-    /// What differs, without the values.
-    pub(super) fn short(&self) -> String {
-        format!("{} {}", self.of, some(&self.names))
-    }
+/// The names of what differs and changes no figure by itself; `None` where there is nothing.
+pub(super) fn harmless(all: &[Difference]) -> Option<String> {
+    let named = |difference: &Difference| {
+        let of = difference.of;
+        difference.names.iter().map(move |name| format!("{of} {name}")).collect::<Vec<_>>()
+    };
+    let names: Vec<_> = all.iter().filter(|difference| !difference.matters).flat_map(named).collect();
+    (!names.is_empty()).then(|| format!("differs and changes no figure by itself: {}", some(&names)))
 }
 
 impl RunSummary {
@@ -156,15 +161,22 @@ impl LeftOut {
 }
 
 impl Row {
+    /// The figure of the candidate: `48.9 Mbit/s`.
+    pub(super) fn now(&self) -> String {
+        self.text_of(self.candidate)
+    }
+
     /// The figure on both sides: `98.1 -> 48.9 Mbit/s`.
     pub(super) fn both(&self) -> String {
-        let text =
-            |side: Option<super::Side>| side.map_or_else(|| "-".to_owned(), |side| by_name(&self.metric, side.median));
-        let (a, b) = (text(self.baseline), text(self.candidate));
+        let (a, b) = (self.text_of(self.baseline), self.now());
         // One unit is said once.
         match (a.split_once(' '), b.split_once(' ')) {
             (Some((number, one)), Some((_, other))) if one == other => format!("{number} -> {b}"),
             _ => format!("{a} -> {b}"),
         }
+    }
+
+    fn text_of(&self, side: Option<Side>) -> String {
+        side.map_or_else(|| "-".to_owned(), |side| by_name(&self.metric, side.median))
     }
 }

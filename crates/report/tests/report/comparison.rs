@@ -33,7 +33,9 @@ pub(crate) fn made(rounds: u32, salt: u32, speed: impl Fn(&str) -> f64) -> Made 
 pub(crate) fn of(mut run: RunFile, salt: u32, speed: impl Fn(&str) -> f64) -> Made {
     run.run_id = format!("run-{salt}");
     let mut noise = Noise::default();
-    (0..1000 * salt).for_each(|_| drop(noise.next()));
+    (0..1000 * salt).for_each(|_| {
+        noise.next();
+    });
     let mut records = Vec::new();
     for round in 1..=run.plan.rounds {
         for cell in &run.plan.cells {

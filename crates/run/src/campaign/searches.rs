@@ -119,7 +119,12 @@ impl Campaign {
     }
 
     /// One trial of a search.
-    fn one_step(&mut self, hunt: &mut Hunt<'_>, place: (u32, usize, usize), around: &mut Around<'_>) -> Result<Go, Fault> {
+    fn one_step(
+        &mut self,
+        hunt: &mut Hunt<'_>,
+        place: (u32, usize, usize),
+        around: &mut Around<'_>,
+    ) -> Result<Go, Fault> {
         let step = hunt.steps + 1;
         let loads = hunt.loads();
         let at = match load::at(hunt.point, hunt.path.clients, &loads, step) {
@@ -183,7 +188,8 @@ impl Campaign {
             (None, Ok(seen)) => Tried::Measured(record, seen),
             (Some(reason), _) | (None, Err(reason)) => {
                 // A record without its figure is nothing that a search could be resumed with.
-                record.error = record.error.take().or_else(|| Some(reason.clone()).filter(|_| record.incomplete.is_none()));
+                record.error =
+                    record.error.take().or_else(|| Some(reason.clone()).filter(|_| record.incomplete.is_none()));
                 record.search = Some(nothing.clone());
                 let record = Some(record).filter(|record| record.window_s > 0.0);
                 if interrupted { Tried::Stop(record) } else { Tried::Failed(reason, record) }

@@ -134,11 +134,13 @@ impl<'a> Stopping<'a> {
     }
 
     /// Half the width of the widest interval of the cells of a round, as a share, with what there was before it; `None`:
-    /// none has an interval yet.
+    /// none has an interval worth a word yet.
     pub(super) fn widest(&self, round: u32) -> Option<f64> {
         let open: Vec<Cell> = self.round(round).into_iter().map(|open| open.cell).collect();
-        let shares = self.cells.iter().filter(|followed| open.contains(&followed.cell));
-        shares.filter_map(|followed| self.look(followed, round)?.half_width_share).max_by(f64::total_cmp)
+        let open = self.cells.iter().filter(|followed| open.contains(&followed.cell));
+        let looks = open.filter_map(|followed| self.look(followed, round));
+        let looks = looks.filter(|look| look.rounds >= FEWEST_TO_STOP);
+        looks.filter_map(|look| look.half_width_share).max_by(f64::total_cmp)
     }
 
     /// Whether the time for the trials of a session is used up after `ns`.

@@ -131,7 +131,7 @@ impl Testbed for Bed {
             nodes: [named(&clients, "a"), named(&servers, "b")].concat(),
             clients,
             servers,
-            target: *self.elsewhere.get(&path.name).unwrap_or(&self.targets[&path.name]),
+            target: *self.elsewhere.get(&path.name).unwrap_or_else(|| &self.targets[&path.name]),
             cpus: BTreeMap::new(),
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),

@@ -79,3 +79,27 @@ fn a_crash_at_any_trial_loses_that_trial_and_the_search_goes_on_as_it_would_have
     let ended = resume(whole.path(), &mut bed(), &mut onlooker).unwrap();
     assert_eq!((ended.good, onlooker.searches, onlooker.searched.len()), (0, (2, 0), 0));
 }
+
+#[test]
+fn a_user_who_has_enough_keeps_what_was_measured() {
+    let _alone = Alone::new();
+    let dir = tempfile::tempdir().unwrap();
+    let plan = searching(&["one", "two"], vec![web(80, knee(&[1, 2, 4, 8], &[]))], 1);
+    // Each trial has ticks of both of its ends every 20 ms.
+    let mut onlooker = Onlooker { enough_after_ticks: Some(40), ..Onlooker::default() };
+    let ended = run(plan, dir.path(), &mut bed(), &mut onlooker).unwrap();
+    assert_eq!((ended.interrupted, ended.failures, ended.errors), (true, 0, 0), "{:?}", onlooker.failed);
+    let (file, records) = contents(dir.path());
+    let whole = |records: &[Record]| records.iter().filter(|record| record.incomplete.is_none()).count();
+    assert_eq!((file.status, file.failures.len(), ended.good), (RunStatus::Incomplete, 0, whole(&records)));
+    assert!((1..20).contains(&ended.good), "{}", ended.good);
+    let mut later = Onlooker::default();
+    let ended = resume(dir.path(), &mut bed(), &mut later).unwrap();
+    assert_eq!((ended.failures, ended.errors, ended.interrupted), (0, 0, false), "{:?}", later.failed);
+    let (file, again) = contents(dir.path());
+    assert_eq!((file.status, whole(&again)), (RunStatus::Complete, again.len()));
+    for path in ["one", "two"] {
+        let numbers: Vec<u32> = steps(&again, path).iter().map(|step| step.step).collect();
+        assert_eq!(numbers, (1..=u32::try_from(numbers.len()).unwrap()).collect::<Vec<_>>(), "{path}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Searches for a load, on systems whose answer is known, one at a time: others would disturb them.
 
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
+#![allow(clippy::print_stderr, reason = "what was found is printed")]
 #![allow(dead_code, reason = "campaigns in rounds, whose bed this is, need more of it")]
 
 mod again;
@@ -18,8 +19,6 @@ mod plans;
 #[path = "../campaign/relay.rs"]
 mod relay;
 mod workshop;
-
-use std::time::Duration;
 
 use hopbench_model::{Job, Path, Plan, Point, RateRange, Record, Schedule, SearchGoal, SearchSpec, SearchStep};
 use serde_json::json;
@@ -59,8 +58,7 @@ fn slo(percentile: f64, limit_ns: u64, rates: RateRange) -> SearchGoal {
 
 /// A bed whose paths lead to workshops with so many workers, each taking 5 ms for a request.
 fn workshops(workers: &[(&str, usize)]) -> Bed {
-    let elsewhere =
-        |(name, workers): &(&str, usize)| ((*name).to_owned(), workshop(*workers, Duration::from_millis(5)));
+    let elsewhere = |(name, workers): &(&str, usize)| ((*name).to_owned(), workshop(*workers, 5 * MS));
     Bed { elsewhere: workers.iter().map(elsewhere).collect(), ..Bed::default() }
 }
 

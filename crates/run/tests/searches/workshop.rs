@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+
+use hopbench_sys::clock;
 
 /// Places to work at.
 #[derive(Debug)]
@@ -12,21 +13,21 @@ struct Places {
     freed: Condvar,
 }
 
-/// Starts a server with so many workers that takes `service` for each request; ends with the process. Its address.
-pub(crate) fn workshop(workers: usize, service: Duration) -> SocketAddr {
+/// Starts a server with so many workers that takes `service_ns` for each request; ends with the process. Its address.
+pub(crate) fn workshop(workers: usize, service_ns: u64) -> SocketAddr {
     let places = Arc::new(Places { free: Mutex::new(workers), freed: Condvar::new() });
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let places = Arc::clone(&places);
-            std::thread::spawn(move || serve(&stream, &places, service));
+            std::thread::spawn(move || serve(&stream, &places, service_ns));
         }
     });
     address
 }
 
-fn serve(stream: &TcpStream, places: &Places, service: Duration) {
+fn serve(stream: &TcpStream, places: &Places, service_ns: u64) {
     let _ = stream.set_nodelay(true);
     let (mut lines, mut answers) = (BufReader::new(stream).lines(), stream);
     while let Some(Ok(line)) = lines.next() {
@@ -37,7 +38,7 @@ fn serve(stream: &TcpStream, places: &Places, service: Duration) {
         let mut free = places.freed.wait_while(places.free.lock().unwrap(), |free| *free == 0).unwrap();
         *free -= 1;
         drop(free);
-        std::thread::sleep(service);
+        clock::sleep_until(clock::now() + service_ns);
         *places.free.lock().unwrap() += 1;
         places.freed.notify_one();
         if answers.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err() {

@@ -121,7 +121,7 @@ impl NoiseArguments {
         // A lab's own /run goes with it, however it ends.
         let temporary = if in_lab { tempfile::tempdir_in("/run") } else { tempfile::tempdir() };
         let temporary = temporary.map_err(|e| Fault::environment(format!("no temporary folder can be made: {e}")))?;
-        let folder = Folder::create(self.out.as_deref().unwrap_or(temporary.path()), run)?;
+        let folder = Folder::create(self.out.as_deref().unwrap_or_else(|| temporary.path()), run)?;
         let heard = interrupt.clone();
         let mut testbed =
             testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?), move || heard.wanted());

@@ -140,12 +140,9 @@ fn between(lowest: f64, highest: f64) -> impl Iterator<Item = f64> {
 
 /// The fewest and the most trials of searches.
 fn tried(trials: impl Iterator<Item = u64>) -> Range {
-    trials
-        .fold(None, |span: Option<Range>, n| {
-            let Range { least, most } = span.unwrap_or(Range::of(n));
-            Some(Range { least: least.min(n), most: most.max(n) })
-        })
-        .unwrap_or_default()
+    let trials: Vec<u64> = trials.collect();
+    let (least, most) = (trials.iter().min(), trials.iter().max());
+    Range { least: least.copied().unwrap_or(0), most: most.copied().unwrap_or(0) }
 }
 
 /// How many trials a search takes of a system without noise.

@@ -88,6 +88,8 @@ fn clock(ns: u64) -> String {
 impl Observer for Progress {
     fn event(&mut self, event: &Event<'_>) {
         match event {
+            // All of it is searched.
+            Event::RunStarted { run, trials: 0, .. } => self.say(&format!("{}: run {}", run.plan.name, run.run_id)),
             Event::RunStarted { run, trials, left } => {
                 let rest = if left < trials { format!(", {left} of them left") } else { String::new() };
                 let about = if run.plan.stop.is_some() { "about " } else { "" };

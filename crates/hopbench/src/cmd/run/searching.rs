@@ -82,7 +82,9 @@ pub(super) fn done(
             Some(value) => format!("{} ({})", at(load), figure(&step.figure, Some(value))),
             None => at(load),
         },
-        SearchOutcome::AboveHighest if step.parameter != "rate" => "it still grows at the highest level".to_owned(),
+        SearchOutcome::AboveHighest if step.parameter != "rate" => {
+            format!("it still grows at the most {}", step.parameter)
+        }
         SearchOutcome::AboveHighest => "above the highest that may be asked for".to_owned(),
         SearchOutcome::BelowLowest => "below the lowest that may be asked for".to_owned(),
         SearchOutcome::GaveUp { low, high } => {
@@ -144,7 +146,7 @@ mod tests {
         let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
         let level = trial("knee", "connections", 1.0, "received_bits_per_s", Some(9.5e9));
         assert_eq!(told(&knee, &level, None), "search knee both web: 1 connection, 9.500 Gbit/s");
-        let line = step("client-and-server", "checkout", "", &limit(1), &loss, Some(1131.37));
+        let line = step("server-side", "checkout", "", &lossless, &loss, Some(1131.37));
         assert!(line.len() <= 80, "{line}");
     }
 
@@ -155,7 +157,7 @@ mod tests {
         let found = SearchOutcome::Found { load: 64.0, low: 32.0, high: Some(128.0) };
         assert_eq!(sentence(found, Some(52_300.0)), "knee of both web: 64 connections (52300 requests/s)");
         assert_eq!(sentence(found, None), "knee of both web: 64 connections");
-        let more = "knee of both web: it still grows at the highest level";
+        let more = "knee of both web: it still grows at the most connections";
         assert_eq!(sentence(SearchOutcome::AboveHighest, None), more);
         let gave_up = SearchOutcome::GaveUp { low: Some(1.0), high: None };
         assert_eq!(

@@ -85,7 +85,7 @@ fn header(summary: &Summary) -> String {
     let mut facts = vec![
         fact("Status", words::status(run.status)),
         fact("Trials", &words::trials(summary)),
-        fact("Rounds", run.stop.as_ref().unwrap_or(&run.rounds.to_string())),
+        fact("Rounds", &run.stop.clone().unwrap_or_else(|| run.rounds.to_string())),
     ];
     facts.extend(run.baseline.as_ref().map(|name| fact("Baseline", name)));
     facts.push(fact("Testbed", run.testbed));

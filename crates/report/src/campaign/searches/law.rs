@@ -96,11 +96,11 @@ fn known(value: f64, Interval { low, high }: Interval) -> Known {
 }
 
 fn text(fit: &UslFit, figure: &str, parameter: &str, scatter: Option<f64>, fits: bool) -> String {
-    let off = format!("trials lie {} % off it", share(fit.residual_share));
+    let scatter =
+        scatter.map_or(String::new(), |scatter| format!(", where those of one load scatter by {} %", share(scatter)));
+    let off = format!("trials lie {} % off it{scatter}", share(fit.residual_share));
     if !fits {
-        let scatter = scatter
-            .map_or(String::new(), |scatter| format!(", where those of one load scatter by {} %", share(scatter)));
-        return format!("the Universal Scalability Law does not fit: {off}{scatter}; a hard limit is no such law");
+        return format!("the Universal Scalability Law does not fit: {off}; a hard limit is no such law");
     }
     let unit = super::words::unit_name(figure);
     let shares = |value: f64, Interval { low, high }: Interval| {

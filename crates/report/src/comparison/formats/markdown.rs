@@ -1,6 +1,7 @@
 //! For a comment on a change: what changed as a table, the rest in lists.
 
 use crate::campaign::safe;
+use crate::comparison::said::harmless;
 use crate::comparison::{Comparison, ComparisonFormat, Difference, Row, RunSummary};
 
 /// More rows or cells than this are counted, not listed: comments have a greatest length.
@@ -62,9 +63,8 @@ fn differences(out: &mut String, all: &[Difference]) {
         out.push_str("\n**What differs and can change figures:**\n\n");
         all.iter().filter(|d| d.matters).for_each(|difference| item(out, &difference.text()));
     }
-    let harmless: Vec<_> = all.iter().filter(|d| !d.matters).map(Difference::short).collect();
-    if !harmless.is_empty() {
-        item(out, &format!("differs and changes no figure by itself: {}", harmless.join("; ")));
+    if let Some(text) = harmless(all) {
+        item(out, &text);
     }
 }
 

@@ -1,11 +1,14 @@
 //! For a terminal: 80 columns, a line a figure that changed.
 
 use crate::WIDTH;
+use crate::comparison::said::harmless;
 use crate::comparison::{Comparison, ComparisonFormat, Difference, Row, RunSummary};
 use crate::wrap::{columns, plain, wrap};
 
 /// A name of a cell is cut to no less than this, columns.
 const SHORTEST_CELL: usize = 16;
+/// One that is longer than this is cut rather than that values are left out; so is the name of a figure.
+const LONGEST_CELL: usize = 24;
 /// More cells than this are counted, not listed.
 const MOST_CELLS: usize = 20;
 
@@ -70,34 +73,38 @@ fn differences(out: &mut String, all: &[Difference]) {
         out.push_str("\nwhat differs and can change figures\n");
         all.iter().filter(|d| d.matters).for_each(|difference| paragraph(out, "- ", &difference.text()));
     }
-    let harmless: Vec<_> = all.iter().filter(|d| !d.matters).map(Difference::short).collect();
-    if !harmless.is_empty() {
+    if let Some(text) = harmless(all) {
         out.push('\n');
-        paragraph(out, "", &format!("differs and changes no figure by itself: {}", harmless.join("; ")));
+        paragraph(out, "", &text);
     }
 }
 
 fn table(out: &mut String, rows: &[&Row]) {
     let cells: Vec<_> = rows.iter().map(|row| plain(&row.cell())).collect();
-    let metrics: Vec<_> = rows.iter().map(|row| plain(&row.label)).collect();
+    let metrics: Vec<_> = rows.iter().map(|row| cut(&plain(&row.label), LONGEST_CELL)).collect();
     let said: Vec<_> = rows.iter().map(|row| plain(&row.text)).collect();
-    let both: Vec<_> = rows.iter().map(|row| row.both()).collect();
     let widest = |texts: &[String]| texts.iter().map(|text| columns(text)).max().unwrap_or(0);
-    let (metric, verdict, values) = (widest(&metrics).max(6), widest(&said).max(7), widest(&both));
-    // The values stand beside it where there is room for them, and the cell has what is left.
-    let without = 2 + 2 + metric + 2 + verdict;
-    let with_values = without + 2 + values + SHORTEST_CELL.min(widest(&cells)) <= WIDTH;
-    let taken = if with_values { without + 2 + values } else { without };
-    let cell = widest(&cells).min(WIDTH.saturating_sub(taken).max(SHORTEST_CELL)).max(4);
+    let (metric, verdict) = (widest(&metrics).max(6), widest(&said).max(7));
+    // What is left beside the verdict: both values, or that of the candidate, and the cell's name.
+    let room = WIDTH.saturating_sub(2 + 2 + metric + 2 + verdict);
+    let needed = widest(&cells).min(LONGEST_CELL);
+    let both: Vec<_> = rows.iter().map(|row| row.both()).collect();
+    let now: Vec<_> = rows.iter().map(|row| row.now()).collect();
+    let choices = [("A -> B", both), ("B", now)];
+    let values = choices.iter().find(|(_, texts)| widest(texts).max(6) + 2 + needed <= room);
+    let taken = values.map_or(0, |(_, texts)| widest(texts).max(6));
+    let left = if taken > 0 { room - taken - 2 } else { room };
+    let cell = widest(&cells).min(left.max(SHORTEST_CELL)).max(4);
     let mut line = |parts: [&str; 4]| {
-        let values = if with_values { format!("  {:>values$}", parts[2]) } else { String::new() };
+        let values = if taken > 0 { format!("  {:>taken$}", parts[2]) } else { String::new() };
         let text = format!("  {:<cell$}  {:<metric$}{values}  {}", cut(parts[0], cell), parts[1], parts[3]);
         out.push_str(text.trim_end());
         out.push('\n');
     };
-    line(["cell", "figure", "A -> B", "verdict"]);
+    line(["cell", "figure", values.map_or("", |(head, _)| *head), "verdict"]);
     for index in 0..rows.len() {
-        line([&cells[index], &metrics[index], &both[index], &said[index]]);
+        let value = values.map_or("", |(_, texts)| &texts[index]);
+        line([&cells[index], &metrics[index], value, &said[index]]);
     }
 }
 

@@ -59,7 +59,8 @@ pub(crate) struct At<'a> {
 pub(crate) fn trial(run: &RunFile, at: At<'_>, step: u32, load: f64, why: &str, value: f64) -> Record {
     let mut made = run.clone();
     let point = &mut made.plan.points[at.point];
-    point.point.insert(at.parameter.to_owned(), json!(load));
+    let whole = load.fract() == 0.0;
+    point.point.insert(at.parameter.to_owned(), if whole { json!(load as u64) } else { json!(load) });
     match at.parameter {
         "rate" => point.job.schedule = Schedule::Rate(load),
         "connections" => point.job.connections = load as u32,

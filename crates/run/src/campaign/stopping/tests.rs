@@ -218,7 +218,7 @@ fn the_rounds_to_come_are_guessed_and_the_baseline_has_those_of_its_partners() {
     assert_eq!(stopping.round(1).iter().map(|open| open.more).collect::<Vec<_>>(), [2, 2]);
     make(&mut stopping, 1, |path, _| if path == 1 { 98.0 } else { 100.0 });
     make(&mut stopping, 2, |path, _| if path == 1 { 102.0 } else { 100.0 });
-    assert_eq!(stopping.round(3)[0].more, 0, "the width of two values says nothing");
+    assert_eq!((stopping.round(3)[0].more, stopping.widest(3)), (0, None), "the width of two values says nothing");
     make(&mut stopping, 3, |_, _| 100.0);
     let share = stopping.widest(4).unwrap();
     let expected = (3.0 * (share / 0.02).powi(2)).ceil().min(20.0) as u32 - 4;

@@ -34,7 +34,8 @@ impl Known<'_> {
     fn share(&self, record: &Record, of: &CpuOf) -> Result<f64, String> {
         let Self { route, job, reports: [clients, servers], .. } = self;
         let of_side = |name: &str, cost: Option<&f64>| {
-            let why = || record.settings.get(&format!("{name}_sandbox")).or_else(|| record.settings.get("server_program"));
+            let why =
+                || record.settings.get(&format!("{name}_sandbox")).or_else(|| record.settings.get("server_program"));
             cost.copied().ok_or_else(|| why().cloned().unwrap_or_else(|| format!("nobody saw the {name}'s processes")))
         };
         match of {

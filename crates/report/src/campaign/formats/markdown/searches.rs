@@ -2,7 +2,7 @@
 
 use super::{row, safe};
 use crate::campaign::searches::texts::{
-    Head, Texts, equal_figures, equal_label, equal_paths, laws, remarks, trace_heads, trace_row,
+    Head, Text, Texts, equal_figures, equal_label, equal_paths, laws, remarks, trace_heads, trace_row,
 };
 use crate::campaign::{SearchSummary, Summary};
 
@@ -33,7 +33,9 @@ fn one(out: &mut String, search: &SearchSummary) {
     let aligned: Vec<&str> = texts.heads.iter().map(|head| if head.words { ":--" } else { "--:" }).collect();
     out.push_str(&format!("| :-- | {} |\n", aligned.join(" | ")));
     for path in &texts.rows {
-        let values = path.values.iter().map(|text| format!("{}{}", safe(&text.value), text.ends));
+        // The words of a comparison are ours, as are the brackets in them.
+        let value = |text: &Text| if text.standing.is_some() { text.value.clone() } else { safe(&text.value) };
+        let values = path.values.iter().map(|text| format!("{}{}", value(text), text.ends));
         row(out, &[safe(&path.label)].into_iter().chain(values).collect::<Vec<_>>());
     }
     let said: Vec<String> = remarks(search).into_iter().chain(laws(search)).collect();
