@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_container_that_runs_has_begun() {
-        let status = |state: serde_json::Value| {
+        let status = |state: Value| {
             let status =
                 json!({"name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0, "state": state});
             serde_json::from_value::<Pod>(json!({"metadata": {}, "status": {"containerStatuses": [status]}})).unwrap()

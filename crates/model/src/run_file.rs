@@ -61,7 +61,7 @@ fn first() -> u32 {
 pub enum RunStatus {
     /// It runs, or died without a word.
     Running,
-    /// Every cell of every round has its record.
+    /// Every cell has a record of every round that it needs, and every search has ended.
     Complete,
     /// It ended before that; `run --resume` goes on.
     Incomplete,

@@ -12,7 +12,7 @@ pub struct StopRule {
     /// What the interval is of: `throughput` (what the workload measures first), `p50`, `p90`, `p99`, `p999` (of the
     /// response time where arrivals have a schedule, else of the service time), or the name of a metric in the records.
     pub metric: String,
-    /// Rounds that are made in any case; at least 3.
+    /// Rounds that are made in any case, as far as the budget allows; at least 3.
     pub min_rounds: u32,
     /// Time for all trials of a session, ns; the round in which it ends is finished. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,8 +6,9 @@
 //! `ratio_high` (to the baseline path at the same point), `verdict`, `limited_by`, `warnings`, `note` (why there is no
 //! ratio, no verdict, or a ratio of fewer rounds than were measured; that no proxy saw the traffic; what failed, how
 //! often; how sure the cell is where the stop rule wanted more), `mesh` and `variant` (of the path), `p` (of the comparison),
-//! `q` (the same corrected for all comparisons of the run), `noise_floor` (by how much the baseline and its twin differ, as a
-//! share; the rows of the twin have no verdict), `outliers` (rounds far from the others, which are in the median). Quoted as RFC 4180 says; numbers are in the unit of the figure's name, not
+//! `q` (the same corrected for all comparisons of the run), `test` (`permutation` or `student`), `noise_floor` (by how much
+//! the baseline and its twin differ, as a share; the rows of the twin have no verdict), `outliers` (rounds far from the
+//! others, which are in the median). Quoted as RFC 4180 says; numbers are in the unit of the figure's name, not
 //! scaled, with a point. Each path of a search has a row, too: `figure` is `found_rate_per_s`, `found_connections` or
 //! `found_threads`, `low` and `high` are the loads between which it lies, `rounds` are the trials of the search;
 //! `--format searches` has the trials themselves.
@@ -42,7 +43,7 @@ impl SummaryFormat for Csv {
         let head = ["path", "from", "to", "via", "workload", "kind"].into_iter().chain(parameters.iter().copied());
         let rest = ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
         let last = ["verdict", "limited_by", "warnings", "note", "mesh", "variant"];
-        let last = last.into_iter().chain(["p", "q", "noise_floor", "outliers"]);
+        let last = last.into_iter().chain(["p", "q", "test", "noise_floor", "outliers"]);
         row(&mut out, head.chain(rest).chain(last).map(str::to_owned));
         for workload in &summary.workloads {
             for cell in &workload.cells {
@@ -90,7 +91,9 @@ fn values(
     out.push(notes.map(|(_, note)| note).filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
     out.push(path.mesh.to_string());
     out.push(path.variant.clone().unwrap_or_default());
-    out.extend([ratio.and_then(|r| r.p), ratio.and_then(|r| r.q), ratio.and_then(|r| r.noise_floor)].map(number));
+    out.extend([ratio.and_then(|r| r.p), ratio.and_then(|r| r.q)].map(number));
+    out.push(ratio.and_then(|r| r.test).unwrap_or_default().to_owned());
+    out.push(number(ratio.and_then(|r| r.noise_floor)));
     out.push(figure.outliers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
     out
 }
@@ -122,7 +125,7 @@ fn of_search(
     out.push(path.mesh.to_string());
     out.push(path.variant.clone().unwrap_or_default());
     // No p-values, no noise floor, no rounds.
-    out.extend(vec![String::new(); 4]);
+    out.extend(vec![String::new(); 5]);
     out
 }
 

@@ -1,0 +1,86 @@
+//! Every path at the loads that were found on each of them.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{Point, Record, point_label};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::trials::{self, Trial, figures};
+use super::{FoundFigure, words};
+use crate::campaign::Campaign;
+use crate::campaign::kind::Kind;
+use crate::job::Job;
+
+/// All paths at the load that was found on one of them.
+#[derive(Debug, Clone, Serialize)]
+pub struct EqualLoad {
+    /// The path on which it was found.
+    pub found_on: String,
+    /// The load.
+    pub load: f64,
+    /// The load and what else was set for it, as reports write points: `connections=32 threads=2`.
+    pub setting: String,
+    /// What was measured there, in the scenario's order of paths.
+    pub paths: Vec<EqualLoadPath>,
+}
+
+/// A path at a load that was found on a path.
+#[derive(Debug, Clone, Serialize)]
+pub struct EqualLoadPath {
+    /// The path's name.
+    pub path: String,
+    /// Trials that can be used.
+    pub trials: usize,
+    /// Their figures.
+    pub figures: Vec<FoundFigure>,
+}
+
+/// What was measured at loads that were found, by the path on which they were.
+pub(super) fn all(
+    campaign: &Campaign,
+    point: &Point,
+    parameter: &str,
+    kind: &Kind,
+    records: &[&Record],
+) -> Vec<EqualLoad> {
+    let paths = &campaign.run.plan.paths;
+    let mut out = Vec::new();
+    for found_on in paths {
+        let all = trials::of_equal_load(records, parameter, &found_on.name);
+        let mut loads: Vec<f64> = all.iter().map(|trial| trial.step.load).collect();
+        loads.sort_unstable_by(f64::total_cmp);
+        loads.dedup();
+        for load in loads {
+            let at = |trial: &&Trial<'_>| trial.step.load == load;
+            let one = |path: &hopbench_model::Path| {
+                let own = all.iter().filter(at).filter(|trial| trial.is_usable() && trial.record.path == path.name);
+                let records: Vec<&Record> = own.map(|trial| trial.record).collect();
+                let figures = figures(kind, &records, path.is_proxied());
+                (!records.is_empty()).then(|| EqualLoadPath { path: path.name.clone(), trials: records.len(), figures })
+            };
+            let setting = all.iter().find(at).map(|trial| {
+                let own = trial.record.point.iter().filter(|(name, _)| !point.point.contains_key(*name));
+                let mut own: BTreeMap<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+                // The threads were found, too, and are set with it.
+                let threads = Job(&trial.record.job).threads().filter(|_| parameter == "connections");
+                own.extend(threads.map(|threads| ("threads".to_owned(), threads.into())));
+                point_label(&own)
+            });
+            out.push(EqualLoad {
+                found_on: found_on.name.clone(),
+                load,
+                setting: setting.filter(|text| !text.is_empty()).unwrap_or_else(|| words::load(parameter, load)),
+                paths: paths.iter().filter_map(one).collect(),
+            });
+        }
+    }
+    out
+}
+
+impl EqualLoadPath {
+    /// A figure of its trials.
+    pub fn figure(&self, name: &str) -> Option<&FoundFigure> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+}
