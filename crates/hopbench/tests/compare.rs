@@ -1,5 +1,7 @@
 //! `hopbench compare` on results folders, as a gate in CI.
 
+#![allow(clippy::print_stdout, reason = "how long it took is printed")]
+
 #[path = "lab/lab.rs"]
 mod lab;
 
@@ -179,7 +181,7 @@ fn ten_thousand_records_take_five_seconds() {
     let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     dirs.iter().zip([1, 2]).for_each(|(dir, seed)| multiplied(&bench, dir.path(), seed));
     let begun = hopbench_sys::clock::now();
-    let found = run(program(&["compare"]).args(&dirs.each_ref().map(|dir| dir.path())).args(["-f", "json"]));
+    let found = run(program(&["compare"]).args(dirs.each_ref().map(|dir| dir.path())).args(["-f", "json"]));
     let took_s = (hopbench_sys::clock::now() - begun) as f64 / 1e9;
     assert_eq!(found.code, Some(0), "{}", found.story());
     let json: Value = serde_json::from_str(&found.stdout).unwrap();

@@ -1,6 +1,8 @@
 //! Searches in the lab whose answers are known: the rate of a link, and a CPU that is to be half busy; and one that is killed
 //! in the middle.
 
+#![allow(clippy::print_stderr, reason = "what was found is printed")]
+
 #[path = "lab/lab.rs"]
 mod lab;
 
@@ -121,7 +123,7 @@ const CEILING: f64 = 0.5;
 
 /// What the server used of its CPUs, as the record's own figures say it.
 fn server_share(record: &Record) -> f64 {
-    let allowed = record.settings.get("server_cpus_allowed").or(record.settings.get("cpus_allowed"));
+    let allowed = record.settings.get("server_cpus_allowed").or_else(|| record.settings.get("cpus_allowed"));
     let cpus = allowed.map_or(record.cost.nodes[0].per_cpu_busy.len(), |cpus| {
         cpus.parse::<CpuSet>().expect("a list of CPUs").0.len()
     });

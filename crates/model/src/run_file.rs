@@ -76,7 +76,7 @@ pub struct Failure {
     pub workload: String,
     /// The point, as the reports write it: `size=64`.
     pub point: String,
-    /// The round, from 1.
+    /// The round, from 1; of a search the number of its trial.
     pub round: u32,
     /// Why.
     pub reason: String,

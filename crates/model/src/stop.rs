@@ -9,12 +9,14 @@ use crate::Nanos;
 pub struct StopRule {
     /// Half the width of the interval of the metric that is narrow enough, as a share of the median: 0.02 is `ci: 2%`.
     pub half_width_share: f64,
-    /// What the interval is of: `throughput` (what the workload measures first), `p50`, `p90`, `p99`, `p999` (of the
-    /// response time where arrivals have a schedule, else of the service time), or the name of a metric in the records.
+    /// What the interval is of: `throughput` (what the workload counts), `p50`, `p90`, `p99`, `p999` (of the latency
+    /// that matters most for the job), or the name of a metric in the records. What a record lacks, or the job itself fixes,
+    /// another figure stands for, and the run says which.
     pub metric: String,
     /// Rounds that are made in any case, as far as the budget allows; at least 3.
     pub min_rounds: u32,
-    /// Time for all trials of a session, ns; the round in which it ends is finished. Absent: no limit.
+    /// Time for the rounds of a session, ns; the one in which it ends is finished, and searches follow in any case. Absent:
+    /// no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<Nanos>,
 }

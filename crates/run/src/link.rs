@@ -267,7 +267,7 @@ impl Link {
         fault
     }
 
-    /// Sends a keep-alive when it is time. It waits for nobody, as [`Link::send_now`].
+    /// Sends a keep-alive when it is time. It waits for nobody.
     ///
     /// # Errors
     /// A broken session, an agent that does not read.

@@ -200,8 +200,9 @@ impl Campaign {
     /// Time that the rest of a round and the rounds after it will take.
     fn left_ns(&self, plan: &Plan, round: &Round, rest: impl Iterator<Item = Cell>) -> Nanos {
         let trial_ns = |cell: Cell| self.trial_ns(&plan.points[cell.point].job);
-        let rest: Nanos = rest.map(trial_ns).sum();
-        let later: Nanos = round.later.iter().map(|(cell, trials)| trial_ns(*cell) * *trials as u64).sum();
+        let rest = rest.map(trial_ns).fold(0, Nanos::saturating_add);
+        let later = round.later.iter().map(|(cell, trials)| trial_ns(*cell).saturating_mul(*trials as u64));
+        let later = later.fold(0, Nanos::saturating_add);
         let all = rest.saturating_add(later);
         // The round in which the time ends is finished.
         round.until.map_or(all, |until| all.min(until.saturating_sub(clock::now()).max(rest)))

@@ -8,7 +8,7 @@ mod figure;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Cell, Nanos, Plan, Record, StopRule, StopWhy, Stopped, point_label};
+use hopbench_model::{Cell, DISTURBED_SETTING, Nanos, Plan, Record, StopRule, StopWhy, Stopped, point_label};
 use hopbench_stats::{FEWEST_TO_STOP, Look, Stop};
 
 use crate::results::TrialId;
@@ -244,9 +244,11 @@ impl<'a> Stopping<'a> {
 }
 
 impl Followed {
-    /// Takes a record, unless its figures must not be used.
+    /// Takes a record, unless its figures must not be used. Reports leave out rounds in which the testbed changed: what is
+    /// sure only with them is not sure.
     fn take(&mut self, record: &Record) {
-        if record.incomplete.is_none() && record.error.is_none() {
+        let disturbed = record.settings.contains_key(DISTURBED_SETTING);
+        if record.incomplete.is_none() && record.error.is_none() && !disturbed {
             let values = self.figures.iter().map(|figure| figure.of(record)).collect();
             self.values.insert(record.round, values);
         }

@@ -188,7 +188,8 @@ impl Folder {
         self.write_when_due()
     }
 
-    /// Drops the failure of a trial in an earlier session. In one session no trial is tried twice.
+    /// Drops the failure of a trial in an earlier session. In one session a trial that is tried again
+    /// fails once, when it is given up.
     fn forget(&mut self, trial: &TrialId) {
         let earlier = &self.run.failures[..self.earlier];
         if let Some(index) = earlier.iter().position(|failure| TrialId::of_failure(failure) == *trial) {

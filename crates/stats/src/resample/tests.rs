@@ -53,6 +53,8 @@ fn two_sets_are_dealt_in_all_ways() {
     assert!((found.p - 1.0 / 35.0).abs() < 1e-12, "{found:?}");
     assert_eq!(permuted(&[1.0], &[1.0, 2.0], 10, 0), None);
     assert_eq!(permuted(&[2.0; 3], &[2.0; 3], 10, 0).unwrap().p, 1.0);
+    // Nothing scatters: t is infinite, and chance divides them so all the same.
+    assert_eq!(permuted(&[0.0; 3], &[1.0; 3], 10, 0).unwrap().p, 0.1);
 }
 
 #[test]

@@ -148,11 +148,8 @@ fn shape(time_ns: Nanos, is_lab: bool) -> (u64, Nanos) {
     (rounds, window / 1_000_000 * 1_000_000)
 }
 
-/// Adds the baseline once more, with cells of its own, unless the scenario already has it.
+/// Adds the baseline once more, with cells of its own: a scenario has it only beside other paths.
 fn twice(plan: &mut Plan) {
-    if plan.twin.is_some() {
-        return;
-    }
     let first = plan.paths[0].clone();
     plan.paths.push(Path { name: TWIN.to_owned(), ..first });
     let path = plan.paths.len() - 1;
