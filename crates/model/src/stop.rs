@@ -15,8 +15,8 @@ pub struct StopRule {
     pub metric: String,
     /// Rounds that are made in any case, as far as the budget allows; at least 3.
     pub min_rounds: u32,
-    /// Time for the rounds of a session, ns; the one in which it ends is finished, and searches follow in any case. Absent:
-    /// no limit.
+    /// Time for the rounds of a session and the searches after them, ns; the round, or the pass over the searches, in which
+    /// it ends is finished. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<Nanos>,
 }

@@ -64,7 +64,7 @@ pub struct Comparison {
     pub baseline: Vec<RunSummary>,
     /// The runs that are compared with it; at least one.
     pub candidate: Vec<RunSummary>,
-    /// Whether medians of runs were compared, and not rounds.
+    /// Whether medians of runs were compared, and not rounds, in every row; each row says it of itself.
     pub by_run: bool,
     /// In what they differ besides their figures, what matters first.
     pub differences: Vec<Difference>,
@@ -122,14 +122,16 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
     if asked.strict {
         refuse(&differences)?;
     }
-    let (pairs, not_compared) = pairs::all(a, b);
-    if pairs.is_empty() {
-        return Err(nothing_in_common(a, b, &not_compared));
+    let cells = pairs::all(a, b);
+    let (pairs, not_compared) = (&cells.pairs, &cells.not_compared);
+    // With bounds a candidate in which every cell failed has broken them.
+    if pairs.is_empty() && (cells.gone.is_empty() || asked.bounds.is_empty()) {
+        return Err(nothing_in_common(a, b, not_compared));
     }
     let planned = a.iter().chain(b).map(|values| values.run.plan.minimum_effect).fold(0.0, f64::max);
     let minimum_effect = asked.minimum_effect.unwrap_or(planned);
-    let mut rows = ask::all(&pairs, minimum_effect);
-    let bounds = bounds(&pairs, &rows, asked, minimum_effect, &[a, b])?;
+    let mut rows = ask::all(pairs, minimum_effect);
+    let bounds = bounds(&cells, &rows, asked, minimum_effect, &[a, b])?;
     rows.sort_by(|one, other| rank(one).cmp(&rank(other)).then(badness(other).total_cmp(&badness(one))));
     let summary = |values: &Values| RunSummary {
         folder: values.label.clone(),
@@ -144,11 +146,11 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
         schema: COMPARISON_SCHEMA,
         baseline: a.iter().map(summary).collect(),
         candidate: b.iter().map(summary).collect(),
-        by_run: a.len() >= ask::ENOUGH_RUNS && b.len() >= ask::ENOUGH_RUNS,
+        by_run: !rows.is_empty() && rows.iter().all(|row| row.by_run),
         differences,
         minimum_effect,
         comparisons: rows,
-        not_compared,
+        not_compared: cells.not_compared,
         searches: searches(a).union(&searches(b)).count() as u64,
         bounds,
     })
@@ -181,7 +183,7 @@ fn badness(row: &Row) -> f64 {
 }
 
 fn bounds(
-    pairs: &[pairs::Pair<'_>],
+    cells: &pairs::Sorted<'_>,
     rows: &[Row],
     asked: &Asked,
     minimum_effect: f64,
@@ -194,13 +196,22 @@ fn bounds(
             let kind = kinds::of(&point.job.workload, point.job.schedule.per_s().is_some());
             (point.workload.clone(), measure::Measure::named(&bound.metric, kind).name)
         };
-        pairs.iter().map(of).collect()
+        cells.pairs.iter().map(of).collect()
     };
     let mut out = Vec::new();
     for bound in &asked.bounds {
         let meant = meant(bound);
         let hit = |row: &&Row| meant.contains(&(row.workload.clone(), row.metric.clone()));
-        let summary = BoundSummary::of(bound, minimum_effect, rows.iter().filter(hit));
+        let mut summary = BoundSummary::of(bound, minimum_effect, rows.iter().filter(hit));
+        for gone in &cells.gone {
+            let found = &gone.a[0];
+            let kind = kinds::of(&found.point.job.workload, found.point.job.schedule.per_s().is_some());
+            let metric = measure::Measure::named(&bound.metric, kind).name;
+            let index = found.of.measures[found.at].iter().position(|measure| measure.name == metric);
+            if index.is_some_and(|index| !pairs::values(&gone.a, index).is_empty()) {
+                summary.add_gone(found.cell(), metric, &gone.reason);
+            }
+        }
         if summary.cases.is_empty() {
             return Err(no_such_metric(bound, rows, sides));
         }

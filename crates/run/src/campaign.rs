@@ -49,6 +49,8 @@ pub struct Campaign {
     searched: Vec<Searched>,
     notes: Vec<String>,
     ended: Ended,
+    /// When the first trial of this session began.
+    began: Option<Nanos>,
     /// Time between trials, summed, and how many there were.
     overhead: (Nanos, u64),
 }
@@ -93,7 +95,7 @@ impl Campaign {
     pub fn resume(folder: Folder, resumed: Resumed, ours: Hello) -> Self {
         let Resumed { done, searched, mut notes } = resumed;
         notes.extend(start::differences(folder.run(), &ours));
-        Self { folder, ours, done, searched, notes, ended: Ended::default(), overhead: (0, 0) }
+        Self { folder, ours, done, searched, notes, ended: Ended::default(), began: None, overhead: (0, 0) }
     }
 
     /// Runs what is left of the plan. The testbed is up while it runs and down afterwards, however it ends.
@@ -116,7 +118,7 @@ impl Campaign {
 
     fn on(&mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(), Fault> {
         let (plan, mut skipped) = supported::supported(&self.folder.run().plan, testbed)?;
-        let lost = supported::lost(&mut skipped, self.folder.run(), &self.done);
+        let lost = supported::lost(&mut skipped, self.folder.run(), &self.done, &self.searched);
         testbed.up(&plan)?;
         let facts = testbed.facts();
         let mut notes = std::mem::take(&mut self.notes);

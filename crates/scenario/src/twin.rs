@@ -4,14 +4,19 @@ use std::collections::HashSet;
 
 use hopbench_model::{Cell, Path, Plan};
 
-/// Adds the twin of a plan's baseline, with a cell wherever the baseline has one that rounds measure. Nothing where there
-/// is no baseline, no other path to compare with it, or nothing that rounds measure on it.
+/// Adds the twin of a plan's baseline, with a cell wherever the baseline has one that rounds measure, of workloads that
+/// another path has, too. Nothing where there is no such cell.
 pub(crate) fn add(plan: &mut Plan) {
     let Some(of) = plan.baseline.as_ref().and_then(|name| place(plan, name)).filter(|_| plan.paths.len() > 1) else {
         return;
     };
     let path = plan.paths.len();
-    let again = |cell: &&Cell| cell.path == of && plan.points[cell.point].search.is_none();
+    let others: HashSet<&str> =
+        plan.cells.iter().filter(|cell| cell.path != of).map(|cell| plan.points[cell.point].workload.as_str()).collect();
+    let again = |cell: &&Cell| {
+        let point = &plan.points[cell.point];
+        cell.path == of && point.search.is_none() && others.contains(point.workload.as_str())
+    };
     let cells: Vec<Cell> = plan.cells.iter().filter(again).map(|cell| Cell { path, ..*cell }).collect();
     if cells.is_empty() {
         return;

@@ -27,7 +27,9 @@ impl Subcommand for Compare {
                  connect or rtt, like p99_response; cpu_per_request and whatever else reports\n\
                  show; or any metric in the records. METRIC>5% is broken where the metric is\n\
                  called worse by more than 5 %, METRIC>0% where it is called worse at all.\n\
-                 Worse is less of throughput and rates of work, more of everything else.\n\
+                 Worse is less of throughput and rates of work, more of everything else. A cell\n\
+                 that A measured and in which every trial of B failed breaks its bounds, too; one\n\
+                 that B leaves out is a warning.\n\
                  Exit codes: 0 no bound is broken, 1 one is, 2 the input is wrong: no cell in\n\
                  common, a bound on what no cell has, runs that --strict refuses.",
             )
@@ -120,7 +122,7 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// 1 where a bound is broken.
+/// 1 where a bound is broken, also by a cell that the candidate could not measure.
 fn gate(comparison: &Comparison, is_told: bool) -> ExitCode {
     let broken: Vec<_> = comparison.broken().collect();
     if !is_told {

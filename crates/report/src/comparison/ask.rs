@@ -14,7 +14,7 @@ pub(super) const ENOUGH_RUNS: usize = 3;
 pub(super) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut asked: Vec<(usize, Question, &Measure)> = Vec::new();
-    let mut without_ratio: Vec<(usize, Sides, &Measure)> = Vec::new();
+    let mut without_ratio: Vec<(usize, Sides, &Measure, Option<f64>)> = Vec::new();
     for pair in pairs {
         let first = &pair.a[0];
         for (index, measure) in first.of.measures[first.at].iter().enumerate() {
@@ -23,7 +23,7 @@ pub(super) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
                 Err((outcome, word, text)) => {
                     (row.outcome, row.word, row.text) = (outcome, word, text);
                     if word == NOTHING {
-                        without_ratio.push((rows.len(), sides, measure));
+                        without_ratio.push((rows.len(), sides, measure, pair.absolute_floor(index)));
                     }
                 }
                 Ok(evidence) => {
@@ -49,8 +49,8 @@ pub(super) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
         }
     }
     let all = rows.len();
-    for (at, sides, measure) in &without_ratio {
-        from_nothing(&mut rows[*at], sides, measure, all);
+    for (at, sides, measure, floor) in &without_ratio {
+        from_nothing(&mut rows[*at], sides, measure, (minimum_effect, *floor), all);
     }
     rows
 }
@@ -65,14 +65,40 @@ const FEWEST: usize = 3;
 /// Judges a figure that is 0 in some rounds, like losses and errors: it has no ratio, but a permutation test can tell that
 /// there is more of it, or less. Its p-value is corrected for `all` comparisons by their number (C. E. Bonferroni), since it
 /// cannot be judged with those that have a ratio.
-fn from_nothing(row: &mut Row, sides: &Sides, measure: &Measure, all: usize) {
+///
+/// A minimum effect is a share of a figure, and nothing has no share: what is a share itself, like losses and errors, is held
+/// against it by the difference of the shares (with 2 %, losses from 0 % to 1.5 % are of no interest), and anything else by
+/// the ratio of the means where the baseline's is above 0; from 0 on, any growth is above it. `floor` is the A/A pair's
+/// difference in the figure's own unit, and the difference of the means is held against that.
+fn from_nothing(
+    row: &mut Row,
+    sides: &Sides,
+    measure: &Measure,
+    (minimum_effect, floor): (f64, Option<f64>),
+    all: usize,
+) {
     let (Some(before), Some(now)) = (row.baseline, row.candidate) else { return };
     row.p = permuted(&sides.b, &sides.a, RESAMPLES, 1).map(|permuted| permuted.p);
     row.q = row.p.map(|p| (p * all as f64).min(1.0));
     let mean = |values: &[f64]| hopbench_stats::summary::mean(values).unwrap_or(0.0);
+    let difference = (mean(&sides.b) - mean(&sides.a)).abs();
     let grew = mean(&sides.b) > mean(&sides.a);
+    let is_share = measure.is_share();
+    row.noise_floor = floor.filter(|_| is_share);
     row.is_worse = grew == measure.is_worse_higher();
     if before.values.min(now.values) >= FEWEST && row.q.is_some_and(|q| q <= 1.0 - CONFIDENCE) {
+        // Without end where the baseline is nothing.
+        let effect = if is_share { difference } else { difference / mean(&sides.a).abs() };
+        if let Some(floor) = floor.filter(|floor| difference <= *floor) {
+            let text = format!("within the noise floor ({})", crate::number::by_name(&measure.name, floor));
+            (row.outcome, row.word, row.text) = (Outcome::NoiseFloor, "within the noise floor", text);
+            return;
+        }
+        if effect < minimum_effect {
+            let text = "below the minimum effect";
+            (row.outcome, row.word, row.text) = (Outcome::MinimumEffect, text, text.to_owned());
+            return;
+        }
         let (outcome, word) = words::called(measure.better, grew);
         let text = |side: Side| crate::number::by_name(&measure.name, side.median);
         (row.outcome, row.word) = (outcome, word);
@@ -115,6 +141,7 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
         q: None,
         noise_floor: None,
         could_have_seen: None,
+        by_run,
         outcome: Outcome::NoRatio,
         is_worse: false,
         text: String::new(),

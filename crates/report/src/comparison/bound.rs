@@ -79,7 +79,7 @@ pub struct Case {
 pub enum CaseState {
     /// It was, as far as these rounds could see.
     Kept,
-    /// It was not: worse by more than the bound, and called so.
+    /// It was not: worse by more than the bound, and called so, or the candidate has no usable trial where the baseline has.
     Broken,
     /// A worsening of the size of the bound could have been overlooked.
     Unseen,
@@ -97,6 +97,12 @@ impl BoundSummary {
             text: row.text.clone(),
         };
         Self { bound: bound.to_string(), share: bound.share, cases: rows.map(case).collect() }
+    }
+
+    /// Adds a cell in which the baseline has this metric, and the candidate no usable trial at all.
+    pub(super) fn add_gone(&mut self, cell: String, metric: String, reason: &str) {
+        let text = format!("no usable trial in B: {reason}");
+        self.cases.push(Case { cell, metric, state: CaseState::Broken, text });
     }
 
     /// The cases of this state.
@@ -119,6 +125,8 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
     match row.outcome {
         Outcome::Worse | Outcome::More | Outcome::Less if row.is_worse && size > bound => CaseState::Broken,
         Outcome::Worse | Outcome::Better | Outcome::More | Outcome::Less => CaseState::Kept,
+        // Only what is 0 in every round is the same without a ratio: nothing is hidden in that.
+        Outcome::Same if row.ratio.is_none() => CaseState::Kept,
         Outcome::Same if seen(row.could_have_seen.map(|seen| seen.max(minimum_effect))) => CaseState::Kept,
         Outcome::NoiseFloor if seen(row.noise_floor) => CaseState::Kept,
         Outcome::MinimumEffect if seen(Some(minimum_effect)) => CaseState::Kept,

@@ -123,6 +123,11 @@ impl Measure {
         self.better != Better::Higher && self.name != "link_share_ratio"
     }
 
+    /// Whether this is a share of something, like losses and errors: from 0 to 1.
+    pub(super) fn is_share(&self) -> bool {
+        self.name.ends_with("_ratio")
+    }
+
     /// Whether this is CPU time of an end, of whose work proxies can take over a part.
     pub(super) fn is_cpu_of_an_end(&self) -> bool {
         matches!(self.source, Source::Figure(figure) if figure.is_cpu_of_an_end())

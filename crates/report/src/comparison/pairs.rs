@@ -27,6 +27,14 @@ pub(super) struct Found<'a> {
     kept: Option<&'a Kept>,
 }
 
+/// A cell that the baseline measured, and the candidate could not.
+pub(super) struct Gone<'a> {
+    /// In the runs of the baseline that have it; at least one.
+    pub(super) a: Vec<Found<'a>>,
+    /// Why the candidate has no usable trial of it.
+    pub(super) reason: String,
+}
+
 /// A cell that is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotCompared {
@@ -34,6 +42,9 @@ pub struct NotCompared {
     pub cell: String,
     /// Why not.
     pub reason: String,
+    /// Whether no bound can say anything of it although the baseline planned it: the candidate did not, or otherwise.
+    #[serde(skip)]
+    pub(super) is_unbound: bool,
 }
 
 /// What identifies a cell: path, workload, point.
@@ -68,60 +79,90 @@ fn side<'a>(runs: &'a [Values]) -> (Vec<Key>, BTreeMap<Key, Vec<Found<'a>>>) {
     (order, all)
 }
 
+/// The cells of two sides.
+pub(super) struct Sorted<'a> {
+    pub(super) pairs: Vec<Pair<'a>>,
+    /// Those of the baseline that failed in the candidate; they are among those that are not compared, too.
+    pub(super) gone: Vec<Gone<'a>>,
+    pub(super) not_compared: Vec<NotCompared>,
+}
+
 /// The cells of both sides, and those that cannot be compared.
-pub(super) fn all<'a>(a: &'a [Values], b: &'a [Values]) -> (Vec<Pair<'a>>, Vec<NotCompared>) {
+pub(super) fn all<'a>(a: &'a [Values], b: &'a [Values]) -> Sorted<'a> {
     let ((order, ones), (later, mut others)) = (side(a), side(b));
-    let (mut pairs, mut apart) = (Vec::new(), Vec::new());
+    let (mut pairs, mut gone, mut apart) = (Vec::new(), Vec::new(), Vec::new());
+    let measured = |found: &[Found<'a>]| -> Vec<_> { found.iter().filter(|f| f.kept.is_some()).copied().collect() };
     for key in &order {
         let one = &ones[key];
+        let mut is_unbound = true;
         let reason = match others.remove(key) {
             None => "only the baseline has it".to_owned(),
-            Some(other) => match reason(one, &other) {
-                Some(reason) => reason,
-                None => {
-                    let measured = |found: &[Found<'a>]| found.iter().filter(|f| f.kept.is_some()).copied().collect();
-                    pairs.push(Pair { a: measured(one), b: measured(&other) });
+            Some(other) => match (reason(one, &other), measured(one), measured(&other)) {
+                (None, a, b) => {
+                    pairs.push(Pair { a, b });
                     continue;
+                }
+                (Some(reason), a, b) => {
+                    if !a.is_empty() && b.is_empty() && other_job(one, &other).is_none() {
+                        is_unbound = false;
+                        gone.push(Gone { a, reason: other[0].why_unused() });
+                    }
+                    reason
                 }
             },
         };
-        apart.push(NotCompared { cell: one[0].cell(), reason });
+        apart.push(NotCompared { cell: one[0].cell(), reason, is_unbound });
     }
     let left = later.iter().filter_map(|key| others.get(key));
-    apart.extend(
-        left.map(|found| NotCompared { cell: found[0].cell(), reason: "only the candidate has it".to_owned() }),
-    );
-    (pairs, apart)
+    apart.extend(left.map(|found| NotCompared {
+        cell: found[0].cell(),
+        reason: "only the candidate has it".to_owned(),
+        is_unbound: false,
+    }));
+    Sorted { pairs, gone, not_compared: apart }
+}
+
+/// In what the jobs of a cell differ, in words.
+fn other_job(one: &[Found<'_>], other: &[Found<'_>]) -> Option<String> {
+    let job = &one[0].point.job;
+    one.iter().chain(other).map(|found| jobs(job, &found.point.job)).find(|text| !text.is_empty())
 }
 
 /// Why a cell that both sides planned is not compared.
 fn reason(one: &[Found<'_>], other: &[Found<'_>]) -> Option<String> {
-    let job = &one[0].point.job;
-    let differs = one.iter().chain(other).map(|found| jobs(job, &found.point.job)).find(|text| !text.is_empty());
-    if let Some(text) = differs {
+    if let Some(text) = other_job(one, other) {
         return Some(format!("another job: {text}"));
     }
     let missing = |found: &[Found<'_>]| found.iter().all(|found| found.kept.is_none());
     match (missing(one), missing(other)) {
         (false, false) => None,
         (true, true) => Some("no usable trial on either side".to_owned()),
-        (true, false) => Some(format!("no usable trial in the baseline{}", one[0].skipped())),
-        (false, true) => Some(format!("no usable trial in the candidate{}", other[0].skipped())),
+        (true, false) => Some(format!("no usable trial in the baseline: {}", one[0].why_unused())),
+        (false, true) => Some(format!("no usable trial in the candidate: {}", other[0].why_unused())),
     }
 }
 
 impl Found<'_> {
-    fn cell(&self) -> String {
+    pub(super) fn cell(&self) -> String {
         super::cell_text(&self.path.name, &self.point.workload, &self.point.point)
     }
 
-    /// Why the testbed could not measure it, where that is known.
-    fn skipped(&self) -> String {
+    /// Why no trial of it can be used.
+    fn why_unused(&self) -> String {
         let label = point_label(&self.point.point);
         let (path, workload) = (&self.path.name, &self.point.workload);
-        let mut skipped = self.of.run.skipped.iter();
-        let found = skipped.find(|s| s.path == *path && s.workload == *workload && s.point == label);
-        found.map_or(String::new(), |skipped| format!(": {}", skipped.reason))
+        let run = &self.of.run;
+        let mut skipped = run.skipped.iter();
+        let skipped = skipped.find(|s| s.path == *path && s.workload == *workload && s.point == label);
+        let mut failed = run.failures.iter();
+        let failed = failed.find(|f| f.path == *path && f.workload == *workload && f.point == label);
+        let unused = || {
+            let at = run.plan.paths.iter().position(|known| known.name == *path)?;
+            self.of.unused.get(&(at, self.at))
+        };
+        let reason = skipped.map(|skipped| &skipped.reason).or_else(unused);
+        let reason = reason.or_else(|| failed.map(|failure| &failure.reason));
+        reason.map_or_else(|| "it has no record".to_owned(), String::clone)
     }
 
     /// Which proxies its traffic passes.
@@ -156,6 +197,11 @@ impl<'a> Pair<'a> {
     /// The largest difference that the A/A pairs of the runs show for a figure.
     pub(super) fn floor(&self, measure: usize) -> Option<f64> {
         self.all().filter_map(|found| found.of.floor(found.at, measure)).reduce(f64::max)
+    }
+
+    /// The same in the figure's unit.
+    pub(super) fn absolute_floor(&self, measure: usize) -> Option<f64> {
+        self.all().filter_map(|found| found.of.absolute_floor(found.at, measure)).reduce(f64::max)
     }
 }
 

@@ -40,12 +40,15 @@ pub struct Row {
     /// The same corrected for the number of comparisons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
-    /// The share by which the same thing measured twice differed in either run, where one has an A/A pair.
+    /// The share by which the same thing measured twice differed in either run, where one has an A/A pair; of a share that
+    /// has no ratio the difference of the shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
     /// The smallest difference that would have been found with 80 %, where none was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub could_have_seen: Option<f64>,
+    /// Whether the values are medians of runs, and not rounds.
+    pub by_run: bool,
     /// What it says.
     pub outcome: Outcome,
     /// Whether the candidate is on the bad side of the baseline, however little that may mean. Of what has no direction more

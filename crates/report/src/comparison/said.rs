@@ -1,5 +1,7 @@
 //! What a comparison says in sentences, the same in every format for people.
 
+use std::collections::BTreeSet;
+
 use super::bound::{BoundSummary, CaseState, percent_of};
 use super::difference::Difference;
 use super::row::{Outcome, Row, Side};
@@ -65,13 +67,30 @@ impl Comparison {
     }
 
     /// How far the comparison can be trusted.
-    pub(super) fn caveat(&self) -> &'static str {
-        if self.by_run { BY_RUN } else { ONE_RUN }
+    pub(super) fn caveat(&self) -> String {
+        let by_rounds: BTreeSet<String> =
+            self.comparisons.iter().filter(|row| !row.by_run).map(|row| row.cell()).collect();
+        let by_rounds: Vec<String> = by_rounds.into_iter().collect();
+        if self.by_run {
+            BY_RUN.to_owned()
+        } else if self.comparisons.iter().any(|row| row.by_run) {
+            let n = counted(by_rounds.len() as u64, "cell", "cells");
+            format!("{BY_RUN} Not so in {n} with too few runs, where figures are rounds: {}.", some(&by_rounds))
+        } else {
+            ONE_RUN.to_owned()
+        }
     }
 
     /// What the bounds would not have seen, and could not be told of; a sentence each.
     pub fn warnings(&self) -> Vec<String> {
-        self.bounds.iter().flat_map(BoundSummary::warnings).collect()
+        let mut out: Vec<String> = self.bounds.iter().flat_map(BoundSummary::warnings).collect();
+        let unbound = self.not_compared.iter().filter(|cell| cell.is_unbound);
+        let unbound: Vec<_> = unbound.map(|cell| format!("{} ({})", cell.cell, cell.reason)).collect();
+        if !self.bounds.is_empty() && !unbound.is_empty() {
+            let n = counted(unbound.len() as u64, "cell", "cells");
+            out.push(format!("no bound says anything of {n}: {}", some(&unbound)));
+        }
+        out
     }
 }
 

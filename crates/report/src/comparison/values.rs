@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, Record, RunFile, WarningKind};
-use hopbench_stats::{noise_floor, paired};
+use hopbench_stats::{noise_floor, paired, summary::mean};
 use serde::Serialize;
 
 use super::bound::Bound;
@@ -24,6 +24,8 @@ pub struct Values {
     /// Names of metrics that were seen.
     pub(super) metrics: BTreeSet<String>,
     pub(super) left_out: LeftOut,
+    /// Why a trial of a cell is not used, the first of each, by the indices of path and point.
+    pub(super) unused: HashMap<(usize, usize), String>,
 }
 
 /// The trials of a cell.
@@ -81,6 +83,7 @@ impl Values {
             paths: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
             points: plan.points.iter().enumerate().map(|(index, point)| (name(point), index)).collect(),
             metrics: BTreeSet::new(),
+            unused: HashMap::new(),
             left_out: LeftOut { in_error: run.failures.len() as u64, ..LeftOut::default() },
             run,
         }
@@ -97,16 +100,16 @@ impl Values {
             self.left_out.foreign += 1;
             return;
         };
-        if record.error.is_none() && record.incomplete.is_some() {
-            self.left_out.cut_short += 1;
+        if let Some(reason) = unusable(record) {
+            let is_cut_short = record.error.is_none() && record.incomplete.is_some();
+            let left_out = &mut self.left_out;
+            *(if is_cut_short { &mut left_out.cut_short } else { &mut left_out.in_error }) += 1;
+            self.unused.entry((path, point)).or_insert(reason);
             return;
         }
-        if unusable(record).is_some() {
-            self.left_out.in_error += 1;
-            return;
-        }
-        if record.settings.contains_key(DISTURBED_SETTING) {
+        if let Some(what) = record.settings.get(DISTURBED_SETTING) {
             self.left_out.disturbed += 1;
+            self.unused.entry((path, point)).or_insert_with(|| format!("the testbed changed meanwhile: {what}"));
             return;
         }
         for name in record.metrics.keys() {
@@ -131,6 +134,17 @@ impl Values {
 
     /// By how much a figure of the run's A/A pair differed at a point, as a share; `None` without such a pair.
     pub(super) fn floor(&self, point: usize, measure: usize) -> Option<f64> {
+        noise_floor(&[paired(&self.twins(point, measure)?, 1).ok()?])
+    }
+
+    /// The same as the difference of their means, in the figure's unit: a figure that is 0 in some round has it, too.
+    pub(super) fn absolute_floor(&self, point: usize, measure: usize) -> Option<f64> {
+        let (twin, baseline): (Vec<f64>, Vec<f64>) = self.twins(point, measure)?.into_iter().unzip();
+        Some((mean(&twin)? - mean(&baseline)?).abs())
+    }
+
+    /// A figure of the A/A pair at a point, round by round: that of the second half, and the baseline's.
+    fn twins(&self, point: usize, measure: usize) -> Option<Vec<(f64, f64)>> {
         let index = |name: Option<&String>| self.paths.get(name?).copied();
         let (baseline, twin) = (index(self.run.plan.baseline.as_ref())?, index(self.run.plan.twin.as_ref())?);
         let (baseline, twin) = (self.cells.get(&(baseline, point))?, self.cells.get(&(twin, point))?);
@@ -139,8 +153,7 @@ impl Values {
             let pair = (here.figures[measure], there.figures[measure]);
             (pair.0.is_finite() && pair.1.is_finite()).then_some(pair)
         };
-        let pairs: Vec<_> = twin.rounds.iter().filter_map(pair).collect();
-        noise_floor(&[paired(&pairs, 1).ok()?])
+        Some(twin.rounds.iter().filter_map(pair).collect())
     }
 }
 

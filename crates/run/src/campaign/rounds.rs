@@ -39,7 +39,6 @@ impl Campaign {
         for (trial, reason) in lost {
             self.fail(trial, reason, false, around.observer)?;
         }
-        let mut began: Option<Nanos> = None;
         let mut ended_at = None;
         let (mut before, mut over) = (0, false);
         for number in 1..=plan.rounds {
@@ -51,11 +50,11 @@ impl Campaign {
                 continue;
             }
             // A session does a round in any case: who goes on with little time comes forward.
-            if began.is_some_and(|began| stopping.is_over(clock::now() - began)) {
+            if self.began.is_some_and(|began| stopping.is_over(clock::now() - began)) {
                 over = true;
                 break;
             }
-            let began = *began.get_or_insert_with(clock::now);
+            let began = *self.began.get_or_insert_with(clock::now);
             let until = plan.stop.as_ref().and_then(|rule| rule.budget_ns).map(|ns| began.saturating_add(ns));
             let round = Round { until, ..round };
             if let Some(rule) = stopping.rule() {

@@ -5,14 +5,15 @@ mod hunt;
 mod load;
 mod seen;
 
-use hopbench_model::{Fault, Plan, Point, Record, SearchStep, point_label};
+use hopbench_model::{Cell, Fault, Plan, Point, Record, SearchStep, point_label};
 use hopbench_stats::Seen;
+use hopbench_sys::clock;
 
 use super::event::Event;
 use super::order::shuffled;
 use super::trial::Done;
 use super::{Around, Campaign};
-use crate::results::TrialId;
+use crate::results::{Searched, TrialId};
 use equal::Visit;
 use hunt::Hunt;
 use load::Load;
@@ -21,12 +22,17 @@ use load::Load;
 const SEARCHING: u8 = 1;
 const AT_EQUAL_LOADS: u8 = 2;
 
+/// Why a search is not finished when the time of the session is over.
+const TIME_ENDED: &str = "the time (`budget`) ended; `--resume` goes on";
+
 /// Whether the run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Go {
     On,
     /// The user had enough.
     Stop,
+    /// The time of the session is over.
+    TimeEnded,
 }
 
 /// What came of a try of a trial.
@@ -57,7 +63,7 @@ impl Campaign {
         if hunts.is_empty() || self.ended.interrupted {
             return Ok(());
         }
-        let visits = self.replay(plan, &mut hunts, around);
+        let visits = self.replay(&mut hunts, around);
         // They are tried again.
         self.folder.forget_if(|failure| {
             hunts.iter().any(|hunt| hunt.path.name == failure.path && hunt.point.workload == failure.workload)
@@ -73,17 +79,11 @@ impl Campaign {
     }
 
     /// Tells the searches what was measured in earlier sessions; the visits at equal loads that were made.
-    fn replay(&mut self, plan: &Plan, hunts: &mut [Hunt<'_>], around: &mut Around<'_>) -> Vec<Visit> {
+    fn replay(&mut self, hunts: &mut [Hunt<'_>], around: &mut Around<'_>) -> Vec<Visit> {
         let (mut visits, mut strange) = (Vec::new(), 0);
         for past in std::mem::take(&mut self.searched) {
-            let of = |hunt: &Hunt<'_>| {
-                let mut point = hunt.point.point.clone();
-                point.insert(past.step.parameter.clone(), load::shown(past.step.load));
-                let TrialId { path, workload, point: label, .. } = &past.trial;
-                hunt.path.name == *path && hunt.point.workload == *workload && point_label(&point) == *label
-            };
-            let Some(at) = hunts.iter().position(of) else { continue };
-            if let Some(visit) = equal::visited(plan, hunts[at].cell, &past.step) {
+            let Some(at) = hunts.iter().position(|hunt| is_of(&past, hunt)) else { continue };
+            if let Some(visit) = equal::visited(hunts[at].cell, &past.step) {
                 visits.push(visit);
                 hunts[at].steps = hunts[at].steps.max(past.step.step);
             } else if !hunts[at].replay(&past.step) {
@@ -103,6 +103,13 @@ impl Campaign {
         let open = |hunts: &[Hunt<'_>]| hunts.iter().filter(|hunt| hunt.is_open()).map(|hunt| hunt.steps).min();
         let mut pass = open(hunts).unwrap_or(0);
         while open(hunts).is_some() {
+            if self.time_is_over(around.plan) {
+                for hunt in hunts.iter().filter(|hunt| hunt.is_open()) {
+                    let trial = failing(hunt, hunt.next(), hunt.steps + 1);
+                    self.fail(trial, TIME_ENDED.to_owned(), false, around.observer)?;
+                }
+                return Ok(Go::TimeEnded);
+            }
             pass += 1;
             for (place, at) in (1..).zip(shuffled(around.plan, SEARCHING, pass, hunts.len())) {
                 // Those that a resumed run finds further have had their trial of this pass.
@@ -116,6 +123,14 @@ impl Campaign {
             }
         }
         Ok(Go::On)
+    }
+
+    /// Whether no new pass may begin. A session makes a round or a pass in any case, as who goes on with little time comes
+    /// forward.
+    fn time_is_over(&mut self, plan: &Plan) -> bool {
+        let budget_ns = plan.stop.as_ref().and_then(|rule| rule.budget_ns);
+        let began = self.began.replace(self.began.unwrap_or_else(clock::now));
+        began.zip(budget_ns).is_some_and(|(began, budget_ns)| clock::now() - began >= budget_ns)
     }
 
     /// One trial of a search.
@@ -233,6 +248,28 @@ impl Campaign {
         around.observer.event(&Event::TrialDone(record));
         Ok(())
     }
+}
+
+/// Whether a trial of an earlier session is one of this cell.
+fn is_of(past: &Searched, hunt: &Hunt<'_>) -> bool {
+    let mut point = hunt.point.point.clone();
+    point.insert(past.step.parameter.clone(), load::shown(past.step.load));
+    let TrialId { path, workload, point: label, .. } = &past.trial;
+    hunt.path.name == *path && hunt.point.workload == *workload && point_label(&point) == *label
+}
+
+/// What an earlier session measured of the search of a cell: how many trials, and whether that was all of it. `None`: it is
+/// not searched, or nothing was measured. Whether others were measured at the load that it found is not looked at.
+pub(super) fn begun(plan: &Plan, cell: Cell, searched: &[Searched]) -> Option<(u32, bool)> {
+    let mut hunt = Hunt::new(plan, cell)?;
+    let of_it: Vec<_> = searched.iter().filter(|past| is_of(past, &hunt)).collect();
+    for past in &of_it {
+        if equal::visited(cell, &past.step).is_none() {
+            hunt.replay(&past.step);
+        }
+    }
+    let last = of_it.iter().map(|past| past.step.step).max()?;
+    Some((last, !hunt.is_open()))
 }
 
 /// The trial of a search at a point with its load.

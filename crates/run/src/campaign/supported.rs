@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopbench_model::{Cell, Fault, Plan, RunFile, Skipped, point_label};
 use hopbench_testbed::{Need, Testbed};
 
-use crate::results::TrialId;
+use super::searches;
+use crate::results::{Searched, TrialId};
 
 /// The plan without what cannot be measured, and what that is. The order of what stays is the order it had.
 ///
@@ -52,12 +53,23 @@ pub fn measurable(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(), Fault> {
 
 /// Takes the cells out of `skipped` that an earlier session measured, in part or whole: their records count. What of them
 /// is missing, with the reason: trials that have failed now. A cell whose rounds had ended before is not missing those that
-/// were not to come.
-pub(super) fn lost(skipped: &mut Vec<Skipped>, run: &RunFile, done: &BTreeSet<TrialId>) -> Vec<(TrialId, String)> {
+/// were not to come, and a search that came to an end is whole.
+pub(super) fn lost(
+    skipped: &mut Vec<Skipped>,
+    run: &RunFile,
+    done: &BTreeSet<TrialId>,
+    searched: &[Searched],
+) -> Vec<(TrialId, String)> {
     let measured: BTreeSet<_> = done.iter().map(|trial| (&trial.path, &trial.workload, &trial.point)).collect();
     let mut out = Vec::new();
     skipped.retain(|cell| {
         let Skipped { path, workload, point, reason } = cell;
+        if let Some((last, is_whole)) = begun(cell, &run.plan, searched) {
+            let (path, workload, point) = (path.clone(), workload.clone(), point.clone());
+            let next = TrialId { path, workload, point, round: last + 1 };
+            out.extend((!is_whole).then(|| (next, format!("the search is not finished: {reason}"))));
+            return false;
+        }
         if !measured.contains(&(path, workload, point)) {
             return true;
         }
@@ -72,6 +84,15 @@ pub(super) fn lost(skipped: &mut Vec<Skipped>, run: &RunFile, done: &BTreeSet<Tr
         false
     });
     out
+}
+
+/// What was measured of a skipped cell that is searched, as [`searches::begun`] says.
+fn begun(skipped: &Skipped, plan: &Plan, searched: &[Searched]) -> Option<(u32, bool)> {
+    let is_it = |cell: &&Cell| {
+        let (path, point) = plan.at(**cell);
+        (&path.name, &point.workload, &point_label(&point.point)) == (&skipped.path, &skipped.workload, &skipped.point)
+    };
+    searches::begun(plan, *plan.cells.iter().find(is_it)?, searched)
 }
 
 /// What is to be said when the baseline is among what was skipped: without it there are no ratios.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hopbench_model::{Record, RunStatus, SearchStep};
+use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchStep, StopRule};
 use hopbench_run::results::Folder;
 
 use super::{knee, searching, steps, web, workshops};
@@ -102,4 +102,56 @@ fn a_user_who_has_enough_keeps_what_was_measured() {
         let numbers: Vec<u32> = steps(&again, path).iter().map(|step| step.step).collect();
         assert_eq!(numbers, (1..=u32::try_from(numbers.len()).unwrap()).collect::<Vec<_>>(), "{path}");
     }
+}
+
+#[test]
+fn a_search_that_cannot_be_finished_any_more_has_failed_and_one_that_was_finished_has_not() {
+    let _alone = Alone::new();
+    let whole = whole();
+    let bytes = fs::read(whole.path().join("records.jsonl")).unwrap();
+    // Each path has had a trial or more.
+    let half = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(3).unwrap().0 + 1;
+    let dir = crashed(whole.path(), &bytes[..half]);
+    let without_one = || Bed { unsupported: vec!["one".to_owned()], ..bed() };
+    let ended = resume(dir.path(), &mut without_one(), &mut Onlooker::default()).unwrap();
+    assert_eq!((ended.failures, ended.errors), (1, 0));
+    let (run, records) = contents(dir.path());
+    assert_eq!((run.status, run.skipped.len(), run.failures.len()), (RunStatus::Incomplete, 0, 1));
+    let (failure, measured) = (&run.failures[0], steps(&records, "one").len());
+    assert_eq!(failure.reason, "the search is not finished: this bed does not do it");
+    assert_eq!((failure.path.as_str(), failure.round as usize), ("one", measured + 1));
+    assert!(steps(&records, "two").last().unwrap().outcome.is_some(), "the other goes on");
+    // When the path is there again the search goes on.
+    resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    let (run, _) = contents(dir.path());
+    assert_eq!((run.status, run.failures.len()), (RunStatus::Complete, 0));
+    // What was finished before is neither skipped nor missing.
+    resume(whole.path(), &mut without_one(), &mut Onlooker::default()).unwrap();
+    let (run, _) = contents(whole.path());
+    assert_eq!((run.status, run.skipped.len(), run.failures.len()), (RunStatus::Complete, 0, 0));
+}
+
+#[test]
+fn searches_end_with_the_time_and_each_session_makes_a_pass() {
+    let _alone = Alone::new();
+    let dir = tempfile::tempdir().unwrap();
+    let mut point = web(40, knee(&[1], &[]));
+    point.search.as_mut().unwrap().equal_load = true;
+    let mut plan = searching(&["one", "two"], vec![point], 1);
+    plan.stop =
+        Some(StopRule { half_width_share: 0.02, metric: "throughput".to_owned(), min_rounds: 3, budget_ns: Some(1) });
+    let mut ended = run(plan, dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    let mut sessions = 1;
+    while ended.failures > 0 {
+        let (file, _) = contents(dir.path());
+        assert_eq!((file.status, file.failures.len()), (RunStatus::Incomplete, ended.failures));
+        assert!(file.failures.iter().all(|f| f.reason == "the time (`budget`) ended; `--resume` goes on"));
+        assert!(ended.good >= 1, "session {sessions}");
+        ended = resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+        sessions += 1;
+        assert!(sessions < 20);
+    }
+    let (file, records) = contents(dir.path());
+    assert_eq!((file.status, file.failures.len()), (RunStatus::Complete, 0));
+    assert!(sessions > 1 && steps(&records, "one").iter().any(|step| step.goal == EQUAL_LOAD));
 }

@@ -6,6 +6,7 @@ use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchOutcome, SearchStep};
 
 use super::{consistent, knee, searching, steps, web, workshops};
 use crate::alone::Alone;
+use crate::bed::{Bed, Trouble};
 use crate::onlooker::{Onlooker, contents, resume, run};
 
 const LEVELS: [u32; 5] = [1, 2, 4, 8, 16];
@@ -79,4 +80,50 @@ fn each_path_is_measured_at_the_load_of_the_other() {
     let again = contents(dir.path()).1;
     let trial = |record: &Record| (record.path.clone(), record.point.clone(), record.round);
     assert_eq!(again.iter().map(trial).collect::<Vec<_>>(), records.iter().map(trial).collect::<Vec<_>>());
+}
+
+/// Two paths with one load; trials of one of them at it fail, whichever path it was found on.
+#[test]
+fn what_fails_at_one_load_found_on_two_paths_are_two_trials() {
+    let _alone = Alone::new();
+    let dir = tempfile::tempdir().unwrap();
+    let mut point = web(40, knee(&[1], &[]));
+    point.search.as_mut().unwrap().equal_load = true;
+    let bed = || workshops(&[("one", 1), ("two", 1)]);
+    run(searching(&["one", "two"], vec![point], 1), dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    let path = dir.path().join("records.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let kept: String = text.lines().filter(|line| !line.contains(EQUAL_LOAD)).map(|line| format!("{line}\n")).collect();
+    std::fs::write(&path, kept).unwrap();
+    let trouble = [("one".to_owned(), Trouble::NoRoute)].into();
+    let ended = resume(dir.path(), &mut Bed { trouble, ..bed() }, &mut Onlooker::default()).unwrap();
+    assert_eq!((ended.failures, ended.good), (2, 2));
+    let failures = contents(dir.path()).0.failures;
+    assert!(failures.iter().all(|f| f.path == "one" && f.point == "connections=1"), "{failures:?}");
+    assert_eq!((failures.len(), failures[0].round.abs_diff(failures[1].round)), (2, 1), "{failures:?}");
+    let ended = resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    let (file, records) = contents(dir.path());
+    assert_eq!((ended.good, file.status, file.failures.len()), (2, RunStatus::Complete, 0));
+    assert_eq!(records.iter().filter(|record| record.search.as_ref().unwrap().goal == EQUAL_LOAD).count(), 4);
+}
+
+/// A record of a path that is no longer there must not pass for a trial of a search that is open.
+#[test]
+fn a_trial_at_an_equal_load_is_no_trial_of_a_search() {
+    let _alone = Alone::new();
+    let dir = tempfile::tempdir().unwrap();
+    let bed = || workshops(&[("one", 1)]);
+    let plan = searching(&["one"], vec![web(40, knee(&[1, 2], &[]))], 1);
+    run(plan, dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    let path = dir.path().join("records.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut first: Record = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let step = first.search.as_mut().unwrap();
+    (step.goal, step.why, step.outcome) = (EQUAL_LOAD.to_owned(), "past".to_owned(), None);
+    let load = step.load;
+    std::fs::write(&path, format!("{}\n", serde_json::to_string(&first).unwrap())).unwrap();
+    let mut later = Onlooker::default();
+    resume(dir.path(), &mut bed(), &mut later).unwrap();
+    assert_eq!((later.searched[0].1.load, later.searched[0].1.step), (load, 2), "the search begins at its start");
+    assert!(later.notes.iter().all(|note| !note.contains("otherwise")), "{:?}", later.notes);
 }

@@ -10,6 +10,11 @@ use crate::summary::{mean, median, quantile};
 const RESAMPLES: usize = 10_000;
 /// From this number of values in each of two sets on, their interval assumes no distribution.
 const RANKED_FROM: usize = 6;
+/// Up to this number of values in the larger set the distribution of the rank statistic is counted out; beyond it the counts
+/// leave the range of f64 and take long, and the normal limit is as good.
+const COUNTED_UP_TO: usize = 100;
+/// What half of the share that [`CONFIDENCE`] leaves lies beyond, of a standard normal variable.
+const NORMAL_BEYOND: f64 = 1.959_963_985;
 
 /// What speaks for a difference between two figures.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,9 +77,9 @@ fn t_test(difference: f64, error: f64, degrees: usize) -> f64 {
 /// "Estimates of Location Based on Rank Tests", The Annals of Mathematical Statistics 34(2), 1963). With at least 6 rounds on
 /// both sides its interval is the one that belongs to the Wilcoxon-Mann-Whitney test (D. F. Bauer, "Constructing Confidence
 /// Sets Using Rank Statistics", Journal of the American Statistical Association 67, 1972), interpolated between the levels
-/// that the test knows; with fewer it is Welch's t interval of the logarithms (B. L. Welch, "The Generalization of
-/// 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34, 1947), with the degrees of
-/// freedom rounded down. The permutation test is [`permuted`].
+/// that the test knows, with more than 100 on a side from its normal limit; with fewer it is Welch's t interval of the
+/// logarithms (B. L. Welch, "The Generalization of 'Student's' Problem when Several Different Population Variances are
+/// Involved", Biometrika 34, 1947), with the degrees of freedom rounded down. The permutation test is [`permuted`].
 ///
 /// What changes from one run to the next (placement, memory layout, neighbours) is in none of these: rounds of one run share
 /// it. Only runs that were repeated show it, as a [`noise_floor`](super::noise_floor) does.
@@ -124,21 +129,34 @@ pub fn unpaired(values: &[f64], baseline: &[f64], seed: u64) -> Result<Evidence,
 
 /// From which to which of the sorted shifts the rank test of these sizes rejects none at 5 %.
 fn ranked(shifts: &[f64], n: usize, m: usize) -> Interval {
+    let place = if n.max(m) > COUNTED_UP_TO { normal_place(n, m) } else { counted_place(n, m) };
+    let place = place.max(0.0) / (shifts.len() - 1) as f64;
+    let at = |q: f64| quantile(shifts, q).unwrap_or(f64::NAN);
+    Interval { low: at(place), high: at(1.0 - place) }
+}
+
+/// How many shifts lie below the interval, from the statistic's normal limit (H. B. Mann and D. R. Whitney, "On a Test of
+/// Whether one of Two Random Variables is Stochastically Larger than the Other", The Annals of Mathematical Statistics 18(1),
+/// 1947), corrected by a half for steps of 1.
+fn normal_place(n: usize, m: usize) -> f64 {
+    let (n, m) = (n as f64, m as f64);
+    n * m / 2.0 - 0.5 - NORMAL_BEYOND * (n * m * (n + m + 1.0) / 12.0).sqrt()
+}
+
+/// The same from the statistic's distribution.
+fn counted_place(n: usize, m: usize) -> f64 {
     let shares = rank_sum_shares(n, m);
     let allowed = (1.0 - CONFIDENCE) / 2.0;
     // With `depth` shifts left out at each end the probability outside of one is that of a statistic up to depth - 1.
     let mut depth = 0;
     let mut outside = 0.0;
-    while depth + 1 < shifts.len() / 2 && outside + shares[depth] <= allowed {
+    while depth + 1 < n * m / 2 && outside + shares[depth] <= allowed {
         outside += shares[depth];
         depth += 1;
     }
     // The interval from shift number `depth` - 1 + share on.
     let share = ((allowed - outside) / shares[depth]).clamp(0.0, 1.0);
-    let last = (shifts.len() - 1) as f64;
-    let place = ((depth as f64 - 1.0 + share).max(0.0)) / last;
-    let at = |q: f64| quantile(shifts, q).unwrap_or(f64::NAN);
-    Interval { low: at(place), high: at(1.0 - place) }
+    depth as f64 - 1.0 + share
 }
 
 /// The probabilities of the Mann-Whitney statistic 0, 1, 2 ... for sets of these sizes.

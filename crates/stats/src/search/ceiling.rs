@@ -25,6 +25,8 @@ pub struct Ceiling {
     ceiling: f64,
     lowest: f64,
     highest: f64,
+    /// Loads that can be asked for are multiples of this; 0: all can.
+    grain: f64,
     trace: Vec<Step>,
     now: Option<(f64, Why)>,
     outcome: Outcome,
@@ -36,7 +38,15 @@ impl Ceiling {
     pub fn new(ceiling: f64, lowest: f64, highest: f64) -> Self {
         let highest = highest.max(lowest);
         let now = Some((lowest, Why::Raise));
-        Self { ceiling, lowest, highest, trace: Vec::new(), now, outcome: Outcome::Searching }
+        Self { ceiling, lowest, highest, grain: 0.0, trace: Vec::new(), now, outcome: Outcome::Searching }
+    }
+
+    /// For loads of which only the multiples of `grain` can be asked for, 0 or more, as in
+    /// [`Highest::in_grains`](super::Highest::in_grains).
+    #[must_use]
+    pub fn in_grains(mut self, grain: f64) -> Self {
+        self.grain = grain;
+        self
     }
 
     /// The share of CPU at the load that was found: the mean of its trials.
@@ -70,7 +80,8 @@ impl Ceiling {
         let near = mean(&values).is_some_and(|value| (value - aim).abs() <= NEAR);
         let low = places.iter().rev().find(|(_, value)| *value <= aim).copied();
         let high = places.iter().find(|(load, value)| *value > aim && low.is_none_or(|low| *load > low.0)).copied();
-        let narrow = low.zip(high).is_some_and(|(low, high)| high.0 / low.0 - 1.0 <= SAME);
+        let narrow =
+            low.zip(high).is_some_and(|(low, high)| high.0 / low.0 - 1.0 <= SAME || high.0 - low.0 < 1.5 * self.grain);
         if near && values.len() >= CONFIRMED {
             let at = |place: Option<(f64, f64)>, other: f64| place.map_or(other, |place| place.0);
             self.outcome = Outcome::Found { load: last, low: at(low, last).min(last), high: at(high, last).max(last) };
@@ -92,6 +103,7 @@ impl Ceiling {
                 let share = (aim - low.1) / (high.1 - low.1);
                 // Not too near to either end, where noise alone would decide.
                 let next = low.0 + share.clamp(0.1, 0.9) * (high.0 - low.0);
+                let next = next.max(low.0 + self.grain).min(high.0 - self.grain);
                 self.now = Some((next, Why::Narrow));
             }
             (Some((load, _)), None) if load >= self.highest => {

@@ -27,6 +27,8 @@ pub struct Highest {
     lowest: f64,
     highest: f64,
     precision: f64,
+    /// Loads that can be asked for are multiples of this; 0: all can.
+    grain: f64,
     rounds: usize,
     raises: bool,
     /// Loads that were decided in this round, and all trials at them.
@@ -83,6 +85,7 @@ impl Highest {
             lowest,
             highest: highest.max(lowest),
             precision: precision.max(1e-4),
+            grain: 0.0,
             rounds: rounds.max(1),
             raises,
             places: Vec::new(),
@@ -94,6 +97,19 @@ impl Highest {
         };
         out.decide();
         out
+    }
+
+    /// For loads of which only the multiples of `grain` can be asked for, 0 or more: who drives it rounds to the nearest, and
+    /// two neighbours are as near as it gets. `lowest` and `highest` are such multiples.
+    #[must_use]
+    pub fn in_grains(mut self, grain: f64) -> Self {
+        self.grain = grain;
+        self
+    }
+
+    /// Whether two loads are near enough to each other.
+    fn is_narrow(&self, low: f64, high: f64) -> bool {
+        high / low <= 1.0 + self.precision || high - low < 1.5 * self.grain
     }
 
     /// What each round came to.
@@ -138,10 +154,16 @@ impl Highest {
                     self.now = Some((self.found.last().copied().unwrap_or(start), Why::Raise));
                 }
                 (Some(low), None) if low.load >= self.highest => self.close(low, None),
-                (Some(low), None) => self.now = Some(((low.load * self.stride()).min(self.highest), Why::Raise)),
+                (Some(low), None) => {
+                    let next = (low.load * self.stride()).max(low.load + self.grain);
+                    self.now = Some((next.min(self.highest), Why::Raise));
+                }
                 (None, Some(high)) if high.load <= self.lowest => self.close(high, Some(high)),
-                (None, Some(high)) => self.now = Some(((high.load / self.stride()).max(self.lowest), Why::Raise)),
-                (Some(low), Some(high)) if high.load / low.load > 1.0 + self.precision => {
+                (None, Some(high)) => {
+                    let next = (high.load / self.stride()).min(high.load - self.grain);
+                    self.now = Some((next.max(self.lowest), Why::Raise));
+                }
+                (Some(low), Some(high)) if !self.is_narrow(low.load, high.load) => {
                     self.now = Some(((low.load * high.load).sqrt(), Why::Narrow));
                 }
                 (Some(low), Some(high)) => self.close(low, Some(high)),

@@ -58,7 +58,7 @@ impl ComparisonFormat for Table {
             comparison.warnings().iter().for_each(|text| paragraph(&mut out, "! ", text));
         }
         out.push('\n');
-        paragraph(&mut out, "", comparison.caveat());
+        paragraph(&mut out, "", &comparison.caveat());
         out
     }
 }

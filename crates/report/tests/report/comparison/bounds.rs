@@ -1,6 +1,6 @@
 //! Bounds: what breaks them, and what they would not have seen.
 
-use hopbench_report::comparison::{CaseState, Comparison};
+use hopbench_report::comparison::{CaseState, Comparison, comparison_format};
 
 use super::{attempt, bounded, compared, made};
 
@@ -68,4 +68,46 @@ fn a_bound_on_what_nobody_has_is_refused_with_what_there_is() {
             assert!(refused.text.contains(named), "{named}: {}", refused.text);
         }
     }
+}
+
+#[test]
+fn a_cell_that_fails_in_the_candidate_breaks_every_bound_that_it_has() {
+    let (a, mut b) = (made(6, 1, |_| 1.0), made(6, 2, |_| 1.0));
+    let failed = |record: &&mut hopbench_model::Record| record.path == "bridge" && record.workload == "ask";
+    b.records.iter_mut().filter(failed).for_each(|record| record.error = Some("connection refused".to_owned()));
+    let asked = bounded(&["throughput>50%", "p99_service>50%", "received_bits_per_s>50%"]);
+    let found = compared(&a, &b, &asked);
+    let broken: Vec<_> = found.broken().map(|(bound, case)| (&*bound.bound, &*case.cell, &*case.text)).collect();
+    let said = ("bridge ask size=64B", "no usable trial in B: connection refused");
+    assert_eq!(broken, [("throughput>50%", said.0, said.1), ("p99_service>50%", said.0, said.1)]);
+    let junit = comparison_format("junit").unwrap().render(&found, false);
+    let document = roxmltree::Document::parse(&junit).unwrap();
+    assert_eq!(document.root_element().attribute("failures"), Some("2"), "{junit}");
+    let messages: Vec<_> = document.descendants().filter(|node| node.has_tag_name("failure")).collect();
+    assert!(messages.iter().all(|node| node.attribute("message") == Some(said.1)), "{junit}");
+    // What is better in the candidate is not broken, and without bounds nothing is.
+    assert_eq!(compared(&b, &a, &asked).broken().count(), 0);
+    // Where nothing is left at all, every cell has broken its bounds.
+    b.records.clear();
+    assert_eq!(attempt(&a, &b, &asked).unwrap().broken().count(), 8);
+    assert!(attempt(&a, &b, &bounded(&[])).is_err());
+}
+
+#[test]
+fn a_cell_that_the_candidate_does_not_plan_is_a_warning() {
+    let (a, mut b) = (made(6, 1, |_| 1.0), made(6, 2, |_| 1.0));
+    b.run.plan.cells.retain(|cell| *cell != hopbench_model::Cell { path: 1, point: 0 });
+    b.records.retain(|record| record.path != "bridge" || record.workload != "bulk");
+    let found = compared(&a, &b, &bounded(&["throughput>50%"]));
+    assert_eq!(found.broken().count(), 0);
+    assert_eq!(found.warnings(), ["no bound says anything of 1 cell: bridge bulk (only the baseline has it)"]);
+    assert!(compared(&b, &a, &bounded(&["throughput>50%"])).warnings().is_empty(), "a new cell has no bound to keep");
+}
+
+#[test]
+fn nothing_everywhere_keeps_a_bound() {
+    let found = compared(&made(6, 1, |_| 1.0), &made(6, 2, |_| 1.0), &bounded(&["retransmitted_ratio>5%"]));
+    assert!(!found.bounds[0].cases.is_empty());
+    assert!(found.bounds[0].cases.iter().all(|case| case.state == CaseState::Kept), "{:?}", found.bounds);
+    assert!(found.warnings().is_empty(), "{:?}", found.warnings());
 }

@@ -188,3 +188,52 @@ fn losses_that_were_not_there_are_seen() {
     assert_eq!(row(&found, "bridge", "lost_ratio").text, "no ratio: 0 in 7 of 8 before, 7 of 8 now");
     assert!(found.broken().count() == 0 && found.warnings()[0].contains("nothing can be said of 1 cell"));
 }
+
+#[test]
+fn shares_that_were_nothing_are_held_against_the_minimum_effect_and_the_floor_by_their_difference() {
+    let some = [0.01, 0.02, 0.01, 0.03, 0.02, 0.01, 0.02, 0.01];
+    // The means are 0 % and 1.625 %; `twin`: of the second half of the A/A pair, whose first half lost nothing.
+    let lossy = |salt: u32, lost: [f64; 8], twin: f64| {
+        let mut one = made(8, salt, |_| 1.0);
+        let mut path = one.run.plan.paths[0].clone();
+        path.name = "host-again".to_owned();
+        one.run.plan.paths.push(path);
+        one.run.plan.cells.extend((0..2).map(|point| hopbench_model::Cell { path: 2, point }));
+        one.run.plan.twin = Some("host-again".to_owned());
+        let mut one = super::of(one.run, salt, |_| 1.0);
+        for record in one.records.iter_mut().filter(|record| record.workload == "ask") {
+            let at = record.round as usize - 1;
+            let share = [("host", 0.0), ("bridge", lost[at]), ("host-again", twin)];
+            let share = share.iter().find(|(name, _)| *name == record.path).unwrap().1;
+            record.metrics.insert("lost_ratio".to_owned(), share);
+        }
+        one
+    };
+    let outcome = |least: f64, twin: f64| {
+        let asked = Asked { minimum_effect: Some(least), ..super::bounded(&["lost_ratio>5%"]) };
+        let found = compared(&lossy(1, [0.0; 8], twin), &lossy(2, some, 0.0), &asked);
+        (row(&found, "bridge", "lost_ratio").outcome, found.broken().count())
+    };
+    assert_eq!(outcome(0.0, 0.0), (Outcome::More, 1));
+    assert_eq!(outcome(0.01, 0.0), (Outcome::More, 1));
+    assert_eq!(outcome(0.02, 0.0), (Outcome::MinimumEffect, 0));
+    assert_eq!(outcome(0.0, 0.01), (Outcome::More, 1));
+    assert_eq!(outcome(0.0, 0.02), (Outcome::NoiseFloor, 0));
+}
+
+#[test]
+fn a_cell_that_too_few_runs_have_is_compared_by_rounds_and_said_so() {
+    let side = |salt: u32| [0, 1, 2].map(|run| made(8, salt + run, |_| 1.0));
+    let (a, mut b) = (side(1), side(11));
+    b[2].records.retain(|record| record.path != "bridge" || record.workload != "bulk");
+    let asked = Asked::default();
+    let all = |made: &[super::Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
+    let found = hopbench_report::comparison::compare(&all(&a), &all(&b), &asked).unwrap();
+    let by_rounds: std::collections::BTreeSet<_> =
+        found.comparisons.iter().filter(|row| !row.by_run).map(|row| row.cell()).collect();
+    assert_eq!((found.by_run, by_rounds), (false, ["bridge bulk".to_owned()].into()));
+    assert_eq!(row(&found, "bridge", RATE).candidate.unwrap().values, 16);
+    let text = hopbench_report::comparison::comparison_format("markdown").unwrap().render(&found, false);
+    assert!(text.contains("Values are runs"), "{text}");
+    assert!(text.contains("Not so in 1 cell with too few runs, where figures are rounds: bridge bulk."), "{text}");
+}

@@ -1,6 +1,6 @@
 //! Every path at the loads that were found on the others: the same load, so that what they make of it compares.
 
-use hopbench_model::{Cell, EQUAL_LOAD, Fault, Plan, SearchStep, point_label};
+use hopbench_model::{Cell, EQUAL_LOAD, Fault, SearchStep, point_label};
 
 use super::hunt::{Hunt, MOST_FAILURES};
 use super::load::Load;
@@ -13,12 +13,15 @@ use crate::campaign::{Around, Campaign};
 const MOST_VISITS: u32 = 3;
 
 /// A trial of a cell at the load that was found on a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Visit {
     /// The cell that was measured.
     cell: Cell,
-    /// The path that the load was found on, as an index of the plan.
-    found_on: usize,
+    /// The path that the load was found on.
+    found_on: String,
+    /// What was varied, and its value: a search that goes on may come to another than before.
+    parameter: String,
+    load: f64,
 }
 
 /// A cell to be measured at a load.
@@ -32,10 +35,19 @@ struct Item {
     failures: u32,
 }
 
-/// The visit that a record of an earlier session is of.
-pub(super) fn visited(plan: &Plan, cell: Cell, step: &SearchStep) -> Option<Visit> {
-    let found_on = plan.paths.iter().position(|path| path.name == step.why);
-    found_on.filter(|_| step.goal == EQUAL_LOAD).map(|found_on| Visit { cell, found_on })
+/// The visit that a record of an earlier session is of; `None`: it is of a search.
+pub(super) fn visited(cell: Cell, step: &SearchStep) -> Option<Visit> {
+    let SearchStep { why, parameter, load, .. } = step;
+    let visit = || Visit { cell, found_on: why.clone(), parameter: parameter.clone(), load: *load };
+    (step.goal == EQUAL_LOAD).then(visit)
+}
+
+impl Visit {
+    /// Whether it is one of a cell, at a load that was found on a path.
+    fn is_at(&self, cell: Cell, found_on: &str, load: Load) -> bool {
+        let is_load = self.parameter == load.parameter.name() && (self.load / load.value - 1.0).abs() < 1e-9;
+        self.cell == cell && self.found_on == found_on && is_load
+    }
 }
 
 impl Campaign {
@@ -51,6 +63,15 @@ impl Campaign {
         let is_open = |item: &Item| item.done < most && item.failures < MOST_FAILURES;
         let mut pass = items.iter().filter(|item| is_open(item)).map(|item| item.done).min().unwrap_or(0);
         while items.iter().any(is_open) {
+            if self.time_is_over(around.plan) {
+                for item in items.iter().filter(|item| is_open(item)) {
+                    let hunt = &mut hunts[item.at];
+                    hunt.steps += 1;
+                    let trial = super::failing(hunt, item.loads.last().copied(), hunt.steps);
+                    self.fail(trial, super::TIME_ENDED.to_owned(), false, around.observer)?;
+                }
+                return Ok(Go::TimeEnded);
+            }
             pass += 1;
             for (place, index) in (1..).zip(shuffled(around.plan, AT_EQUAL_LOADS, pass, items.len())) {
                 let count = items.len();
@@ -78,7 +99,7 @@ impl Campaign {
         let at = match super::load::at(hunt.point, hunt.path.clients, &item.loads, step) {
             Ok(at) => at,
             Err(reason) => {
-                item.failures = MOST_FAILURES;
+                (item.failures, hunt.steps) = (MOST_FAILURES, step);
                 self.fail(super::failing(hunt, Some(load), step), reason, false, around.observer)?;
                 return Ok(Go::On);
             }
@@ -110,7 +131,10 @@ impl Campaign {
             }
             Tried::Failed(reason, record) => {
                 item.failures += 1;
-                self.failed_try(trial, &reason, record, item.failures >= MOST_FAILURES, around)?;
+                let is_over = item.failures >= MOST_FAILURES;
+                // Another path may have the same load: the next trial is none of this one, which has failed for good.
+                hunt.steps = if is_over { step } else { hunt.steps };
+                self.failed_try(trial, &reason, record, is_over, around)?;
                 Ok(Go::On)
             }
             Tried::Stop(record) => self.stopped(record, around),
@@ -128,11 +152,15 @@ fn items(hunts: &[Hunt<'_>], visits: &[Visit]) -> Vec<Item> {
             continue;
         }
         for (at, hunt) in hunts.iter().enumerate().filter(|(_, hunt)| together(hunt)) {
-            let visit = Visit { cell: hunt.cell, found_on: from.cell.path };
-            let done = visits.iter().filter(|past| **past == visit).count();
-            let done = u32::try_from(done).unwrap_or(u32::MAX);
-            out.push(Item { at, found_on: from.cell.path, loads: from.found(), done, failures: 0 });
+            let loads = from.found();
+            let is_this =
+                |past: &&Visit| loads.last().is_some_and(|load| past.is_at(hunt.cell, &from.path.name, *load));
+            let done = u32::try_from(visits.iter().filter(is_this).count()).unwrap_or(u32::MAX);
+            out.push(Item { at, found_on: from.cell.path, loads, done, failures: 0 });
         }
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

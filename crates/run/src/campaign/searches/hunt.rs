@@ -3,7 +3,7 @@
 use hopbench_model::{Cell, Path, Plan, Point, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
 use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Search, Seen, Why, summary};
 
-use super::load::{Load, Parameter, askable};
+use super::load::{Load, Parameter, askable, grain};
 use super::seen::figure;
 
 /// Trials of a search that fail one after the other before it does.
@@ -78,18 +78,21 @@ impl<'p> Hunt<'p> {
 
     fn rate(&self, goal: &SearchGoal) -> Option<Stage> {
         let ask = |rate| self.askable(rate);
+        let grain = grain(&self.point.job, self.path.clients);
         let search: Box<dyn Search> = match goal {
             SearchGoal::Knee { .. } => return None,
             SearchGoal::Slo { limit_ns, rates, precision, .. } => {
                 let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
-                Box::new(Highest::slo(*limit_ns as f64, lowest, highest, *precision))
+                Box::new(Highest::slo(*limit_ns as f64, lowest, highest, *precision).in_grains(grain))
             }
             SearchGoal::Cpu { ceiling, rates, .. } => {
-                Box::new(Ceiling::new(*ceiling, ask(rates.lowest_per_s), ask(rates.highest_per_s)))
+                let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
+                Box::new(Ceiling::new(*ceiling, lowest, highest).in_grains(grain))
             }
             SearchGoal::Lossless { loss_share, rates, precision, repeats } => {
                 let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
-                Box::new(Highest::lossless(*loss_share, lowest, highest, *precision, *repeats as usize))
+                let search = Highest::lossless(*loss_share, lowest, highest, *precision, *repeats as usize);
+                Box::new(search.in_grains(grain))
             }
         };
         Some(Stage { parameter: Parameter::Rate, search })
@@ -239,4 +242,4 @@ fn stage_end(stage: &Stage) -> Option<SearchOutcome> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -93,6 +93,11 @@ pub(super) fn askable(job: &Job, clients: u32, rate: f64) -> f64 {
     format!("{rate:.5e}").parse().unwrap_or(rate)
 }
 
+/// How far the rates that can be asked for are apart, where they are: one datagram a second of each client.
+pub(super) fn grain(job: &Job, clients: u32) -> f64 {
+    if paces_itself(job) { f64::from(clients.max(1)) } else { 0.0 }
+}
+
 /// A load as it stands in a point: whole where it is.
 pub(super) fn shown(value: f64) -> Value {
     if value.fract() == 0.0 && (0.0..1e15).contains(&value) { Value::from(value as u64) } else { Value::from(value) }

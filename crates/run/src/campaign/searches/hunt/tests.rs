@@ -7,7 +7,7 @@ use super::*;
 use crate::sample;
 
 /// A plan with one cell that is searched for `goal`.
-fn planned(workload: &str, params: serde_json::Value, goal: SearchGoal) -> Plan {
+pub(in crate::campaign::searches) fn planned(workload: &str, params: serde_json::Value, goal: SearchGoal) -> Plan {
     let place = Place { network: "host".to_owned(), node: "a".to_owned(), runtime: None };
     let path = Path {
         name: "x".to_owned(),
@@ -44,7 +44,7 @@ fn hunting(plan: &Plan) -> Hunt<'_> {
 }
 
 /// Searches to the end on a system; all that was told.
-fn run(hunt: &mut Hunt<'_>, system: impl Fn(&[Load]) -> f64) -> Vec<SearchStep> {
+pub(in crate::campaign::searches) fn run(hunt: &mut Hunt<'_>, system: impl Fn(&[Load]) -> f64) -> Vec<SearchStep> {
     let mut told = Vec::new();
     while hunt.is_open() {
         let value = system(&hunt.loads());
@@ -157,4 +157,31 @@ fn three_failures_in_a_row_end_it() {
     hunt.observe(1, Seen { value: 1.0, within: true });
     assert_eq!((hunt.failed(), hunt.failed(), hunt.is_open()), (false, false, true));
     assert!(hunt.failed() && !hunt.is_open() && hunt.found().is_empty());
+}
+
+/// 64 KiB at 10 Mbit are 19 a second: a step is 5 %, and nothing lies between two of them.
+#[test]
+fn a_search_ends_where_no_rate_between_can_be_asked_for() {
+    for (clients, repeats, precision) in [(1, 1, 0.01), (1, 3, 0.01), (3, 3, 0.01), (2, 2, 0.001)] {
+        let step = f64::from(clients);
+        for most in 11..40 {
+            let most = f64::from(most) * step + 0.5;
+            let rates = RateRange { lowest_per_s: 10.0 * step, highest_per_s: 400.0 * step };
+            let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision, repeats };
+            let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 1000, rates, precision };
+            let cpu = SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.6, rates };
+            for (goal, good, bad) in [(lossless, 0.0, 0.5), (slo, 10.0, 1e6), (cpu, 0.3, 0.9)] {
+                let mut plan = planned("udp", json!({"size": "64000B", "rate": "10Mbit", "gso": 1}), goal);
+                plan.paths[0].clients = clients;
+                let told =
+                    run(&mut hunting(&plan), |loads| if value(loads, Parameter::Rate) < most { good } else { bad });
+                let last = told.last().unwrap();
+                let Some(SearchOutcome::Found { load, low, high }) = last.outcome else { panic!("{most}: {last:?}") };
+                assert!(load < most && most < load + step, "{clients} {most}: {last:?}");
+                if repeats == 1 || last.goal != "lossless" {
+                    assert_eq!((low, high), (load, Some(load + step)), "one step");
+                }
+            }
+        }
+    }
 }
