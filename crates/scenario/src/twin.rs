@@ -11,8 +11,12 @@ pub(crate) fn add(plan: &mut Plan) {
         return;
     };
     let path = plan.paths.len();
-    let others: HashSet<&str> =
-        plan.cells.iter().filter(|cell| cell.path != of).map(|cell| plan.points[cell.point].workload.as_str()).collect();
+    let others: HashSet<&str> = plan
+        .cells
+        .iter()
+        .filter(|cell| cell.path != of)
+        .map(|cell| plan.points[cell.point].workload.as_str())
+        .collect();
     let again = |cell: &&Cell| {
         let point = &plan.points[cell.point];
         cell.path == of && point.search.is_none() && others.contains(point.workload.as_str())
