@@ -88,15 +88,18 @@ fn hosts() -> Vocabulary {
 }
 
 /// A testbed, not built yet. What its agents say goes to `log`. Where building it may take long, it ends early when
-/// `wanted` says that the user wants to stop.
+/// `wanted` says that the user wants to stop; what it does meanwhile it says to `tell`, a line each.
 pub(crate) fn open(
     spec: &TestbedSpec,
     log: Option<File>,
     wanted: impl Fn() -> bool + Send + Sync + 'static,
+    tell: impl Fn(&str) + Send + Sync + 'static,
 ) -> Box<dyn Testbed> {
     match spec {
         TestbedSpec::Lab(lab) => Box::new(Lab::new(lab, log)),
-        TestbedSpec::Kubernetes(cluster) => Box::new(Cluster::new(cluster, log).only_of(hello()).stopped_by(wanted)),
+        TestbedSpec::Kubernetes(cluster) => {
+            Box::new(Cluster::new(cluster, log).only_of(hello()).stopped_by(wanted).telling(tell))
+        }
         TestbedSpec::Hosts(hosts) => Box::new(Hosts::new(hosts, hello())),
     }
 }

@@ -19,7 +19,8 @@ pub(crate) struct Assigned {
     pub(crate) without: BTreeMap<String, String>,
 }
 
-/// Finds a node for each of `wanted` that is among `used`. Where not all can be had, the first ones have them.
+/// Finds a node for each of `wanted` that is among `used`. Where not all can be had, those that are named have them, and
+/// then the first ones.
 pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[NodeFacts]) -> Assigned {
     let mut cluster: Vec<&NodeFacts> = cluster.iter().collect();
     cluster.sort_by(|a, b| a.name.cmp(&b.name));
@@ -32,7 +33,8 @@ pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[N
     }
     let mut assigned = Assigned::default();
     let mut kept: Vec<&ClusterNode> = Vec::new();
-    for node in used {
+    let (named, others): (Vec<_>, Vec<_>) = used.into_iter().partition(|node| node.node.is_some());
+    for node in named.into_iter().chain(others) {
         kept.push(node);
         let mut search = Search { cluster: &cluster, zones: &zones, tries: 0 };
         if let Some(found) = search.all(&kept) {
@@ -201,6 +203,7 @@ mod tests {
         assert_eq!(found(&["b", "c%z1"], &nodes), "b=b c=a");
         assert_eq!(found(&["a&big", "b=a"], &nodes), "a=n1 b=a", "what is said of it counts more");
         assert_eq!(found(&["a", "b=a"], &nodes), "a=a b!");
+        assert_eq!(found(&["x", "y", "z", "b"], &nodes), "b=b x=a y=n1 z!", "its own name counts more than its place");
     }
 
     #[test]

@@ -30,7 +30,7 @@ const GLANCE: Duration = Duration::from_secs(5);
 /// What is to be swept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sweep {
-    /// Only this run, alive or not; absent: all.
+    /// Only this run, by its name or its namespace, alive or not; absent: all.
     pub run: Option<String>,
     /// Runs that gave no sign for at least so long. Zero takes those that run, too.
     pub silent_for: Duration,
@@ -83,7 +83,12 @@ impl fmt::Display for Swept {
         match &self.outcome {
             Outcome::Removed => write!(f, "removed (no sign of its run for {silent})"),
             Outcome::WouldBeRemoved => write!(f, "would be removed (no sign of its run for {silent})"),
-            Outcome::Alive => write!(f, "left alone, its run gave a sign {silent} ago"),
+            Outcome::Alive => write!(
+                f,
+                "left alone, its run gave a sign {silent} ago; it may go {} min after the last one, or now by `--run {}`",
+                DEAD_AFTER.as_secs() / 60,
+                self.run
+            ),
             Outcome::Failed(why) => write!(f, "{why}"),
         }
     }
@@ -94,12 +99,16 @@ impl fmt::Display for Swept {
 /// # Errors
 /// The API server does not say what there is. What cannot be removed is an [`Outcome`].
 pub fn clean(access: &Access, sweep: &Sweep) -> Result<Vec<Swept>, Fault> {
-    let found = access.ask("the namespaces of runs", found(&access.client, sweep))?;
-    if let (Some(run), true) = (&sweep.run, found.is_empty()) {
-        let text = format!("found no namespace `{}` of a run, expected the name of one", names::namespace(run));
+    let meant = access.ask("the namespaces of runs", found(&access.client, sweep))?;
+    if let (Some(run), true) = (&sweep.run, meant.is_empty()) {
+        let all = access.ask("the namespaces of runs", found(&access.client, &Sweep::default()))?;
+        let all: Vec<&str> = all.iter().map(|swept| swept.run.as_str()).collect();
+        let known = if all.is_empty() { "there is none".to_owned() } else { format!("one of {}", all.join(", ")) };
+        let namespace = names::namespace(names::run_of(run));
+        let text = format!("--run: found no namespace `{namespace}` of a run, expected the name of one: {known}");
         return Err(Fault::input(text));
     }
-    let done = iter(found).map(|mut swept| async {
+    let done = iter(meant).map(|mut swept| async {
         if swept.outcome == Outcome::WouldBeRemoved && !sweep.dry_run {
             swept.outcome = match clear::namespace(&access.client, &swept.run, &swept.namespace).await {
                 Ok(()) => Outcome::Removed,
@@ -129,7 +138,7 @@ pub(crate) async fn leftovers(runtime: &Handle, client: &Client) -> Vec<String> 
 /// The runs that there are, with what is to be done about them.
 async fn found(client: &Client, sweep: &Sweep) -> kube::Result<Vec<Swept>> {
     let selector = match &sweep.run {
-        Some(run) => format!("{},{}", labels::of_all(), labels::of_run(run)),
+        Some(run) => format!("{},{}", labels::of_all(), labels::of_run(names::run_of(run))),
         None => format!("{},{RUN}", labels::of_all()),
     };
     let namespaces: Api<Namespace> = Api::all(client.clone());
@@ -185,7 +194,9 @@ mod tests {
             swept.to_string()
         };
         assert_eq!(said(180, Outcome::Removed), "namespace hopbench-x: removed (no sign of its run for 3 min)");
-        assert_eq!(said(9, Outcome::Alive), "namespace hopbench-x: left alone, its run gave a sign 9 s ago");
+        let alive = "namespace hopbench-x: left alone, its run gave a sign 9 s ago; it may go 2 min after the last one, or \
+                     now by `--run x`";
+        assert_eq!(said(9, Outcome::Alive), alive);
         assert!(said(7200, Outcome::WouldBeRemoved).contains("would be removed (no sign of its run for 2 h)"));
     }
 }

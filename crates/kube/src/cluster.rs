@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hopbench_control::secret::Secret;
-use hopbench_model::{ClusterSpec, Fault, MeshProvider, Path, Plan, Point, Proof, Via};
+use hopbench_model::{ClusterSpec, Fault, Path, Plan, Point, Proof, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
 use hopbench_wire::Hello;
 use tokio::time::Instant;
@@ -17,7 +17,6 @@ use tokio::time::Instant;
 use crate::access::Access;
 use crate::alive::Alive;
 use crate::assign::{Assigned, assign};
-use crate::attachment::Attachment;
 use crate::blueprint::{self, Blueprint, Ground};
 use crate::builds;
 use crate::built::Built;
@@ -41,10 +40,14 @@ use crate::pod::PodId;
 use crate::proof::{self, Known};
 use crate::raise;
 use crate::ready::Pods;
-use crate::rights;
+use crate::rights::{self, Right};
 use crate::survey::Survey;
 use crate::target::{self, Whereabouts, target};
+use crate::tell::Tell;
 use crate::watch::Watch;
+
+/// How long a run waits for the addresses of load balancers before it measures the other paths.
+const BALANCERS: Duration = Duration::from_secs(15);
 
 /// A Kubernetes cluster, in which a run has a namespace of its own.
 #[derive(Debug)]
@@ -56,7 +59,10 @@ pub struct Cluster {
     /// What this build says of itself; absent: agents may be of any build.
     ours: Option<Hello>,
     interrupt: Interrupt,
+    tell: Tell,
     access: Option<Access>,
+    /// Which node of the cluster each node of the plan is that was looked at last, by the plan's names.
+    nodes: BTreeMap<String, String>,
     /// The run whose namespace was made, or may have been.
     run: Option<Run>,
     /// Says that the run lives.
@@ -80,7 +86,9 @@ impl Cluster {
             named: None,
             ours: None,
             interrupt: Interrupt::default(),
+            tell: Tell::default(),
             access: None,
+            nodes: BTreeMap::new(),
             run: None,
             alive: None,
             built: None,
@@ -121,6 +129,14 @@ impl Cluster {
         self
     }
 
+    /// The same that says what it does while somebody has to wait for it, a line each: `starting 13 pods in namespace
+    /// hopbench-x`.
+    #[must_use]
+    pub fn telling(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.tell = Tell::to(tell);
+        self
+    }
+
     /// The namespace of the run that stands.
     pub fn namespace(&self) -> Option<&str> {
         self.run.as_ref().map(|run| run.namespace.as_str())
@@ -150,12 +166,14 @@ impl Cluster {
         let survey = Survey::of(self.access()?, &spec)?;
         let demand = Demand::of(plan);
         let assigned = assign(&spec.nodes, &demand.nodes(), &survey.nodes);
+        self.nodes = assigned.nodes.iter().map(|(name, node)| (name.clone(), node.name.clone())).collect();
         Ok((demand, survey, assigned))
     }
 
     fn raise(&mut self, plan: &Plan) -> Result<(), Fault> {
         let (mut demand, survey, assigned) = self.survey(plan)?;
         let (spec, ours, interrupt) = (self.spec.clone(), self.ours.clone(), self.interrupt.clone());
+        let tell = self.tell.clone();
         let token = Secret::random().map_err(Fault::environment)?.to_text();
         let name = self.named.clone().map_or_else(names::run, Ok)?;
         let mut run = Run { namespace: names::namespace(&name), name, owner: String::new() };
@@ -170,10 +188,14 @@ impl Cluster {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let (namespace, owner) = blueprint::frame(&run, level, &plan.name, host.trim())?;
         let until = Instant::now() + Duration::from_nanos(spec.start_timeout_ns);
+        let places: Vec<String> = self.nodes.iter().map(|(name, node)| format!("{name} = {node}")).collect();
+        tell.say(&format!("starting {} pods in namespace {}", demand.pods.len(), run.namespace));
+        tell.say(&format!("nodes: {}", places.join(", ")));
         // From here on there may be something to be taken away.
         self.run = Some(run.clone());
         self.settled = Some(until);
-        let access = self.access()?;
+        self.access()?;
+        let access = self.access.as_ref().ok_or_else(|| Fault::environment("no connection to the cluster"))?;
         let client = access.client.clone();
         let made = raise::frame(&client, &namespace, &owner);
         run.owner = access.ask(&format!("making namespace {}", run.namespace), made)?;
@@ -212,30 +234,31 @@ impl Cluster {
         let raised = access.runtime.block_on(raised)?.map_err(|e| access.refused("waiting for the pods", &e))?;
         built.refused = raised.refused;
         built.see(raised.pods);
-        balance(access, &mut built, until, &interrupt)?;
+        let told: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
+        told.iter().for_each(|line| write(&mut self.log, line));
+        balance(access, &mut built, until, &interrupt, &tell)?;
         built.kube_proxy = access.runtime.block_on(kube_proxy).unwrap_or_default();
         if let Some(ours) = &ours {
             built.foreign = builds::foreign(access, &built, ours);
         }
         let nobody = built.demand.paths.values().all(|cast| cast.pods().any(|pod| built.refused.contains_key(pod)));
         if nobody {
-            let why: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
-            return Err(Fault::environment(format!("no path has all its pods:\n{}", why.join("\n"))));
+            return Err(Fault::environment(format!("no path has all its pods:\n{}", told.join("\n"))));
         }
         let somebody =
             |cast: &Cast| [&cast.path.from, &cast.path.to].iter().all(|p| !built.foreign.contains_key(&p.node));
         if !built.foreign.is_empty() && !built.demand.paths.values().any(somebody) {
             let why: Vec<&str> = built.foreign.values().map(String::as_str).collect();
+            why.iter().for_each(|line| write(&mut self.log, line));
             return Err(Fault::environment(format!("no path has agents of this build:\n{}", why.join("\n"))));
         }
-        let told: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
         let watch = observe::watch(access, &built);
         let notes = watch.notes();
         let foreign = built.foreign.clone();
         self.alive = Some(alive);
         self.watch = Some(watch);
         self.built = Some(built);
-        told.iter().chain(foreign.values()).chain(&dead).chain(&notes).for_each(|line| self.note(line));
+        foreign.values().chain(&dead).chain(&notes).for_each(|line| self.note(line));
         Ok(())
     }
 
@@ -258,11 +281,20 @@ fn write(log: &mut Option<File>, text: &str) {
     }
 }
 
-/// Waits for the addresses of load balancers.
-fn balance(access: &Access, built: &mut Built, until: Instant, interrupt: &Interrupt) -> Result<(), Fault> {
+/// Waits for the addresses of load balancers, but not for long: those that come later are seen when their path is asked
+/// for.
+fn balance(
+    access: &Access,
+    built: &mut Built,
+    until: Instant,
+    interrupt: &Interrupt,
+    tell: &Tell,
+) -> Result<(), Fault> {
     let waiting = built.fronts.iter().filter(|front| front.via == Via::LoadBalancer);
     let names: Vec<String> = waiting.map(|front| front.name.clone()).collect();
     if !names.is_empty() {
+        let until = until.min(Instant::now() + BALANCERS);
+        tell.say(&format!("waiting for the addresses of load balancers, {} s at most", BALANCERS.as_secs()));
         let found = raise::balancers(&access.client, &built.run, &names, until);
         let found = access.runtime.block_on(interrupt.unless("the load balancers", found))?;
         built.entries.extend(found.map_err(|e| access.refused("the load balancers", &e))?);
@@ -282,22 +314,16 @@ impl Testbed for Cluster {
             Err(fault) => return whole("a cluster", fault.text, "name one as for kubectl (KUBECONFIG, `context:`)"),
         };
         let mut needs = needs::missing(&self.spec, &demand, &survey, &assigned);
-        let attached = demand.pods.iter().filter_map(|pod| Attachment::of(&self.spec, &pod.place).ok());
-        let relayed = attached.filter_map(|attachment| attachment.runtime_class).any(|class| survey.is_sandbox(&class));
-        let proxied =
-            self.spec.mesh.provider == MeshProvider::Envoy && demand.paths.values().any(|cast| cast.path.is_proxied());
-        let used = [(self.spec.network_policy, "networkpolicies"), (relayed, "pods/exec"), (proxied, "secrets")];
-        let used: Vec<&str> = used.into_iter().filter(|(is, _)| *is).map(|(_, resource)| resource).collect();
-        match self.access().and_then(|access| rights::missing(access, &used)) {
-            Ok(lacking) if lacking.is_empty() => {}
-            Ok(lacking) => needs.extend(whole(
-                "rights",
-                format!("this user may not {}", lacking.join(", ")),
-                "`hopbench kube manifests` prints the rights that hopbench uses",
-            )),
+        let asked = |right: &Right| right.only_for.is_empty() || needs::OPTIONAL.contains(&right.resource);
+        match self.access().and_then(|access| rights::lacking(access, asked)) {
+            Ok(lacking) => needs.extend(needs::of_rights(&self.spec, &demand, &survey, &lacking)),
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
         }
         needs
+    }
+
+    fn nodes(&self) -> BTreeMap<String, String> {
+        self.nodes.clone()
     }
 
     fn unsupported(&self, path: &Path, point: &Point) -> Option<String> {
@@ -331,6 +357,7 @@ impl Testbed for Cluster {
             return Err(Fault::environment(why.clone()));
         }
         self.ensure(&everybody.iter().chain(cast.helpers()).cloned().collect::<Vec<_>>())?;
+        self.balance_again(&path.name)?;
         let bypassed = point.job.bypasses_proxies();
         let (access, built) = self.standing()?;
         let front = built.front(&path.name, program(&point.server).as_ref());
@@ -450,6 +477,7 @@ impl Testbed for Cluster {
         self.built = None;
         let Some(run) = self.run.take() else { return };
         let Some(access) = &self.access else { return };
+        self.tell.say(&format!("removing namespace {}", run.namespace));
         let cleared = access.runtime.block_on(clear::namespace(&access.client, &run.name, &run.namespace));
         if let Err(why) = cleared {
             self.note(&why);

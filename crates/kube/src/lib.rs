@@ -55,6 +55,7 @@ mod rights;
 mod sidecar;
 mod survey;
 mod target;
+mod tell;
 mod trouble;
 pub mod watch;
 

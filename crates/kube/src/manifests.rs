@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use hopbench_model::Problem;
+
+use crate::names;
 use crate::rights::{RIGHTS, Right};
 
 /// Who is to have the rights.
@@ -18,6 +21,17 @@ pub struct Account {
 impl Default for Account {
     fn default() -> Self {
         Self { name: "hopbench".to_owned(), namespace: "hopbench".to_owned(), least: false }
+    }
+}
+
+impl Account {
+    /// What Kubernetes would not take of it.
+    pub fn problems(&self) -> Vec<Problem> {
+        let expected = "a name as Kubernetes takes it (RFC 1123): up to 63 lower-case letters, digits and dashes, with a \
+                        letter or a digit at both ends";
+        let all = [("--name", &self.name), ("--namespace", &self.namespace)];
+        let wrong = all.into_iter().filter(|(_, name)| !names::is_label(name));
+        wrong.map(|(flag, name)| Problem::new(flag, name, expected)).collect()
     }
 }
 
@@ -114,6 +128,19 @@ mod tests {
         }
         assert!(wanted(true).is_subset(&wanted(false)) && wanted(true) != wanted(false));
         assert!(granted(&read(&manifests(&Account::default()), 2)).iter().all(|(.., verb)| verb != "*"));
+    }
+
+    #[test]
+    fn names_that_kubernetes_does_not_take_are_refused() {
+        let problems = |name: &str, namespace: &str| {
+            let account = Account { name: name.into(), namespace: namespace.into(), least: false };
+            account.problems().into_iter().map(|problem| problem.at).collect::<Vec<_>>()
+        };
+        assert_eq!(problems("bench-1", "1-tools"), [""; 0]);
+        assert_eq!(problems("Bad Name", "tools"), ["--name"]);
+        assert_eq!(problems("", "-tools"), ["--name", "--namespace"]);
+        assert_eq!(problems(&"x".repeat(63), &"x".repeat(64)), ["--namespace"]);
+        assert_eq!(problems("a: b", "a\nb"), ["--name", "--namespace"]);
     }
 
     #[test]

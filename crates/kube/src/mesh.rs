@@ -28,6 +28,7 @@ use hopbench_testbed::{Counters, Gauges, MeteredKind, Proxy, Route, of_proxy};
 use tokio::time::sleep;
 
 use self::admin::Admins;
+pub(crate) use self::envoy::{GATEWAY, SIDECAR};
 pub(crate) use self::needs::{missing, unsupported};
 use self::posts::{Met, Role};
 pub(crate) use self::waves::{pods, stale};
@@ -250,7 +251,7 @@ pub(crate) fn targets(built: &Built, route: &Route) -> Vec<Target> {
     let target = |met: Met| {
         let container = match met.role {
             Role::Sidecar => injected::container(built.spec.mesh.provider),
-            Role::Gateway => envoy::GATEWAY,
+            Role::Gateway => GATEWAY,
             Role::Policy | Role::Telemetry => met.role.word(),
         };
         let (namespace, pod) = (built.run.namespace.clone(), built.names.get(&met.pod)?.clone());

@@ -43,6 +43,17 @@ pub fn namespace(run: &str) -> String {
     format!("hopbench-{run}")
 }
 
+/// The run that is meant by its name or by its namespace.
+pub(crate) fn run_of(text: &str) -> &str {
+    text.strip_prefix(&namespace("")).unwrap_or(text)
+}
+
+/// Whether a text is a label as RFC 1123 has it, which every kind of name in Kubernetes may be.
+pub(crate) fn is_label(text: &str) -> bool {
+    let is_inside = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+    (1..=63).contains(&text.len()) && text.bytes().all(is_inside) && !text.starts_with('-') && !text.ends_with('-')
+}
+
 /// Names of pods in the cluster.
 pub(crate) fn pods(all: &BTreeSet<PodId>) -> BTreeMap<PodId, String> {
     let mut taken = BTreeSet::new();
@@ -97,6 +108,8 @@ mod tests {
         assert_eq!(run.len(), 10);
         assert!(run.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{run}");
         assert_ne!(run, super::run().unwrap());
+        assert_eq!((run_of(&run), run_of(&namespace(&run))), (run.as_str(), run.as_str()));
+        assert!(is_label(&namespace(&run)));
         assert_eq!(LETTERS.iter().collect::<BTreeSet<_>>().len(), LETTERS.len());
     }
 

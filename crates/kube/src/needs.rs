@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{ClusterSpec, EngineKind, Path, Place, Point, Via};
+use hopbench_model::{ClusterSpec, EngineKind, MeshProvider, Path, Place, Point, Via};
 use hopbench_testbed::Need;
 
 use crate::assign::Assigned;
@@ -12,7 +12,15 @@ use crate::cast::Cast;
 use crate::demand::Demand;
 use crate::labels::Run;
 use crate::mesh;
+use crate::pod::PodId;
+use crate::rights::Right;
 use crate::survey::Survey;
+
+/// The resources that only some scenarios need a right to.
+pub(crate) const OPTIONAL: [&str; 3] = [NETWORK_POLICIES, EXEC, SECRETS];
+const NETWORK_POLICIES: &str = "networkpolicies";
+const EXEC: &str = "pods/exec";
+const SECRETS: &str = "secrets";
 
 /// Everything that is missing; empty when the plan can run.
 pub(crate) fn missing(spec: &ClusterSpec, demand: &Demand, survey: &Survey, assigned: &Assigned) -> Vec<Need> {
@@ -23,6 +31,52 @@ pub(crate) fn missing(spec: &ClusterSpec, demand: &Demand, survey: &Survey, assi
         needs.push(Need::new(None, "a patch that fits", fault.text, "mend it under `testbed: kubernetes:`"));
     }
     needs
+}
+
+/// For whom the rights that this user lacks are missing: what nothing goes without, for the whole testbed; the others for
+/// the paths that use them.
+pub(crate) fn of_rights(
+    spec: &ClusterSpec,
+    demand: &Demand,
+    survey: &Survey,
+    lacking: &[(&'static Right, &'static str)],
+) -> Vec<Need> {
+    let need = |path: Option<&Path>, used: &dyn Fn(&Right) -> bool| {
+        let used: Vec<_> = lacking.iter().filter(|(right, _)| used(right)).collect();
+        let (first, _) = used.first()?;
+        let rights: Vec<String> = used.iter().map(|(right, verb)| format!("{verb} {}", right.resource)).collect();
+        let only_for = if first.only_for.is_empty() { String::new() } else { format!(" (for {})", first.only_for) };
+        let why = format!("this user may not {}{only_for}", rights.join(", "));
+        Some(Need::new(path, "a right", why, "`hopbench kube manifests` prints the rights that hopbench uses"))
+    };
+    let mut needs: Vec<Need> = need(None, &|right| right.only_for.is_empty()).into_iter().collect();
+    // It is made for the whole run.
+    let isolated = |right: &Right| spec.network_policy && right.resource == NETWORK_POLICIES;
+    needs.extend(need(None, &isolated));
+    for cast in demand.paths.values() {
+        for resource in [SECRETS, EXEC] {
+            let is_used = uses(spec, cast, survey, resource);
+            let of_path = |right: &Right| is_used && !right.only_for.is_empty() && right.resource == resource;
+            needs.extend(need(Some(&cast.path), &of_path));
+        }
+    }
+    needs
+}
+
+/// Whether a path needs the rights to this resource that only some paths need.
+fn uses(spec: &ClusterSpec, cast: &Cast, survey: &Survey, resource: &str) -> bool {
+    let has_own_kernel = |pod: &PodId| {
+        let attachment = Attachment::of(spec, &pod.place).ok();
+        attachment.and_then(|attachment| attachment.runtime_class).is_some_and(|class| survey.is_sandbox(&class))
+    };
+    match resource {
+        SECRETS => {
+            let ours = spec.mesh.provider == MeshProvider::Envoy && !mesh::is_existing_gateway(cast);
+            ours && cast.path.is_proxied()
+        }
+        EXEC => cast.pods().any(has_own_kernel),
+        _ => false,
+    }
 }
 
 /// Whether the scenario's patches fit its pods.
@@ -41,9 +95,12 @@ fn of_path(spec: &ClusterSpec, cast: &Cast, survey: &Survey, assigned: &Assigned
         Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node),
         _ => None,
     };
+    let open = survey.nodes.iter().filter(|node| node.closed.is_none()).count();
+    let is_short = assigned.nodes.len() + assigned.without.len() > open;
+    let remedy = if is_short { "use fewer nodes, or say others under `nodes:`" } else { "say another under `nodes:`" };
     for node in [&path.from.node, &path.to.node].into_iter().chain(via).collect::<BTreeSet<_>>() {
         if let Some(why) = assigned.without.get(node) {
-            add(&format!("node {node}"), why.clone(), "use fewer nodes, or say others under `nodes:`");
+            add(&format!("node {node}"), why.clone(), remedy);
         } else if !assigned.nodes.contains_key(node) {
             add(&format!("node {node}"), "the testbed has no such node".to_owned(), "name it under `nodes:`");
         }
@@ -124,13 +181,14 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
 mod tests {
     use std::collections::BTreeMap;
 
-    use hopbench_model::{PodNetwork, ServerImage};
+    use hopbench_model::{MeshMode, PodNetwork, ServerImage, Variant};
     use serde_json::json;
 
     use super::*;
     use crate::assign::assign;
     use crate::fixture::{path, plan, point, spec};
     use crate::nodes::NodeFacts;
+    use crate::rights::RIGHTS;
 
     fn survey(nodes: &[&str]) -> Survey {
         let node = |name: &&str| NodeFacts { name: (*name).to_owned(), ..NodeFacts::default() };
@@ -176,6 +234,54 @@ mod tests {
         for (told, start) in told.iter().zip(starts) {
             assert!(told.starts_with(start), "{told}\n{start}");
         }
+    }
+
+    #[test]
+    fn a_right_that_is_missing_stops_only_who_needs_it() {
+        let mut proxied = path("proxied", "pod@a", "pod@b", Via::Direct);
+        proxied.mesh = MeshMode::Both;
+        proxied.variant = Some(Variant::plain());
+        let paths = vec![
+            path("plain", "pod@a", "pod@b", Via::ClusterIp),
+            path("sandboxed", "pod@a", "pod+runsc@b", Via::Direct),
+            proxied,
+            path("given", "pod@a", "pod@b", Via::Gateway(String::new())),
+        ];
+        let demand = Demand::of(&plan(paths, vec![point("rr", "hopbench")]));
+        let survey = survey(&["n1", "n2"]);
+        let told = |spec: &ClusterSpec, lacks: &dyn Fn(&Right) -> bool| -> Vec<String> {
+            let lacking = RIGHTS.iter().filter(|right| lacks(right));
+            let lacking = lacking.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
+            let needs = of_rights(spec, &demand, &survey, &lacking.collect::<Vec<_>>());
+            needs.into_iter().map(|need| format!("{}: {}", need.path.unwrap_or_default(), need.why)).collect()
+        };
+        let mut spec = spec();
+        let optional = |right: &Right| !right.only_for.is_empty();
+        let of_paths = [
+            "proxied: this user may not patch secrets (for sidecars of hopbench's own)",
+            "sandboxed: this user may not create pods/exec, get pods/exec (for agents in gVisor, Kata and the like)",
+        ];
+        assert_eq!(told(&spec, &optional), of_paths);
+        assert_eq!(told(&spec, &|_| false), [""; 0]);
+        let core = told(&spec, &|right| right.resource == "secrets");
+        assert_eq!(core, [": this user may not create secrets", of_paths[0]]);
+        spec.network_policy = true;
+        let whole = ": this user may not create networkpolicies (for `network-policy: true`)";
+        assert_eq!(told(&spec, &optional), [&[whole][..], &of_paths].concat());
+    }
+
+    #[test]
+    fn fewer_nodes_are_advised_only_where_there_are_too_few() {
+        let mut spec = spec();
+        let remedies = |spec: &ClusterSpec, to: &str, nodes: &[&str]| -> Vec<String> {
+            let demand = Demand::of(&plan(vec![path("p", "pod@a", to, Via::Direct)], vec![point("rr", "hopbench")]));
+            let survey = survey(nodes);
+            let assigned = assign(&spec.nodes, &demand.nodes(), &survey.nodes);
+            missing(spec, &demand, &survey, &assigned).into_iter().map(|need| need.remedy).collect()
+        };
+        assert_eq!(remedies(&spec, "pod@b", &["n1"]), ["use fewer nodes, or say others under `nodes:`"]);
+        spec.nodes[1].node = Some("gone".to_owned());
+        assert_eq!(remedies(&spec, "pod@b", &["n1", "n2"]), ["say another under `nodes:`"]);
     }
 
     #[test]

@@ -66,15 +66,6 @@ const WORDS: &str = "the last lines of agents that ended, in `agents.log`";
 const METERS: &str = "what the kubelets and cAdvisor meter";
 const DOCTOR: &str = "`hopbench doctor`";
 
-/// The rights that nothing goes without, and those to the resources `used`, that are missing: `create pods`.
-///
-/// # Errors
-/// The API server does not say.
-pub(crate) fn missing(access: &Access, used: &[&str]) -> Result<Vec<String>, Fault> {
-    let lacking = lacking(access, |right| right.only_for.is_empty() || used.contains(&right.resource))?;
-    Ok(lacking.into_iter().map(|(right, verb)| format!("{verb} {}", right.resource)).collect())
-}
-
 /// Those of the rights `asked` for that are missing, with what cannot be done.
 ///
 /// # Errors

@@ -5,10 +5,16 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod};
 
+use crate::mesh::{GATEWAY, SIDECAR};
+use crate::objects::pod::{AGENT, PROGRAM};
+
 /// How long a pod may be in trouble that sometimes passes: an image that is pulled again, a node that gets free.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// As many events are told.
 const MOST_EVENTS: usize = 3;
+
+/// An event of pods that ask for the cluster's own names where there are none to be had; agents ask for none.
+const NO_DNS: &str = "MissingClusterDNS";
 
 /// The scheduler's words for ports of a node that somebody else has: it does not say which.
 const FREE_PORTS: &str = "free ports";
@@ -30,13 +36,16 @@ pub(crate) struct Trouble {
     /// The cluster's word for it: `Unschedulable`, `ImagePullBackOff`, `Evicted` ...
     pub(crate) reason: String,
     pub(crate) message: String,
+    /// The container that is in trouble; empty: the pod as a whole.
+    pub(crate) container: String,
     /// Whether waiting never helps.
     pub(crate) is_final: bool,
 }
 
 impl Trouble {
     fn new(reason: &str, message: Option<&String>, is_final: bool) -> Self {
-        Self { reason: reason.to_owned(), message: message.cloned().unwrap_or_default(), is_final }
+        let (reason, message) = (reason.to_owned(), message.cloned().unwrap_or_default());
+        Self { reason, message, container: String::new(), is_final }
     }
 
     /// How long it is waited for all the same.
@@ -45,15 +54,17 @@ impl Trouble {
     }
 
     /// What to do about it.
-    fn remedy(&self) -> &'static str {
-        match self.reason.as_str() {
+    fn remedy(&self) -> String {
+        let (named, writes) = image_of(&self.container);
+        let fixed = match self.reason.as_str() {
             "ErrImageNeverPull" => {
-                "bring the image onto every node (`hopbench kube image` writes it), or let the nodes pull it \
-                 (`pull-policy: IfNotPresent`)"
+                return format!(
+                    "bring the image onto every node{writes}, name another ({named}), or let the nodes pull it \
+                     (`pull-policy: IfNotPresent`)"
+                );
             }
             "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" => {
-                "name an image under `image:` that the nodes can pull, or bring it onto them (`hopbench kube image` \
-                 writes it)"
+                return format!("name an image that the nodes can pull ({named}), or bring it onto them{writes}");
             }
             "Unschedulable" if self.message.contains(FREE_PORTS) => {
                 "a pod in its node's own network is there with the same port: end that run (`hopbench kube clean` removes \
@@ -65,7 +76,18 @@ impl Trouble {
                 "look at `patch:`, and at what the node's runtime allows"
             }
             _ => "",
-        }
+        };
+        fixed.to_owned()
+    }
+}
+
+/// Where it is said which image a container has, and who writes it if we do.
+fn image_of(container: &str) -> (&'static str, &'static str) {
+    match container {
+        AGENT | "policy" | "telemetry" => ("`image:`", " (`hopbench kube image` writes it)"),
+        PROGRAM => ("`servers: {NAME: {image: ...}}`", ""),
+        SIDECAR | GATEWAY => ("`mesh: {image: ...}`", ""),
+        _ => ("whoever put this container there says which: a mesh's injector, `patch:`", ""),
     }
 }
 
@@ -137,7 +159,8 @@ fn of_container(container: &ContainerStatus) -> Option<Trouble> {
             }
         }
         let is_final = matches!(reason, "ErrImageNeverPull" | "InvalidImageName");
-        return is_trouble.then(|| Trouble { reason: reason.to_owned(), message, is_final });
+        let (reason, container) = (reason.to_owned(), name.clone());
+        return is_trouble.then_some(Trouble { reason, message, container, is_final });
     }
     None
 }
@@ -145,25 +168,35 @@ fn of_container(container: &ContainerStatus) -> Option<Trouble> {
 /// What a pod's trouble is, with what the events say of it and what to do.
 pub(crate) fn tell(name: &str, state: Option<&State>, events: &[Event]) -> String {
     let (mut text, remedy) = match state {
-        None => (format!("pod {name} is gone"), ""),
-        Some(State::Ready) => (format!("pod {name} is ready"), ""),
-        Some(State::Starting(where_it_is)) => (format!("pod {name} is not ready: {where_it_is}"), ""),
+        None => (format!("pod {name} is gone"), String::new()),
+        Some(State::Ready) => (format!("pod {name} is ready"), String::new()),
+        Some(State::Starting(where_it_is)) => (format!("pod {name} is not ready: {where_it_is}"), String::new()),
         Some(State::Stuck(trouble)) => {
             (format!("pod {name} is not ready: {}: {}", trouble.reason, trouble.message), trouble.remedy())
         }
     };
-    let mut told = Vec::new();
-    for event in of_pod(name, events) {
-        let (Some(reason), Some(message)) = (&event.reason, &event.message) else { continue };
-        let line = format!("{reason}: {}", message.trim());
-        if !text.contains(message.trim()) && !told.contains(&line) && told.len() < MOST_EVENTS {
-            told.push(line);
+    let all: Vec<(&String, &str)> = of_pod(name, events)
+        .filter_map(|event| Some((event.reason.as_ref()?, event.message.as_deref()?.trim())))
+        .collect();
+    let is_stuck = matches!(state, Some(State::Stuck(_))) || all.iter().any(|(reason, _)| *reason != NO_DNS);
+    let mut told = 0;
+    for (reason, message) in all {
+        // It keeps nobody from starting: told beside the cause it would be taken for it.
+        if reason == NO_DNS && is_stuck || is_said(message, &text) || told == MOST_EVENTS {
+            continue;
         }
-    }
-    if !told.is_empty() {
-        text = format!("{text}; events: {}", told.join("; "));
+        text = format!("{text}{}{reason}: {message}", if told == 0 { "; events: " } else { "; " });
+        told += 1;
     }
     if remedy.is_empty() { text } else { format!("{text}; {remedy}") }
+}
+
+/// Whether a text has a message already, or the larger part of it behind other words: what `Failed to pull image X:` and
+/// `Back-off pulling image X:` say is the same.
+fn is_said(message: &str, text: &str) -> bool {
+    let behind = message.match_indices(": ").map(|(at, colon)| &message[at + colon.len()..]);
+    let mut larger = behind.filter(|part| 2 * part.len() >= message.len());
+    text.contains(message) || larger.any(|part| text.contains(part))
 }
 
 /// Whether somebody makes room for a pod that has none.
@@ -268,14 +301,38 @@ mod tests {
             event("q", "Warning", "Failed", "other"),
             event("p", "Warning", "Failed", "Back-off pulling image"),
         ];
-        let trouble =
-            Trouble { reason: "ImagePullBackOff".into(), message: "Back-off pulling image".into(), is_final: false };
-        let told = tell("p", Some(&State::Stuck(trouble)), &events);
+        let stuck = |container: &str| {
+            let (reason, message) = ("ImagePullBackOff".into(), "Back-off pulling image".into());
+            State::Stuck(Trouble { reason, message, container: container.into(), is_final: false })
+        };
+        let told = tell("p", Some(&stuck(AGENT)), &events);
         let start = "pod p is not ready: ImagePullBackOff: Back-off pulling image; events: Failed: Failed to pull image \
-                     \"x\": not found; name an image";
+                     \"x\": not found; name an image that the nodes can pull (`image:`)";
         assert!(told.starts_with(start), "{told}");
+        for (container, named) in [(SIDECAR, "`mesh: {image: ...}`"), (PROGRAM, "`servers: {NAME: {image: ...}}`")] {
+            let told = tell("p", Some(&stuck(container)), &events);
+            assert!(told.contains(named) && !told.contains("hopbench kube image"), "{told}");
+        }
         assert_eq!(tell("gone", None, &[]), "pod gone is gone");
         assert!(is_being_helped("p", &[event("p", "Normal", "TriggeredScaleUp", "1->2")]));
         assert!(!is_being_helped("p", &events));
+
+        // What kubelets say of an image that is not there, and of a pod without the cluster's DNS.
+        let cause = "failed to pull and unpack image \"x\": failed to resolve reference \"x\": no such host";
+        let dns = "kubelet does not have ClusterDNS IP configured and cannot create Pod using \"ClusterFirst\" policy.";
+        let events = [
+            event("p", "Warning", "Failed", &format!("Failed to pull image \"x\": {cause}")),
+            event("p", "Warning", "Failed", "Error: ImagePullBackOff"),
+            event("p", "Warning", NO_DNS, dns),
+            event("q", "Warning", NO_DNS, dns),
+        ];
+        let message = format!("Back-off pulling image \"x\": ErrImagePull: {cause}");
+        let (reason, container) = ("ImagePullBackOff".to_owned(), AGENT.to_owned());
+        let state = State::Stuck(Trouble { reason, message, container, is_final: false });
+        let told = tell("p", Some(&state), &events);
+        assert_eq!(told.matches(cause).count(), 1, "{told}");
+        assert!(!told.contains("events:"), "{told}");
+        let starting = State::Starting("its node has not started it yet".into());
+        assert!(tell("q", Some(&starting), &events).contains(dns), "it may be the only thing that is known");
     }
 }

@@ -219,6 +219,12 @@ impl Job {
         self.schedule.per_s().is_some() || rate.is_some_and(|rate| rate != "max")
     }
 
+    /// Whether throughput says nothing of a path that is not overloaded, since it is what was asked for. Of datagrams it
+    /// does: those that are sent need not arrive.
+    pub fn is_throughput_given(&self) -> bool {
+        self.is_paced() && self.workload != "udp"
+    }
+
     /// The most connections one trial may ask for.
     pub const MOST_CONNECTIONS: u32 = 1_000_000;
     /// The most threads one trial may ask for.

@@ -25,6 +25,12 @@ pub trait Testbed {
     /// What the plan needs and this testbed cannot give here; empty when everything can run. Builds nothing.
     fn missing(&mut self, plan: &Plan) -> Vec<Need>;
 
+    /// Which machines the plan's nodes are that [`Testbed::missing`] or [`Testbed::up`] looked at last, by the plan's names;
+    /// those that have none are left out. Empty where nodes are not chosen among machines.
+    fn nodes(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
     /// Why a cell cannot be measured on this testbed although its path can be built: a workload that the path's runtime or
     /// translation does not carry, a server program that is not installed, CPUs that nobody can be held to. Such cells are
     /// skipped, with this reason, which says what to do about it where something can be done.

@@ -1,5 +1,6 @@
 //! Ctrl-C: the first ends the trial and keeps what was measured, the second ends the program.
 
+use std::io::{Write, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,10 +13,19 @@ pub(super) struct Interrupt(Arc<AtomicU32>);
 impl Interrupt {
     /// Watches for SIGINT and SIGTERM from here on.
     pub(super) fn watch() -> Result<Self, Fault> {
+        Self::saying("")
+    }
+
+    /// The same; whoever ends the program by the second one is told `last`, unless it is empty.
+    pub(super) fn saying(last: &'static str) -> Result<Self, Fault> {
         let times = Arc::new(AtomicU32::new(0));
         let seen = Arc::clone(&times);
         ctrlc::set_handler(move || {
             if seen.fetch_add(1, Ordering::Relaxed) > 0 {
+                if !last.is_empty() {
+                    // Nobody may be there to read it.
+                    let _ = writeln!(stderr(), "{last}");
+                }
                 #[allow(clippy::exit)]
                 std::process::exit(130);
             }

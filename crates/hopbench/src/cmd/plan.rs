@@ -6,7 +6,7 @@ mod searches;
 mod testbed;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::{Cell, Fault, Path, Plan, SECOND};
@@ -35,6 +35,8 @@ pub(super) struct Outlook {
     pub(super) measurable: Vec<Cell>,
     /// What is missing here.
     pub(super) needs: Vec<Need>,
+    /// The machines that its nodes would be, by their names, as far as that is known.
+    pub(super) nodes: BTreeMap<String, String>,
     /// Cells that the testbed cannot measure, by path and workload, with the reason.
     pub(super) unsupported: Vec<(String, String, String)>,
 }
@@ -62,7 +64,7 @@ impl Subcommand for PlanCommand {
         let wanted = TestbedArguments::from_arg_matches(matches).map_err(Fault::input)?;
         let (Resolved { plan, notes }, _) = arguments.read_with(name, &wanted, new_seed)?;
         let seed = Some(plan.seed).filter(|seed| *seed != new_seed);
-        let mut testbed = open(&plan.testbed, None, || false);
+        let mut testbed = open(&plan.testbed, None, || false, |_| ());
         let outlook = Outlook::new(plan, notes, seed, testbed.as_mut());
         if matches.get_flag("json") {
             say(format_args!("{:#}", outlook.json()))?;
@@ -79,6 +81,7 @@ impl Subcommand for PlanCommand {
 impl Outlook {
     fn new(plan: Plan, notes: Vec<String>, seed: Option<u64>, testbed: &mut dyn Testbed) -> Self {
         let needs = testbed.missing(&plan);
+        let nodes = testbed.nodes();
         let nothing = needs.iter().any(|need| need.path.is_none());
         let lacking: BTreeSet<&str> = needs.iter().filter_map(|need| need.path.as_deref()).collect();
         let mut unsupported: Vec<(String, String, String)> = Vec::new();
@@ -92,7 +95,7 @@ impl Outlook {
             }
         }
         unsupported.dedup();
-        Self { plan, notes, seed, measurable, needs, unsupported }
+        Self { plan, notes, seed, measurable, needs, nodes, unsupported }
     }
 
     /// How many trials the cells take that can be measured, and how long.
@@ -115,6 +118,7 @@ impl Outlook {
             "plan": self.plan,
             "notes": self.notes,
             "seed": self.seed,
+            "nodes": self.nodes,
             "cells": cells,
             "searches": searches,
             "trials": trials.most + search_trials.most,

@@ -26,10 +26,14 @@ use self::flags::{Flags, Wanted};
 use self::progress::Progress;
 use super::Subcommand;
 use super::interrupt::Interrupt;
+use super::live::bar;
 use crate::output::say;
 use crate::testbeds;
 
 pub(super) struct Run;
+
+/// What a user has to know who ends a run on a cluster before it has cleaned up.
+const LEFT_BEHIND: &str = "hopbench: ended at once; what is left on the cluster is removed by `hopbench kube clean`";
 
 /// The formats that are left in the folder, with the names of their files.
 const LEFT: &[(&str, &str)] = &[("html", "report.html"), ("csv", "summary.csv")];
@@ -60,14 +64,15 @@ impl Subcommand for Run {
 }
 
 fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
-    let interrupt = Interrupt::watch()?;
+    let is_cluster = matches!(wanted.testbed(), TestbedSpec::Kubernetes(_));
+    let interrupt = if is_cluster { Interrupt::saying(LEFT_BEHIND)? } else { Interrupt::watch()? };
     let ours = hello();
     let (folder, resumed) = match wanted {
         Wanted::New { plan, notes, text, dir } => {
             notes.iter().for_each(|note| eprintln!("hopbench: {note}"));
             let run = new_run(*plan, text, &ours)?;
             // A folder in which no trial can ever be is only in the way.
-            if let Err(fault) = measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false)) {
+            if let Err(fault) = measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false, |_| ())) {
                 if flags.json {
                     let done = Event::RunDone { run: &run, ended: &Ended::default(), fault: Some(&fault) };
                     Events::new(interrupt).event(&done);
@@ -79,32 +84,44 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
         Wanted::Old { dir, .. } => Folder::resume(&dir)?,
     };
     let heard = interrupt.clone();
-    let mut testbed = testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?), move || heard.wanted());
+    let bar = bar();
+    let shown = bar.clone();
+    let mut testbed = testbeds::open(
+        &folder.run().plan.testbed,
+        Some(folder.agents_log()?),
+        move || heard.wanted(),
+        move |line| shown.suspend(|| eprintln!("hopbench: {line}")),
+    );
     let dir = folder.path().to_owned();
     let campaign = Campaign::resume(folder, resumed, ours);
     let mut observer: Box<dyn Observer> =
-        if flags.json { Box::new(Events::new(interrupt)) } else { Box::new(Progress::new(interrupt)) };
+        if flags.json { Box::new(Events::new(interrupt)) } else { Box::new(Progress::new(interrupt, bar)) };
     let Finished { folder, ended, fault } = campaign.run(&mut *testbed, &mut *observer);
     drop(observer);
     let reported = || if flags.no_report { Ok(()) } else { report(&folder, flags.json) };
     match fault {
-        None => reported().and_then(|()| verdict(&ended, &dir)),
+        None => reported().and_then(|()| verdict(&ended, &dir, is_cluster)),
         Some(fault) if results::open(&dir).is_ok_and(|(_, mut records)| records.any(|record| record.is_ok())) => {
             // What ended the run is the worse news.
             if let Err(another) = reported() {
                 eprintln!("hopbench: no report: {another}");
             }
-            Err(kept(&fault, &dir))
+            Err(kept(&fault, &dir, is_cluster))
         }
         Some(fault) => Err(fault),
     }
 }
 
 /// A fault that ended a run in the middle, with what there is of it.
-fn kept(fault: &Fault, dir: &Path) -> Fault {
-    let at = dir.display();
-    let text = format!("{}\nwhat was measured is in {at}; go on with `hopbench run --resume {at}`", fault.text);
+fn kept(fault: &Fault, dir: &Path, is_cluster: bool) -> Fault {
+    let (at, same) = (dir.display(), same_testbed(is_cluster));
+    let text = format!("{}\nwhat was measured is in {at}; go on with `hopbench run --resume {at}`{same}", fault.text);
     Fault { kind: fault.kind, text }
+}
+
+/// What `--resume` does not mend, where that may be what is wrong.
+fn same_testbed(is_cluster: bool) -> &'static str {
+    if is_cluster { ", on the same testbed as it was described; if that is to change, start a new run" } else { "" }
 }
 
 /// Writes the reports into the folder, and prints the table.
@@ -132,7 +149,7 @@ fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
 }
 
 /// Whether all that was to be measured was, and makes sense.
-fn verdict(ended: &Ended, dir: &Path) -> Result<(), Fault> {
+fn verdict(ended: &Ended, dir: &Path, is_cluster: bool) -> Result<(), Fault> {
     let mut wrong = Vec::new();
     if ended.interrupted {
         wrong.push("interrupted".to_owned());
@@ -147,8 +164,9 @@ fn verdict(ended: &Ended, dir: &Path) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::measuring(format!(
-        "{}; measure what is missing with `hopbench run --resume {}`",
+        "{}; measure what is missing with `hopbench run --resume {}`{}",
         wrong.join(", "),
-        dir.display()
+        dir.display(),
+        same_testbed(is_cluster)
     )))
 }

@@ -67,6 +67,7 @@ pub(crate) const WRONG: &[Row] = &[
     ("plan quickstart --envoy /no/such/envoy", ["--envoy", "/no/such/envoy", "a program: Envoy"]),
     ("run quickstart --envoy /etc/passwd", ["--envoy", "/etc/passwd", "a program: Envoy"]),
     ("run --resume /no/such --envoy /etc", ["--envoy", "/etc", "a program: Envoy"]),
+    ("kube manifests --name Bad_Name", ["--name", "Bad_Name", "RFC 1123"]),
     ("doctor --envoy /no/such/envoy", ["--envoy", "/no/such/envoy", "a program: Envoy"]),
     ("lab up --envoy /no/such/envoy", ["--envoy", "/no/such/envoy", "a program: Envoy"]),
     ("http https://127.0.0.1/", ["URL", "https", "http://"]),

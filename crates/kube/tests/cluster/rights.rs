@@ -176,6 +176,15 @@ fn with_the_least_rights_a_run_sees_less_and_with_fewer_it_does_not_begin() {
     let log = tempfile::tempfile().unwrap();
     let mut cluster = Cluster::new(&spec, Some(log.try_clone().unwrap())).by(printed.access(folder.path()));
     eventually("the rights hold", || cluster.missing(&plan).is_empty());
+    // What only some paths need stops only these.
+    let mut proxied = path("proxied", "pod@a", "pod@b", Via::Direct);
+    proxied.mesh = MeshMode::Both;
+    proxied.variant = Some(Variant::plain());
+    let sandboxed = path("sandboxed", "pod@a", "pod+runsc@b", Via::Direct);
+    let more = self::plan(&spec, vec![plan.paths[0].clone(), proxied, sandboxed]);
+    let needs: Vec<_> = cluster.missing(&more).into_iter().map(|need| (need.path, need.what)).collect();
+    let right = |path: &str| (Some(path.to_owned()), "a right".to_owned());
+    assert_eq!(needs, [right("proxied"), right("sandboxed")]);
     cluster.up(&plan).unwrap();
     let (path, point) = cell(&plan, "p");
     let route = cluster.route(path, point).unwrap();
@@ -209,7 +218,8 @@ fn with_the_least_rights_a_run_sees_less_and_with_fewer_it_does_not_begin() {
         needs = cluster.missing(&plan);
         !needs.is_empty()
     });
-    assert_eq!((needs.len(), needs[0].what.as_str()), (1, "rights"), "{needs:?}");
+    assert_eq!((needs.len(), needs[0].what.as_str()), (1, "a right"), "{needs:?}");
+    assert_eq!(needs[0].path, None, "{needs:?}");
     assert!(needs[0].why.ends_with("may not create secrets") && needs[0].remedy.contains("manifests"), "{needs:?}");
     assert_eq!(cluster.namespace(), None);
 }

@@ -79,9 +79,14 @@ fn a_run_that_is_named_is_removed_and_one_that_is_not_there_is_told() {
     let would = clean(&ground.access, &named(true)).unwrap();
     assert_eq!(would.len(), 1);
     assert_eq!(would[0].outcome, Outcome::WouldBeRemoved);
+    let whole = Sweep { run: Some("hopbench-testdead03".to_owned()), ..named(true) };
+    assert_eq!(clean(&ground.access, &whole).unwrap()[0].outcome, Outcome::WouldBeRemoved, "by its namespace");
     let removed = clean(&ground.access, &named(false)).unwrap();
     assert_eq!(removed[0].outcome, Outcome::Removed, "{removed:?}");
     assert!(!is_there(&ground, "hopbench-testdead03"));
+    leave(&ground, "hopbench-testdead04", "testdead04");
     let gone = clean(&ground.access, &named(false)).unwrap_err();
-    assert!(gone.text.contains("hopbench-testdead03"), "{gone}");
+    assert!(gone.text.contains("hopbench-testdead03") && gone.text.contains("testdead04"), "{gone}");
+    let other = Sweep { run: Some("hopbench-testdead04".to_owned()), ..Sweep::default() };
+    assert_eq!(clean(&ground.access, &other).unwrap()[0].outcome, Outcome::Removed);
 }

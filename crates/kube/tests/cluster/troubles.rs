@@ -1,14 +1,17 @@
 //! Pods that do not get ready: the cluster's own words, on the paths concerned only.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use hopbench_kube::{Cluster, labels};
 use hopbench_model::{ClusterSpec, PodNetwork, Via};
 use hopbench_testbed::Testbed;
 use hopbench_wire::Hello;
-use k8s_openapi::api::core::v1::{Namespace, ResourceQuota};
+use k8s_openapi::api::core::v1::{Namespace, ResourceQuota, Service};
 use kube::Api;
-use kube::api::PostParams;
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use crate::common::{Ground, cell, eventually, ground, hello, path, plan, spec};
@@ -35,7 +38,12 @@ fn what_keeps_pods_from_starting_is_told_and_the_others_go_on() {
     let mut paths = vec![path("fine", "pod@a", "pod@b", Via::Direct)];
     paths.extend(kinds.map(|kind| path(kind, "pod@a", &format!("{kind}@b"), Via::Direct)));
     let plan = plan(&spec, paths);
-    let mut cluster = ground.cluster(&spec);
+    let mut log = tempfile::tempfile().unwrap();
+    let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = Arc::clone(&lines);
+    let mut cluster = Cluster::new(&spec, Some(log.try_clone().unwrap()))
+        .by(ground.access())
+        .telling(move |line| heard.lock().unwrap().push(line.to_owned()));
     cluster.up(&plan).unwrap();
     let (path, point) = cell(&plan, "fine");
     let route = cluster.route(path, point).unwrap();
@@ -56,6 +64,46 @@ fn what_keeps_pods_from_starting_is_told_and_the_others_go_on() {
     }
     let namespace = cluster.namespace().unwrap().to_owned();
     drop(cluster);
+    ground.assert_gone(&namespace);
+    let lines = lines.lock().unwrap();
+    assert_eq!(lines[0], format!("starting 6 pods in namespace {namespace}"));
+    assert!(lines[1].starts_with("nodes: a = n"), "{lines:?}");
+    assert_eq!(lines[2..], [format!("removing namespace {namespace}")]);
+    let mut noted = String::new();
+    log.rewind().unwrap();
+    log.read_to_string(&mut noted).unwrap();
+    for kind in kinds {
+        assert!(noted.contains(&format!("kubernetes: {kind}@b: pod {kind}-b is not ready")), "{kind}: {noted}");
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_load_balancer_without_an_address_holds_up_no_other_path() {
+    let Some(ground) = ground("a load balancer without an address") else { return };
+    let spec = spec();
+    let paths = [("balanced", Via::LoadBalancer), ("direct", Via::Direct)];
+    let plan = plan(&spec, paths.map(|(name, via)| path(name, "pod@a", "pod@b", via)).into());
+    let mut cluster = ground.cluster(&spec);
+    let began = Instant::now();
+    cluster.up(&plan).unwrap();
+    let waited = began.elapsed();
+    assert!(waited < Duration::from_nanos(spec.start_timeout_ns), "for an address: {waited:?}");
+    let (path, point) = cell(&plan, "direct");
+    let route = cluster.route(path, point).unwrap();
+    hello(&mut cluster, &route.servers[0]).unwrap();
+    let (path, point) = cell(&plan, "balanced");
+    let told = cluster.route(path, point).unwrap_err().text;
+    assert!(told.contains("nobody gave its Service of type LoadBalancer an address"), "{told}");
+    // Whoever hands out addresses takes their time.
+    let namespace = cluster.namespace().unwrap().to_owned();
+    let services: Api<Service> = Api::namespaced(ground.access.client.clone(), &namespace);
+    let found = ground.access.ask("services", services.list(&ListParams::default())).unwrap().items;
+    let name = found[0].metadata.name.clone().unwrap();
+    let status = Patch::Merge(json!({"status": {"loadBalancer": {"ingress": [{"ip": "10.199.0.50"}]}}}));
+    ground.access.ask("an address", services.patch_status(&name, &PatchParams::default(), &status)).unwrap();
+    assert_eq!(cluster.route(path, point).unwrap().target.to_string(), "10.199.0.50:7474");
+    cluster.down();
     ground.assert_gone(&namespace);
 }
 

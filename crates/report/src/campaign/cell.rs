@@ -23,8 +23,8 @@ pub(crate) struct Cell {
     pub(crate) limits: Vec<Limit>,
     /// Caveats over all trials.
     pub(crate) warnings: u32,
-    /// Whether the generator was the limit of a trial: then the figure is not the path's.
-    pub(crate) generator_limited: bool,
+    /// Trials that the generator was the limit of.
+    pub(crate) late_trials: usize,
     /// Failures by reason, over all trials.
     pub(crate) errors: BTreeMap<String, u64>,
     /// Whether the traffic went by the proxies of its path: they do not carry its protocol.
@@ -143,8 +143,9 @@ impl Cell {
         }
         let own = record.warnings.iter().filter(|warning| !notes::is_of_the_machine(warning)).count();
         self.warnings = self.warnings.saturating_add(u32::try_from(own).unwrap_or(u32::MAX));
-        self.generator_limited |= record.limited_by == "generator"
+        let late = record.limited_by == "generator"
             || record.warnings.iter().any(|warning| warning.kind == WarningKind::GeneratorLimited);
+        self.late_trials += usize::from(late);
         for (reason, count) in &record.errors {
             let full = self.errors.len() >= MOST_ERRORS && !self.errors.contains_key(reason);
             let reason = if full { OTHER_ERRORS } else { reason };
@@ -152,6 +153,11 @@ impl Cell {
             *total = total.saturating_add(*count);
         }
         self.bypasses_proxy |= bypasses;
+    }
+
+    /// Whether the generator was the limit in half of the trials or more: then the median is not the path's.
+    pub(crate) fn is_generator_limited(&self) -> bool {
+        self.late_trials > 0 && self.late_trials * 2 >= self.rounds.len()
     }
 
     /// The rounds whose figures count: those in which the testbed did not change, or all where there is no such.

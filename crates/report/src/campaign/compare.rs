@@ -111,7 +111,7 @@ fn compare(out: &mut Asked, figure: &Figure, index: usize, here: Side<'_>, again
     } else if figure.is_cpu_of_an_end() && here.proxies() != base.proxies() {
         let notes = [TAKEN_OVER, &out.estimate.note].into_iter().filter(|text| !text.is_empty());
         out.estimate.note = notes.collect::<Vec<_>>().join("; ");
-    } else if evidence.interval.is_some() && (here.cell.generator_limited || base.cell.generator_limited) {
+    } else if evidence.interval.is_some() && (here.cell.is_generator_limited() || base.cell.is_generator_limited()) {
         ratio.verdict = Some(Verdict::generator());
     } else {
         let (minimum_effect, resolution) = (against.minimum_effect, figure.ratio_resolution());

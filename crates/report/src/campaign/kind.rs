@@ -183,9 +183,9 @@ impl Kind {
     }
 
     /// Index of the figure that a stop rule looks at: `throughput` is what is counted a second, `p99` a percentile of the latency
-    /// that matters, anything else a metric. Where the job says how much is done a second (`paced`), that is the same every
+    /// that matters, anything else a metric. Where the job says how much is done a second (`throughput_given`), that is the same every
     /// time, and the latency is looked at. `None` where it is none of the figures.
-    pub(crate) fn of_rule(&self, metric: &str, paced: bool) -> Option<usize> {
+    pub(crate) fn of_rule(&self, metric: &str, throughput_given: bool) -> Option<usize> {
         let counted = |figure: &Figure| figure.better == Better::Higher && matches!(figure.source, Source::Metric(_));
         let throughput = self.figures.iter().position(counted);
         let is =
@@ -203,7 +203,7 @@ impl Kind {
         match self.figures.iter().position(is) {
             Some(named) if Some(named) != throughput => Some(named),
             None if !matches!(metric, "throughput" | "p50" | "p90" | "p99" | "p999") => None,
-            _ if !paced => throughput,
+            _ if !throughput_given => throughput,
             // A window holds too few echoes for a 99th percentile.
             _ => self.latency(Percentile::P99).or_else(|| self.latency(Percentile::P50)).or(throughput),
         }

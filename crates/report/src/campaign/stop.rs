@@ -83,7 +83,7 @@ impl Rule {
 
     /// Index of the figure that it looks at, of a point of this kind.
     pub(crate) fn figure(&self, plan: &Plan, kind: &Kind, point: usize) -> Option<usize> {
-        kind.of_rule(&self.metric, plan.points[point].job.is_paced())
+        kind.of_rule(&self.metric, plan.points[point].job.is_throughput_given())
     }
 
     /// Rounds of a cell that were not needed, or for which there was no time.
@@ -157,9 +157,13 @@ impl Rule {
 }
 
 impl StopSummary {
-    /// How sure the figure is: `+-3.1 %`.
+    /// How sure the figure is: `+-3.1 %`. Wider than the figure itself, its width says no more than that.
     fn width(&self) -> String {
-        self.half_width_share.map_or_else(|| "no interval".to_owned(), |share| format!("+-{} %", percent(share)))
+        match self.half_width_share {
+            None => "no interval".to_owned(),
+            Some(share) if share > 1.0 => "more than +-100 %".to_owned(),
+            Some(share) => format!("+-{} %", percent(share)),
+        }
     }
 
     /// What is to be said of its cell; empty where it is sure enough.

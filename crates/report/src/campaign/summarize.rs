@@ -254,7 +254,7 @@ fn cell(
         unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
         errors: kept.errors.clone(),
         bypasses_proxy: kept.bypasses_proxy,
-        generator_limited: kept.generator_limited,
+        generator_limited: kept.is_generator_limited(),
     }
 }
 

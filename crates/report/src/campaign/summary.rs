@@ -260,7 +260,7 @@ pub struct CellSummary {
     /// Whether its traffic went by the proxies of its path: they do not carry its protocol.
     #[serde(skip_serializing_if = "is_false")]
     pub bypasses_proxy: bool,
-    /// Whether the generator was late in one of its trials: no verdict is about it then.
+    /// Whether the generator was late in half of its trials or more: no verdict is about it then.
     #[serde(skip_serializing_if = "is_false")]
     pub generator_limited: bool,
 }

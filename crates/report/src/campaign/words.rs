@@ -37,7 +37,7 @@ pub(crate) fn limits(cell: &CellSummary) -> String {
     cell.limited_by.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The same with the mark of a cell that has no verdict because the generator was late in a trial: `! target_rate`.
+/// The same with the mark of a cell that has no verdict because the generator was late in half of its trials: `! target_rate`.
 pub(crate) fn marked_limits(cell: &CellSummary) -> String {
     format!("{}{}", if cell.generator_limited { "! " } else { "" }, limits(cell))
 }
@@ -46,7 +46,8 @@ pub(crate) fn marked_limits(cell: &CellSummary) -> String {
 pub(crate) fn marks(workload: &WorkloadSummary) -> impl Iterator<Item = &'static str> {
     let late = workload.cells.iter().any(|cell| cell.generator_limited);
     let far = workload.cells.iter().flat_map(|cell| &cell.figures).any(|figure| !figure.outliers.is_empty());
-    let late = late.then_some("! The load generator was late in a trial: no verdict is about this cell.");
+    let late =
+        late.then_some("! The load generator was late in half of the trials or more: no verdict is about this cell.");
     let far = far.then_some("* A round is far from the others of the cell; it is in the figure.");
     late.into_iter().chain(far)
 }
@@ -148,9 +149,15 @@ pub(crate) fn time(text: &str) -> String {
     }
 }
 
-/// From where to where: `host@a → bridge@b via node-port@c`, `bridge@a → bridge@b, mesh both`.
+/// Where a path begins and where it ends, with how many are there: `pod@a x 3`, `pod@b x 2`.
+pub(crate) fn ends(path: &super::PathSummary) -> [String; 2] {
+    let end = |place: &str, count: u32| if count > 1 { format!("{place} x {count}") } else { place.to_owned() };
+    [end(&path.from, path.clients), end(&path.to, path.backends)]
+}
+
+/// From where to where: `host@a → bridge@b via node-port@c`, `bridge@a x 3 → bridge@b, mesh both`.
 pub(crate) fn way(path: &super::PathSummary) -> String {
-    let way = format!("{} → {}", path.from, path.to);
+    let way = ends(path).join(" → ");
     match path.way.strip_prefix("direct") {
         Some(rest) => format!("{way}{rest}"),
         None => format!("{way} via {}", path.way),

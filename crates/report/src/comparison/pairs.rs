@@ -179,9 +179,9 @@ impl<'a> Pair<'a> {
         self.a.iter().chain(&self.b)
     }
 
-    /// Whether the generator was the limit of a trial on either side.
+    /// Whether the generator was the limit in half of the trials or more of a run.
     pub(super) fn is_generator_limited(&self) -> bool {
-        self.all().any(|found| found.kept.is_some_and(|kept| kept.generator_limited))
+        self.all().any(|found| found.kept.is_some_and(|kept| kept.late > 0 && kept.late * 2 >= kept.rounds.len()))
     }
 
     /// Whether the traffic passes the same proxies everywhere.

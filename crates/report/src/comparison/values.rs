@@ -33,8 +33,8 @@ pub struct Values {
 pub(super) struct Kept {
     /// By round.
     pub(super) rounds: BTreeMap<u32, Round>,
-    /// Whether the generator was the limit of one of them.
-    pub(super) generator_limited: bool,
+    /// How many the generator was the limit of.
+    pub(super) late: usize,
     /// Whether the traffic went by the proxies of its path.
     pub(super) bypasses_proxy: bool,
 }
@@ -123,8 +123,9 @@ impl Values {
         let kept = self.cells.entry((path, point)).or_default();
         kept.rounds.insert(record.round, Round { session: record.session, figures });
         kept.bypasses_proxy |= bypasses;
-        kept.generator_limited |= record.limited_by == "generator"
+        let late = record.limited_by == "generator"
             || record.warnings.iter().any(|warning| warning.kind == WarningKind::GeneratorLimited);
+        kept.late += usize::from(late);
     }
 
     /// Trials that are used.

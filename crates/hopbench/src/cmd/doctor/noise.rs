@@ -117,14 +117,14 @@ impl NoiseArguments {
         let interrupt = Interrupt::watch()?;
         let ours = hello();
         let run = new_run(plan, text, &ours)?;
-        measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false))?;
+        measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false, |_| ()))?;
         // A lab's own /run goes with it, however it ends.
         let temporary = if in_lab { tempfile::tempdir_in("/run") } else { tempfile::tempdir() };
         let temporary = temporary.map_err(|e| Fault::environment(format!("no temporary folder can be made: {e}")))?;
         let folder = Folder::create(self.out.as_deref().unwrap_or_else(|| temporary.path()), run)?;
         let heard = interrupt.clone();
         let mut testbed =
-            testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?), move || heard.wanted());
+            testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?), move || heard.wanted(), |_| ());
         let mut observer = Quiet { bar: bar(), interrupt };
         let Finished { folder, fault, .. } = Campaign::new(folder, ours).run(&mut *testbed, &mut observer);
         drop(observer);

@@ -16,7 +16,7 @@ pub(super) struct Clean;
 
 #[derive(Debug, Args)]
 struct Flags {
-    /// Only this run, whether it is alive or not: its namespace without `hopbench-`
+    /// Only this run, whether it is alive or not: its name, or its namespace (`hopbench-RUN`)
     #[arg(long, value_name = "RUN", conflicts_with_all = ["all", "silent"])]
     run: Option<String>,
     /// Runs that are alive, too: of everybody

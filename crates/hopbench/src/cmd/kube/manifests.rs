@@ -33,6 +33,11 @@ impl Subcommand for Manifests {
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let Flags { name, namespace, least } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
-        print(manifests(&Account { name, namespace, least }))
+        let account = Account { name, namespace, least };
+        let problems = account.problems();
+        if !problems.is_empty() {
+            return Err(Fault::from_problems(&problems));
+        }
+        print(manifests(&account))
     }
 }

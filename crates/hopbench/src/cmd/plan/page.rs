@@ -1,6 +1,6 @@
 //! A plan as text, 80 columns wide.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
@@ -26,7 +26,7 @@ impl Outlook {
             let _ = writeln!(out, "{} more cannot run here, see below", counted(impossible as u64, "cell"));
         }
         out.push('\n');
-        out.push_str(&table(None, about(plan, self.seed)));
+        out.push_str(&table(None, about(plan, self.seed, &self.nodes)));
         out.push('\n');
         out.push_str(&table(Some(&["path", "way", "needs"]), paths(plan)));
         out.push('\n');
@@ -103,10 +103,10 @@ fn wrap(out: &mut String, indent: usize, text: &str) {
 }
 
 /// The plan as a whole.
-fn about(plan: &Plan, seed: Option<u64>) -> Vec<Vec<String>> {
+fn about(plan: &Plan, seed: Option<u64>, nodes: &BTreeMap<String, String>) -> Vec<Vec<String>> {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows: Vec<Vec<String>> =
-        super::testbed::rows(plan).into_iter().map(|(name, value)| row(name, value)).collect();
+        super::testbed::rows(plan, nodes).into_iter().map(|(name, value)| row(name, value)).collect();
     rows.push(row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())));
     rows.extend(
         plan.twin

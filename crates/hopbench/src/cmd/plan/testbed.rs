@@ -1,6 +1,6 @@
 //! The testbed of a plan, and what its paths need of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{
@@ -10,11 +10,11 @@ use hopbench_model::{
 
 use super::page::listed;
 
-/// What there is to say of it, by name.
-pub(super) fn rows(plan: &Plan) -> Vec<(&'static str, String)> {
+/// What there is to say of it, by name. `nodes`: the machines that its nodes would be, as far as that is known.
+pub(super) fn rows(plan: &Plan, nodes: &BTreeMap<String, String>) -> Vec<(&'static str, String)> {
     match &plan.testbed {
         TestbedSpec::Lab(spec) => vec![("testbed", lab(spec))],
-        TestbedSpec::Kubernetes(spec) => cluster(spec, plan),
+        TestbedSpec::Kubernetes(spec) => cluster(spec, plan, nodes),
         TestbedSpec::Hosts(spec) => hosts(spec),
     }
 }
@@ -33,12 +33,12 @@ fn lab(lab: &LabSpec) -> String {
     format!("lab: nodes {}; links {}; MTU {}", listed(&nodes), links.join(", "), lab.mtu)
 }
 
-fn cluster(spec: &ClusterSpec, plan: &Plan) -> Vec<(&'static str, String)> {
+fn cluster(spec: &ClusterSpec, plan: &Plan, places: &BTreeMap<String, String>) -> Vec<(&'static str, String)> {
     let context = spec.context.as_ref().map_or_else(
         || "the current context of the kubeconfig".to_owned(),
         |c| format!("context {c} of the kubeconfig"),
     );
-    let nodes: Vec<String> = spec.nodes.iter().map(node).collect();
+    let nodes: Vec<String> = spec.nodes.iter().map(|wanted| node(wanted, places.get(&wanted.name))).collect();
     let mut networks = vec!["host".to_owned(), "pod".to_owned(), "bridge (as pod)".to_owned()];
     networks.retain(|word| spec.networks.keys().all(|name| word.split(' ').next() != Some(name)));
     networks.extend(spec.networks.iter().map(|(name, how)| format!("{name}: {}", network(how))));
@@ -77,9 +77,12 @@ fn cluster(spec: &ClusterSpec, plan: &Plan) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// `a is worker-1`, `b with pool=fast in zone z2`, `c any`.
-fn node(node: &ClusterNode) -> String {
+/// `a is worker-1`, `b with pool=fast in zone z2`, `c any`; where the place is known, `c: worker-3`.
+fn node(node: &ClusterNode, place: Option<&String>) -> String {
     let mut out = node.name.clone();
+    if let Some(place) = place.filter(|_| node.node.is_none()) {
+        out = format!("{out}: {place}");
+    }
     let labels: Vec<String> = node.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     out.extend(node.node.as_ref().map(|name| format!(" is {name}")));
     out.extend((!labels.is_empty()).then(|| format!(" with {}", labels.join(", "))));
@@ -89,7 +92,7 @@ fn node(node: &ClusterNode) -> String {
 
 fn network(how: &PodNetwork) -> String {
     let PodNetwork { runtime_class, annotations, labels, interface, patch } = how;
-    let keys = |map: &std::collections::BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>().join(", ");
+    let keys = |map: &BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>().join(", ");
     let mut parts = Vec::new();
     parts.extend(runtime_class.as_ref().map(|class| format!("RuntimeClass {class}")));
     parts.extend((!annotations.is_empty()).then(|| format!("annotation {}", keys(annotations))));

@@ -28,10 +28,13 @@ pub(super) fn ended(ended: &CellsEnded, rounds: u32) -> String {
     parts.join(", ")
 }
 
-/// Half of an interval, with as many digits as say something: `7 %`, `2.4 %`, `120 %`.
+/// Half of an interval, with as many digits as say something: `7 %`, `2.4 %`. Wider than the figure itself, its width says
+/// no more than that.
 fn width(share: f64) -> String {
     let tenths = (share * 1000.0).round();
-    if share < 0.001 {
+    if share > 1.0 {
+        "above 100 %".to_owned()
+    } else if share < 0.001 {
         percent(share)
     } else if tenths >= 100.0 || tenths % 10.0 == 0.0 {
         format!("{:.0} %", share * 100.0)
@@ -48,7 +51,10 @@ mod tests {
     fn a_round_says_how_many_are_open_and_how_wide_they_are() {
         assert_eq!(round(4, (12, 50), Some(0.0702), 0.05), "round 4, 12 of 50 cells still open, widest 7 % (goal 5 %)");
         assert_eq!(round(1, (50, 50), None, 0.024), "round 1, 50 of 50 cells open (goal 2.4 %)");
-        assert_eq!(round(2, (1, 1), Some(12.34), 0.0005), "round 2, 1 of 1 cell open, widest 1234 % (goal 0.05 %)");
+        assert_eq!(
+            round(2, (1, 1), Some(12.34), 0.0005),
+            "round 2, 1 of 1 cell open, widest above 100 % (goal 0.05 %)"
+        );
         let long = format!("{}, 10:00:00 left", round(100, (234, 1500), Some(0.256), 0.025));
         assert!(long.chars().count() <= 80, "{} columns: {long}", long.chars().count());
     }

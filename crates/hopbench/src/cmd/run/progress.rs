@@ -15,7 +15,6 @@ use super::headline::headline;
 use super::narrowing;
 use super::searching;
 use crate::cmd::interrupt::Interrupt;
-use crate::cmd::live::bar;
 
 /// Tells on standard error how far a run is.
 pub(super) struct Progress {
@@ -34,10 +33,11 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(interrupt: Interrupt) -> Self {
+    /// Draws on `bar`, which others may suspend to say something.
+    pub(super) fn new(interrupt: Interrupt, bar: ProgressBar) -> Self {
         let terminal = std::io::stderr().is_terminal();
         Self {
-            bar: bar(),
+            bar,
             terminal,
             interrupt,
             round: None,

@@ -48,10 +48,17 @@ fn disturbed<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String>
     })
 }
 
+/// Verdicts take so many rounds.
+const FEWEST_ROUNDS: u32 = 3;
+
 /// What the same thing measured twice differed by, and what that withheld.
 fn floor(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Option<String> {
     let plan = &campaign.run.plan;
     let (baseline, twin) = (plan.baseline.as_ref()?, plan.twin.as_ref()?);
+    // A run of fewer rounds has no verdict that could be withheld.
+    if plan.rounds < FEWEST_ROUNDS {
+        return None;
+    }
     let mut floors: Vec<(f64, String)> = Vec::new();
     let (mut withheld, mut unknown) = (0, 0);
     for workload in workloads {

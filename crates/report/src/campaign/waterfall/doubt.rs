@@ -30,7 +30,7 @@ impl Doubts {
             done.is_some_and(|done| done < SCHEDULE_KEPT * asked)
                 || cell.limits.iter().any(|limit| limit.limit != "target_rate")
         };
-        Self { generator: cell.generator_limited, unreached: asked_per_s.is_some_and(short), failed }
+        Self { generator: cell.is_generator_limited(), unreached: asked_per_s.is_some_and(short), failed }
     }
 
     /// What a figure of these paths, by name, must be read with.

@@ -26,7 +26,8 @@ impl Figure {
     /// What can be looked at when `metric` was asked for, the best first: a record has the first of them, or at least one
     /// of those after it.
     ///
-    /// How much is done a second is the same every time where the job says how much: then the latency is looked at.
+    /// How much is done a second is the same every time where the job says how much, and nothing can be lost: then the
+    /// latency is looked at.
     pub(super) fn of_job(metric: &str, job: &Job) -> Vec<Self> {
         let Some(workload) = hopbench_load::workload(&job.workload) else {
             return vec![Self::Metric(metric.to_owned())];
@@ -40,7 +41,7 @@ impl Figure {
             (name, None) if name == THROUGHPUT || name == workload.throughput() => None,
             (name, None) => Some(Self::Metric(name.to_owned())),
         };
-        let headline = latency(tail).filter(|_| job.is_paced()).into_iter().chain([throughput()]);
+        let headline = latency(tail).filter(|_| job.is_throughput_given()).into_iter().chain([throughput()]);
         let mut out: Vec<Self> = Vec::new();
         for figure in asked.into_iter().chain(headline) {
             if !out.contains(&figure) {
@@ -133,6 +134,9 @@ mod tests {
         assert_eq!(names("throughput", &push), ["delay_ns p99", "messages_per_s"]);
         assert_eq!(names("p90", &sample::job("stream", json!({}))), ["received_bits_per_s"]);
         assert_eq!(names("throughput", &sample::job("udp", json!({"rate": "max"}))), ["received_packets_per_s"]);
+        // What is sent need not arrive.
+        let packets = sample::job("udp", json!({"rate": "1000pps"}));
+        assert_eq!(names("throughput", &packets), ["received_packets_per_s"]);
         assert_eq!(names("throughput", &sample::job("crr", json!({}))), ["connections_per_s"]);
         let ping = Job { schedule: Schedule::Rate(5.0), ..sample::job("ping", json!({})) };
         assert_eq!(names("throughput", &ping), ["service_ns p50", "received"]);

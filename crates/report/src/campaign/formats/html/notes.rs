@@ -159,9 +159,6 @@ fn proof(path: &PathSummary) -> String {
     };
     let mut way = words::way(path);
     way.extend(path.proxies.as_ref().map(|proxies| format!(" ({proxies})")));
-    if path.clients > 1 || path.backends > 1 {
-        way.push_str(&format!(", {} clients, {} backends", path.clients, path.backends));
-    }
     if let Some(rate) = path.link_bits_per_s {
         way.push_str(&format!(", slowest link {}", bit_rate(rate as f64)));
     }

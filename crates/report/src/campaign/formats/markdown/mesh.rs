@@ -2,11 +2,12 @@
 
 use super::{row, safe};
 use crate::campaign::waterfall::texts::{Texts, shares};
+use crate::campaign::words;
 use crate::campaign::{Summary, WaterfallSummary, WorkloadSummary};
 
-/// What stands between the ends of each path, where proxies are a part of it.
+/// What is at the ends of each path and between them, where that is more than a client and a server.
 pub(super) fn ways(out: &mut String, summary: &Summary) {
-    if !summary.paths.iter().any(|path| path.variant.is_some()) {
+    if !summary.paths.iter().any(|path| path.variant.is_some() || path.clients > 1 || path.backends > 1) {
         return;
     }
     out.push_str("\n## Paths\n\n");
@@ -14,7 +15,8 @@ pub(super) fn ways(out: &mut String, summary: &Summary) {
     out.push_str("| :-- | :-- | :-- | :-- | :-- |\n");
     for path in &summary.paths {
         let proxies = path.proxies.as_deref().unwrap_or_default();
-        row(out, &[&path.name, &path.from, &path.to, &path.way, proxies].map(safe));
+        let [from, to] = words::ends(path);
+        row(out, &[&path.name, &from, &to, &path.way, proxies].map(safe));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::block::{self, Text};
 use super::paragraph;
 use crate::campaign::waterfall::texts::{Texts, shares};
+use crate::campaign::words;
 use crate::campaign::{CurveSummary, Summary, WaterfallSummary, WorkloadSummary};
 use crate::wrap::plain;
 
@@ -11,15 +12,16 @@ const MOST_WATERFALLS: usize = 30;
 /// More than this of one workload are counted, not printed.
 const MOST_CURVES: usize = 24;
 
-/// What stands between the ends of each path, where proxies are a part of it.
+/// What is at the ends of each path and between them, where that is more than a client and a server.
 pub(super) fn ways(out: &mut String, summary: &Summary) {
-    if !summary.paths.iter().any(|path| path.variant.is_some()) {
+    if !summary.paths.iter().any(|path| path.variant.is_some() || path.clients > 1 || path.backends > 1) {
         return;
     }
     out.push_str("\npaths\n");
     for path in &summary.paths {
         let proxies = path.proxies.as_ref().map_or(String::new(), |proxies| format!(" ({proxies})"));
-        paragraph(out, &format!("- {}: {} to {}, {}{proxies}", path.name, path.from, path.to, path.way), "  ");
+        let ends = words::ends(path).join(" to ");
+        paragraph(out, &format!("- {}: {ends}, {}{proxies}", path.name, path.way), "  ");
     }
 }
 
