@@ -139,9 +139,17 @@ fn an_agent_that_crashes_leaves_its_last_words() {
     println!("{:#?}\n{}{}", over.events, over.said, over.log);
     let told = over.log.lines().find(|line| line.contains("container agent of pod pod-b ended with code 137"));
     assert!(told.is_some_and(|line| !line.contains("cannot be read")), "{}", over.log);
-    // Its session ends before anybody knows why. The next trial finds it started again.
-    assert_eq!((over.good("p").len(), over.failures("p").len()), (1, 1), "{:?}", over.failures("p"));
-    assert_eq!(over.good("p")[0].round, 2);
+    // Its session may end before anybody knows why: then the trial has failed. Else it is measured again. The next trial
+    // finds the agent started again.
+    let (good, failed) = (over.good("p"), over.failures("p"));
+    match (good.as_slice(), failed.len()) {
+        ([second], 1) => assert_eq!(second.round, 2),
+        ([first, second], 0) => {
+            let why = first.settings.get("measured_again").or_else(|| second.settings.get("measured_again"));
+            assert!(why.is_some_and(|why| why.contains("pod-b")), "{good:?}");
+        }
+        _ => panic!("{good:?} {failed:?}"),
+    }
     run.heal();
 }
 
