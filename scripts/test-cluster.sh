@@ -31,7 +31,8 @@ run() {
 }
 status=0
 export HOPBENCH_CLUSTER_KUBECONFIG="$KUBECONFIG" HOPBENCH_REQUIRE_CLUSTER=1
-whole=(-p hopbench-kube -p hopbench --test cluster --test cluster_mesh --test cluster_entrances --test cluster_disturbed)
+whole=(-p hopbench-kube -p hopbench --test cluster --test cluster_mesh --test cluster_entrances --test cluster_searches \
+  --test cluster_disturbed)
 run "$log" "${whole[@]}" -- --ignored || status=$?
 # Those that stand beside what they test.
 run "$log.lib" -p hopbench-kube --lib -- --ignored || status=$?

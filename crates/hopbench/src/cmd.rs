@@ -14,6 +14,7 @@ mod lab;
 mod list;
 mod live;
 mod measure;
+mod output_arguments;
 mod plan;
 mod policy;
 mod relay;

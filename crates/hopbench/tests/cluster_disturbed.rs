@@ -1,9 +1,8 @@
 //! Runs on a real cluster in which something breaks: what it costs, what is told, and that nothing is left.
-//!
-//! `HOPBENCH_CLUSTER_KUBECONFIG` names the cluster, which is that of `tests/cluster`; `HOPBENCH_CLUSTER_IMAGE` the image
-//! of the agents, if it is not the usual one.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods, reason = "all of this file is test")]
 
+#[path = "cluster/ground.rs"]
+mod ground;
 #[path = "cluster_disturbed/running.rs"]
 mod running;
 

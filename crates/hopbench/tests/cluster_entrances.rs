@@ -1,18 +1,17 @@
 //! Ways into a real cluster from outside, through the binary: a load balancer's address, and one that somebody names.
-//!
-//! `HOPBENCH_CLUSTER_KUBECONFIG` names the cluster, which is that of `tests/cluster`; `HOPBENCH_CLUSTER_IMAGE` the image
-//! of the agents, if it is not the usual one.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is test")]
 
-use std::process::Command;
+#[path = "cluster/ground.rs"]
+mod ground;
 
 use hopbench_kube::{Access, labels};
-use hopbench_model::Record;
 use hopbench_sys::clock;
 use k8s_openapi::api::core::v1::Service;
 use kube::Api;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use serde_json::json;
+
+use ground::{ANY_THREE, assert_sound, ground};
 
 /// An address of the nodes' network that nobody has: kube-proxy knows it for a load balancer's.
 const BALANCER: &str = "10.199.0.50";
@@ -53,42 +52,25 @@ fn open(access: &Access) {
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn load_balancers_and_addresses_of_others_lead_to_the_servers() {
-    let Some(kubeconfig) = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty()) else {
-        let required = std::env::var("HOPBENCH_REQUIRE_CLUSTER").is_ok_and(|said| said == "1");
-        assert!(!required, "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
-        println!("SKIP entrances of a cluster: HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
-        return;
-    };
-    let image = std::env::var("HOPBENCH_CLUSTER_IMAGE").unwrap_or_else(|_| hopbench_kube::image::default_tag());
-    let folder = tempfile::tempdir().unwrap();
-    let (file, out) = (folder.path().join("scenario.yaml"), folder.path().join("out"));
+    let Some(ground) = ground("entrances of a cluster") else { return };
     let (address, port) = OUTSIDE;
-    let scenario = format!(
-        "name: entrances\ntestbed: {{kubernetes: {{image: \"{image}\", pull-policy: Never, nodes: {{a: {{}}, b: {{}}}}}}}}\n\
-         rounds: 1\ntime: 1s\nwarmup: 300ms\npaths:\n  balanced: pod@a -> pod@b via load-balancer\n  \
+    let rest = format!(
+        "rounds: 1\ntime: 1s\npaths:\n  balanced: pod@a -> pod@b via load-balancer\n  \
          outside: pod@a -> pod@b via address@{address}:{port}\nworkloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{}}}}}}\n"
     );
-    std::fs::write(&file, scenario).unwrap();
-    let access = Access::open_file(Some(kubeconfig.as_ref()), None).unwrap();
+    let access = ground.access();
     let opener = std::thread::spawn(move || open(&access));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
-    command.arg("run").arg(&file).args(["--testbed", "kubernetes", "--no-report", "--out"]).arg(&out);
-    let ended = command.env("KUBECONFIG", kubeconfig).output().unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
-    assert!(ended.status.success(), "{said}");
+    let records = ground.measured("entrances", ANY_THREE, &rest);
     opener.join().unwrap();
-    let text = std::fs::read_to_string(out.join("records.jsonl")).unwrap();
-    let records: Vec<Record> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(records.len(), 4, "{said}");
+    assert_eq!(records.len(), 4);
     for record in &records {
         let what = format!("{} {}", record.path, record.workload);
         for proof in &record.proof {
             println!("{what}: {}: {}", proof.hop, proof.evidence);
         }
-        assert!(!record.proof.is_empty() && record.proof.iter().all(|proof| proof.ok), "{what}: {:#?}", record.proof);
+        assert_sound(record);
         let target = if record.path == "balanced" { format!("{BALANCER}:7474") } else { format!("{address}:{port}") };
         let led = |evidence: &str| evidence.ends_with(&format!("to {target}"));
         assert!(record.proof.iter().any(|proof| proof.hop == "client" && led(&proof.evidence)), "{what}: {target}");
-        assert!(record.invariants.iter().all(|one| one.ok), "{what}: {:#?}", record.invariants);
     }
 }

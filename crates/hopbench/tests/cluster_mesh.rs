@@ -1,49 +1,23 @@
 //! Meshes on a real cluster, through the binary: every way and mode takes the proxies that it names, and no others.
-//!
-//! `HOPBENCH_CLUSTER_KUBECONFIG` names the cluster, which is that of `tests/cluster`; `HOPBENCH_CLUSTER_IMAGE` the image
-//! of the agents, if it is not the usual one.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is test")]
 
+#[path = "cluster/ground.rs"]
+mod ground;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
-use hopbench_model::Record;
+use hopbench_model::{Record, RunFile};
 
-/// One run at a time: they share the nodes' CPUs.
-static ONE: Mutex<()> = Mutex::new(());
+use ground::{ANY_THREE, assert_sound, ground};
 
-/// The records of a run of this scenario's paths and workloads, and what it says of its testbed; `None`: there is no
+/// The records of a run of this scenario's paths and workloads, and what it says of itself; `None`: there is no
 /// cluster, which is said.
-fn measured(test: &str, mesh: &str, rest: &str) -> Option<(Vec<Record>, serde_json::Value)> {
-    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(kubeconfig) = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty()) else {
-        let required = std::env::var("HOPBENCH_REQUIRE_CLUSTER").is_ok_and(|said| said == "1");
-        assert!(!required, "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
-        println!("SKIP {test}: HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
-        return None;
-    };
-    let image = std::env::var("HOPBENCH_CLUSTER_IMAGE").unwrap_or_else(|_| hopbench_kube::image::default_tag());
-    let folder = tempfile::tempdir().unwrap();
-    let (file, out) = (folder.path().join("scenario.yaml"), folder.path().join("out"));
-    let testbed =
-        format!("{{image: \"{image}\", pull-policy: Never, nodes: {{a: {{}}, b: {{}}, c: {{}}}}, mesh: {mesh}}}");
-    let scenario =
-        format!("name: {test}\ntestbed: {{kubernetes: {testbed}}}\nrounds: 1\ntime: 1s\nwarmup: 300ms\n{rest}");
-    std::fs::write(&file, scenario).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
-    command.arg("run").arg(&file).args(["--testbed", "kubernetes", "--no-report", "--out"]).arg(&out);
-    let ended = command.env("KUBECONFIG", kubeconfig).output().unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
-    assert!(ended.status.success(), "{said}");
-    let run: serde_json::Value = serde_json::from_slice(&std::fs::read(out.join("run.json")).unwrap()).unwrap();
-    Some((records(&out), run))
-}
-
-fn records(out: &Path) -> Vec<Record> {
-    let text = std::fs::read_to_string(out.join("records.jsonl")).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn measured(test: &str, mesh: &str, rest: &str) -> Option<(Vec<Record>, RunFile)> {
+    let ground = ground(test)?;
+    let testbed = format!("{ANY_THREE}, mesh: {mesh}");
+    let records = ground.measured(test, &testbed, &format!("rounds: 1\ntime: 1s\n{rest}"));
+    let run = ground.run_file();
+    Some((records, run))
 }
 
 /// The proxies of which the evidence says that they took the traffic.
@@ -62,9 +36,8 @@ fn taking(record: &Record) -> BTreeSet<&str> {
 fn assert_all(records: &[Record], wanted: &BTreeMap<&str, &[&str]>, each: usize) {
     assert_eq!(records.len(), wanted.len() * each);
     for record in records {
+        assert_sound(record);
         let what = format!("{} {}", record.path, record.workload);
-        assert!(record.proof.iter().all(|proof| proof.ok), "{what}: {:#?}", record.proof);
-        assert!(record.invariants.iter().all(|one| one.ok), "{what}: {:#?}", record.invariants);
         let named: BTreeSet<&str> = wanted[record.path.as_str()].iter().copied().collect();
         let named = if record.workload == "udp" { BTreeSet::new() } else { named };
         assert_eq!(taking(record), named, "{what}: {:#?}", record.proof);
@@ -144,7 +117,7 @@ fn istio_s_labels_bring_sidecars_that_take_what_their_mode_says() {
         [("none", &[]), ("client", CLIENT), ("server", SERVER), ("both", BOTH), ("svc", BOTH), ("np", SERVER)];
     assert_all(&records, &wanted.into(), 2);
     // One pod serves all modes, and says what was put into it.
-    let text = run["testbed"].to_string();
+    let text = serde_json::to_string(&run.testbed).unwrap();
     assert!(text.contains("istio-proxy: hopbench.test/envoy:1, at most 2 cpu"), "{text}");
     assert!(text.contains("NET_ADMIN for istio-init"), "{text}");
 }

@@ -1,14 +1,13 @@
 //! The cluster as a testbed.
 
+mod balancers;
+mod raising;
 mod upkeep;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
-use std::sync::Arc;
-use std::time::Duration;
 
-use hopbench_control::secret::Secret;
 use hopbench_model::{ClusterSpec, Fault, Path, Plan, Point, Proof, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
 use hopbench_wire::Hello;
@@ -17,37 +16,26 @@ use tokio::time::Instant;
 use crate::access::Access;
 use crate::alive::Alive;
 use crate::assign::{Assigned, assign};
-use crate::blueprint::{self, Blueprint, Ground};
-use crate::builds;
 use crate::built::Built;
 use crate::cast::{Cast, program};
-use crate::clean;
 use crate::clear;
 use crate::demand::{Demand, is_datagrams};
 use crate::facts;
 use crate::forward;
-use crate::fronts;
 use crate::hops::hops;
 use crate::interrupt::Interrupt;
-use crate::kube_proxy::KubeProxy;
 use crate::labels::Run;
-use crate::mesh::{self, Mesh};
+use crate::mesh;
 use crate::meters::Readings;
-use crate::names;
 use crate::needs;
 use crate::observe;
 use crate::pod::PodId;
 use crate::proof::{self, Known};
-use crate::raise;
-use crate::ready::Pods;
 use crate::rights::{self, Right};
 use crate::survey::Survey;
 use crate::target::{self, Whereabouts, target};
 use crate::tell::Tell;
 use crate::watch::Watch;
-
-/// How long a run waits for the addresses of load balancers before it measures the other paths.
-const BALANCERS: Duration = Duration::from_secs(15);
 
 /// A Kubernetes cluster, in which a run has a namespace of its own.
 #[derive(Debug)]
@@ -170,98 +158,6 @@ impl Cluster {
         Ok((demand, survey, assigned))
     }
 
-    fn raise(&mut self, plan: &Plan) -> Result<(), Fault> {
-        let (mut demand, survey, assigned) = self.survey(plan)?;
-        let (spec, ours, interrupt) = (self.spec.clone(), self.ours.clone(), self.interrupt.clone());
-        let tell = self.tell.clone();
-        let token = Secret::random().map_err(Fault::environment)?.to_text();
-        let name = self.named.clone().map_or_else(names::run, Ok)?;
-        let mut run = Run { namespace: names::namespace(&name), name, owner: String::new() };
-        demand.host_port = names::host_port(&run.name);
-        let sidecars = mesh::sidecars(&spec, &demand);
-        let ground = Ground { spec: &spec, demand: &demand, nodes: &assigned.nodes, sidecars: &sidecars };
-        let attachments = blueprint::attachments(&spec, &demand)?;
-        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run)?, mesh::beyond(&spec, &demand));
-        for (pod, what) in &beyond {
-            self.note(&format!("{pod} needs {}: the run's namespace is {level}", what.join(", ")));
-        }
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let (namespace, owner) = blueprint::frame(&run, level, &plan.name, host.trim())?;
-        let until = Instant::now() + Duration::from_nanos(spec.start_timeout_ns);
-        let places: Vec<String> = self.nodes.iter().map(|(name, node)| format!("{name} = {node}")).collect();
-        tell.say(&format!("starting {} pods in namespace {}", demand.pods.len(), run.namespace));
-        tell.say(&format!("nodes: {}", places.join(", ")));
-        // From here on there may be something to be taken away.
-        self.run = Some(run.clone());
-        self.settled = Some(until);
-        self.access()?;
-        let access = self.access.as_ref().ok_or_else(|| Fault::environment("no connection to the cluster"))?;
-        let client = access.client.clone();
-        let made = raise::frame(&client, &namespace, &owner);
-        run.owner = access.ask(&format!("making namespace {}", run.namespace), made)?;
-        let alive = Alive::start(access.runtime.handle(), &client, &run.namespace);
-        let dead = access.runtime.block_on(clean::leftovers(access.runtime.handle(), &client));
-        let node = assigned.nodes.values().next().map(|node| node.name.clone()).unwrap_or_default();
-        let asked = client.clone();
-        let kube_proxy = access.runtime.spawn(async move { KubeProxy::of(&asked, &node).await.mode() });
-        let blueprint = Blueprint::of(&ground, &run, &token)?;
-        let entries = access.ask("making the run's objects", raise::objects(&client, &run, &blueprint))?;
-        let api = Pods::new(&client, &run);
-        let mut built = Built {
-            survey,
-            nodes: assigned.nodes,
-            attachments,
-            level,
-            beyond,
-            names: names::pods(&demand.pods),
-            templates: blueprint.pods,
-            fronts: fronts::fronts(&demand),
-            entries,
-            endpoints: BTreeMap::new(),
-            pods: BTreeMap::new(),
-            refused: BTreeMap::new(),
-            foreign: BTreeMap::new(),
-            kube_proxy: None,
-            clocks: Arc::default(),
-            api,
-            mesh: Mesh::new()?,
-            run,
-            token,
-            demand,
-            spec,
-        };
-        let raised = interrupt.unless("the pods", mesh::pods(&built, &client, &built.templates, until));
-        let raised = access.runtime.block_on(raised)?.map_err(|e| access.refused("waiting for the pods", &e))?;
-        built.refused = raised.refused;
-        built.see(raised.pods);
-        let told: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
-        told.iter().for_each(|line| write(&mut self.log, line));
-        balance(access, &mut built, until, &interrupt, &tell)?;
-        built.kube_proxy = access.runtime.block_on(kube_proxy).unwrap_or_default();
-        if let Some(ours) = &ours {
-            built.foreign = builds::foreign(access, &built, ours);
-        }
-        let nobody = built.demand.paths.values().all(|cast| cast.pods().any(|pod| built.refused.contains_key(pod)));
-        if nobody {
-            return Err(Fault::environment(format!("no path has all its pods:\n{}", told.join("\n"))));
-        }
-        let somebody =
-            |cast: &Cast| [&cast.path.from, &cast.path.to].iter().all(|p| !built.foreign.contains_key(&p.node));
-        if !built.foreign.is_empty() && !built.demand.paths.values().any(somebody) {
-            let why: Vec<&str> = built.foreign.values().map(String::as_str).collect();
-            why.iter().for_each(|line| write(&mut self.log, line));
-            return Err(Fault::environment(format!("no path has agents of this build:\n{}", why.join("\n"))));
-        }
-        let watch = observe::watch(access, &built);
-        let notes = watch.notes();
-        let foreign = built.foreign.clone();
-        self.alive = Some(alive);
-        self.watch = Some(watch);
-        self.built = Some(built);
-        foreign.values().chain(&dead).chain(&notes).for_each(|line| self.note(line));
-        Ok(())
-    }
-
     /// Writes a line to the log, where there is one.
     fn note(&mut self, text: &str) {
         write(&mut self.log, text);
@@ -279,27 +175,6 @@ fn write(log: &mut Option<File>, text: &str) {
         // A log that cannot be written must not end a measurement.
         let _ = log.write_all(format!("kubernetes: {text}\n").as_bytes());
     }
-}
-
-/// Waits for the addresses of load balancers, but not for long: those that come later are seen when their path is asked
-/// for.
-fn balance(
-    access: &Access,
-    built: &mut Built,
-    until: Instant,
-    interrupt: &Interrupt,
-    tell: &Tell,
-) -> Result<(), Fault> {
-    let waiting = built.fronts.iter().filter(|front| front.via == Via::LoadBalancer);
-    let names: Vec<String> = waiting.map(|front| front.name.clone()).collect();
-    if !names.is_empty() {
-        let until = until.min(Instant::now() + BALANCERS);
-        tell.say(&format!("waiting for the addresses of load balancers, {} s at most", BALANCERS.as_secs()));
-        let found = raise::balancers(&access.client, &built.run, &names, until);
-        let found = access.runtime.block_on(interrupt.unless("the load balancers", found))?;
-        built.entries.extend(found.map_err(|e| access.refused("the load balancers", &e))?);
-    }
-    Ok(())
 }
 
 impl Testbed for Cluster {

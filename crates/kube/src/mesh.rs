@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use hopbench_control::authority::Authority;
-use hopbench_mesh::Offer;
+use hopbench_mesh::{Offer, Role};
 use hopbench_model::{ClusterSpec, Fault, MeshProvider, Point};
 use hopbench_testbed::{Counters, Gauges, MeteredKind, Proxy, Route, of_proxy};
 use tokio::time::sleep;
@@ -30,7 +30,7 @@ use tokio::time::sleep;
 use self::admin::Admins;
 pub(crate) use self::envoy::{GATEWAY, SIDECAR};
 pub(crate) use self::needs::{missing, unsupported};
-use self::posts::{Met, Role};
+use self::posts::Met;
 pub(crate) use self::waves::{pods, stale};
 use crate::access::Access;
 use crate::built::Built;
@@ -146,12 +146,12 @@ pub(crate) fn proxies(access: &Access, built: &Built, cast: &Cast, servers: &[Po
     })));
     *built.mesh.warm.lock().unwrap_or_else(PoisonError::into_inner) = open.into_iter().flatten().collect();
     let proxy = |met: Met| Proxy {
+        workers: posts::workers(&built.demand, cast, &met),
         name: met.name,
         node: met.pod.place.node,
         named: met.named,
         // They are in other machines' /proc.
         pids: Vec::new(),
-        workers: met.workers,
         cpus: None,
     };
     met.into_iter().map(proxy).collect()

@@ -3,7 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{Admin, Identity, MARK, Proxy, SPIFFE};
+pub(crate) use hopbench_mesh::Role;
+use hopbench_mesh::{Admin, Identity, MARK, PathPods, Proxy, SPIFFE};
 use hopbench_model::{Fault, Variant};
 
 use crate::cast::Cast;
@@ -19,30 +20,8 @@ const ADMIN: &str = "@hopbench-admin";
 /// The access log of a proxy, which has folders of its own.
 const ACCESS_LOG: &str = "/tmp/access.log";
 
-/// What a process of the mesh is; those that are asked come before those that ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Role {
-    Policy,
-    Telemetry,
-    Sidecar,
-    Gateway,
-}
-
-impl Role {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Policy => "policy",
-            Self::Telemetry => "telemetry",
-            Self::Sidecar => "sidecar",
-            Self::Gateway => "gateway",
-        }
-    }
-
-    /// The name of this process in a pod: `bridge@a sidecar`.
-    pub(crate) fn in_pod(self, pod: &PodId) -> String {
-        format!("{pod} {}", self.word())
-    }
-}
+/// A process of the mesh as a path sees it.
+pub(crate) type Met = hopbench_mesh::Met<PodId>;
 
 /// A process of the mesh, and the pod that it is in.
 #[derive(Debug, Clone)]
@@ -122,50 +101,10 @@ fn identity(authority: &Authority, pod: &PodId) -> Result<Identity, Fault> {
     Ok(Identity { certificate: issued.certificate, key: issued.key, authority: issued.authority })
 }
 
-/// A process of the mesh as a path sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Met {
-    /// Its name on the path: `client-sidecar`, `server-sidecar#2`.
-    pub(crate) name: String,
-    pub(crate) role: Role,
-    pub(crate) pod: PodId,
-    /// Whether the path names it; the others must stay still.
-    pub(crate) named: bool,
-}
-
-impl Met {
-    /// The name of the process among all of the lab.
-    pub(crate) fn process(&self) -> String {
-        self.role.in_pod(&self.pod)
-    }
-}
-
 /// Those in the pods of a path, and those that its proxies ask, in the order of the traffic. `bypassed`: what is sent
 /// passes by all of them.
 pub(crate) fn met(cast: &Cast, demand: &Demand, bypassed: bool) -> Vec<Met> {
-    let mode = cast.path.mesh;
-    let sidecars = |end: &'static str, pods: &[PodId], named: bool| {
-        let pods = (1..).zip(pods.to_vec()).filter(|(_, pod)| demand.sidecars.contains_key(pod));
-        let met = pods.map(move |(number, pod)| {
-            let name = if number == 1 { end.to_owned() } else { format!("{end}#{number}") };
-            Met { name, role: Role::Sidecar, pod, named: named && !bypassed }
-        });
-        met.collect::<Vec<_>>()
-    };
-    let one = |role: Role, pod: &Option<PodId>, named: bool| {
-        let pod = pod.clone()?;
-        Some(Met { name: role.word().to_owned(), role, pod, named: named && !bypassed })
-    };
-    let variant = cast.path.variant.as_ref();
-    let policy = variant.filter(|variant| variant.policy_check).and_then(|_| {
-        // Clients' sidecars do not ask.
-        one(Role::Policy, &cast.policy, mode.has_server() || cast.gateway.is_some())
-    });
-    let telemetry =
-        variant.filter(|variant| variant.policy_report).and_then(|_| one(Role::Telemetry, &cast.policy, true));
-    let mut all = sidecars("client-sidecar", &cast.clients, mode.has_client());
-    all.extend(one(Role::Gateway, &cast.gateway, true));
-    all.extend(sidecars("server-sidecar", &cast.servers, mode.has_server()));
-    all.extend(policy.into_iter().chain(telemetry));
-    all
+    let Cast { path, clients, servers, gateway, policy, .. } = cast;
+    let pods = PathPods { clients, servers, gateway: gateway.as_ref(), policy: policy.as_ref() };
+    pods.meet(path, |pod| demand.sidecars.contains_key(pod), bypassed)
 }

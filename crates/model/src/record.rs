@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{SearchStep, Warning};
+use crate::{SearchStep, Warning, WarningKind};
 
 /// The version of [`Record`]; a field is never repurposed, this number grows instead.
 pub const RECORD_SCHEMA: &str = "hopbench.record/1";
@@ -82,6 +82,14 @@ pub struct Record {
     /// Why the figures must not be used: a proof or an invariant that does not hold. Reports leave them out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+impl Record {
+    /// Whether the load generator was the limit, or so late that a warning says so: then the figures are not the path's
+    /// alone.
+    pub fn is_generator_limited(&self) -> bool {
+        self.limited_by == "generator" || self.warnings.iter().any(|w| w.kind == WarningKind::GeneratorLimited)
+    }
 }
 
 fn first() -> u32 {

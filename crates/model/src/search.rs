@@ -1,5 +1,7 @@
 //! Searches for a load: what is searched, and what a trial of a search was for.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// The search that a point of a plan asks for, instead of rounds at one load.
@@ -70,6 +72,22 @@ impl SearchGoal {
             Self::Lossless { .. } => "lossless",
         }
     }
+
+    /// The limit of the figure that is searched by, in its unit (ns, or a share); `None` of a knee, which has none.
+    pub fn limit(&self) -> Option<f64> {
+        match self {
+            Self::Knee { .. } => None,
+            Self::Slo { limit_ns, .. } => Some(*limit_ns as f64),
+            Self::Cpu { ceiling, .. } => Some(*ceiling),
+            Self::Lossless { loss_share, .. } => Some(*loss_share),
+        }
+    }
+
+    /// Whether the load of a trial was not too high; `None` of a knee, which has no limit.
+    pub fn is_within(&self, step: &SearchStep) -> Option<bool> {
+        let limit = self.limit()?;
+        Some(step.within && step.value.is_some_and(|value| value <= limit))
+    }
 }
 
 /// The rates that a search looks at, arrivals a second.
@@ -93,6 +111,18 @@ pub enum CpuOf {
     Client,
     /// The server's processes, as a share of the CPUs that they may use.
     Server,
+}
+
+/// In words: `node b`, `proxy server-sidecar`, `the client`.
+impl fmt::Display for CpuOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(name) => write!(f, "node {name}"),
+            Self::Proxy(name) => write!(f, "proxy {name}"),
+            Self::Client => f.write_str("the client"),
+            Self::Server => f.write_str("the server"),
+        }
+    }
 }
 
 /// [`SearchStep::goal`] of a trial at a load that was found on another path.
@@ -151,4 +181,39 @@ pub enum SearchOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         high: Option<f64>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATES: RateRange = RateRange { lowest_per_s: 1.0, highest_per_s: 2.0 };
+
+    fn step(value: Option<f64>, within: bool) -> SearchStep {
+        let text = |text: &str| text.to_owned();
+        let (goal, parameter, why, figure) = (text("cpu"), text("rate"), text("raise"), text("cpu_share"));
+        SearchStep { goal, step: 1, parameter, load: 1.0, why, figure, value, within, outcome: None }
+    }
+
+    #[test]
+    fn a_load_is_within_where_all_bounds_are_kept() {
+        let cpu = SearchGoal::Cpu { of: CpuOf::Client, ceiling: 0.6, rates: RATES };
+        assert_eq!(cpu.limit(), Some(0.6));
+        for (value, within, expected) in
+            [(Some(0.6), true, true), (Some(0.61), true, false), (Some(0.5), false, false), (None, true, false)]
+        {
+            assert_eq!(cpu.is_within(&step(value, within)), Some(expected), "{value:?} {within}");
+        }
+        let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: RATES, precision: 0.02 };
+        let lossless = SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01, repeats: 1 };
+        assert_eq!((slo.limit(), lossless.limit()), (Some(5e6), Some(0.001)));
+        let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
+        assert_eq!((knee.limit(), knee.is_within(&step(Some(1.0), true))), (None, None));
+    }
+
+    #[test]
+    fn whose_cpu_it_is_has_words() {
+        let said = [CpuOf::Node("b".to_owned()), CpuOf::Proxy("gateway".to_owned()), CpuOf::Client, CpuOf::Server];
+        assert_eq!(said.map(|of| of.to_string()), ["node b", "proxy gateway", "the client", "the server"]);
+    }
 }

@@ -151,6 +151,14 @@ impl fmt::Display for Span {
     }
 }
 
+impl Span {
+    /// As people say it: like the text that is written to files, but whole minutes as such, `10m` for `600s`.
+    pub fn brief(self) -> String {
+        const MINUTE: Nanos = 60 * SECOND;
+        if self.0 > 0 && self.0.is_multiple_of(MINUTE) { format!("{}m", self.0 / MINUTE) } else { self.to_string() }
+    }
+}
+
 /// Serialises as the exact text that parses back to the same value.
 macro_rules! serde_as_text {
     ($($type:ty),*) => {$(
@@ -189,6 +197,13 @@ mod tests {
     }
 
     #[test]
+    fn whole_minutes_are_said_as_such() {
+        for (s, said) in [(0, "0ns"), (90, "90s"), (60, "1m"), (600, "10m"), (3600, "60m")] {
+            assert_eq!(Span(s * SECOND).brief(), said);
+        }
+    }
+
+    #[test]
     fn errors_quote_the_text_and_give_an_example() {
         for bad in ["", "x", "1XB", "-1", "1e9", "1.2.3", "99999999999GB", "0.1B"] {
             let error = bad.parse::<Bytes>().unwrap_err();
@@ -205,6 +220,7 @@ mod tests {
             prop_assert_eq!(Bytes(n).to_string().parse(), Ok(Bytes(n)));
             prop_assert_eq!(BitRate(n).to_string().parse(), Ok(BitRate(n)));
             prop_assert_eq!(Span(n).to_string().parse(), Ok(Span(n)));
+            prop_assert_eq!(Span(n).brief().parse(), Ok(Span(n)));
         }
 
         #[test]

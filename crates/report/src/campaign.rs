@@ -35,7 +35,7 @@ mod outliers;
 mod plot;
 mod point;
 mod scale;
-mod searches;
+pub(crate) mod searches;
 mod spread;
 mod stop;
 mod summarize;
@@ -70,6 +70,7 @@ pub use self::verdict::{Outcome, Verdict};
 pub use self::waterfall::{Added, ProxyShare, Step, WaterfallSummary};
 
 use self::cell::Cell;
+pub(crate) use self::cell::is_mostly_late;
 use self::distribution::Distributions;
 use self::kind::Kind;
 pub(crate) use self::notes::unusable;
@@ -227,6 +228,11 @@ impl Campaign {
     /// texts of its histograms.
     pub fn searches(&self) -> Vec<&Record> {
         self.searches.iter().collect()
+    }
+
+    /// What the searches so far came to.
+    pub(crate) fn found(&self) -> Vec<SearchSummary> {
+        searches::all(self)
     }
 
     /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was said with its record at

@@ -11,6 +11,7 @@
 //! - what is compared are the figures that reports show for a kind of workload, and those that bounds name. A question is put
 //!   to the rounds' values of both sides (`hopbench_stats::unpaired`); all questions are judged together
 //!   (`hopbench_stats::judge`), so that many cells do not make differences by chance;
+//! - what searches found is compared by what is known of the two loads, without a test (`searched.rs`);
 //! - the noise floor is the larger one of both runs' A/A pairs for that figure and point. Rounds of one run share what changes
 //!   between runs: with three runs and more on each side, runs are compared, each by the medians of its rounds.
 
@@ -23,6 +24,7 @@ mod measure;
 mod pairs;
 mod row;
 mod said;
+mod searched;
 mod values;
 mod words;
 
@@ -74,7 +76,7 @@ pub struct Comparison {
     pub comparisons: Vec<Row>,
     /// Cells that are not compared.
     pub not_compared: Vec<NotCompared>,
-    /// Cells of searches; they are not compared.
+    /// Cells of searches that are not compared; `not_compared` says why.
     pub searches: u64,
     /// What became of the bounds, in their order.
     pub bounds: Vec<BoundSummary>,
@@ -95,8 +97,15 @@ pub struct RunSummary {
     pub status: RunStatus,
     /// Trials whose figures are used.
     pub used_trials: u64,
+    /// Trials of searches that can be used; they are not among the others.
+    #[serde(skip_serializing_if = "is_none_of_them")]
+    pub search_trials: u64,
     /// Trials that are in no comparison.
     pub left_out: LeftOut,
+}
+
+fn is_none_of_them(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Compares the runs of `b`, the candidate, with those of `a`, the baseline. Both must have been made with the bounds of
@@ -122,16 +131,20 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
     if asked.strict {
         refuse(&differences)?;
     }
-    let cells = pairs::all(a, b);
-    let (pairs, not_compared) = (&cells.pairs, &cells.not_compared);
-    // With bounds a candidate in which every cell failed has broken them.
-    if pairs.is_empty() && (cells.gone.is_empty() || asked.bounds.is_empty()) {
-        return Err(nothing_in_common(a, b, not_compared));
-    }
     let planned = a.iter().chain(b).map(|values| values.run.plan.minimum_effect).fold(0.0, f64::max);
     let minimum_effect = asked.minimum_effect.unwrap_or(planned);
-    let mut rows = ask::all(pairs, minimum_effect);
-    let bounds = bounds(&cells, &rows, asked, minimum_effect, &[a, b])?;
+    let cells = pairs::all(a, b);
+    let mut searches = searched::all(a, b, minimum_effect);
+    let left_out = searches.not_compared.len() as u64;
+    let not_compared: Vec<NotCompared> = cells.not_compared.iter().chain(&searches.not_compared).cloned().collect();
+    // With bounds a candidate in which every cell failed has broken them.
+    let gone = !cells.gone.is_empty() || !searches.gone.is_empty();
+    if cells.pairs.is_empty() && searches.rows.is_empty() && (!gone || asked.bounds.is_empty()) {
+        return Err(nothing_in_common(a, b, &not_compared));
+    }
+    let mut rows = ask::all(&cells.pairs, minimum_effect);
+    rows.append(&mut searches.rows);
+    let bounds = bounds(&cells, &searches.gone, &rows, asked, minimum_effect, &[a, b])?;
     rows.sort_by(|one, other| rank(one).cmp(&rank(other)).then(badness(other).total_cmp(&badness(one))));
     let summary = |values: &Values| RunSummary {
         folder: values.label.clone(),
@@ -140,6 +153,7 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
         started_at: values.run.started_at.clone(),
         status: values.run.status,
         used_trials: values.used(),
+        search_trials: values.search_trials,
         left_out: values.left_out.clone(),
     };
     Ok(Comparison {
@@ -150,8 +164,8 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
         differences,
         minimum_effect,
         comparisons: rows,
-        not_compared: cells.not_compared,
-        searches: searches(a).union(&searches(b)).count() as u64,
+        not_compared,
+        searches: left_out,
         bounds,
     })
 }
@@ -184,6 +198,7 @@ fn badness(row: &Row) -> f64 {
 
 fn bounds(
     cells: &pairs::Sorted<'_>,
+    searches_gone: &[searched::Gone],
     rows: &[Row],
     asked: &Asked,
     minimum_effect: f64,
@@ -201,7 +216,10 @@ fn bounds(
     let mut out = Vec::new();
     for bound in &asked.bounds {
         let meant = meant(bound);
-        let hit = |row: &&Row| meant.contains(&(row.workload.clone(), row.metric.clone()));
+        let hit = |row: &&Row| match row.search {
+            Some(_) => bound.is_of(row),
+            None => meant.contains(&(row.workload.clone(), row.metric.clone())),
+        };
         let mut summary = BoundSummary::of(bound, minimum_effect, rows.iter().filter(hit));
         for gone in &cells.gone {
             let found = &gone.a[0];
@@ -210,6 +228,11 @@ fn bounds(
             let index = found.of.measures[found.at].iter().position(|measure| measure.name == metric);
             if index.is_some_and(|index| !pairs::values(&gone.a, index).is_empty()) {
                 summary.add_gone(found.cell(), metric, &gone.reason);
+            }
+        }
+        for gone in searches_gone {
+            if let Some(metric) = bound.metric_of(gone) {
+                summary.add_gone(gone.cell.clone(), metric, &gone.reason);
             }
         }
         if summary.cases.is_empty() {
@@ -227,7 +250,7 @@ fn no_such_metric(bound: &Bound, rows: &[Row], sides: &[&[Values]; 2]) -> Fault 
     let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
     Fault::input(format!(
         "--fail-on: found `{}`, which no cell of both runs has; expected throughput, p50, p90, p99, p999 of response, service, \
-         delay or connect (p99_response), one of {}, or of the other metrics in the records: {}",
+         delay or connect (p99_response), found_load of searches, one of {}, or of the other metrics in the records: {}",
         bound.metric,
         list(shown),
         list(others),
@@ -274,19 +297,6 @@ fn nothing_in_common(a: &[Values], b: &[Values], apart: &[NotCompared]) -> Fault
         has("baseline", a),
         has("candidate", b),
     ))
-}
-
-/// The cells of searches on a side.
-fn searches(side: &[Values]) -> BTreeSet<(&str, &str, String)> {
-    let mut out = BTreeSet::new();
-    for plan in side.iter().map(|values| &values.run.plan) {
-        for (path, point) in plan.cells.iter().map(|cell| plan.at(*cell)) {
-            if point.search.is_some() {
-                out.insert((path.name.as_str(), point.workload.as_str(), key(&point.point)));
-            }
-        }
-    }
-    out
 }
 
 /// What identifies a point: JSON with sorted keys.

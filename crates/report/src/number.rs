@@ -59,6 +59,28 @@ pub fn percent(ratio: f64) -> String {
     }
 }
 
+/// A share in percent with as many digits as it deserves, without the sign: `18`, `2.0`, `0.25`.
+pub fn percentage(share: f64) -> String {
+    match share * 100.0 {
+        p if !p.is_finite() => odd(p).unwrap_or_default(),
+        p if p > 0.0 && p < 0.005 => "< 0.01".to_owned(),
+        p if p < 0.995 => format!("{p:.2}"),
+        p if p < 9.95 => format!("{p:.1}"),
+        p => format!("{p:.0}"),
+    }
+}
+
+/// A number that people chose, as they write it: `99.9`, `5`. What was written has no more digits than a billionth has, and a
+/// product may.
+pub fn as_written(value: f64) -> String {
+    odd(value).unwrap_or_else(|| format!("{}", (value * 1e9).round() / 1e9))
+}
+
+/// A share that people chose, as they write it: `2 %`, `0.5 %`.
+pub fn percent_as_written(share: f64) -> String {
+    format!("{} %", as_written(share * 100.0))
+}
+
 /// A share of one CPU or the like, in whole percent: `62 %`.
 pub fn share(ratio: f64) -> String {
     let percent = ratio * 100.0;
@@ -253,6 +275,32 @@ mod tests {
         {
             assert_eq!(percent(ratio), expected, "{ratio}");
         }
+    }
+
+    #[test]
+    fn a_percentage_has_the_digits_that_it_deserves() {
+        for (share, expected) in [
+            (0.0, "0.00"),
+            (1e-6, "< 0.01"),
+            (0.0012, "0.12"),
+            (0.02, "2.0"),
+            (0.18, "18"),
+            (1.1, "110"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(percentage(share), expected, "{share}");
+        }
+        assert_eq!(percentage(f64::INFINITY), "inf");
+    }
+
+    #[test]
+    fn what_people_chose_is_written_as_they_did() {
+        for (share, expected) in
+            [(0.02, "2 %"), (0.0007, "0.07 %"), (0.999, "99.9 %"), (0.29, "29 %"), (1e-7, "0.00001 %"), (0.0, "0 %")]
+        {
+            assert_eq!(percent_as_written(share), expected);
+        }
+        assert_eq!((as_written(99.9), as_written(f64::NAN)), ("99.9".to_owned(), "-".to_owned()));
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub struct Setting<'a> {
 }
 
 /// More of one core than this, spent by the conductor and the meters while a trial runs, can be seen in the figures.
-const OVERHEAD: f64 = 0.02;
+const OVERHEAD_SEEN_CORES: f64 = 0.02;
 
 /// The record of a trial, with the sentences that explain it.
 pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>) {
@@ -170,7 +170,7 @@ fn confined(report: &EndReport) -> Option<CpuSet> {
 }
 
 /// Threads of an agent that do the work of so many connections.
-fn threads(job: &Job, connections: u32) -> u32 {
+pub(crate) fn threads(job: &Job, connections: u32) -> u32 {
     if job.engine == EngineKind::Threads { connections } else { job.threads.min(connections) }
 }
 
@@ -212,7 +212,7 @@ fn overhead_seen(outcome: &Outcome, window_s: f64) -> Option<Warning> {
     let share = |seconds: f64| seconds / window_s * 100.0;
     let (all, conductor) = (overhead(outcome), outcome.conductor_cpu_ns as f64 / SECOND as f64);
     // In a short window the readings at its edges are most of it.
-    let seen = window_s >= 1.0 && all > OVERHEAD * window_s;
+    let seen = window_s >= 1.0 && all > OVERHEAD_SEEN_CORES * window_s;
     seen.then(|| {
         Warning::new(
             WarningKind::SharedCpu,

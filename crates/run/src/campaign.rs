@@ -1,6 +1,8 @@
 //! A whole run: every cell of a plan, in rounds, on a testbed.
 
+mod budget;
 mod changes;
+mod earlier;
 mod event;
 mod links;
 mod meters;
@@ -14,19 +16,19 @@ mod trial;
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{
-    Cell, Failure, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick, point_label,
-};
+use hopbench_model::{Cell, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick};
 use hopbench_sys::clock;
 use hopbench_testbed::Testbed;
 use hopbench_wire::{Hello, Role};
 
 use crate::conduct::Watcher;
-use crate::results::{Folder, Resumed, Searched, TrialId};
+use crate::results::{CellName, Folder, Resumed, Searched, TrialId};
+use budget::Budget;
 pub use event::{Ended, Event, Observer};
 use links::Links;
 use meters::Meters;
 pub use order::order;
+use searches::Hunt;
 pub use start::{new_run, same_build};
 pub use stopping::CellsEnded;
 pub use supported::measurable;
@@ -36,8 +38,8 @@ use trial::{Done, Measured, Trial};
 const MOST_REPEATS: usize = 2;
 /// Between two tries of a trial whose clients were not let in, while the testbed settles, ns.
 const SETTLING: Nanos = SECOND;
-/// What a trial takes beyond warm-up and window until one has shown it, ns.
-const OVERHEAD: Nanos = 100_000_000;
+/// What a trial takes beyond its warm-up and window in a lab, ns: an estimate, for whoever has not seen any yet.
+pub const TRIAL_OVERHEAD_NS: Nanos = SECOND * 15 / 100;
 
 /// A plan, the folder of its results, and what was measured of it before.
 #[derive(Debug)]
@@ -49,9 +51,8 @@ pub struct Campaign {
     searched: Vec<Searched>,
     notes: Vec<String>,
     ended: Ended,
-    /// When the first trial of this session began.
-    began: Option<Nanos>,
-    /// Time between trials, summed, and how many there were.
+    budget: Budget,
+    /// What trials took beyond warm-up and window, summed, ns, and how many there were.
     overhead: (Nanos, u64),
 }
 
@@ -95,7 +96,8 @@ impl Campaign {
     pub fn resume(folder: Folder, resumed: Resumed, ours: Hello) -> Self {
         let Resumed { done, searched, mut notes } = resumed;
         notes.extend(start::differences(folder.run(), &ours));
-        Self { folder, ours, done, searched, notes, ended: Ended::default(), began: None, overhead: (0, 0) }
+        let budget = Budget::of(&folder.run().plan);
+        Self { folder, ours, done, searched, notes, ended: Ended::default(), budget, overhead: (0, 0) }
     }
 
     /// Runs what is left of the plan. The testbed is up while it runs and down afterwards, however it ends.
@@ -117,13 +119,14 @@ impl Campaign {
     }
 
     fn on(&mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(), Fault> {
-        let (plan, mut skipped) = supported::supported(&self.folder.run().plan, testbed)?;
-        let lost = supported::lost(&mut skipped, self.folder.run(), &self.done, &self.searched);
+        let whole = self.folder.run().plan.clone();
+        let (plan, unmeasurable) = supported::supported(&whole, testbed)?;
+        let (skipped, lost) = supported::lost(unmeasurable, self.folder.run(), &self.done, &self.searched);
         testbed.up(&plan)?;
         let facts = testbed.facts();
         let mut notes = std::mem::take(&mut self.notes);
         notes.extend(start::rebuilt(&self.folder.run().testbed, &facts));
-        let baseline = supported::without_baseline(&self.folder.run().plan, &skipped);
+        let baseline = supported::without_baseline(&whole, &skipped);
         self.folder.update(|run| {
             run.status = RunStatus::Running;
             run.ended_at = None;
@@ -136,7 +139,8 @@ impl Campaign {
         let mut links = Links::new(self.ours.clone());
         let mut meters = Meters::default();
         let mut around = Around { plan: &plan, testbed, links: &mut links, meters: &mut meters, observer };
-        let walked = self.walk(&mut around, lost).and_then(|()| self.search(&mut around));
+        let gone = lost.searches.into_iter().filter_map(|(cell, reason)| Hunt::gone(&whole, cell, reason)).collect();
+        let walked = self.walk(&mut around, lost.trials).and_then(|()| self.search(&mut around, gone));
         links.close();
         walked
     }
@@ -144,7 +148,7 @@ impl Campaign {
     /// One trial, to its record or its failure on the disk.
     fn one(&mut self, cell: Cell, round: u32, around: &mut Around<'_>) -> Result<Next, Fault> {
         let (path, point) = around.plan.at(cell);
-        let trial = id(around.plan, cell, round);
+        let trial = CellName::of(around.plan, cell).trial(round);
         let measured = self.attempt(path, point, round, &trial, around);
         let observer = &mut *around.observer;
         let interrupted = observer.interrupted();
@@ -214,8 +218,7 @@ impl Campaign {
         recorded: bool,
         observer: &mut dyn Observer,
     ) -> Result<(), Fault> {
-        let TrialId { path, workload, point, round } = trial;
-        let failure = Failure { path, workload, point, round, reason };
+        let failure = trial.failed(reason);
         self.ended.failures += 1;
         if !recorded {
             self.folder.fail(failure.clone())?;
@@ -227,7 +230,7 @@ impl Campaign {
     /// Time that a trial will take.
     fn trial_ns(&self, job: &Job) -> Nanos {
         let (sum, count) = self.overhead;
-        least_ns(job).saturating_add(sum.checked_div(count).unwrap_or(OVERHEAD))
+        least_ns(job).saturating_add(sum.checked_div(count).unwrap_or(TRIAL_OVERHEAD_NS))
     }
 
     /// Notes what a trial took beyond its warm-up and window, with the pause before it.
@@ -253,11 +256,6 @@ fn note(run: &mut RunFile, notes: &[String], baseline: Option<&str>) {
 
 fn least_ns(job: &Job) -> Nanos {
     job.timing.warmup_ns.saturating_add(job.timing.window_ns)
-}
-
-fn id(plan: &Plan, cell: Cell, round: u32) -> TrialId {
-    let (path, point) = plan.at(cell);
-    TrialId { path: path.name.clone(), workload: point.workload.clone(), point: point_label(&point.point), round }
 }
 
 /// Looks at one trial for whoever looks at the campaign.

@@ -22,7 +22,9 @@ mod warnings;
 mod words;
 
 pub use assemble::{ProxySaid, Setting, record};
-pub use campaign::{Campaign, CellsEnded, Ended, Event, Finished, Observer, measurable, new_run, order, same_build};
+pub use campaign::{
+    Campaign, CellsEnded, Ended, Event, Finished, Observer, TRIAL_OVERHEAD_NS, measurable, new_run, order, same_build,
+};
 pub use conduct::{Edges, Ends, Outcome, Watch, Watcher, conduct};
 pub use failed::failed_exchanges;
 pub use hopbench_control::resolve::{Target, resolve};

@@ -7,12 +7,14 @@
 //! - [`Folder`]: writing, by the process that runs the campaign;
 //! - [`open`], [`read`]: reading, by whoever reports.
 
+mod cell_name;
 mod disk;
 mod folder;
 mod lines;
 mod reading;
 mod trial_id;
 
+pub(crate) use cell_name::CellName;
 pub use folder::{Folder, Resumed, Searched, fresh_name, vacant};
 pub use reading::{Records, open, read};
 pub use trial_id::TrialId;

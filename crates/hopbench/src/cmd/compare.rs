@@ -12,8 +12,7 @@ use hopbench_report::comparison::{
 use hopbench_run::results;
 
 use super::Subcommand;
-use super::report::{spare, write};
-use crate::output::print;
+use super::output_arguments::{Output, arguments};
 
 pub(super) struct Compare;
 
@@ -25,8 +24,9 @@ impl Subcommand for Compare {
                 "Cells with the same path, workload, point and job are compared, round against round.\n\
                  METRIC is throughput; p50, p90, p99, p999 or p9999 of response, service, delay,\n\
                  connect or rtt, like p99_response; cpu_per_request and whatever else reports\n\
-                 show; or any metric in the records. METRIC>5% is broken where the metric is\n\
-                 called worse by more than 5 %, METRIC>0% where it is called worse at all.\n\
+                 show; found_load, the rate that a search found; or any metric in the records.\n\
+                 METRIC>5% is broken where the metric is called worse by more than 5 %,\n\
+                 METRIC>0% where it is called worse at all.\n\
                  Worse is less of throughput and rates of work, more of everything else. A cell\n\
                  that A measured and in which every trial of B failed breaks its bounds, too; one\n\
                  that B leaves out is a warning.\n\
@@ -55,23 +55,11 @@ impl Subcommand for Compare {
             )
             .arg(flag("strict", "Refuse runs whose environment or plan differ in what can change figures"))
             .arg(flag("all", "Show the figures of which no difference is called, too"))
-            .arg(
-                Arg::new("format")
-                    .long("format")
-                    .short('f')
-                    .value_name("FORMAT")
-                    .default_value("table")
-                    .value_parser(COMPARISON_FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>())
-                    .help("How"),
-            )
-            .arg(
-                Arg::new("output")
-                    .long("output")
-                    .short('o')
-                    .value_name("FILE")
-                    .value_parser(value_parser!(PathBuf))
-                    .help("Where to write it [default: standard output]"),
-            )
+            .args(arguments(
+                COMPARISON_FORMATS.iter().map(|format| format.name()).collect(),
+                "How",
+                "Where to write it [default: standard output]",
+            ))
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
@@ -79,20 +67,18 @@ impl Subcommand for Compare {
     }
 
     fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
-        let name = matches.get_one::<String>("format").map_or("table", String::as_str);
-        let format = comparison_format(name).ok_or_else(|| Fault::input(format!("there is no format `{name}`")))?;
+        let output = Output::of(matches)?;
+        let format = comparison_format(output.format).ok_or_else(|| output.unknown())?;
         let asked = Asked {
             minimum_effect: matches.get_one::<f64>("min-effect").copied(),
             bounds: matches.get_many::<Bound>("fail-on").into_iter().flatten().cloned().collect(),
             strict: matches.get_flag("strict"),
         };
-        if name == "junit" && asked.bounds.is_empty() {
+        if output.format == "junit" && asked.bounds.is_empty() {
             return Err(Fault::input(
                 "--format junit: its test cases are bounds; expected --fail-on, like --fail-on 'throughput>5%'",
             ));
         }
-        let output = matches.get_one::<PathBuf>("output");
-        output.map_or(Ok(()), |file| spare(file))?;
         let side = |first: &str, more: &str| -> Vec<&PathBuf> {
             let first = matches.get_one::<PathBuf>(first).into_iter();
             first.chain(matches.get_many::<PathBuf>(more).into_iter().flatten()).collect()
@@ -100,12 +86,9 @@ impl Subcommand for Compare {
         let (a, b) = read_both(&side("a", "more-a"), &side("b", "more-b"), &asked.bounds)?;
         let comparison = compare(&a, &b, &asked)?;
         let text = format.render(&comparison, matches.get_flag("all"));
-        match output {
-            Some(file) => write(file, &text)?,
-            None => print(&text)?,
-        }
+        output.write(&text)?;
         // What people read on the standard output says it already.
-        let is_told = output.is_none() && matches!(name, "table" | "markdown");
+        let is_told = output.file.is_none() && matches!(output.format, "table" | "markdown");
         Ok(gate(&comparison, is_told))
     }
 }

@@ -3,7 +3,7 @@
 
 mod trials;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use hopbench_model::Fault;
@@ -12,7 +12,7 @@ use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
 use super::Subcommand;
-use crate::output::print;
+use super::output_arguments::{Output, arguments};
 
 pub(super) struct Report;
 
@@ -27,25 +27,11 @@ impl Subcommand for Report {
                     .value_parser(value_parser!(PathBuf))
                     .help("A folder that `hopbench run` left"),
             )
-            .arg(
-                Arg::new("format")
-                    .long("format")
-                    .short('f')
-                    .value_name("FORMAT")
-                    .default_value("table")
-                    .value_parser(names())
-                    .help("How; `hopbench list reports` says more"),
-            )
-            .arg(
-                Arg::new("output")
-                    .long("output")
-                    .short('o')
-                    .value_name("FILE")
-                    .value_parser(value_parser!(PathBuf))
-                    .help(
-                        "Where to write it; for fortio's files, one a trial, a folder: DIR/ [default: standard output]",
-                    ),
-            )
+            .args(arguments(
+                names(),
+                "How; `hopbench list reports` says more",
+                "Where to write it; for fortio's files, one a trial, a folder: DIR/ [default: standard output]",
+            ))
             .arg(Arg::new("capacity").long("capacity").value_name("LOAD").help(
                 "What the proxies would take at a load, instead of the report: rps=20000, connections=5000, or both \
                  with a comma between; as table, markdown or json",
@@ -53,15 +39,14 @@ impl Subcommand for Report {
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
-        let (Some(dir), Some(format)) = (matches.get_one::<PathBuf>("dir"), matches.get_one::<String>("format")) else {
+        let Some(dir) = matches.get_one::<PathBuf>("dir") else {
             return Err(Fault::input("a results folder is needed; see `hopbench report --help`"));
         };
-        let output = matches.get_one::<PathBuf>("output");
-        output.map_or(Ok(()), |file| spare(file))?;
-        let asked = matches.get_one::<String>("capacity").map(|text| asked(text, format)).transpose()?;
+        let output = Output::of(matches)?;
+        let asked = matches.get_one::<String>("capacity").map(|text| asked(text, output.format)).transpose()?;
         let (run, mut records) = results::open(dir)?;
-        if let Some(format) = trial_format(format) {
-            trials::write(format, &run, records.by_ref(), output.map(PathBuf::as_path))?;
+        if let Some(format) = trial_format(output.format) {
+            trials::write(format, &run, records.by_ref(), output.file)?;
             records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
             return Ok(());
         }
@@ -71,40 +56,11 @@ impl Subcommand for Report {
         }
         records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
         let text = match asked {
-            Some(asked) => campaign.capacity(asked).render(format),
-            None => campaign.render(format),
+            Some(asked) => campaign.capacity(asked).render(output.format),
+            None => campaign.render(output.format),
         };
-        let text = text.ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
-        match output {
-            Some(file) => write(file, &text),
-            None => print(&text),
-        }
+        output.write(&text.ok_or_else(|| output.unknown())?)
     }
-}
-
-/// Refuses to write over what a results folder holds of its run: no report brings it back.
-///
-/// # Errors
-/// `file` is such a file, or a link to one.
-pub(super) fn spare(file: &Path) -> Result<(), Fault> {
-    // Of a file that is not there yet, the folder is.
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let resolved = file
-        .canonicalize()
-        .or_else(|_| std::io::Result::Ok(parent.canonicalize()?.join(file.file_name().unwrap_or_default())));
-    let original = |file: &Path| {
-        let name = file.file_name().and_then(|name| name.to_str());
-        let beside = file.parent().is_some_and(|dir| dir.join("run.json").is_file());
-        beside && name.is_some_and(|name| results::ORIGINALS.contains(&name))
-    };
-    if original(file) || resolved.is_ok_and(|file: PathBuf| original(&file)) {
-        let text = format!(
-            "--output: {} is part of what was measured, and a report would take its place; choose another file",
-            file.display()
-        );
-        return Err(Fault::input(text));
-    }
-    Ok(())
 }
 
 /// The load that `--capacity` names, where the format can say what it would take.
@@ -124,28 +80,4 @@ fn asked(text: &str, format: &str) -> Result<Asked, Fault> {
 fn names() -> Vec<&'static str> {
     let trials = TRIAL_FORMATS.iter().map(|format| format.name());
     SUMMARY_FORMATS.iter().map(|format| format.name()).chain(trials).collect()
-}
-
-/// Writes a file as a whole or not at all: who looks at it meanwhile sees the old one.
-pub(super) fn write(file: &Path, text: &str) -> Result<(), Fault> {
-    replace(file, |part| std::fs::write(part, text).map_err(|error| refused(file, &error)))
-}
-
-/// Puts what `write` leaves at the path that it is given in the place of `file`, or nothing.
-fn replace(file: &Path, write: impl FnOnce(&Path) -> Result<(), Fault>) -> Result<(), Fault> {
-    // A device or a pipe is not replaced by a file.
-    if file.exists() && !file.is_file() {
-        return write(file);
-    }
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = file.with_file_name(name);
-    let written = write(&part).and_then(|()| std::fs::rename(&part, file).map_err(|error| refused(file, &error)));
-    written.inspect_err(|_| {
-        let _ = std::fs::remove_file(&part);
-    })
-}
-
-fn refused(file: &Path, error: &std::io::Error) -> Fault {
-    Fault::environment(format!("cannot write {}: {error}; choose another --output", file.display()))
 }

@@ -1,10 +1,8 @@
 //! A run on a cluster that somebody disturbs, and the cluster afterwards.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hopbench_kube::{Access, labels};
@@ -14,19 +12,20 @@ use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use serde_json::Value;
 
-/// One run at a time: what is done to the cluster is done to all of it.
-static ONE: Mutex<()> = Mutex::new(());
+use crate::ground::{ANY_THREE, Ground, ground};
 
 /// How long anything may take.
 const LONGEST: Duration = Duration::from_secs(120);
+
+/// The file with what a run says on standard error.
+const SAID: &str = "said";
 
 /// A run that is on.
 pub(crate) struct Running {
     pub(crate) access: Access,
     child: Child,
     events: Receiver<Value>,
-    folder: tempfile::TempDir,
-    _alone: MutexGuard<'static, ()>,
+    ground: Ground,
 }
 
 /// A run that is over.
@@ -41,30 +40,17 @@ pub(crate) struct Over {
 
 /// Starts a run of this on the cluster; `None`: there is none, which is said. `more` goes into the testbed's block.
 pub(crate) fn start(test: &str, more: &str, rest: &str) -> Option<Running> {
-    let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(kubeconfig) = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty()) else {
-        let required = std::env::var("HOPBENCH_REQUIRE_CLUSTER").is_ok_and(|said| said == "1");
-        assert!(!required, "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
-        println!("SKIP {test}: HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
-        return None;
-    };
-    let image = std::env::var("HOPBENCH_CLUSTER_IMAGE").unwrap_or_else(|_| hopbench_kube::image::default_tag());
-    let folder = tempfile::tempdir().unwrap();
-    let testbed = format!("{{image: \"{image}\", pull-policy: Never, nodes: {{a: {{}}, b: {{}}, c: {{}}}}{more}}}");
-    let scenario = format!("name: {test}\ntestbed: {{kubernetes: {testbed}}}\nwarmup: 300ms\n{rest}");
-    std::fs::write(folder.path().join("scenario.yaml"), scenario).unwrap();
-    let access = Access::open_file(Some(kubeconfig.as_ref()), None).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
-    command.arg("run").arg(folder.path().join("scenario.yaml"));
-    command.args(["--testbed", "kubernetes", "--no-report", "--json", "--out"]).arg(folder.path().join("out"));
-    let said = std::fs::File::create(folder.path().join("said")).unwrap();
-    let mut child = command.env("KUBECONFIG", kubeconfig).stdout(Stdio::piped()).stderr(said).spawn().unwrap();
+    let ground = ground(test)?;
+    let access = ground.access();
+    let mut command = ground.run(test, &format!("{ANY_THREE}{more}"), rest);
+    let said = std::fs::File::create(ground.file(SAID)).unwrap();
+    let mut child = command.arg("--json").stdout(Stdio::piped()).stderr(said).spawn().unwrap();
     let (told, events) = channel();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     std::thread::spawn(move || {
         lines.map_while(Result::ok).for_each(|line| drop(told.send(serde_json::from_str(&line).unwrap())));
     });
-    Some(Running { access, child, events, folder, _alone: alone })
+    Some(Running { access, child, events, ground })
 }
 
 impl Running {
@@ -82,7 +68,7 @@ impl Running {
     }
 
     fn said(&self) -> String {
-        std::fs::read_to_string(self.folder.path().join("said")).unwrap()
+        std::fs::read_to_string(self.ground.file(SAID)).unwrap()
     }
 
     /// The namespace of the run, as soon as it is there.
@@ -128,12 +114,11 @@ impl Running {
             }
             std::thread::sleep(Duration::from_millis(50));
         };
-        let out = self.folder.path().join("out");
         let over = Over {
             code,
-            records: lines(&out.join("records.jsonl")),
+            records: self.ground.records(),
             said: self.said(),
-            log: std::fs::read_to_string(out.join("agents.log")).unwrap_or_default(),
+            log: std::fs::read_to_string(self.ground.out().join("agents.log")).unwrap_or_default(),
             events: self.events.iter().collect(),
         };
         assert_eq!(self.namespaces(), Vec::<String>::new(), "{}{}", over.said, over.log);
@@ -195,9 +180,4 @@ impl Over {
         let failed = self.events.iter().filter(|event| event["event"] == "trial_failed" && event["path"] == path);
         failed.map(|event| event["reason"].as_str().unwrap().to_owned()).collect()
     }
-}
-
-fn lines(path: &Path) -> Vec<Record> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::future::{join_all, try_join, try_join_all};
-use hopbench_model::{Fault, Via};
+use hopbench_model::Fault;
 use hopbench_wire::{Hello, PROTOCOL};
 use k8s_openapi::api::core::v1::Node;
 use kube::api::ListParams;
@@ -139,24 +139,6 @@ impl Cluster {
                 super::write(&mut self.log, &text);
                 return Err(Fault::environment(text));
             }
-        }
-        Ok(())
-    }
-
-    /// Looks again for the addresses of a path's load balancers that had none when they were waited for.
-    ///
-    /// # Errors
-    /// The API server does not say.
-    pub(super) fn balance_again(&mut self, path: &str) -> Result<(), Fault> {
-        let (access, built) =
-            self.access.as_ref().zip(self.built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))?;
-        let has_none = |name: &str| built.entries.get(name).is_none_or(|entry| entry.balancer.is_none());
-        let of_path = built.fronts.iter().filter(|front| front.path == path && front.via == Via::LoadBalancer);
-        let names: Vec<String> = of_path.map(|front| front.name.clone()).filter(|name| has_none(name)).collect();
-        if !names.is_empty() {
-            let found = raise::balancers(&access.client, &built.run, &names, Instant::now());
-            let found = access.ask("the load balancers", found)?;
-            built.entries.extend(found);
         }
         Ok(())
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{ADMIN, Admin, Identity, Proxy, READY, SPIFFE};
+use hopbench_mesh::{ADMIN, Admin, Identity, Proxy, READY, Role, SPIFFE};
 use hopbench_model::{ClusterSpec, Fault, MeshProvider, Variant};
 use serde_json::{Value, json};
 
 use super::listeners;
-use super::posts::{self, Role};
+use super::posts;
 use super::services;
 use crate::built::Built;
 use crate::demand::Demand;

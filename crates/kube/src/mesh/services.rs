@@ -1,10 +1,8 @@
 //! The services that proxies ask, as containers: hopbench's own program.
 
-use serde_json::{Value, json};
-
+use hopbench_mesh::Role;
 use hopbench_model::ClusterSpec;
-
-use super::posts::Role;
+use serde_json::{Value, json};
 
 /// The port of the policy service in its pod.
 pub(crate) const POLICY_PORT: u16 = 15_010;

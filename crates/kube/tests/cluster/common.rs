@@ -9,15 +9,15 @@ use hopbench_control::Channel;
 use hopbench_control::secret::Secret;
 use hopbench_control::tls::client_config;
 use hopbench_kube::{Access, Cluster, labels};
-use hopbench_model::{
-    Cell, ClusterNode, ClusterSpec, EngineKind, Fault, Job, MeshMode, MeshProvider, MeshSpec, PLAN_SCHEMA, Pacing,
-    Path, Place, Plan, PodNetwork, Point, Schedule, ServerSpec, TestbedSpec, Timing, Via,
-};
+use hopbench_model::{ClusterSpec, Fault, Path, Plan, PodNetwork, Point, ServerSpec, TestbedSpec};
 use hopbench_testbed::{AgentId, Control, Testbed};
 use hopbench_wire::{FromAgent, Hello, PROTOCOL, ToAgent};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::Api;
 use kube::api::ListParams;
+
+use crate::fixture;
+pub(crate) use crate::fixture::path;
 
 /// One test at a time: each has the cluster for itself.
 static ONE: Mutex<()> = Mutex::new(());
@@ -87,78 +87,24 @@ pub(crate) fn cell<'a>(plan: &'a Plan, path: &str) -> (&'a Path, &'a Point) {
     (plan.paths.iter().find(|known| known.name == path).unwrap(), &plan.points[0])
 }
 
-pub(crate) fn place(text: &str) -> Place {
-    let (kind, node) = text.split_once('@').unwrap();
-    let (network, runtime) = kind.split_once('+').map_or((kind, None), |(network, runtime)| (network, Some(runtime)));
-    Place { network: network.into(), node: node.into(), runtime: runtime.map(str::to_owned) }
-}
-
-pub(crate) fn path(name: &str, from: &str, to: &str, via: Via) -> Path {
-    Path {
-        name: name.into(),
-        from: place(from),
-        to: place(to),
-        via,
-        clients: 1,
-        backends: 1,
-        mesh: MeshMode::None,
-        variant: None,
-    }
-}
-
+/// The agents as servers.
 pub(crate) fn point(workload: &str) -> Point {
-    let job = Job {
-        workload: workload.into(),
-        params: serde_json::Value::Null,
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
-        seed: 1,
-    };
-    let server = ServerSpec { program: ServerSpec::AGENT.into(), request: "/".into(), response_bytes: None };
-    Point { search: None, workload: workload.into(), point: BTreeMap::new(), job, server }
+    fixture::point(workload, ServerSpec::AGENT)
 }
 
+/// One request and answer on each path.
 pub(crate) fn plan(spec: &ClusterSpec, paths: Vec<Path>) -> Plan {
-    Plan {
-        schema: PLAN_SCHEMA.into(),
-        name: "test".into(),
-        testbed: TestbedSpec::Kubernetes(Box::new(spec.clone())),
-        cells: (0..paths.len()).map(|path| Cell { path, point: 0 }).collect(),
-        paths,
-        points: vec![point("rr")],
-        rounds: 1,
-        baseline: None,
-        seed: 1,
-        twin: None,
-        stop: None,
-        minimum_effect: 0.0,
-    }
+    let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
+    Plan { testbed, ..fixture::plan(paths, vec![point("rr")]) }
 }
 
 pub(crate) fn spec() -> ClusterSpec {
-    let node = |name: &str| ClusterNode { name: name.into(), node: None, labels: BTreeMap::new(), zone: None };
     let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
-    ClusterSpec {
-        context: None,
-        image: std::env::var("HOPBENCH_CLUSTER_IMAGE").unwrap_or_else(|_| hopbench_kube::image::default_tag()),
-        pull_policy: "Never".into(),
-        nodes: ["a", "b", "c"].map(node).into(),
-        networks: BTreeMap::from([("overlay".to_owned(), overlay)]),
-        runtimes: BTreeMap::new(),
-        servers: BTreeMap::new(),
-        patch: None,
-        mesh: MeshSpec { provider: MeshProvider::Envoy, image: "none".into(), revision: None },
-        gateway: None,
-        prometheus: None,
-        network_policy: false,
-        start_timeout_ns: 60_000_000_000,
-    }
+    let mut spec = fixture::spec();
+    spec.image = std::env::var("HOPBENCH_CLUSTER_IMAGE").unwrap_or_else(|_| hopbench_kube::image::default_tag());
+    spec.networks = BTreeMap::from([("overlay".to_owned(), overlay)]);
+    spec.mesh.image = "none".into();
+    spec
 }
 
 /// What an agent says of itself in a control session.

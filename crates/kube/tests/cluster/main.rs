@@ -7,6 +7,8 @@ mod agents;
 mod changes;
 mod common;
 mod doctor;
+#[path = "../../src/fixture.rs"]
+mod fixture;
 mod mesh;
 mod meters;
 mod patches;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, ProxyCost, Record, WarningKind, proxy_role};
+use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, ProxyCost, Record, proxy_role};
 
 use super::Limit;
 use super::kind::{Kind, per_s};
@@ -23,8 +23,6 @@ pub(crate) struct Cell {
     pub(crate) limits: Vec<Limit>,
     /// Caveats over all trials.
     pub(crate) warnings: u32,
-    /// Trials that the generator was the limit of.
-    pub(crate) late_trials: usize,
     /// Failures by reason, over all trials.
     pub(crate) errors: BTreeMap<String, u64>,
     /// Whether the traffic went by the proxies of its path: they do not carry its protocol.
@@ -40,6 +38,8 @@ pub(crate) struct Round {
     pub(crate) session: u32,
     /// Whether the testbed changed in its time: what is seen then is compared with nothing.
     pub(crate) disturbed: bool,
+    /// Whether the generator was its limit.
+    pub(crate) late: bool,
     /// In the order of the kind's figures; not a number where absent.
     pub(crate) figures: Box<[f64]>,
     /// Units of work a second; not a number where there is no such unit.
@@ -66,6 +66,13 @@ pub(crate) struct Spent {
     pub(crate) rss_bytes: f64,
     /// What they say that they have allocated, bytes.
     pub(crate) allocated_bytes: f64,
+}
+
+/// Whether the generator was the limit in half of some trials or more: then their median is not the path's. `late` says of
+/// each whether it was.
+pub(crate) fn is_mostly_late(late: impl Iterator<Item = bool>) -> bool {
+    let (all, late) = late.fold((0, 0), |(all, late), one| (all + 1, late + usize::from(one)));
+    late > 0 && late * 2 >= all
 }
 
 impl Spent {
@@ -121,6 +128,7 @@ impl Cell {
             round: record.round,
             session: record.session,
             disturbed: record.settings.contains_key(DISTURBED_SETTING),
+            late: record.is_generator_limited(),
             figures,
             work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),
             proxies: Spent::all(&record.cost.proxies),
@@ -143,9 +151,6 @@ impl Cell {
         }
         let own = record.warnings.iter().filter(|warning| !notes::is_of_the_machine(warning)).count();
         self.warnings = self.warnings.saturating_add(u32::try_from(own).unwrap_or(u32::MAX));
-        let late = record.limited_by == "generator"
-            || record.warnings.iter().any(|warning| warning.kind == WarningKind::GeneratorLimited);
-        self.late_trials += usize::from(late);
         for (reason, count) in &record.errors {
             let full = self.errors.len() >= MOST_ERRORS && !self.errors.contains_key(reason);
             let reason = if full { OTHER_ERRORS } else { reason };
@@ -155,9 +160,19 @@ impl Cell {
         self.bypasses_proxy |= bypasses;
     }
 
-    /// Whether the generator was the limit in half of the trials or more: then the median is not the path's.
+    /// Whether the generator was the limit of most of the rounds that count.
     pub(crate) fn is_generator_limited(&self) -> bool {
-        self.late_trials > 0 && self.late_trials * 2 >= self.rounds.len()
+        is_mostly_late(self.counted().map(|round| round.late))
+    }
+
+    /// The main figure, the first, by round from 1 on; `None` where a round has none above 0, and where the testbed changed in
+    /// its time.
+    pub(crate) fn main_by_round(&self, rounds: u32) -> Vec<Option<f64>> {
+        let main = |round: u32| {
+            let known = self.of_round(round).filter(|known| !known.disturbed)?;
+            Some(known.figures[0]).filter(|value| value.is_finite() && *value > 0.0)
+        };
+        (1..=rounds).map(main).collect()
     }
 
     /// The rounds whose figures count: those in which the testbed did not change, or all where there is no such.
@@ -225,5 +240,17 @@ impl Cell {
             }
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_mostly_late;
+
+    #[test]
+    fn half_of_the_trials_are_most() {
+        let late = |late: &[bool]| is_mostly_late(late.iter().copied());
+        assert!(late(&[true]) && late(&[true, false]) && late(&[true, true, false]));
+        assert!(!late(&[]) && !late(&[false]) && !late(&[true, false, false]));
     }
 }

@@ -4,8 +4,8 @@ use hopbench_stats::{persistence, round_effects, trend};
 
 use super::cell::Cell;
 use super::kind::{Better, Figure};
-use super::verdict::percent;
 use super::{Campaign, nodes};
+use crate::number::percentage;
 
 /// A p-value up to which a movement over the rounds is told: one run in a hundred tells of nothing.
 const TOLD: f64 = 0.01;
@@ -19,7 +19,7 @@ pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
         out.push(format!(
             "from the first round to the last all cells together got {word} by {} % (p {}): the machine, or what else ran \
              on it, changed. Ratios are taken round by round and hardly know; the figures are of all of it",
-            percent(moved.relative_change.abs()),
+            percentage(moved.relative_change.abs()),
             p_value(moved.p),
         ));
     }
@@ -46,18 +46,10 @@ fn speeds(campaign: &Campaign) -> Vec<f64> {
     round_effects(&cells.collect::<Vec<_>>()).iter().map(|effect| effect.exp()).collect()
 }
 
-/// The main figure of a cell by round, more being faster; without rounds in which the testbed changed.
+/// The main figure of a cell by round, more being faster.
 fn by_round(cell: &Cell, main: &Figure, rounds: u32) -> Vec<Option<f64>> {
-    let mut out = vec![None; rounds as usize];
-    for round in cell.rounds.iter().filter(|round| !round.disturbed) {
-        let place = (round.round as usize).checked_sub(1).and_then(|at| out.get_mut(at));
-        let value = round.figures[0];
-        let usable = value.is_finite() && value > 0.0;
-        if let Some(place) = place.filter(|_| usable) {
-            *place = Some(if main.better == Better::Higher { value } else { 1.0 / value });
-        }
-    }
-    out
+    let fast = |value: f64| if main.better == Better::Higher { value } else { 1.0 / value };
+    cell.main_by_round(rounds).into_iter().map(|value| value.map(fast)).collect()
 }
 
 /// `= 0.004`, `< 0.001`.

@@ -5,9 +5,9 @@ use hopbench_model::BYPASSES_PROXY;
 use super::scale::{self, Scale};
 use super::spread::Spread;
 use super::summary::{CONNECTING_ENDS, CellSummary, Estimate, RatioSummary, WorkloadSummary};
-use super::verdict::{Outcome, percent};
+use super::verdict::Outcome;
 use super::{outliers, words};
-use crate::number::counted;
+use crate::number::{counted, percentage};
 
 /// A column of figures.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ pub(crate) fn judged(workload: &WorkloadSummary) -> bool {
 pub(crate) fn floor(cell: &CellSummary, figure: Option<&Estimate>) -> Option<String> {
     let floor = figure.and_then(|figure| figure.ratio.as_ref()?.noise_floor);
     cell.is_twin.then(|| match floor {
-        Some(share) => format!("A/A: noise floor {} %", percent(share)),
+        Some(share) => format!("A/A: noise floor {} %", percentage(share)),
         None => "A/A: no noise floor".to_owned(),
     })
 }

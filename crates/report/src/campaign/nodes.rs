@@ -8,7 +8,7 @@ use super::cell::Cell;
 use super::kind::Busy;
 use super::spread::Spread;
 use super::summary::NodeSummary;
-use super::verdict::percent;
+use crate::number::percentage;
 
 /// How busy the CPUs of a machine were, in cores.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ pub(super) fn stolen<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<String
         let (worst, most) = rounds.iter().max_by(|a, b| a.1.of_all().total_cmp(&b.1.of_all()))?;
         let add = |sum: Share, one: &Share| Share { stolen: sum.stolen + one.stolen, cpus: sum.cpus + one.cpus };
         let mean = rounds.values().fold(Share::default(), add).of_all();
-        let text = format!("{name} {} % ({} % in round {worst})", percent(mean), percent(most.of_all()));
+        let text = format!("{name} {} % ({} % in round {worst})", percentage(mean), percentage(most.of_all()));
         (most.of_all() > STOLEN).then_some(text)
     };
     let named: Vec<String> = by_round.iter().filter_map(one).collect();

@@ -5,7 +5,7 @@ mod page;
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Plan, Record, RunFile};
+use hopbench_model::{DISTURBED_SETTING, Plan, Record, RunFile};
 use hopbench_stats::{
     Evidence, Persistence, Question, Verdict, judge, noise_floor, paired, persistence, round_effects, summary, trend,
 };
@@ -111,7 +111,9 @@ impl Noise {
     pub fn of(run: &RunFile, records: &[Record]) -> Option<Self> {
         let plan = &run.plan;
         let (first, second) = (plan.baseline.as_deref()?, plan.twin.as_deref()?);
-        let good: Vec<&Record> = records.iter().filter(|record| unusable(record).is_none()).collect();
+        // What was measured while the testbed changed says nothing of the place's own noise.
+        let good = |record: &&Record| unusable(record).is_none() && !record.settings.contains_key(DISTURBED_SETTING);
+        let good: Vec<&Record> = records.iter().filter(good).collect();
         let (mut measured, mut main) = (Vec::new(), Vec::new());
         for at in 0..plan.points.len() {
             let pair = [first, second].map(|path| cell(plan, at, path, &good));
@@ -247,12 +249,8 @@ fn told_apart(measured: &[Measured<'_>]) -> Vec<bool> {
 
 /// How slow each round was, by a cell's main figure; `None` where the round has none.
 fn slowness(cell: &Cell, figure: &Figure, rounds: u32) -> Vec<Option<f64>> {
-    let value = |round: u32| {
-        let value = cell.rounds.iter().find(|known| known.round == round)?.figures[0];
-        let usable = value.is_finite() && value > 0.0;
-        usable.then_some(if figure.better == Higher { 1.0 / value } else { value })
-    };
-    (1..=rounds).map(value).collect()
+    let slow = |value: f64| if figure.better == Higher { 1.0 / value } else { value };
+    cell.main_by_round(rounds).into_iter().map(|value| value.map(slow)).collect()
 }
 
 /// Of effects as logarithms.

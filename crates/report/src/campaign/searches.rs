@@ -23,6 +23,7 @@ use serde_json::Value;
 
 pub use self::equal::{EqualLoad, EqualLoadPath};
 pub use self::judge::{LoadComparison, Standing};
+pub(crate) use self::judge::{Runs, Said, What};
 pub use self::law::{Known, LawSummary};
 
 use self::bracket::Bracket;
@@ -154,7 +155,7 @@ pub struct TraceStep {
 }
 
 /// The searches of a run: points in the scenario's order, of a knee connections before threads.
-pub(super) fn all(campaign: &Campaign) -> Vec<SearchSummary> {
+pub(crate) fn all(campaign: &Campaign) -> Vec<SearchSummary> {
     let points = campaign.run.plan.points.iter().enumerate();
     let searched = points.filter_map(|(at, point)| Some((at, point, point.search.as_ref()?)));
     searched
@@ -214,7 +215,7 @@ fn one(
         parameter,
         asked: asked::text(spec, parameter),
         figure: steps.filter_map(figure).next().unwrap_or_default(),
-        limit: asked::limit(goal),
+        limit: goal.limit(),
         shown: shown(kind),
         equal_load: equal::all(campaign, point, parameter, kind, records),
         paths,
@@ -247,8 +248,7 @@ fn on_path(
         Some(SearchOutcome::AboveHighest) => trials.iter().map(|trial| trial.step.load).reduce(f64::max),
         _ => None,
     };
-    let there: Vec<&Trial<'_>> =
-        trials.iter().filter(|trial| trial.is_usable() && at.is_some_and(|load| trial.is_at(load))).collect();
+    let there = trials::counted(trials.iter().filter(|trial| at.is_some_and(|load| trial.is_at(load))));
     let records: Vec<&Record> = there.iter().map(|trial| trial.record).collect();
     let bracket = outcome.map(|outcome| Bracket::of(outcome, &spec.goal, parameter, trials));
     let knee = matches!(spec.goal, SearchGoal::Knee { .. });
@@ -281,6 +281,37 @@ impl SearchSummary {
         self.paths.iter().map(|path| path.trials).chain(equal).sum()
     }
 
+    /// What the load that was found is called among figures: `found_rate_per_s`, `found_connections`.
+    pub(crate) fn found_name(&self) -> String {
+        format!("found_{}{}", self.parameter, if self.parameter == "rate" { "_per_s" } else { "" })
+    }
+
+    /// What a figure at that load is called: `at_found_rate_response_p99_ns`.
+    pub(crate) fn name_there(&self, figure: &str) -> String {
+        format!("at_found_{}_{figure}", self.parameter)
+    }
+
+    /// The figure that was searched by, as other figures are called: `response_p99_ns` for `response_ns p99`.
+    pub(crate) fn figure_name(&self) -> String {
+        match self.figure.split_once(' ') {
+            Some((name, percentile)) => {
+                format!("{}_{}_ns", name.trim_end_matches("_ns"), percentile.replace('.', ""))
+            }
+            None => self.figure.clone(),
+        }
+    }
+
+    /// Whether a load was found that keeps what was asked for, on a path; `None` while the search has not ended.
+    pub(crate) fn is_met(&self, path: &SearchedPath) -> Option<bool> {
+        Some(match path.outcome? {
+            SearchOutcome::Found { .. } => true,
+            // Of a knee that is no load beyond which throughput stops growing.
+            SearchOutcome::AboveHighest => self.goal != "knee",
+            SearchOutcome::BelowLowest => false,
+            SearchOutcome::GaveUp { low, .. } => self.goal != "knee" && low.is_some(),
+        })
+    }
+
     /// Its name among the searches of a run: `web size=64`.
     pub(crate) fn name(&self) -> String {
         [self.workload.as_str(), &point_label(&self.point)].join(" ").trim_end().to_owned()
@@ -288,6 +319,17 @@ impl SearchSummary {
 }
 
 impl SearchedPath {
+    /// How the search ended, as JSON has it; empty while it has not.
+    pub(crate) fn ended(&self) -> &'static str {
+        match self.outcome {
+            Some(SearchOutcome::Found { .. }) => "found",
+            Some(SearchOutcome::AboveHighest) => "above_highest",
+            Some(SearchOutcome::BelowLowest) => "below_lowest",
+            Some(SearchOutcome::GaveUp { .. }) => "gave_up",
+            None => "",
+        }
+    }
+
     /// The load that was found.
     pub fn found(&self) -> Option<f64> {
         match self.outcome {

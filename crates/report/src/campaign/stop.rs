@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 
 use hopbench_model::units::Span;
-use hopbench_model::{Nanos, Plan, RunFile, SECOND, StopWhy, Stopped, point_label};
+use hopbench_model::{Plan, RunFile, StopWhy, Stopped, point_label};
 use hopbench_stats::Stop;
 use serde::Serialize;
 
 use super::cell::Cell;
 use super::kind::Kind;
 use super::summary::CellSummary;
-use super::verdict::percent;
-use crate::number::counted;
+use crate::number::{counted, percentage};
 
 /// More cells than this are counted, not named.
 const MOST_NAMED: usize = 5;
@@ -70,7 +69,7 @@ impl Rule {
                 max_rounds: plan.rounds as usize,
             },
             metric: rule.metric.clone(),
-            budget: rule.budget_ns.map(time),
+            budget: rule.budget_ns.map(|ns| Span(ns).brief()),
             max_rounds: plan.rounds,
             stopped: run.stopped.iter().filter_map(|one| Some((place(one)?, one.clone()))).collect(),
         })
@@ -114,7 +113,7 @@ impl Rule {
     }
 
     fn until(&self) -> String {
-        format!("until {} is within +-{} %", self.metric, percent(self.stop.half_width_share))
+        format!("until {} is within +-{} %", self.metric, percentage(self.stop.half_width_share))
     }
 
     /// What is to be known of the cells that are not as sure as they were to be.
@@ -138,7 +137,7 @@ impl Rule {
             (wide.len(), format!("{}{more}", named.join(", ")))
         };
         let mut out = Vec::new();
-        let asked = format!("{} within +-{} %", self.metric, percent(self.stop.half_width_share));
+        let asked = format!("{} within +-{} %", self.metric, percentage(self.stop.half_width_share));
         let (n, named) = of(StopEnd::Budget);
         if n > 0 {
             let time = self.budget.as_ref().map_or(String::new(), |span| format!(" of {span}"));
@@ -162,7 +161,7 @@ impl StopSummary {
         match self.half_width_share {
             None => "no interval".to_owned(),
             Some(share) if share > 1.0 => "more than +-100 %".to_owned(),
-            Some(share) => format!("+-{} %", percent(share)),
+            Some(share) => format!("+-{} %", percentage(share)),
         }
     }
 
@@ -175,10 +174,4 @@ impl StopSummary {
             StopEnd::Rounds => format!("{} after all {rounds}", self.width()),
         }
     }
-}
-
-/// `10m`, `90s`.
-fn time(ns: Nanos) -> String {
-    const MINUTE: Nanos = 60 * SECOND;
-    if ns > 0 && ns.is_multiple_of(MINUTE) { format!("{}m", ns / MINUTE) } else { Span(ns).to_string() }
 }

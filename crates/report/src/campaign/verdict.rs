@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::kind::Better;
 use super::summary::RatioSummary;
+use crate::number::percentage;
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,7 +54,7 @@ impl Outcome {
 impl Verdict {
     /// The generator was the limit here or there.
     pub(crate) fn generator() -> Self {
-        Self::plain(Outcome::Generator, "no verdict: the load generator was the limit".to_owned())
+        Self::plain(Outcome::Generator, GENERATOR.to_owned())
     }
 
     fn plain(outcome: Outcome, text: String) -> Self {
@@ -70,30 +71,16 @@ impl Verdict {
                 Self { could_have_seen, ..Self::plain(Outcome::Same, same(could_have_seen)) }
             }
             BelowFloor { floor } => Self::plain(Outcome::NoiseFloor, within_floor(floor)),
-            BelowMinimum => Self::plain(Outcome::MinimumEffect, "below the minimum effect".to_owned()),
-            TooFewRounds { needed } => Self::plain(Outcome::TooFewRounds, format!("too few rounds ({needed} needed)")),
+            BelowMinimum => Self::plain(Outcome::MinimumEffect, BELOW_MINIMUM.to_owned()),
+            TooFewRounds { needed } => Self::plain(Outcome::TooFewRounds, too_few_rounds(needed)),
         })
     }
 
     fn difference(better: Better, comparison: &Comparison, grew: bool) -> Option<Self> {
         let interval = comparison.interval?;
-        let (up, down, more_is_good) = match better {
-            Better::Higher => ("faster", "slower", true),
-            Better::Lower => ("slower", "faster", false),
-            Better::Cheaper => ("dearer", "cheaper", false),
-            Better::Neither => return None,
-        };
-        // The smaller difference comes first.
-        let ends = if grew { [interval.low, interval.high] } else { [interval.high, interval.low] };
-        let share = |ratio: f64| percent((ratio - 1.0).abs());
-        let text = format!(
-            "{} by {} % [{}, {}]",
-            if grew { up } else { down },
-            share(comparison.ratio),
-            share(ends[0]),
-            share(ends[1])
-        );
-        Some(Self::plain(if grew == more_is_good { Outcome::Better } else { Outcome::Worse }, text))
+        let (word, is_good) = called(better, grew);
+        let outcome = if is_good? { Outcome::Better } else { Outcome::Worse };
+        Some(Self::plain(outcome, by(word, grew, comparison.ratio, Some((interval.low, interval.high)))))
     }
 }
 
@@ -115,26 +102,51 @@ impl RatioSummary {
     }
 }
 
+/// What is said where the generator was the limit here or there.
+pub(crate) const GENERATOR: &str = "no verdict: the load generator was the limit";
+/// What is said of a difference that is too small to be of interest.
+pub(crate) const BELOW_MINIMUM: &str = "below the minimum effect";
+
+/// What is said where rounds are too few for anything.
+pub(crate) fn too_few_rounds(needed: usize) -> String {
+    format!("too few rounds ({needed} needed)")
+}
+
+/// What a difference is called, and whether it is a good one; `None`: it is neither.
+pub(crate) fn called(better: Better, grew: bool) -> (&'static str, Option<bool>) {
+    match (better, grew) {
+        (Better::Higher, true) | (Better::Lower, false) => ("faster", Some(true)),
+        (Better::Higher, false) | (Better::Lower, true) => ("slower", Some(false)),
+        (Better::Cheaper, true) => ("dearer", Some(false)),
+        (Better::Cheaper, false) => ("cheaper", Some(true)),
+        (Better::Neither, true) => ("higher", None),
+        (Better::Neither, false) => ("lower", None),
+    }
+}
+
+/// A difference with its size, and the ends of what it may be: `slower by 18 % [15, 21]`. `ends` are ratios, like `ratio`.
+pub(crate) fn by(word: &str, grew: bool, ratio: f64, ends: Option<(f64, f64)>) -> String {
+    let share = |ratio: f64| percentage((ratio - 1.0).abs());
+    // The smaller difference comes first.
+    let ends = ends.map(|(low, high)| if grew { [low, high] } else { [high, low] });
+    let ends = ends.map_or(String::new(), |[near, far]| format!(" [{}, {}]", share(near), share(far)));
+    format!("{word} by {} %{ends}", share(ratio))
+}
+
 /// What is said where no difference was seen.
 pub(crate) fn same(could_have_seen: Option<f64>) -> String {
     match could_have_seen {
-        Some(share) => format!("no difference seen (could have seen {} %)", percent(share)),
+        Some(share) => format!("no difference seen (could have seen {} %)", percentage(share)),
         None => "no difference seen".to_owned(),
     }
 }
 
 /// What is said of a difference that the same thing measured twice showed, too.
 pub(crate) fn within_floor(floor: f64) -> String {
-    format!("within the noise floor ({} %)", percent(floor))
-}
-
-/// A share in percent with as many digits as it deserves.
-pub(crate) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent {
-        p if p < 0.995 => format!("{p:.2}"),
-        p if p < 9.95 => format!("{p:.1}"),
-        p => format!("{p:.0}"),
+    match floor {
+        // The same thing was found to be nothing once, and something else the other time.
+        floor if !floor.is_finite() => "within the noise floor".to_owned(),
+        floor => format!("within the noise floor ({} %)", percentage(floor)),
     }
 }
 

@@ -3,8 +3,7 @@
 use hopbench_model::RunStatus;
 
 use super::summary::{CellSummary, Run, Summary, WorkloadSummary};
-use super::verdict::percent;
-use crate::number::counted;
+use crate::number::{counted, percentage};
 
 /// What limited a trial, in words.
 pub(crate) fn limit(name: &str) -> String {
@@ -75,7 +74,7 @@ pub(crate) fn chance(summary: &Summary) -> Option<String> {
         n => format!(", judged together with {n} of further figures"),
     };
     let least = match minimum_effect {
-        share if share > 0.0 => format!(" Differences below {} % are of no interest here.", percent(share)),
+        share if share > 0.0 => format!(" Differences below {} % are of no interest here.", percentage(share)),
         _ => String::new(),
     };
     (comparisons > 0)

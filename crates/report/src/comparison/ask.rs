@@ -6,6 +6,7 @@ use super::measure::Measure;
 use super::pairs::{Pair, values};
 use super::row::{Outcome, Row, Side};
 use super::words;
+use crate::campaign::verdict::{self, BELOW_MINIMUM};
 
 /// From this number of runs on each side on, runs are compared and not rounds: what changes from run to run is in them.
 pub(super) const ENOUGH_RUNS: usize = 3;
@@ -39,7 +40,7 @@ pub(super) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
     let questions: Vec<Question> = asked.iter().map(|(_, question, _)| question.clone()).collect();
     for ((at, _, measure), said) in asked.iter().zip(judge(&questions)) {
         let row = &mut rows[*at];
-        (row.outcome, row.word, row.text) = words::verdict(measure.better, &said);
+        (row.outcome, row.word, row.text) = words::said(measure.better, &said);
         row.ratio = Some(said.ratio);
         row.is_worse = (said.ratio > 1.0) == measure.is_worse_higher() && said.ratio != 1.0;
         (row.low, row.high) = (said.interval.map(|i| i.low), said.interval.map(|i| i.high));
@@ -95,8 +96,7 @@ fn from_nothing(
             return;
         }
         if effect < minimum_effect {
-            let text = "below the minimum effect";
-            (row.outcome, row.word, row.text) = (Outcome::MinimumEffect, text, text.to_owned());
+            (row.outcome, row.word, row.text) = (Outcome::MinimumEffect, BELOW_MINIMUM, BELOW_MINIMUM.to_owned());
             return;
         }
         let (outcome, word) = words::called(measure.better, grew);
@@ -132,6 +132,7 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
         point: first.point.point.clone(),
         metric: measure.name.clone(),
         label: measure.label.clone(),
+        search: None,
         baseline: side(&sides.a),
         candidate: side(&sides.b),
         ratio: None,
@@ -173,11 +174,7 @@ fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Res
         return Err((Outcome::Same, "no difference", "no difference seen: 0 in every round".to_owned()));
     }
     if pair.is_generator_limited() {
-        return Err((
-            Outcome::Generator,
-            "the generator was the limit",
-            "no verdict: the load generator was the limit".to_owned(),
-        ));
+        return Err((Outcome::Generator, words::GENERATOR, verdict::GENERATOR.to_owned()));
     }
     unpaired(b, a, seed).map_err(|why| match why {
         NoRatio::NoPairs => none("no rounds".to_owned()),

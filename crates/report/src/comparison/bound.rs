@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::row::{Outcome, Row};
+use crate::number::as_written;
 
 /// A share above which a worsening is too much.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +34,7 @@ impl FromStr for Bound {
 /// As it is written: `p99_response>5%`.
 impl std::fmt::Display for Bound {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}>{}%", self.metric, percent_of(self.share))
+        write!(f, "{}>{}%", self.metric, as_written(self.share * 100.0))
     }
 }
 
@@ -41,12 +42,6 @@ impl std::fmt::Display for Bound {
 pub fn share_of(text: &str) -> Option<f64> {
     let percent: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
     (0.0..=1e4).contains(&percent).then_some(percent / 100.0)
-}
-
-/// The same the other way round: 0.001 is `0.1`.
-pub(super) fn percent_of(share: f64) -> f64 {
-    // What was written has no more digits than this, and a product may.
-    (share * 1e11).round() / 1e9
 }
 
 /// What became of a bound.
@@ -115,7 +110,9 @@ impl BoundSummary {
 fn size(row: &Row) -> f64 {
     let medians =
         row.baseline.zip(row.candidate).map(|(a, b)| if a.median > 0.0 { b.median / a.median } else { f64::INFINITY });
-    row.ratio.or(medians).map_or(0.0, |ratio| (ratio - 1.0).abs())
+    // Where a search found no load, it is at least as far as the nearer end.
+    let end = row.low.filter(|low| *low > 1.0).or_else(|| row.high.filter(|high| *high < 1.0));
+    row.ratio.or(medians).or(end).map_or(0.0, |ratio| (ratio - 1.0).abs())
 }
 
 fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
@@ -125,8 +122,8 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
     match row.outcome {
         Outcome::Worse | Outcome::More | Outcome::Less if row.is_worse && size > bound => CaseState::Broken,
         Outcome::Worse | Outcome::Better | Outcome::More | Outcome::Less => CaseState::Kept,
-        // Only what is 0 in every round is the same without a ratio: nothing is hidden in that.
-        Outcome::Same if row.ratio.is_none() => CaseState::Kept,
+        // Of cells only what is 0 in every round is the same without a ratio: nothing is hidden in that.
+        Outcome::Same if row.ratio.is_none() && row.search.is_none() => CaseState::Kept,
         Outcome::Same if seen(row.could_have_seen.map(|seen| seen.max(minimum_effect))) => CaseState::Kept,
         Outcome::NoiseFloor if seen(row.noise_floor) => CaseState::Kept,
         Outcome::MinimumEffect if seen(Some(minimum_effect)) => CaseState::Kept,

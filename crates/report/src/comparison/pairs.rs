@@ -179,9 +179,9 @@ impl<'a> Pair<'a> {
         self.a.iter().chain(&self.b)
     }
 
-    /// Whether the generator was the limit in half of the trials or more of a run.
+    /// Whether the generator was the limit of most trials of a run.
     pub(super) fn is_generator_limited(&self) -> bool {
-        self.all().any(|found| found.kept.is_some_and(|kept| kept.late > 0 && kept.late * 2 >= kept.rounds.len()))
+        self.all().any(|found| found.kept.is_some_and(Kept::is_generator_limited))
     }
 
     /// Whether the traffic passes the same proxies everywhere.

@@ -19,6 +19,10 @@ pub struct Row {
     /// What people call it.
     #[serde(skip)]
     pub label: String,
+    /// Of what a search found its goal: `slo`. The metric is then the load, like `found_rate_per_s`, or of a knee the
+    /// throughput there, like `at_found_connections_requests_per_s`; values are runs. Absent for the figures of cells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<&'static str>,
     /// In the baseline; absent: no round has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Side>,
@@ -28,7 +32,7 @@ pub struct Row {
     /// The candidate's over the baseline's: the median of all ratios between them; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// Lower end of its interval, 95 %, of this comparison alone.
+    /// Lower end of its interval, 95 %, of this comparison alone. Of what a search found: the least that the ratio can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end.
@@ -44,7 +48,8 @@ pub struct Row {
     /// has no ratio the difference of the shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
-    /// The smallest difference that would have been found with 80 %, where none was.
+    /// The smallest difference that would have been found with 80 %, where none was. Of what a search found: as much worse as
+    /// what is known of both leaves open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub could_have_seen: Option<f64>,
     /// Whether the values are medians of runs, and not rounds.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::bound::{BoundSummary, CaseState, percent_of};
+use super::bound::{BoundSummary, CaseState};
 use super::difference::Difference;
 use super::row::{Outcome, Row, Side};
 use super::values::LeftOut;
 use super::{Comparison, RunSummary, words};
-use crate::campaign::verdict::percent;
-use crate::number::{by_name, counted};
+use crate::number::{as_written, by_name, counted, percentage};
 
 /// More names, cells or facts than this are counted, not named.
 const MOST_NAMED: usize = 5;
@@ -55,13 +54,13 @@ impl Comparison {
             out.push("a run is compared with itself".to_owned());
         }
         if self.minimum_effect > 0.0 {
-            let percent = percent(self.minimum_effect);
+            let percent = percentage(self.minimum_effect);
             out.push(format!("differences below {percent} % are of no interest (minimum effect)"));
         }
         if self.searches > 0 {
             let (searches, verb) =
                 (counted(self.searches, "search", "searches"), if self.searches == 1 { "is" } else { "are" });
-            out.push(format!("{searches} {verb} not compared"));
+            out.push(format!("{searches} {verb} not compared, see below"));
         }
         out
     }
@@ -112,7 +111,7 @@ impl BoundSummary {
         let (unseen, unjudged) = (cells(CaseState::Unseen), cells(CaseState::Unjudged));
         let mut out = Vec::new();
         if !unseen.is_empty() {
-            let (share, n) = (percent_of(self.share), counted(unseen.len() as u64, "cell", "cells"));
+            let (share, n) = (as_written(self.share * 100.0), counted(unseen.len() as u64, "cell", "cells"));
             out.push(format!(
                 "{}: a worsening of {share} % would not have been seen in {n}: {}",
                 self.bound,
@@ -158,7 +157,11 @@ impl RunSummary {
     pub(super) fn text(&self) -> String {
         let Self { folder, name, started_at, run_id, .. } = self;
         let status = crate::campaign::words::status(self.status);
-        let trials = counted(self.used_trials, "trial", "trials");
+        let of_cells = Some(self.used_trials).filter(|n| *n > 0 || self.search_trials == 0);
+        let of_cells = of_cells.map(|n| counted(n, "trial", "trials"));
+        let of_searches = Some(self.search_trials).filter(|n| *n > 0);
+        let of_searches = of_searches.map(|n| format!("{} of searches", counted(n, "trial", "trials")));
+        let trials = of_cells.into_iter().chain(of_searches).collect::<Vec<_>>().join(" and ");
         let time = crate::campaign::words::time(started_at);
         format!("{folder}: {name}, {status}, {trials} used, {time}, run {run_id}")
     }

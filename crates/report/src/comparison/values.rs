@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, Record, RunFile, WarningKind};
+use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, Record, RunFile};
 use hopbench_stats::{noise_floor, paired, summary::mean};
 use serde::Serialize;
 
 use super::bound::Bound;
 use super::measure::Measure;
-use crate::campaign::{kinds, unusable};
+use crate::campaign::{Campaign, is_mostly_late, kinds, unusable};
 
 /// The figures of a run, cell by cell; records are taken one by one and only their figures are kept.
 #[derive(Debug)]
@@ -24,6 +24,10 @@ pub struct Values {
     /// Names of metrics that were seen.
     pub(super) metrics: BTreeSet<String>,
     pub(super) left_out: LeftOut,
+    /// The trials of its searches, which are in no cell.
+    pub(super) searches: Campaign,
+    /// Trials of searches that can be used.
+    pub(super) search_trials: u64,
     /// Why a trial of a cell is not used, the first of each, by the indices of path and point.
     pub(super) unused: HashMap<(usize, usize), String>,
 }
@@ -33,8 +37,6 @@ pub struct Values {
 pub(super) struct Kept {
     /// By round.
     pub(super) rounds: BTreeMap<u32, Round>,
-    /// How many the generator was the limit of.
-    pub(super) late: usize,
     /// Whether the traffic went by the proxies of its path.
     pub(super) bypasses_proxy: bool,
 }
@@ -42,6 +44,8 @@ pub(super) struct Kept {
 #[derive(Debug)]
 pub(super) struct Round {
     session: u32,
+    /// Whether the generator was its limit.
+    late: bool,
     /// In the order of the measures; not a number where absent.
     figures: Box<[f64]>,
 }
@@ -83,6 +87,8 @@ impl Values {
             paths: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
             points: plan.points.iter().enumerate().map(|(index, point)| (name(point), index)).collect(),
             metrics: BTreeSet::new(),
+            searches: Campaign::new(&run),
+            search_trials: 0,
             unused: HashMap::new(),
             left_out: LeftOut { in_error: run.failures.len() as u64, ..LeftOut::default() },
             run,
@@ -91,7 +97,9 @@ impl Values {
 
     /// Takes a record. The later of two of one trial counts; one of a search is of no cell.
     pub fn add(&mut self, record: &Record) {
-        if record.search.is_some() {
+        if record.search.is_some() && record.run_id == self.run.run_id {
+            self.search_trials += u64::from(unusable(record).is_none());
+            self.searches.add(record);
             return;
         }
         let path = self.paths.get(&record.path).copied();
@@ -121,11 +129,9 @@ impl Values {
         let proxied = self.run.plan.paths[path].is_proxied() && !bypasses;
         let figures = self.measures[point].iter().map(|measure| measure.of(record, proxied)).collect();
         let kept = self.cells.entry((path, point)).or_default();
-        kept.rounds.insert(record.round, Round { session: record.session, figures });
+        let late = record.is_generator_limited();
+        kept.rounds.insert(record.round, Round { session: record.session, late, figures });
         kept.bypasses_proxy |= bypasses;
-        let late = record.limited_by == "generator"
-            || record.warnings.iter().any(|warning| warning.kind == WarningKind::GeneratorLimited);
-        kept.late += usize::from(late);
     }
 
     /// Trials that are used.
@@ -159,6 +165,11 @@ impl Values {
 }
 
 impl Kept {
+    /// Whether the generator was the limit of most of its trials.
+    pub(super) fn is_generator_limited(&self) -> bool {
+        is_mostly_late(self.rounds.values().map(|round| round.late))
+    }
+
     /// The values of a figure over the rounds that have it.
     pub(super) fn values(&self, measure: usize) -> Vec<f64> {
         self.rounds.values().map(|round| round.figures[measure]).filter(|value| value.is_finite()).collect()

@@ -18,7 +18,7 @@ pub(crate) mod mesh;
 mod noise;
 mod page;
 mod proxies;
-mod searched;
+pub(crate) mod searched;
 mod searches;
 mod size;
 pub(crate) mod sure;

@@ -4,6 +4,7 @@
 mod bounds;
 mod formats;
 mod runs;
+mod searched;
 mod verdicts;
 
 use hopbench_model::{Fault, Record, RunFile, Schedule, Via};

@@ -80,7 +80,7 @@ pub enum Event<'a> {
     SearchesStarted {
         /// Searches of the whole run.
         searches: usize,
-        /// Those that are not over: all, but for a run that was resumed.
+        /// Those that are not over and can go on: all, but for a run that was resumed.
         left: usize,
     },
     /// A trial of a search begins, or one at a load that was found on another path.

@@ -1,15 +1,16 @@
 //! The rounds of a campaign.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 use hopbench_model::{Cell, Failure, Fault, Nanos, Plan, Stopped};
 use hopbench_sys::clock;
 
+use super::earlier::Earlier;
 use super::event::{Event, Observer};
 use super::order::order;
-use super::stopping::{Open, Stopping, cell_name};
-use super::{Around, Campaign, Next, id};
-use crate::results::{self, TrialId};
+use super::stopping::{Open, Stopping};
+use super::{Around, Campaign, Next};
+use crate::results::{self, CellName, TrialId};
 
 /// So many failures of a path in a row say that the next will fail too.
 const MOST_FAILURES: u32 = 3;
@@ -25,16 +26,15 @@ struct Round {
     /// a stop rule.
     trials: usize,
     later: Vec<(Cell, usize)>,
-    /// When the time for trials is used up.
-    until: Option<Nanos>,
 }
 
 impl Campaign {
     /// Walks through the rounds. What is lost before has failed.
     pub(super) fn walk(&mut self, around: &mut Around<'_>, lost: Vec<(TrialId, String)>) -> Result<(), Fault> {
         let plan = around.plan;
+        let earlier = Earlier::of(plan, &self.done);
         let mut stopping = self.stopping(plan)?;
-        let (trials, left) = self.expected(&stopping, plan);
+        let (trials, left) = expected(plan, &stopping, &earlier);
         around.observer.event(&Event::RunStarted { run: self.folder.run(), trials, left });
         for (trial, reason) in lost {
             self.fail(trial, reason, false, around.observer)?;
@@ -43,26 +43,22 @@ impl Campaign {
         let (mut before, mut over) = (0, false);
         for number in 1..=plan.rounds {
             let open = stopping.round(number);
-            let round = self.round(plan, number, &open, before);
+            let round = Round::new(plan, number, &open, before, &earlier);
             before += round.cells.len();
             if round.cells.iter().all(|(_, done)| *done) {
                 stopping.begin(number, &open);
                 continue;
             }
-            // A session does a round in any case: who goes on with little time comes forward.
-            if self.began.is_some_and(|began| stopping.is_over(clock::now() - began)) {
+            if !self.budget.begins(clock::now()) {
                 over = true;
                 break;
             }
-            let began = *self.began.get_or_insert_with(clock::now);
-            let until = plan.stop.as_ref().and_then(|rule| rule.budget_ns).map(|ns| began.saturating_add(ns));
-            let round = Round { until, ..round };
             if let Some(rule) = stopping.rule() {
                 around.observer.event(&Event::RoundStarted {
                     round: number,
                     open: open.len(),
                     cells: stopping.count(),
-                    widest_share: stopping.widest(number),
+                    widest_share: stopping.widest(number, &open),
                     goal_share: rule.half_width_share,
                 });
             }
@@ -71,9 +67,9 @@ impl Campaign {
             if self.ended.interrupted {
                 break;
             }
-            self.tell(plan, &mut stopping, false, around.observer)?;
+            self.tell(&mut stopping, false, around.observer)?;
         }
-        self.tell(plan, &mut stopping, over, around.observer)?;
+        self.tell(&mut stopping, over, around.observer)?;
         if stopping.rule().is_some() && stopping.count() > 0 {
             around.observer.event(&Event::RoundsDone { ended: stopping.ended(over), rounds: plan.rounds });
         }
@@ -99,7 +95,7 @@ impl Campaign {
                 self.ended.interrupted = true;
                 break;
             }
-            let trial = id(plan, cell, round.number);
+            let trial = CellName::of(plan, cell).trial(round.number);
             let failures = in_a_row.entry(cell.path).or_default();
             if *failures >= MOST_FAILURES {
                 self.give_up(trial, around.observer)?;
@@ -159,43 +155,6 @@ impl Campaign {
         Ok(stopping)
     }
 
-    /// A round of these cells.
-    fn round(&self, plan: &Plan, number: u32, open: &[Open], before: usize) -> Round {
-        let later = |open: &Open| {
-            let rounds = number + 1..=number.saturating_add(open.more);
-            let is_left = |round: &u32| self.done.is_empty() || !self.done.contains(&id(plan, open.cell, *round));
-            (open.cell, rounds.filter(is_left).count())
-        };
-        let more: usize = open.iter().map(|open| 1 + open.more as usize).sum();
-        let ordered = order(plan, number).into_iter().filter(|cell| open.iter().any(|open| open.cell == *cell));
-        Round {
-            number,
-            cells: ordered.map(|cell| (cell, self.done.contains(&id(plan, cell, number)))).collect(),
-            before,
-            trials: before + more,
-            later: open.iter().map(later).collect(),
-            until: None,
-        }
-    }
-
-    /// Trials of the whole run and those that are left, as far as the values so far say.
-    fn expected(&self, stopping: &Stopping<'_>, plan: &Plan) -> (usize, usize) {
-        let (mut trials, mut left) = (0, 0);
-        for number in 1..=plan.rounds {
-            let open = stopping.round(number);
-            let round = self.round(plan, number, &open, trials);
-            let here = round.cells.iter().filter(|(_, done)| !done).count();
-            trials += round.cells.len();
-            left += here;
-            // What follows depends on what comes.
-            if stopping.rule().is_some() && here > 0 {
-                let later: usize = round.later.iter().map(|(_, trials)| trials).sum();
-                return (round.trials, left + later);
-            }
-        }
-        (trials, left)
-    }
-
     /// Time that the rest of a round and the rounds after it will take.
     fn left_ns(&self, plan: &Plan, round: &Round, rest: impl Iterator<Item = Cell>) -> Nanos {
         let trial_ns = |cell: Cell| self.trial_ns(&plan.points[cell.point].job);
@@ -204,34 +163,27 @@ impl Campaign {
         let later = later.fold(0, Nanos::saturating_add);
         let all = rest.saturating_add(later);
         // The round in which the time ends is finished.
-        round.until.map_or(all, |until| all.min(until.saturating_sub(clock::now()).max(rest)))
+        self.budget.until().map_or(all, |until| all.min(until.saturating_sub(clock::now()).max(rest)))
     }
 
     /// Writes down which cells need no more rounds, and says what is to be known of what is looked at. What an earlier
     /// session found of cells that this one cannot measure stands.
-    fn tell(
-        &mut self,
-        plan: &Plan,
-        stopping: &mut Stopping<'_>,
-        over: bool,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Fault> {
+    fn tell(&mut self, stopping: &mut Stopping<'_>, over: bool, observer: &mut dyn Observer) -> Result<(), Fault> {
         if stopping.rule().is_none() {
             return Ok(());
         }
-        let ours: BTreeSet<_> = plan.cells.iter().map(|cell| cell_name(plan, *cell)).collect();
-        let is_ours = |s: &Stopped| ours.contains(&(s.path.clone(), s.workload.clone(), s.point.clone()));
+        let ours = stopping.names();
+        let is_ours = |stopped: &&Stopped| ours.contains(&CellName::of_stopped(stopped));
         let run = self.folder.run();
-        let mut stopped: Vec<Stopped> = run.stopped.iter().filter(|stopped| !is_ours(stopped)).cloned().collect();
-        stopped.extend(stopping.stopped(over));
+        let others = run.stopped.iter().filter(|stopped| !is_ours(stopped)).cloned();
+        let stopped: Vec<Stopped> = others.chain(stopping.stopped(over)).collect();
         let mut news = stopping.news();
         news.retain(|note| !run.notes.contains(note));
         news.iter().for_each(|note| observer.event(&Event::Note(note)));
         let before = run.failures.len();
+        let rounds: BTreeMap<CellName, u32> = stopped.iter().map(|s| (CellName::of_stopped(s), s.rounds)).collect();
         let is_needless = |failure: &Failure| {
-            let of_cell =
-                |s: &&Stopped| (&s.path, &s.workload, &s.point) == (&failure.path, &failure.workload, &failure.point);
-            stopped.iter().find(of_cell).is_some_and(|stopped| failure.round > stopped.rounds)
+            rounds.get(&TrialId::of_failure(failure).cell()).is_some_and(|rounds| failure.round > *rounds)
         };
         // What failed in an earlier session, and now turns out not to be needed, is not missing.
         self.folder.forget_if(is_needless);
@@ -244,4 +196,37 @@ impl Campaign {
             run.notes.extend(news);
         })
     }
+}
+
+impl Round {
+    /// A round of these cells, after so many trials of the rounds before it.
+    fn new(plan: &Plan, number: u32, open: &[Open], before: usize, earlier: &Earlier) -> Self {
+        let is_open: HashSet<Cell> = open.iter().map(|open| open.cell).collect();
+        let ordered = order(plan, number).into_iter().filter(|cell| is_open.contains(cell));
+        let more: usize = open.iter().map(|open| 1 + open.more as usize).sum();
+        let later = |open: &Open| (open.cell, earlier.left(open.cell, number, open.more));
+        Self {
+            number,
+            cells: ordered.map(|cell| (cell, earlier.has(cell, number))).collect(),
+            before,
+            trials: before + more,
+            later: open.iter().map(later).collect(),
+        }
+    }
+}
+
+/// Trials of the whole run and those that are left, as far as the values so far say.
+fn expected(plan: &Plan, stopping: &Stopping<'_>, earlier: &Earlier) -> (usize, usize) {
+    let mut before = 0;
+    for number in 1..=plan.rounds {
+        let round = Round::new(plan, number, &stopping.round(number), before, earlier);
+        let here = round.cells.iter().filter(|(_, done)| !done).count();
+        // Without a rule the first round knows all that follow; with one, what follows depends on what comes.
+        if stopping.rule().is_none() || here > 0 {
+            let later: usize = round.later.iter().map(|(_, trials)| trials).sum();
+            return (round.trials, here + later);
+        }
+        before += round.cells.len();
+    }
+    (before, 0)
 }

@@ -5,7 +5,7 @@ mod hunt;
 mod load;
 mod seen;
 
-use hopbench_model::{Cell, Fault, Plan, Point, Record, SearchStep, point_label};
+use hopbench_model::{Cell, Fault, Plan, Point, Record, SearchStep};
 use hopbench_stats::Seen;
 use hopbench_sys::clock;
 
@@ -13,10 +13,9 @@ use super::event::Event;
 use super::order::shuffled;
 use super::trial::Done;
 use super::{Around, Campaign};
-use crate::results::{Searched, TrialId};
+use crate::results::{CellName, Searched, TrialId};
 use equal::Visit;
-use hunt::Hunt;
-use load::Load;
+pub(super) use hunt::Hunt;
 
 /// The passes of searches, and those at equal loads, which follow: each sort has orders of its own.
 const SEARCHING: u8 = 1;
@@ -56,18 +55,25 @@ struct Try<'a> {
 }
 
 impl Campaign {
-    /// Makes all searches of the plan, and what follows from them.
-    pub(super) fn search(&mut self, around: &mut Around<'_>) -> Result<(), Fault> {
+    /// Makes all searches of the plan, and what follows from them. What is missing of those that are gone has failed.
+    pub(super) fn search(&mut self, around: &mut Around<'_>, gone: Vec<Hunt<'_>>) -> Result<(), Fault> {
         let plan = around.plan;
-        let mut hunts: Vec<Hunt<'_>> = plan.cells.iter().filter_map(|cell| Hunt::new(plan, *cell)).collect();
+        let here = plan.cells.iter().filter_map(|cell| Hunt::new(plan, *cell));
+        let mut hunts: Vec<Hunt<'_>> = here.chain(gone).collect();
         if hunts.is_empty() || self.ended.interrupted {
             return Ok(());
         }
         let visits = self.replay(&mut hunts, around);
-        // They are tried again.
+        // They are tried again, or fail again.
         self.folder.forget_if(|failure| {
             hunts.iter().any(|hunt| hunt.path.name == failure.path && hunt.point.workload == failure.workload)
         });
+        for hunt in hunts.iter().filter(|hunt| hunt.next().is_some()) {
+            if let Some(reason) = &hunt.gone {
+                let reason = format!("the search is not finished: {reason}");
+                self.fail(hunt.trial(None, hunt.steps + 1), reason, false, around.observer)?;
+            }
+        }
         let left = hunts.iter().filter(|hunt| hunt.is_open()).count();
         around.observer.event(&Event::SearchesStarted { searches: hunts.len(), left });
         let mut go = self.passes(&mut hunts, around)?;
@@ -82,11 +88,11 @@ impl Campaign {
     fn replay(&mut self, hunts: &mut [Hunt<'_>], around: &mut Around<'_>) -> Vec<Visit> {
         let (mut visits, mut strange) = (Vec::new(), 0);
         for past in std::mem::take(&mut self.searched) {
-            let Some(at) = hunts.iter().position(|hunt| is_of(&past, hunt)) else { continue };
-            if let Some(visit) = equal::visited(hunts[at].cell, &past.step) {
-                visits.push(visit);
+            let Some(at) = hunts.iter().position(|hunt| hunt.has_made(&past)) else { continue };
+            if equal::is_visit(&past) {
                 hunts[at].steps = hunts[at].steps.max(past.step.step);
-            } else if !hunts[at].replay(&past.step) {
+                visits.push(Visit { at, past });
+            } else if !hunts[at].replay(&past) && hunts[at].gone.is_none() {
                 strange += 1;
             }
         }
@@ -103,9 +109,9 @@ impl Campaign {
         let open = |hunts: &[Hunt<'_>]| hunts.iter().filter(|hunt| hunt.is_open()).map(|hunt| hunt.steps).min();
         let mut pass = open(hunts).unwrap_or(0);
         while open(hunts).is_some() {
-            if self.time_is_over(around.plan) {
+            if !self.budget.begins(clock::now()) {
                 for hunt in hunts.iter().filter(|hunt| hunt.is_open()) {
-                    let trial = failing(hunt, hunt.next(), hunt.steps + 1);
+                    let trial = hunt.trial(hunt.next(), hunt.steps + 1);
                     self.fail(trial, TIME_ENDED.to_owned(), false, around.observer)?;
                 }
                 return Ok(Go::TimeEnded);
@@ -125,14 +131,6 @@ impl Campaign {
         Ok(Go::On)
     }
 
-    /// Whether no new pass may begin. A session makes a round or a pass in any case, as who goes on with little time comes
-    /// forward.
-    fn time_is_over(&mut self, plan: &Plan) -> bool {
-        let budget_ns = plan.stop.as_ref().and_then(|rule| rule.budget_ns);
-        let began = self.began.replace(self.began.unwrap_or_else(clock::now));
-        began.zip(budget_ns).is_some_and(|(began, budget_ns)| clock::now() - began >= budget_ns)
-    }
-
     /// One trial of a search.
     fn one_step(
         &mut self,
@@ -141,16 +139,15 @@ impl Campaign {
         around: &mut Around<'_>,
     ) -> Result<Go, Fault> {
         let step = hunt.steps + 1;
-        let loads = hunt.loads();
-        let at = match load::at(hunt.point, hunt.path.clients, &loads, step) {
+        let trial = hunt.trial(hunt.next(), step);
+        let at = match hunt.at(&hunt.loads(), step) {
             Ok(at) => at,
             Err(reason) => {
                 hunt.give_up();
-                self.fail(failing(hunt, loads.last().copied(), step), reason, false, around.observer)?;
+                self.fail(trial, reason, false, around.observer)?;
                 return Ok(Go::On);
             }
         };
-        let trial = id(hunt, &at, step);
         let one = Try { hunt, point: &at, step, trial: trial.clone(), nothing: nothing(hunt, &at, step) };
         match self.attempt_step(&one, place, around) {
             Tried::Measured(mut record, seen) => {
@@ -158,8 +155,7 @@ impl Campaign {
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
                 let next = hunt.next().filter(|_| ended.is_none()).map(|next| next.value);
-                let (path, workload, point) = (&hunt.path.name, &hunt.point.workload, &point_label(&hunt.point.point));
-                let goal = &hunt.spec.goal;
+                let (CellName { path, workload, point }, goal) = (&hunt.name(), &hunt.spec.goal);
                 around.observer.event(&Event::SearchStep { path, workload, point, goal, step: &told, next });
                 if let Some(ended) = ended {
                     let (outcome, value) = (ended.outcome, ended.value);
@@ -250,40 +246,9 @@ impl Campaign {
     }
 }
 
-/// Whether a trial of an earlier session is one of this cell.
-fn is_of(past: &Searched, hunt: &Hunt<'_>) -> bool {
-    let mut point = hunt.point.point.clone();
-    point.insert(past.step.parameter.clone(), load::shown(past.step.load));
-    let TrialId { path, workload, point: label, .. } = &past.trial;
-    hunt.path.name == *path && hunt.point.workload == *workload && point_label(&point) == *label
-}
-
-/// What an earlier session measured of the search of a cell: how many trials, and whether that was all of it. `None`: it is
-/// not searched, or nothing was measured. Whether others were measured at the load that it found is not looked at.
-pub(super) fn begun(plan: &Plan, cell: Cell, searched: &[Searched]) -> Option<(u32, bool)> {
-    let mut hunt = Hunt::new(plan, cell)?;
-    let of_it: Vec<_> = searched.iter().filter(|past| is_of(past, &hunt)).collect();
-    for past in &of_it {
-        if equal::visited(cell, &past.step).is_none() {
-            hunt.replay(&past.step);
-        }
-    }
-    let last = of_it.iter().map(|past| past.step.step).max()?;
-    Some((last, !hunt.is_open()))
-}
-
-/// The trial of a search at a point with its load.
-fn id(hunt: &Hunt<'_>, at: &Point, step: u32) -> TrialId {
-    let (path, workload, point) = (hunt.path.name.clone(), at.workload.clone(), point_label(&at.point));
-    TrialId { path, workload, point, round: step }
-}
-
-/// The trial that cannot even begin, as its load is none.
-fn failing(hunt: &Hunt<'_>, load: Option<Load>, step: u32) -> TrialId {
-    let mut point = hunt.point.point.clone();
-    point.extend(load.map(|load| (load.parameter.name().to_owned(), load::shown(load.value))));
-    let (path, workload) = (hunt.path.name.clone(), hunt.point.workload.clone());
-    TrialId { path, workload, point: point_label(&point), round: step }
+/// Whether a cell is searched, and an earlier session measured something of that.
+pub(super) fn is_begun(plan: &Plan, cell: Cell, searched: &[Searched]) -> bool {
+    Hunt::new(plan, cell).is_some_and(|hunt| searched.iter().any(|past| hunt.has_made(past)))
 }
 
 /// What a trial was for that showed nothing.

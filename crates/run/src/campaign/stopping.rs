@@ -6,12 +6,12 @@
 
 mod figure;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Cell, DISTURBED_SETTING, Nanos, Plan, Record, StopRule, StopWhy, Stopped, point_label};
+use hopbench_model::{Cell, DISTURBED_SETTING, Plan, Record, StopRule, StopWhy, Stopped};
 use hopbench_stats::{FEWEST_TO_STOP, Look, Stop};
 
-use crate::results::TrialId;
+use crate::results::{CellName, TrialId};
 use figure::Figure;
 
 /// The cells of a plan that have rounds, with what was measured of them.
@@ -21,6 +21,8 @@ pub(super) struct Stopping<'a> {
     /// Absent: every cell has all rounds.
     rule: Option<&'a StopRule>,
     cells: Vec<Followed>,
+    /// The place of each cell among them.
+    places: HashMap<Cell, usize>,
     /// What was said already.
     said: BTreeSet<String>,
 }
@@ -29,6 +31,9 @@ pub(super) struct Stopping<'a> {
 #[derive(Debug)]
 struct Followed {
     cell: Cell,
+    name: CellName,
+    /// The places of the cells that need its next round, if it has one: its own, or those of all at its point.
+    needed_by: Vec<usize>,
     /// What can be looked at, the best first.
     figures: Vec<Figure>,
     /// By round, the value of each of these.
@@ -62,12 +67,19 @@ impl<'a> Stopping<'a> {
     /// The cells of a plan, without those that are searched; of none anything is known yet.
     pub(super) fn new(plan: &'a Plan) -> Self {
         let rule = plan.stop.as_ref();
-        let followed = |cell: &Cell| {
-            let figures = rule.map(|rule| Figure::of_job(&rule.metric, &plan.points[cell.point].job));
-            Followed { cell: *cell, figures: figures.unwrap_or_default(), values: BTreeMap::new(), last: 0 }
-        };
         let in_rounds = plan.cells.iter().filter(|cell| plan.points[cell.point].search.is_none());
-        Self { plan, rule, cells: in_rounds.map(followed).collect(), said: BTreeSet::new() }
+        let places: HashMap<Cell, usize> = in_rounds.clone().copied().zip(0..).collect();
+        let mut at_point = vec![Vec::new(); plan.points.len()];
+        in_rounds.clone().zip(0..).for_each(|(cell, place)| at_point[cell.point].push(place));
+        let followed = |cell: &Cell| {
+            let path = Some(&plan.paths[cell.path].name);
+            let is_reference = path == plan.baseline.as_ref() || path == plan.twin.as_ref();
+            let needed_by = if is_reference { at_point[cell.point].clone() } else { vec![places[cell]] };
+            let figures = rule.map(|rule| Figure::of_job(&rule.metric, &plan.points[cell.point].job));
+            let (cell, name, figures) = (*cell, CellName::of(plan, *cell), figures.unwrap_or_default());
+            Followed { cell, name, needed_by, figures, values: BTreeMap::new(), last: 0 }
+        };
+        Self { plan, rule, cells: in_rounds.map(followed).collect(), places, said: BTreeSet::new() }
     }
 
     /// The rule; `None`: every cell has all rounds.
@@ -83,21 +95,18 @@ impl<'a> Stopping<'a> {
     /// Takes what was measured before. Rounds of all sessions count, as in the figure that reports show of the cell: the
     /// interval is one for that.
     pub(super) fn take_all(&mut self, records: impl Iterator<Item = Record>) {
-        let ids = self.cells.iter().enumerate().map(|(index, followed)| (cell_name(self.plan, followed.cell), index));
-        let ids: BTreeMap<_, _> = ids.collect();
-        for record in records {
-            let TrialId { path, workload, point, round: _ } = TrialId::of(&record);
-            if let Some(index) = ids.get(&(path, workload, point)).filter(|_| record.search.is_none()) {
-                self.cells[*index].take(&record);
+        let mut by_name: BTreeMap<CellName, &mut Followed> =
+            self.cells.iter_mut().map(|followed| (followed.name.clone(), followed)).collect();
+        for record in records.filter(|record| record.search.is_none()) {
+            if let Some(followed) = by_name.get_mut(&TrialId::of(&record).cell()) {
+                followed.take(&record);
             }
         }
     }
 
     /// Takes what a trial of a cell came to.
     pub(super) fn take(&mut self, cell: Cell, record: &Record) {
-        if let Some(followed) = self.cells.iter_mut().find(|followed| followed.cell == cell) {
-            followed.take(record);
-        }
+        self.cells[self.places[&cell]].take(record);
     }
 
     /// The cells of a round, from 1, in the plan's order: those that are not sure enough with the rounds before it. The
@@ -107,72 +116,60 @@ impl<'a> Stopping<'a> {
         if round > self.plan.rounds {
             return Vec::new();
         }
-        let mut more: Vec<Option<u32>> = self.cells.iter().map(|followed| self.more(followed, round)).collect();
-        let mut most: BTreeMap<usize, u32> = BTreeMap::new();
-        for (followed, more) in self.cells.iter().zip(&more) {
-            if let Some(more) = more {
-                let most = most.entry(followed.cell.point).or_default();
-                *most = (*most).max(*more);
-            }
-        }
-        for (followed, more) in self.cells.iter().zip(&mut more) {
-            if self.is_reference(followed.cell) {
-                *more = most.get(&followed.cell.point).copied();
-            }
-        }
-        let cells = self.cells.iter().zip(more);
-        cells.filter_map(|(followed, more)| Some(Open { cell: followed.cell, more: more? })).collect()
+        let own: Vec<Option<u32>> = self.cells.iter().map(|followed| self.more(followed, round)).collect();
+        let open = |followed: &Followed| {
+            let more = followed.needed_by.iter().filter_map(|place| own[*place]).max()?;
+            Some(Open { cell: followed.cell, more })
+        };
+        self.cells.iter().filter_map(open).collect()
     }
 
     /// A round begins, with these cells.
     pub(super) fn begin(&mut self, round: u32, open: &[Open]) {
         for Open { cell, .. } in open {
-            if let Some(followed) = self.cells.iter_mut().find(|followed| followed.cell == *cell) {
-                followed.last = followed.last.max(round);
-            }
+            let followed = &mut self.cells[self.places[cell]];
+            followed.last = followed.last.max(round);
         }
     }
 
     /// Half the width of the widest interval of the cells of a round, as a share, with what there was before it; `None`:
     /// none has an interval worth a word yet.
-    pub(super) fn widest(&self, round: u32) -> Option<f64> {
-        let open: Vec<Cell> = self.round(round).into_iter().map(|open| open.cell).collect();
-        let open = self.cells.iter().filter(|followed| open.contains(&followed.cell));
-        let looks = open.filter_map(|followed| self.look(followed, round));
+    pub(super) fn widest(&self, round: u32, open: &[Open]) -> Option<f64> {
+        let looks = open.iter().filter_map(|open| self.look(&self.cells[self.places[&open.cell]], round));
         let looks = looks.filter(|look| look.rounds >= FEWEST_TO_STOP);
         looks.filter_map(|look| look.half_width_share).max_by(f64::total_cmp)
     }
 
-    /// Whether the time for the trials of a session is used up after `ns`.
-    pub(super) fn is_over(&self, ns: Nanos) -> bool {
-        self.rule.and_then(|rule| rule.budget_ns).is_some_and(|budget_ns| ns >= budget_ns)
+    /// The names of the cells that have rounds.
+    pub(super) fn names(&self) -> BTreeSet<&CellName> {
+        self.cells.iter().map(|followed| &followed.name).collect()
     }
 
     /// The cells whose rounds ended before all that the plan allows, with those that go on if the time is used up.
     pub(super) fn stopped(&self, over: bool) -> Vec<Stopped> {
-        let ended = |(followed, goes_on): (&Followed, bool)| {
+        let ended = |followed: &Followed| {
             let rounds = followed.rounds();
-            if rounds >= self.plan.rounds || rounds == 0 || (goes_on && !over) {
+            if rounds >= self.plan.rounds || rounds == 0 || (!over && self.goes_on(followed)) {
                 return None;
             }
             let look = self.look(followed, u32::MAX)?;
-            let (path, workload, point) = cell_name(self.plan, followed.cell);
+            let CellName { path, workload, point } = followed.name.clone();
             let why = if look.narrow_enough { StopWhy::Narrow } else { StopWhy::Budget };
             Some(Stopped { path, workload, point, rounds, why, half_width_share: look.half_width_share })
         };
-        self.cells.iter().zip(self.go_on()).filter_map(ended).collect()
+        self.cells.iter().filter_map(ended).collect()
     }
 
     /// How the cells stand now, where the time is used up or not.
     pub(super) fn ended(&self, over: bool) -> CellsEnded {
         let mut out = CellsEnded::default();
-        for (followed, goes_on) in self.cells.iter().zip(self.go_on()) {
+        for followed in &self.cells {
             let narrow = self.look(followed, u32::MAX).is_some_and(|look| look.narrow_enough);
             let count = if followed.rounds() >= self.plan.rounds {
                 if narrow { &mut out.narrow } else { &mut out.by_rounds }
             } else if over {
                 if narrow { &mut out.narrow } else { &mut out.by_budget }
-            } else if goes_on {
+            } else if self.goes_on(followed) {
                 &mut out.open
             } else {
                 &mut out.narrow
@@ -199,16 +196,11 @@ impl<'a> Stopping<'a> {
         out
     }
 
-    /// Of each cell whether it is in the round after its last.
-    fn go_on(&self) -> Vec<bool> {
-        // There are few such rounds.
-        let mut rounds: BTreeMap<u32, Vec<Cell>> = BTreeMap::new();
-        let is_in_next = |followed: &Followed| {
-            let next = followed.rounds() + 1;
-            let of_round = || self.round(next).into_iter().map(|open| open.cell).collect();
-            rounds.entry(next).or_insert_with(of_round).contains(&followed.cell)
-        };
-        self.cells.iter().map(is_in_next).collect()
+    /// Whether a cell is in the round after its last.
+    fn goes_on(&self, followed: &Followed) -> bool {
+        let next = followed.rounds() + 1;
+        let needs_it = |place: &usize| self.more(&self.cells[*place], next).is_some();
+        next <= self.plan.rounds && followed.needed_by.iter().any(needs_it)
     }
 
     /// What there was of a cell before a round; `None` without a rule.
@@ -235,11 +227,6 @@ impl<'a> Stopping<'a> {
         let needed = if look.rounds < least { least } else { expected() };
         let more = u32::try_from(needed.saturating_sub(look.rounds + 1)).unwrap_or(rest);
         look.goes_on().then(|| more.min(rest))
-    }
-
-    fn is_reference(&self, cell: Cell) -> bool {
-        let name = Some(&self.plan.paths[cell.path].name);
-        name == self.plan.baseline.as_ref() || name == self.plan.twin.as_ref()
     }
 }
 
@@ -271,11 +258,5 @@ impl Followed {
     }
 }
 
-/// The names of a cell's path, workload and point.
-pub(super) fn cell_name(plan: &Plan, cell: Cell) -> (String, String, String) {
-    let (path, point) = plan.at(cell);
-    (path.name.clone(), point.workload.clone(), point_label(&point.point))
-}
-
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -2,45 +2,53 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Cell, Fault, Plan, RunFile, Skipped, point_label};
+use hopbench_model::{Cell, Fault, Plan, RunFile, Skipped};
 use hopbench_testbed::{Need, Testbed};
 
+use super::earlier;
 use super::searches;
-use crate::results::{Searched, TrialId};
+use crate::results::{CellName, Searched, TrialId};
 
-/// The plan without what cannot be measured, and what that is. The order of what stays is the order it had.
+/// What cannot be measured any more of cells that an earlier session measured, in part or whole, with the reasons.
+#[derive(Default)]
+pub(super) struct Lost {
+    /// Trials of rounds that are missing.
+    pub(super) trials: Vec<(TrialId, String)>,
+    /// Cells of the whole plan that are searched, finished or not.
+    pub(super) searches: Vec<(Cell, String)>,
+}
+
+/// The plan without what cannot be measured, and what that is, with the reasons. The order of what stays is the order it had.
 ///
 /// # Errors
 /// The whole testbed lacks something, or nothing is left to be measured: what is missing, with what to do about it.
-pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan, Vec<Skipped>), Fault> {
+pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan, Vec<(Cell, String)>), Fault> {
     let needs = testbed.missing(plan);
     if needs.iter().any(|need| need.path.is_none()) {
         return Err(lacking(&needs));
     }
-    let mut skipped = Vec::new();
-    let mut cells = Vec::new();
+    let (mut cells, mut unmeasurable) = (Vec::new(), Vec::new());
     for cell in &plan.cells {
         let (path, point) = plan.at(*cell);
         let need = needs.iter().find(|need| need.path.as_deref() == Some(&path.name));
         match need.map(sentence).or_else(|| testbed.unsupported(path, point)) {
             None => cells.push(*cell),
-            Some(reason) => skipped.push(Skipped {
-                path: path.name.clone(),
-                workload: point.workload.clone(),
-                point: point_label(&point.point),
-                reason,
-            }),
+            Some(reason) => unmeasurable.push((*cell, reason)),
         }
     }
     if cells.is_empty() {
         return Err(if needs.is_empty() {
-            let reasons: Vec<_> = skipped.iter().map(|s| format!("{} {}: {}", s.path, s.workload, s.reason)).collect();
+            let said = |(cell, reason): &(Cell, String)| {
+                let (path, point) = plan.at(*cell);
+                format!("{} {}: {reason}", path.name, point.workload)
+            };
+            let reasons: Vec<String> = unmeasurable.iter().map(said).collect();
             Fault::environment(format!("no cell can be measured here:\n{}", reasons.join("\n")))
         } else {
             lacking(&needs)
         });
     }
-    Ok((only(plan, &cells), skipped))
+    Ok((only(plan, &cells), unmeasurable))
 }
 
 /// Whether a testbed can measure any cell of a plan; changes nothing.
@@ -51,48 +59,31 @@ pub fn measurable(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(), Fault> {
     supported(plan, testbed).map(drop)
 }
 
-/// Takes the cells out of `skipped` that an earlier session measured, in part or whole: their records count. What of them
-/// is missing, with the reason: trials that have failed now. A cell whose rounds had ended before is not missing those that
-/// were not to come, and a search that came to an end is whole.
+/// The cells that are skipped, of those that cannot be measured, and what is lost of the others: the records of an earlier
+/// session count. A cell whose rounds had ended before is not missing those that were not to come.
 pub(super) fn lost(
-    skipped: &mut Vec<Skipped>,
+    unmeasurable: Vec<(Cell, String)>,
     run: &RunFile,
     done: &BTreeSet<TrialId>,
     searched: &[Searched],
-) -> Vec<(TrialId, String)> {
-    let measured: BTreeSet<_> = done.iter().map(|trial| (&trial.path, &trial.workload, &trial.point)).collect();
-    let mut out = Vec::new();
-    skipped.retain(|cell| {
-        let Skipped { path, workload, point, reason } = cell;
-        if let Some((last, is_whole)) = begun(cell, &run.plan, searched) {
-            let (path, workload, point) = (path.clone(), workload.clone(), point.clone());
-            let next = TrialId { path, workload, point, round: last + 1 };
-            out.extend((!is_whole).then(|| (next, format!("the search is not finished: {reason}"))));
-            return false;
+) -> (Vec<Skipped>, Lost) {
+    let ended: BTreeMap<CellName, u32> = run.stopped.iter().map(|s| (CellName::of_stopped(s), s.rounds)).collect();
+    let (mut skipped, mut lost) = (Vec::new(), Lost::default());
+    for (cell, reason) in unmeasurable {
+        let name = CellName::of(&run.plan, cell);
+        let measured = earlier::rounds(done, name.clone());
+        if searches::is_begun(&run.plan, cell, searched) {
+            lost.searches.push((cell, reason));
+        } else if measured.is_empty() {
+            skipped.push(name.skipped(reason));
+        } else {
+            let rounds = 1..=ended.get(&name).copied().unwrap_or(run.plan.rounds);
+            let missing = rounds.filter(|round| measured.binary_search(round).is_err());
+            let why = format!("it cannot be measured any more: {reason}");
+            lost.trials.extend(missing.map(|round| (name.clone().trial(round), why.clone())));
         }
-        if !measured.contains(&(path, workload, point)) {
-            return true;
-        }
-        let ended = run.stopped.iter().find(|s| (&s.path, &s.workload, &s.point) == (path, workload, point));
-        let rounds = ended.map_or(run.plan.rounds, |ended| ended.rounds);
-        let trials = (1..=rounds).map(|round| {
-            let (path, workload, point) = (path.clone(), workload.clone(), point.clone());
-            TrialId { path, workload, point, round }
-        });
-        let missing = trials.filter(|trial| !done.contains(trial));
-        out.extend(missing.map(|trial| (trial, format!("it cannot be measured any more: {reason}"))));
-        false
-    });
-    out
-}
-
-/// What was measured of a skipped cell that is searched, as [`searches::begun`] says.
-fn begun(skipped: &Skipped, plan: &Plan, searched: &[Searched]) -> Option<(u32, bool)> {
-    let is_it = |cell: &&Cell| {
-        let (path, point) = plan.at(**cell);
-        (&path.name, &point.workload, &point_label(&point.point)) == (&skipped.path, &skipped.workload, &skipped.point)
-    };
-    searches::begun(plan, *plan.cells.iter().find(is_it)?, searched)
+    }
+    (skipped, lost)
 }
 
 /// What is to be said when the baseline is among what was skipped: without it there are no ratios.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hopbench_model::{Failure, Fault, FaultKind, Nanos, Record, RunFile, SECOND, SearchStep};
 use hopbench_sys::clock;
+use serde_json::Value;
 use time::OffsetDateTime;
 
 use super::disk::{refused, replace, sync_dir};
@@ -53,6 +54,8 @@ pub struct Searched {
     pub trial: TrialId,
     /// What it was for, and what it showed.
     pub step: SearchStep,
+    /// What each client did, as its record has it: a step says only the last of the loads that a search has found.
+    pub job: Value,
 }
 
 /// The name of a new folder: `results/20260131T235959Z-NAME`, with a number at its end where that is taken.
@@ -192,7 +195,7 @@ impl Folder {
     /// fails once, when it is given up.
     fn forget(&mut self, trial: &TrialId) {
         let earlier = &self.run.failures[..self.earlier];
-        if let Some(index) = earlier.iter().position(|failure| TrialId::of_failure(failure) == *trial) {
+        if let Some(index) = earlier.iter().position(|failure| trial.is_of(failure)) {
             self.run.failures.remove(index);
             self.earlier -= 1;
             self.stale = true;
@@ -315,7 +318,8 @@ fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
         match judge(&line, run_id, path) {
             Verdict::Good(record) if record.incomplete.is_none() && record.error.is_none() => {
                 let trial = TrialId::of(&record);
-                out.searched.extend(record.search.map(|step| Searched { trial: trial.clone(), step }));
+                let Record { search, job, .. } = *record;
+                out.searched.extend(search.map(|step| Searched { trial: trial.clone(), step, job }));
                 out.done.insert(trial);
             }
             Verdict::Good(record) => drop(out.again.insert(line.number, TrialId::of(&record))),

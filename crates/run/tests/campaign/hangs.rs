@@ -24,18 +24,23 @@ impl Watcher for Nobody {
     }
 }
 
-/// Says hello, says that it is ready, and hangs with the session open until the test is over.
-fn hangs(stream: UnixStream) {
+/// Says hello, and goes on until it is to be ready.
+fn until_prepared(stream: UnixStream) -> Channel {
     let mut channel = Channel::pair(stream).unwrap();
     loop {
         match channel.receive_until::<ToAgent>(clock::now() + 60 * SECOND).unwrap() {
             Some(ToAgent::Hello(_)) => {
                 channel.send(&FromAgent::Hello(Hello { machine: BTreeMap::new(), ..hello() })).unwrap();
             }
-            Some(ToAgent::Prepare(_)) => break,
+            Some(ToAgent::Prepare(_)) => return channel,
             _ => {}
         }
     }
+}
+
+/// Says that it is ready, and hangs with the session open until the test is over.
+fn hangs(stream: UnixStream) {
+    let mut channel = until_prepared(stream);
     channel.send(&FromAgent::Ready { limited: Vec::new() }).unwrap();
     clock::sleep_until(clock::now() + 60 * SECOND);
     drop(channel);
@@ -64,16 +69,7 @@ fn an_agent_that_hangs_does_not_hang_the_conductor() {
 
 /// Says that it is ready and reads nothing more, with the conductor's side of the session full to the brim.
 fn does_not_read(stream: UnixStream, mut conductors: UnixStream) {
-    let mut channel = Channel::pair(stream).unwrap();
-    loop {
-        match channel.receive_until::<ToAgent>(clock::now() + 60 * SECOND).unwrap() {
-            Some(ToAgent::Hello(_)) => {
-                channel.send(&FromAgent::Hello(Hello { machine: BTreeMap::new(), ..hello() })).unwrap();
-            }
-            Some(ToAgent::Prepare(_)) => break,
-            _ => {}
-        }
-    }
+    let mut channel = until_prepared(stream);
     let full = loop {
         if let Err(error) = conductors.write(&[0; 4096]) {
             break error.kind();

@@ -107,6 +107,63 @@ fn what_fails_at_one_load_found_on_two_paths_are_two_trials() {
     assert_eq!(records.iter().filter(|record| record.search.as_ref().unwrap().goal == EQUAL_LOAD).count(), 4);
 }
 
+/// A run of the knee of two paths, each measured once at both loads; what its records say, a line each.
+fn compared(threads: &[u32]) -> (tempfile::TempDir, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut point = web(40, knee(&[1], threads));
+    point.search.as_mut().unwrap().equal_load = true;
+    let bed = &mut workshops(&[("one", 1), ("two", 1)]);
+    let ended = run(searching(&["one", "two"], vec![point], 1), dir.path(), bed, &mut Onlooker::default()).unwrap();
+    assert_eq!((ended.failures, ended.errors), (0, 0));
+    let text = std::fs::read_to_string(dir.path().join("records.jsonl")).unwrap();
+    (dir, text.lines().map(|line| format!("{line}\n")).collect())
+}
+
+/// The number of connections is that of the search, the number of threads is not.
+#[test]
+fn a_trial_at_an_equal_load_counts_only_with_all_that_was_found() {
+    let _alone = Alone::new();
+    let (dir, mut lines) = compared(&[1]);
+    let visit = lines.iter_mut().find(|line| line.contains(EQUAL_LOAD)).unwrap();
+    let mut record: Record = serde_json::from_str(visit).unwrap();
+    assert_eq!((&record.job["connections"], &record.job["threads"]), (&1.into(), &1.into()));
+    record.job["threads"] = 2.into();
+    *visit = format!("{}\n", serde_json::to_string(&record).unwrap());
+    std::fs::write(dir.path().join("records.jsonl"), lines.concat()).unwrap();
+    let bed = &mut workshops(&[("one", 1), ("two", 1)]);
+    let mut later = Onlooker::default();
+    let ended = resume(dir.path(), bed, &mut later).unwrap();
+    assert_eq!((ended.good, ended.failures), (1, 0), "{:?}", later.searched);
+    let (path, step) = &later.searched[0];
+    assert_eq!((path, &step.why, step.goal.as_str()), (&record.path, &record.search.unwrap().why, EQUAL_LOAD));
+}
+
+/// A path whose search was over, but which was not measured yet at what was found.
+#[test]
+fn a_path_that_is_gone_misses_the_loads_that_were_found_and_the_others_have_its_load() {
+    let _alone = Alone::new();
+    let (dir, lines) = compared(&[]);
+    let kept: String = lines.into_iter().filter(|line| !line.contains(EQUAL_LOAD)).collect();
+    std::fs::write(dir.path().join("records.jsonl"), kept).unwrap();
+    let bed = || workshops(&[("one", 1), ("two", 1)]);
+    let mut later = Onlooker::default();
+    let ended = resume(dir.path(), &mut Bed { unsupported: vec!["one".to_owned()], ..bed() }, &mut later).unwrap();
+    assert_eq!((ended.failures, ended.good), (2, 2), "{:?}", later.searched);
+    let mut found_on: Vec<_> = later.searched.iter().map(|(path, step)| (path.as_str(), step.why.as_str())).collect();
+    found_on.sort_unstable();
+    assert_eq!(found_on, [("two", "one"), ("two", "two")]);
+    let file = contents(dir.path()).0;
+    assert_eq!((file.status, file.skipped.len(), file.failures.len()), (RunStatus::Incomplete, 0, 2));
+    for failure in &file.failures {
+        assert_eq!((failure.path.as_str(), failure.point.as_str()), ("one", "connections=1"));
+        assert_eq!(failure.reason, "it cannot be measured any more: this bed does not do it");
+    }
+    // When the path is there again nothing is missing.
+    let ended = resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    let file = contents(dir.path()).0;
+    assert_eq!((ended.good, file.status, file.failures.len()), (2, RunStatus::Complete, 0));
+}
+
 /// A record of a path that is no longer there must not pass for a trial of a search that is open.
 #[test]
 fn a_trial_at_an_equal_load_is_no_trial_of_a_search() {

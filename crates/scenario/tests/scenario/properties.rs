@@ -225,6 +225,17 @@ const PIECES: &[&str] = &[
     "ä",
 ];
 
+/// A text with pieces in the place of some of its characters: where, how many, which.
+fn changed(text: &str, changes: Vec<(prop::sample::Index, usize, &str)>) -> String {
+    let mut text: Vec<char> = text.chars().collect();
+    for (at, cut, piece) in changes {
+        let from = at.index(text.len() + 1);
+        let to = (from + cut).min(text.len());
+        text.splice(from..to, piece.chars());
+    }
+    text.into_iter().collect()
+}
+
 /// What stands between two pods, and whether proxies are in it.
 const WAYS: &[(&str, bool)] = &[
     ("", false),
@@ -255,13 +266,7 @@ proptest! {
         which in 0..SHIPPED.len(),
         changes in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..20, proptest::sample::select(PIECES)), 1..4),
     ) {
-        let mut text: Vec<char> = SHIPPED[which].text.chars().collect();
-        for (at, cut, piece) in changes {
-            let from = at.index(text.len() + 1);
-            let to = (from + cut).min(text.len());
-            text.splice(from..to, piece.chars());
-        }
-        try_one(&text.into_iter().collect::<String>());
+        try_one(&changed(SHIPPED[which].text, changes));
     }
 
     /// Paths without proxies stay, the others are there once for each variant: in order, and each name once.
@@ -298,13 +303,7 @@ proptest! {
         changes in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..20, proptest::sample::select(PIECES)), 0..4),
     ) {
         let text = on(&format!("testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@b via gateway}}"));
-        let mut text: Vec<char> = text.chars().collect();
-        for (at, cut, piece) in changes {
-            let from = at.index(text.len() + 1);
-            let to = (from + cut).min(text.len());
-            text.splice(from..to, piece.chars());
-        }
-        try_one(&text.into_iter().collect::<String>());
+        try_one(&changed(&text, changes));
     }
 
     /// Nodes share a zone on a cluster if and only if they do in the lab that it replaces.

@@ -16,6 +16,13 @@ fn json_of(text: &str) -> Value {
     serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
+/// The reader takes it, or not; where it should have, this says why it did not.
+fn assert_read(text: &str, right: bool) {
+    let read = try_plan(text);
+    let why = read.as_ref().err().map(|problems| crate::common::lines(problems)).unwrap_or_default();
+    assert_eq!(read.is_ok(), right, "the reader: {text}{why}");
+}
+
 #[test]
 fn the_shipped_scenarios_are_valid() {
     let validator = validator();
@@ -178,13 +185,7 @@ fn both_take_the_same_searches_and_stops() {
         (top("minimum-effect: 2%"), true),
         (top("minimum-effect: large"), false),
     ] {
-        let read = try_plan(&text);
-        assert_eq!(
-            read.is_ok(),
-            right,
-            "the reader: {text}{}",
-            read.map_or_else(|p| crate::common::lines(&p), |_| String::new())
-        );
+        assert_read(&text, right);
         assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {text}");
     }
 }
@@ -362,13 +363,7 @@ fn both_take_the_same_testbeds() {
         (hosts("nodes: {a: x, b: z}, token: z"), false),
     ] {
         let text = crate::common::on(&text);
-        let read = try_plan(&text);
-        assert_eq!(
-            read.is_ok(),
-            right,
-            "the reader: {text}{}",
-            read.map_or_else(|p| crate::common::lines(&p), |_| String::new())
-        );
+        assert_read(&text, right);
         // Which nodes the machines are is beyond it.
         let beyond = text.contains("{a: x}}");
         assert_eq!(validator.is_valid(&json_of(&text)), right || beyond, "the schema: {text}");

@@ -10,7 +10,7 @@ use hopbench_model::units::Span;
 use hopbench_model::{Cell, Fault, Nanos, Path, Plan, Record, RunFile, SECOND, TestbedSpec, Tick};
 use hopbench_report::campaign::Noise;
 use hopbench_run::results::{self, Folder};
-use hopbench_run::{Campaign, Event, Finished, Observer, measurable, new_run};
+use hopbench_run::{Campaign, Event, Finished, Observer, TRIAL_OVERHEAD_NS, measurable, new_run};
 use hopbench_scenario::{Overrides, Resolved, read};
 use hopbench_wire::Role;
 use indicatif::ProgressBar;
@@ -139,7 +139,7 @@ impl NoiseArguments {
 /// Rounds and windows for a time in all, ns: six trials a round.
 fn shape(time_ns: Nanos, is_lab: bool) -> (u64, Nanos) {
     // What a trial takes beside warm-up and window: on a cluster a port-forward or two.
-    let beside = WARMUP + if is_lab { SECOND * 15 / 100 } else { SECOND * 3 / 2 };
+    let beside = WARMUP + if is_lab { TRIAL_OVERHEAD_NS } else { SECOND * 3 / 2 };
     let trials = |rounds: u64| 6 * rounds;
     let fit = time_ns / (trials(1) * (beside + WINDOW));
     let rounds = fit.clamp(FEWEST, MOST);
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(shape(1), (FEWEST, SHORTEST));
         let (rounds, window) = shape(600);
         assert_eq!(rounds, MOST);
-        let taken = 180 * (window + WARMUP + SECOND * 15 / 100);
+        let taken = 180 * (window + WARMUP + TRIAL_OVERHEAD_NS);
         assert!(window > WINDOW && taken <= 600 * SECOND && taken > 595 * SECOND, "{window}");
         assert!(super::shape(60 * SECOND, false).0 < 10);
     }

@@ -1,10 +1,9 @@
 //! How many trials a plan takes, and how long: at least, and at most.
 
-use hopbench_model::{Cell, Nanos, Plan, Point, SECOND, SearchGoal, SearchSpec};
+use hopbench_model::{Cell, Nanos, Plan, Point, SearchGoal, SearchSpec};
+use hopbench_run::TRIAL_OVERHEAD_NS;
 use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Search, Seen};
 
-/// What a trial takes besides its load, ns.
-const OVERHEAD_NS: Nanos = SECOND * 15 / 100;
 /// Trials of a search in noise, for each that it takes without.
 const NOISE: u64 = 2;
 /// Results for which a search is tried out.
@@ -77,7 +76,7 @@ impl Estimate {
 
 fn trial_ns(point: &Point) -> Nanos {
     let timing = point.job.timing;
-    timing.warmup_ns.saturating_add(timing.window_ns).saturating_add(OVERHEAD_NS)
+    timing.warmup_ns.saturating_add(timing.window_ns).saturating_add(TRIAL_OVERHEAD_NS)
 }
 
 /// Rounds of a cell: where the time ends first, those that were begun before.

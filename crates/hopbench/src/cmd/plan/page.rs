@@ -5,9 +5,10 @@ use std::fmt::Write;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_model::{Path, Plan, Point, Variant, Via};
+use hopbench_report::number::percent_as_written;
 
 use super::testbed::needs;
-use super::words::{counted, extent, percent, short, until};
+use super::words::{counted, extent, short, until};
 use super::{Outlook, searches};
 
 const WIDTH: u16 = 80;
@@ -114,7 +115,10 @@ fn about(plan: &Plan, seed: Option<u64>, nodes: &BTreeMap<String, String>) -> Ve
             .map(|twin| row("A/A", format!("{twin}: the baseline once more; what they differ by is noise"))),
     );
     if plan.minimum_effect > 0.0 {
-        rows.push(row("effect", format!("differences below {} are of no interest", percent(plan.minimum_effect))));
+        rows.push(row(
+            "effect",
+            format!("differences below {} are of no interest", percent_as_written(plan.minimum_effect)),
+        ));
     }
     rows.extend(plan.stop.as_ref().map(|rule| row("rounds", until(rule, plan.rounds))));
     rows.push(row("seed", seed.map_or_else(|| "chosen at the start".to_owned(), |seed| seed.to_string())));

@@ -1,10 +1,10 @@
 //! What a plan searches, and where.
 
 use hopbench_model::units::Span;
-use hopbench_model::{CpuOf, Plan, RateRange, SearchGoal, SearchSpec, point_label};
+use hopbench_model::{Plan, RateRange, SearchGoal, SearchSpec, point_label};
+use hopbench_report::number::percent_as_written;
 
 use super::page::listed;
-use super::words;
 
 /// A row a point that is searched: where it stands, what for, and on which paths.
 pub(super) fn rows(plan: &Plan) -> Vec<Vec<String>> {
@@ -36,7 +36,7 @@ fn goal(search: &SearchSpec) -> String {
             format!("p{percentile} within {}, {}, to {}", Span(*limit_ns), within(rates), percent(*precision))
         }
         SearchGoal::Cpu { of, ceiling, rates } => {
-            format!("CPU of {} at most {}, {}", whose(of), percent(*ceiling), within(rates))
+            format!("CPU of {} at most {}, {}", of, percent(*ceiling), within(rates))
         }
         SearchGoal::Lossless { loss_share, rates, precision, repeats } => {
             let times = if *repeats == 1 { String::new() } else { format!(", {repeats} times") };
@@ -49,19 +49,10 @@ fn goal(search: &SearchSpec) -> String {
 
 /// A share as scenarios write it: `2%`.
 fn percent(share: f64) -> String {
-    words::percent(share).replace(' ', "")
+    percent_as_written(share).replace(' ', "")
 }
 
 /// A rate without digits that nobody reads.
 fn number(rate: f64) -> String {
     if rate >= 1000.0 { format!("{rate:.0}") } else { format!("{}", (rate * 1000.0).round() / 1000.0) }
-}
-
-fn whose(of: &CpuOf) -> String {
-    match of {
-        CpuOf::Node(name) => format!("node {name}"),
-        CpuOf::Proxy(name) => format!("proxy {name}"),
-        CpuOf::Client => "the client".to_owned(),
-        CpuOf::Server => "the server".to_owned(),
-    }
 }

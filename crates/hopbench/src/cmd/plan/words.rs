@@ -2,6 +2,7 @@
 
 use hopbench_model::units::Span;
 use hopbench_model::{SECOND, StopRule};
+use hopbench_report::number::{self, percent_as_written};
 
 use super::estimate::{Estimate, Range};
 
@@ -9,8 +10,8 @@ use super::estimate::{Estimate, Range};
 pub(super) fn until(rule: &StopRule, most: u32) -> String {
     let least = rule.min_rounds.min(most);
     let rounds = if least == most { counted(most.into(), "round") } else { format!("{least} to {most} rounds") };
-    let budget = rule.budget_ns.map(|ns| format!(", at most {}", brief(ns))).unwrap_or_default();
-    format!("{rounds}, until {} is known to {}{budget}", rule.metric, percent(rule.half_width_share))
+    let budget = rule.budget_ns.map(|ns| format!(", at most {}", Span(ns).brief())).unwrap_or_default();
+    format!("{rounds}, until {} is known to {}{budget}", rule.metric, percent_as_written(rule.half_width_share))
 }
 
 /// How many cells, rounds, trials, and how long: `30 cells in 3 to 4 rounds = 90 to 120 trials, about 4 to 5.3 min`.
@@ -25,7 +26,7 @@ pub(super) fn extent(estimate: &Estimate) -> String {
         parts.push(format!("{} in {} = {}", counted(cells, "cell"), counts(rounds, "round"), counts(trials, "trial")));
     }
     if searches > 0 {
-        let searches = if searches == 1 { "1 search".to_owned() } else { format!("{searches} searches") };
+        let searches = number::counted(searches, "search", "searches");
         parts.push(format!("{searches} of {}", counts(search_trials, "trial")));
     }
     format!("{}, about {}", parts.join(" and "), duration(time_ns))
@@ -33,18 +34,7 @@ pub(super) fn extent(estimate: &Estimate) -> String {
 
 /// `1 cell`, `2 cells`.
 pub(super) fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
-}
-
-/// A share as people say it: `2 %`.
-pub(super) fn percent(share: f64) -> String {
-    format!("{} %", (share * 1e6).round() / 1e4)
-}
-
-/// A time as scenarios write it, `10m`.
-fn brief(ns: u64) -> String {
-    let minutes = ns / (60 * SECOND);
-    if minutes > 0 && ns.is_multiple_of(60 * SECOND) { format!("{minutes}m") } else { Span(ns).to_string() }
+    number::counted(count, what, &format!("{what}s"))
 }
 
 /// A time in seconds, to a tenth.

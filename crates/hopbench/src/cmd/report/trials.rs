@@ -8,7 +8,7 @@ use std::path::Path;
 use hopbench_model::{Fault, Record, RunFile};
 use hopbench_report::export::{Export, TrialFormat};
 
-use super::refused;
+use crate::cmd::output_arguments::{refused, replace, write as write_file};
 use crate::output::print;
 
 /// Prints the trials, or writes them into one file, or each into a file of its own where `output` is a folder.
@@ -38,10 +38,10 @@ pub(super) fn write(
                     return Err(Fault::input(format!("--output: {} is one file, not a folder", format.name())));
                 };
                 let file = path.join(name);
-                super::write(&file, &trial.text)?;
+                write_file(&file, &trial.text)?;
             }
         }
-        Some(path) => super::replace(path, |part| {
+        Some(path) => replace(path, |part| {
             let mut out = BufWriter::new(File::create(part).map_err(|error| refused(path, &error))?);
             let mut put = |text: &str| out.write_all(text.as_bytes()).map_err(|error| refused(path, &error));
             put(export.head())?;

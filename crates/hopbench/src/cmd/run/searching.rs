@@ -32,17 +32,6 @@ fn figure(name: &str, value: Option<f64>) -> String {
     }
 }
 
-/// Whether a load was not too high; `None`: a knee has no limit.
-fn is_within(goal: &SearchGoal, step: &SearchStep) -> Option<bool> {
-    let limit = match goal {
-        SearchGoal::Knee { .. } => return None,
-        SearchGoal::Slo { limit_ns, .. } => *limit_ns as f64,
-        SearchGoal::Cpu { ceiling, .. } => *ceiling,
-        SearchGoal::Lossless { loss_share, .. } => *loss_share,
-    };
-    Some(step.within && step.value.is_some_and(|value| value <= limit))
-}
-
 /// A trial of a search: `search slo both web: 1600/s, p99 3.10 ms: within, next 3200/s`.
 pub(super) fn step(
     path: &str,
@@ -54,7 +43,7 @@ pub(super) fn step(
 ) -> String {
     let (cell, at) = (cell(path, workload, point), load(&step.parameter, step.load));
     let figure = figure(&step.figure, step.value);
-    let verdict = match is_within(goal, step) {
+    let verdict = match goal.is_within(step) {
         Some(true) => ": within",
         Some(false) => ": too high",
         None if step.within => "",

@@ -9,18 +9,28 @@
 //! `q` (the same corrected for all comparisons of the run), `test` (`permutation` or `student`), `noise_floor` (by how much
 //! the baseline and its twin differ, as a share; the rows of the twin have no verdict), `outliers` (rounds far from the
 //! others, which are in the median). Quoted as RFC 4180 says; numbers are in the unit of the figure's name, not
-//! scaled, with a point. Each path of a search has a row, too: `figure` is `found_rate_per_s`, `found_connections` or
-//! `found_threads`, `low` and `high` are the loads between which it lies, `rounds` are the trials of the search;
-//! `--format searches` has the trials themselves.
+//! scaled, with a point.
+//!
+//! Each path of a search has rows, too. `figure` of the first is `found_rate_per_s`, `found_connections` or `found_threads`:
+//! `median` is the load that was found (empty where none was), `low` and `high` are the loads between which it lies, `rounds`
+//! the trials of the search. The others are the figures at that load, `at_found_rate_response_p99_ns` for `response_p99_ns`
+//! there, the one that was searched by first; their `rounds` are the trials at it. Of these rows alone are the last columns:
+//! `goal` (`knee`, `slo`, `cpu`, `lossless`), `parameter` (what was varied), `load` (that the figures are of: the one that was
+//! found, or the highest where even that is not too high), `limit` (what the figure that was searched by had to keep, in its
+//! unit: ns, or a share; empty of a knee), `goal_met` (`true` where a load was found that keeps it; of a knee where throughput
+//! stopped growing), `ended` (`found`, `above_highest`, `below_lowest`, `gave_up`; empty while the search has not). `--format
+//! searches` has the trials themselves.
 
 use std::collections::BTreeSet;
 
-use hopbench_model::SearchOutcome;
-
+use crate::campaign::searches::texts::MARK as GENERATOR_THERE;
 use crate::campaign::{
-    CellSummary, Estimate, PathSummary, SearchSummary, SearchedPath, Spread, Summary, SummaryFormat, WorkloadSummary,
-    grid, point, words,
+    CellSummary, Estimate, LoadComparison, PathSummary, SearchSummary, SearchedPath, Spread, Summary, SummaryFormat,
+    WorkloadSummary, grid, point, words,
 };
+
+/// The columns that only searches have.
+const OF_SEARCHES: [&str; 6] = ["goal", "parameter", "load", "limit", "goal_met", "ended"];
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -44,6 +54,7 @@ impl SummaryFormat for Csv {
         let rest = ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
         let last = ["verdict", "limited_by", "warnings", "note", "mesh", "variant"];
         let last = last.into_iter().chain(["p", "q", "test", "noise_floor", "outliers"]);
+        let last = last.chain(OF_SEARCHES);
         row(&mut out, head.chain(rest).chain(last).map(str::to_owned));
         for workload in &summary.workloads {
             for cell in &workload.cells {
@@ -56,7 +67,9 @@ impl SummaryFormat for Csv {
         for search in &summary.searches {
             for found in &search.paths {
                 let path = &summary.paths[found.path_index];
-                row(&mut out, of_search(path, search, found, &parameters).into_iter());
+                for values in of_search(path, search, found, &parameters) {
+                    row(&mut out, values.into_iter());
+                }
             }
         }
         out
@@ -70,7 +83,6 @@ fn values(
     figure: &Estimate,
     parameters: &BTreeSet<&str>,
 ) -> Vec<String> {
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let ratio = figure.ratio.as_ref();
     let mut out: Vec<String> =
         [&path.name, &path.from, &path.to, &path.via, &workload.name, &workload.kind].map(Clone::clone).into();
@@ -95,38 +107,62 @@ fn values(
     out.push(ratio.and_then(|r| r.test).unwrap_or_default().to_owned());
     out.push(number(ratio.and_then(|r| r.noise_floor)));
     out.push(figure.outliers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
+    out.extend(OF_SEARCHES.map(|_| String::new()));
     out
 }
 
-/// What a search came to on a path.
+/// What a search came to on a path, a row a figure: the load, what was searched by, all else.
 fn of_search(
     path: &PathSummary,
     search: &SearchSummary,
     found: &SearchedPath,
     parameters: &BTreeSet<&str>,
-) -> Vec<String> {
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let mut out: Vec<String> =
-        [&path.name, &path.from, &path.to, &path.via, &search.workload, &search.kind].map(Clone::clone).into();
-    out.extend(parameters.iter().map(|name| search.point.get(*name).map(point::text).unwrap_or_default()));
-    out.push(format!("found_{}{}", search.parameter, if search.parameter == "rate" { "_per_s" } else { "" }));
-    out.extend(match found.outcome {
-        Some(SearchOutcome::Found { load, low, high }) => [Some(load), Some(low), high].map(number),
-        Some(SearchOutcome::GaveUp { low, high }) => [None, low, high].map(number),
-        _ => Default::default(),
-    });
-    out.push(found.trials.to_string());
-    let compared = found.comparison.as_ref();
-    out.extend(compared.map_or_else(Default::default, |ratio| [ratio.ratio, ratio.low, ratio.high].map(number)));
-    out.push(compared.map(|ratio| ratio.text.clone()).unwrap_or_default());
-    // What limited its trials and their warnings are the trials' own.
-    out.extend([String::new(), String::new()]);
-    out.push(if found.found().is_none() { found.text.clone() } else { String::new() });
-    out.push(path.mesh.to_string());
-    out.push(path.variant.clone().unwrap_or_default());
-    // No p-values, no noise floor, no rounds.
-    out.extend(vec![String::new(); 5]);
+) -> Vec<Vec<String>> {
+    let said = |compared: Option<&LoadComparison>| {
+        let [ratio, low, high] = compared.map_or([None; 3], |found| [found.ratio, found.low, found.high]);
+        [number(ratio), number(low), number(high), compared.map(|found| found.text.clone()).unwrap_or_default()]
+    };
+    let limited = if found.generator_limited { GENERATOR_THERE } else { "" };
+    let one =
+        |figure: String, values: [Option<f64>; 3], rounds: usize, compared: Option<&LoadComparison>, note: &str| {
+            let mut out: Vec<String> =
+                [&path.name, &path.from, &path.to, &path.via, &search.workload, &search.kind].map(Clone::clone).into();
+            out.extend(parameters.iter().map(|name| search.point.get(*name).map(point::text).unwrap_or_default()));
+            out.push(figure);
+            out.extend(values.map(number));
+            out.push(rounds.to_string());
+            out.extend(said(compared));
+            // What limited its trials and their warnings are the trials' own.
+            out.extend([String::new(), String::new()]);
+            out.push([note, limited].into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
+            out.push(path.mesh.to_string());
+            out.push(path.variant.clone().unwrap_or_default());
+            // No p-values, no noise floor, no rounds.
+            out.extend(vec![String::new(); 5]);
+            out.extend([search.goal.to_owned(), search.parameter.to_owned(), number(found.at), number(search.limit)]);
+            out.push(search.is_met(found).map(|met| met.to_string()).unwrap_or_default());
+            out.push(found.ended().to_owned());
+            out
+        };
+    let ends = |spread: Spread| [Some(spread.median), spread.low, spread.high];
+    let note = if found.found().is_none() { found.text.as_str() } else { "" };
+    let load = [found.found(), found.low, found.high];
+    let mut out = vec![one(search.found_name(), load, found.trials, found.comparison.as_ref(), note)];
+    let own = search.figure_name();
+    let compared = |name: &str| found.value_comparison.as_ref().filter(|_| name == own);
+    if let Some(spread) = found.value {
+        out.push(one(search.name_there(&own), ends(spread), spread.rounds, compared(&own), ""));
+    }
+    // The figure that was searched by is one of those that reports show, or stands for itself.
+    for figure in found.figures.iter().filter(|figure| figure.name != own || found.value.is_none()) {
+        let spread = figure.spread;
+        out.push(one(search.name_there(figure.name), ends(spread), spread.rounds, compared(figure.name), ""));
+    }
     out
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// Writes a row, quoted where it must be.

@@ -1,9 +1,9 @@
 //! What a search was asked for, in words.
 
-use hopbench_model::{CpuOf, RateRange, SearchGoal, SearchSpec};
+use hopbench_model::{RateRange, SearchGoal, SearchSpec};
 
-use super::words::{chosen, load};
-use crate::number::{counted, time_ns};
+use super::words::load;
+use crate::number::{as_written, counted, percent_as_written, time_ns};
 
 /// `the highest rate with a response time p99 of at most 5.00 ms, between 100/s and 50000/s, to 2 %; at most 1 % errors`.
 pub(super) fn text(spec: &SearchSpec, parameter: &str) -> String {
@@ -11,69 +11,52 @@ pub(super) fn text(spec: &SearchSpec, parameter: &str) -> String {
         SearchGoal::Knee { connections, threads, least_growth } => {
             let levels = if parameter == "threads" { threads } else { connections };
             let levels: Vec<String> = levels.iter().map(ToString::to_string).collect();
-            let growth = percent(*least_growth);
+            let growth = percent_as_written(*least_growth);
             let at = if parameter == "threads" { ", at the connections that were found" } else { "" };
             format!("the {parameter} beyond which throughput grows by less than {growth}: {}{at}", levels.join(", "))
         }
         SearchGoal::Slo { percentile, limit_ns, rates, precision } => format!(
             "the highest rate with a response time p{} of at most {}, {}, to {}",
-            chosen(*percentile),
+            as_written(*percentile),
             time_ns(*limit_ns as f64),
             between(*rates),
-            percent(*precision)
+            percent_as_written(*precision)
         ),
         SearchGoal::Cpu { of, ceiling, rates } => {
-            format!("the highest rate with CPU of {} at or below {}, {}", whose(of), percent(*ceiling), between(*rates))
+            format!(
+                "the highest rate with CPU of {} at or below {}, {}",
+                of,
+                percent_as_written(*ceiling),
+                between(*rates)
+            )
         }
         SearchGoal::Lossless { loss_share, rates, precision, repeats } => {
             let times = match repeats {
                 0 | 1 => String::new(),
                 n => format!(", the median of {}", counted(u64::from(*n), "search", "searches")),
             };
-            let (range, loss) = (between(*rates), percent(*loss_share));
+            let (range, loss) = (between(*rates), percent_as_written(*loss_share));
             format!(
                 "the highest rate of datagrams with at most {loss} lost, {range}, to {}{times}",
-                percent(*precision)
+                percent_as_written(*precision)
             )
         }
     };
     let errors = match spec.goal {
         SearchGoal::Lossless { .. } => String::new(),
-        _ => format!("; at most {} errors", percent(spec.errors_share)),
+        _ => format!("; at most {} errors", percent_as_written(spec.errors_share)),
     };
     format!("{goal}{errors}")
-}
-
-/// The limit of the figure that a goal searches by, in its unit; `None` where it has none.
-pub(super) fn limit(goal: &SearchGoal) -> Option<f64> {
-    match goal {
-        SearchGoal::Knee { .. } => None,
-        SearchGoal::Slo { limit_ns, .. } => Some(*limit_ns as f64),
-        SearchGoal::Cpu { ceiling, .. } => Some(*ceiling),
-        SearchGoal::Lossless { loss_share, .. } => Some(*loss_share),
-    }
-}
-
-/// `5 %`.
-fn percent(share: f64) -> String {
-    format!("{} %", chosen(share * 100.0))
 }
 
 fn between(rates: RateRange) -> String {
     format!("between {} and {}", load("rate", rates.lowest_per_s), load("rate", rates.highest_per_s))
 }
 
-fn whose(of: &CpuOf) -> String {
-    match of {
-        CpuOf::Node(name) => format!("node {name}"),
-        CpuOf::Proxy(name) => name.clone(),
-        CpuOf::Client => "the client".to_owned(),
-        CpuOf::Server => "the server".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use hopbench_model::CpuOf;
+
     use super::*;
 
     #[test]
@@ -81,14 +64,12 @@ mod tests {
         let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
         let said = |goal, parameter| text(&SearchSpec { goal, errors_share: 0.01, equal_load: false }, parameter);
         let slo = SearchGoal::Slo { percentile: 99.9, limit_ns: 5_000_000, rates, precision: 0.02 };
-        assert_eq!(limit(&slo), Some(5e6));
         assert_eq!(
             said(slo, "rate"),
             "the highest rate with a response time p99.9 of at most 5.00 ms, between 100/s and 50000/s, to 2 %; at most \
              1 % errors"
         );
         let knee = SearchGoal::Knee { connections: vec![8, 16], threads: vec![1, 2], least_growth: 0.05 };
-        assert_eq!(limit(&knee), None);
         assert_eq!(
             said(knee, "threads"),
             "the threads beyond which throughput grows by less than 5 %: 1, 2, at the connections that were found; at most \

@@ -43,6 +43,11 @@ impl Bracket {
         Self { low, high }
     }
 
+    /// What either of the two leaves open.
+    pub(super) fn hull(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
     /// Whether the two may be one load: they overlap or touch.
     pub(super) fn overlaps(self, other: Self) -> bool {
         self.low <= other.high && other.low <= self.high

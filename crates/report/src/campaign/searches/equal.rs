@@ -54,8 +54,8 @@ pub(super) fn all(
         for load in loads {
             let at = |trial: &&Trial<'_>| trial.step.load == load;
             let one = |path: &hopbench_model::Path| {
-                let own = all.iter().filter(at).filter(|trial| trial.is_usable() && trial.record.path == path.name);
-                let records: Vec<&Record> = own.map(|trial| trial.record).collect();
+                let own = trials::counted(all.iter().filter(at).filter(|trial| trial.record.path == path.name));
+                let records: Vec<&Record> = own.iter().map(|trial| trial.record).collect();
                 let figures = figures(kind, &records, path.is_proxied());
                 (!records.is_empty()).then(|| EqualLoadPath { path: path.name.clone(), trials: records.len(), figures })
             };

@@ -2,11 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use hopbench_stats::summary::median;
 use serde::Serialize;
 
-use super::SearchedPath;
 use super::bracket::Bracket;
-use super::words::share;
+use super::words::number;
+use super::{SearchSummary, SearchedPath};
+use crate::campaign::kind::Better;
+use crate::campaign::verdict::{BELOW_MINIMUM, GENERATOR, by, called, same, within_floor};
+use crate::number::UNKNOWN;
+
+/// What is said of loads that were found in different sessions of a run.
+const OTHER_SESSION: &str = "no verdict: the baseline was measured in another session";
 
 /// Where a load stands beside the baseline's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -105,36 +112,156 @@ fn all(
 }
 
 fn one(here: &Side, base: &Side, floor: f64, minimum_effect: f64) -> LoadComparison {
+    let found = beside(here, base, floor, minimum_effect);
+    let apart = found.said != Said::Generator && here.sessions.is_disjoint(&base.sessions);
+    let standing = match found.said {
+        _ if apart => Standing::Withheld,
+        Said::Higher => Standing::Higher,
+        Said::Lower => Standing::Lower,
+        Said::Overlap | Said::Floor | Said::Minimum => Standing::Same,
+        Said::Generator => Standing::Withheld,
+    };
+    let text = if apart { OTHER_SESSION.to_owned() } else { found.text(floor) };
+    LoadComparison { standing, ratio: found.ratio, low: found.low, high: found.high, text }
+}
+
+/// What is said of a load beside another, and the ratio of the two with the least and the most that it can be.
+pub(crate) struct Beside {
+    pub(crate) said: Said,
+    pub(crate) ratio: Option<f64>,
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
+}
+
+/// What is said of a load beside another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    Higher,
+    Lower,
+    /// What is known of the two overlaps.
+    Overlap,
+    /// They differ by no more than the same thing, searched twice.
+    Floor,
+    /// They differ by less than what is of interest.
+    Minimum,
+    /// The generator was the limit of one of them.
+    Generator,
+}
+
+impl Beside {
+    /// In words: `higher by 25 % [20, 31]`.
+    pub(crate) fn text(&self, floor: f64) -> String {
+        let grew = self.said == Said::Higher;
+        match self.said {
+            Said::Generator => GENERATOR.to_owned(),
+            Said::Overlap => same(None),
+            Said::Floor => within_floor(floor),
+            Said::Minimum => BELOW_MINIMUM.to_owned(),
+            Said::Higher | Said::Lower => {
+                let word = called(Better::Neither, grew).0;
+                self.ratio.map_or_else(|| word.to_owned(), |ratio| by(word, grew, ratio, self.low.zip(self.high)))
+            }
+        }
+    }
+}
+
+fn beside(here: &Side, base: &Side, floor: f64, minimum_effect: f64) -> Beside {
     let ratio = here.ratio(base);
     let end = |here: f64, base: f64| Some(here / base).filter(|ratio| ratio.is_finite() && here.is_finite());
     let low = end(here.bracket.low, base.bracket.high).filter(|_| base.bracket.high.is_finite());
     let high = end(here.bracket.high, base.bracket.low).filter(|_| base.bracket.low > 0.0);
-    let (standing, text) = if here.generator_limited || base.generator_limited {
-        (Standing::Withheld, "no verdict: the load generator was the limit".to_owned())
-    } else if here.sessions.is_disjoint(&base.sessions) {
-        (Standing::Withheld, "no verdict: the baseline was measured in another session".to_owned())
+    let said = if here.generator_limited || base.generator_limited {
+        Said::Generator
     } else if here.bracket.overlaps(base.bracket) {
-        (Standing::Same, "no difference seen".to_owned())
+        Said::Overlap
     } else if ratio.is_some_and(|ratio| apart(ratio) <= floor) {
-        (Standing::Same, format!("within the noise floor ({} %)", share(floor)))
+        Said::Floor
     } else if ratio.is_some_and(|ratio| (ratio - 1.0).abs() < minimum_effect) {
-        (Standing::Same, "below the minimum effect".to_owned())
+        Said::Minimum
+    } else if here.bracket.low > base.bracket.high {
+        Said::Higher
     } else {
-        let higher = here.bracket.low > base.bracket.high;
-        let (standing, word) = if higher { (Standing::Higher, "higher") } else { (Standing::Lower, "lower") };
-        let by = |ratio: f64| share((ratio - 1.0).abs());
-        let ends = low.zip(high).map(|(low, high)| if higher { [low, high] } else { [high, low] });
-        let text = match (ratio, ends) {
-            (Some(ratio), Some([near, far])) => format!("{word} by {} % [{}, {}]", by(ratio), by(near), by(far)),
-            (Some(ratio), None) => format!("{word} by {} %", by(ratio)),
-            (None, _) => word.to_owned(),
-        };
-        (standing, text)
+        Said::Lower
     };
-    LoadComparison { standing, ratio, low, high, text }
+    Beside { said, ratio, low, high }
 }
 
-/// How far a ratio lies from 1, whichever of the two is the larger.
+/// Which of the two is compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    /// The load.
+    Load,
+    /// The figure that was searched by, at the load that was found.
+    Value,
+}
+
+impl What {
+    fn of(self, path: &SearchedPath) -> Option<Side> {
+        match self {
+            Self::Load => Side::load(path),
+            Self::Value => Side::value(path),
+        }
+    }
+
+    /// By how much the baseline and its twin differ, as a share; `None` without a twin.
+    pub(crate) fn floor(self, search: &SearchSummary) -> Option<f64> {
+        let twin = search.paths.iter().find(|path| path.twin)?;
+        let compared = match self {
+            Self::Load => &twin.comparison,
+            Self::Value => &twin.value_comparison,
+        };
+        Some(apart(compared.as_ref()?.ratio?))
+    }
+}
+
+/// What is known of one load in several runs.
+pub(crate) struct Runs {
+    side: Side,
+    /// Runs in which it was found.
+    pub(crate) found_in: usize,
+}
+
+impl Runs {
+    /// `None` where the search ended in none of them. What is known of the load is what any of them leaves open, so that what
+    /// differs from run to run is in it.
+    pub(crate) fn of(paths: &[&SearchedPath], what: What) -> Option<Self> {
+        let sides: Vec<Side> = paths.iter().filter_map(|path| what.of(path)).collect();
+        let found: Vec<f64> = sides.iter().filter_map(|side| side.found).collect();
+        let bracket = sides.iter().map(|side| side.bracket).reduce(Bracket::hull)?;
+        let side = Side {
+            // Where some found none, the others' median is not of all.
+            found: median(&found).filter(|_| found.len() == sides.len()),
+            bracket,
+            sessions: BTreeSet::new(),
+            generator_limited: sides.iter().any(|side| side.generator_limited),
+        };
+        Some(Self { side, found_in: found.len() })
+    }
+
+    /// The load, or the median of several runs; `None` where a run found none.
+    pub(crate) fn found(&self) -> Option<f64> {
+        self.side.found
+    }
+
+    /// In short: `4979`, `>= 5000`, `< 100`, `100 to 300`.
+    pub(crate) fn text(&self) -> String {
+        let Bracket { low, high } = self.side.bracket;
+        match self.side.found {
+            Some(found) => number(found),
+            None if low <= 0.0 && !high.is_finite() => UNKNOWN.to_owned(),
+            None if !high.is_finite() => format!(">= {}", number(low)),
+            None if low <= 0.0 => format!("< {}", number(high)),
+            None => format!("{} to {}", number(low), number(high)),
+        }
+    }
+
+    /// This beside what is known on the side of the baseline.
+    pub(crate) fn beside(&self, base: &Self, floor: f64, minimum_effect: f64) -> Beside {
+        beside(&self.side, &base.side, floor, minimum_effect)
+    }
+}
+
+/// How far a ratio lies from 1, whichever of the two is the larger; infinite from 0.
 fn apart(ratio: f64) -> f64 {
     ratio.max(1.0 / ratio) - 1.0
 }

@@ -4,8 +4,8 @@ use hopbench_stats::{Interval, Usl, UslFit, usl};
 use serde::Serialize;
 
 use super::trials::Trial;
-use super::words::{load, share};
-use crate::number::{by_name, plain};
+use super::words::load;
+use crate::number::{by_name, percentage, plain};
 
 /// Trials further from the law than this share, and further than [`NOISY`] times what trials of one level scatter, are
 /// those of another law.
@@ -96,9 +96,9 @@ fn known(value: f64, Interval { low, high }: Interval) -> Known {
 }
 
 fn text(fit: &UslFit, figure: &str, parameter: &str, scatter: Option<f64>, fits: bool) -> String {
-    let scatter =
-        scatter.map_or(String::new(), |scatter| format!(", where those of one load scatter by {} %", share(scatter)));
-    let off = format!("trials lie {} % off it{scatter}", share(fit.residual_share));
+    let scatter = scatter
+        .map_or(String::new(), |scatter| format!(", where those of one load scatter by {} %", percentage(scatter)));
+    let off = format!("trials lie {} % off it{scatter}", percentage(fit.residual_share));
     if !fits {
         return format!("the Universal Scalability Law does not fit: {off}; a hard limit is no such law");
     }

@@ -7,7 +7,7 @@ use crate::campaign::spread::Spread;
 use crate::number::{UNKNOWN, by_name, time_ns};
 
 /// What the mark of a path says whose search the generator may have ended.
-const MARK: &str = "the load generator was the limit there: what was found may be its own";
+pub(crate) const MARK: &str = "the load generator was the limit there: what was found may be its own";
 
 /// A table of what was found on each path.
 pub(crate) struct Texts {
@@ -203,6 +203,29 @@ pub(crate) fn equal_figures(search: &SearchSummary, path: &EqualLoadPath) -> Vec
     };
     let shown = search.shown.iter().filter(|name| **name != "proxy_cores");
     shown.filter_map(|name| path.figure(name)).map(one).collect()
+}
+
+/// The paths at a load that was found, a row each, with the figures there.
+pub(crate) fn equal_texts(search: &SearchSummary, at: &EqualLoad) -> Texts {
+    let label = |path: &EqualLoadPath| {
+        let twin = search.paths.iter().any(|known| known.twin && known.path == path.path);
+        if twin { format!("{} (A/A)", path.path) } else { path.path.clone() }
+    };
+    let mut out = Texts {
+        heads: Vec::new(),
+        rows: at.paths.iter().map(|path| Row { label: label(path), values: Vec::new() }).collect(),
+    };
+    for name in &search.shown {
+        let median = |path: &EqualLoadPath| path.figure(name).map(|figure| figure.spread.median);
+        let Some(label) = at.paths.iter().find_map(|path| Some(path.figure(name)?.label)) else { continue };
+        // Beside the load that one of them just bears the latencies of others are of another size: each has its own unit.
+        for (row, path) in out.rows.iter_mut().zip(&at.paths) {
+            let value = median(path).map_or_else(|| UNKNOWN.to_owned(), |value| by_name(name, value));
+            row.values.push(Text { value, ..Text::default() });
+        }
+        out.heads.push(Head { label: label.to_owned(), unit: String::new(), words: false });
+    }
+    out
 }
 
 /// The paths that any row of the equal-load table has, in order.

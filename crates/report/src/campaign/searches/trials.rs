@@ -1,6 +1,6 @@
 //! The trials of a search, as their records tell them.
 
-use hopbench_model::{BYPASSES_PROXY, EQUAL_LOAD, Point, Record, SearchStep, WarningKind};
+use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, EQUAL_LOAD, Point, Record, SearchStep};
 
 use super::bracket::Bracket;
 use super::{FoundFigure, TraceStep};
@@ -29,15 +29,18 @@ impl<'a> Trial<'a> {
         self.unusable.is_empty()
     }
 
+    /// Whether the testbed changed in its time.
+    fn is_disturbed(&self) -> bool {
+        self.record.settings.contains_key(DISTURBED_SETTING)
+    }
+
     pub(super) fn is_at(&self, load: f64) -> bool {
         is_same(self.step.load, load)
     }
 
     /// Whether the generator was its limit, at a load that the end of what was found rests on.
     pub(super) fn is_limit_of(&self, bracket: Bracket) -> bool {
-        let late = self.record.limited_by == "generator"
-            || self.record.warnings.iter().any(|warning| warning.kind == WarningKind::GeneratorLimited);
-        late && bracket.contains(self.step.load)
+        self.record.is_generator_limited() && bracket.contains(self.step.load)
     }
 
     /// Its window with warm-up, s.
@@ -57,6 +60,19 @@ impl<'a> Trial<'a> {
             unusable: self.unusable.clone(),
         }
     }
+}
+
+/// The trials of one load whose figures count: those that can be used and in which the testbed did not change, or all that
+/// can be used where there is no such.
+pub(super) fn counted<'t, 'a>(trials: impl Iterator<Item = &'t Trial<'a>>) -> Vec<&'t Trial<'a>>
+where
+    'a: 't,
+{
+    let mut out: Vec<&Trial<'_>> = trials.filter(|trial| trial.is_usable()).collect();
+    if out.iter().any(|trial| !trial.is_disturbed()) {
+        out.retain(|trial| !trial.is_disturbed());
+    }
+    out
 }
 
 /// Whether two loads are one.

@@ -91,21 +91,6 @@ pub(crate) fn value(figure: &str, value: f64) -> String {
     by_name(unit_name(figure), value)
 }
 
-/// A number that people chose, as they write it: `99.9`, `5`.
-pub(super) fn chosen(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// A share in percent with as many digits as it deserves, without the sign.
-pub(super) fn share(share: f64) -> String {
-    match share * 100.0 {
-        p if p < 0.995 => format!("{p:.2}"),
-        p if p < 9.95 => format!("{p:.1}"),
-        p => format!("{p:.0}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use hopbench_model::RateRange;

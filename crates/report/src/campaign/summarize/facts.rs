@@ -6,9 +6,9 @@ use hopbench_model::units::Span;
 use hopbench_model::{Schedule, is_of_exchanges};
 
 use super::super::summary::{CellSummary, WorkloadSummary};
-use super::super::verdict::{Outcome, percent};
+use super::super::verdict::Outcome;
 use super::super::{Campaign, Workload, drift, grid, outliers};
-use crate::number::counted;
+use crate::number::{counted, percentage};
 
 /// More paths than this are counted, not named.
 const MOST_NAMED: usize = 5;
@@ -79,8 +79,8 @@ fn floor(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Option<String> {
     let text = match floors.as_slice() {
         [] if workloads.is_empty() => return None,
         [] => return Some(format!("{twin}, which is {baseline} once more, left no figure: there is no noise floor")),
-        [(only, _)] => format!("by {} %", percent(*only)),
-        [(least, _), .., (most, at)] => format!("by {} to {} % (most: {at})", percent(*least), percent(*most)),
+        [(only, _)] => format!("by {} %", percentage(*only)),
+        [(least, _), .., (most, at)] => format!("by {} to {} % (most: {at})", percentage(*least), percentage(*most)),
     };
     let withheld = match withheld {
         0 => "no verdict is withheld".to_owned(),

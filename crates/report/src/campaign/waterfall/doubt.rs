@@ -5,6 +5,7 @@ use hopbench_model::SCHEDULE_KEPT;
 use crate::campaign::cell::Cell;
 use crate::campaign::kind::Kind;
 use crate::campaign::spread::Spread;
+use crate::number::percentage;
 
 /// What a cell must confess.
 #[derive(Debug)]
@@ -44,17 +45,7 @@ impl Doubts {
             out.push(format!("the asked rate was not reached ({})", unreached.join(", ")));
         }
         let failed = paths.iter().filter(|(_, doubts)| doubts.failed > 0.0);
-        out.extend(failed.map(|(name, doubts)| format!("{} % failed ({name})", percent(doubts.failed))));
+        out.extend(failed.map(|(name, doubts)| format!("{} % failed ({name})", percentage(doubts.failed))));
         out
-    }
-}
-
-/// A share in percent, with two digits where it is small.
-fn percent(share: f64) -> String {
-    match share * 100.0 {
-        p if p < 0.01 => "less than 0.01".to_owned(),
-        p if p < 1.0 => format!("{p:.2}"),
-        p if p < 10.0 => format!("{p:.1}"),
-        p => format!("{p:.0}"),
     }
 }

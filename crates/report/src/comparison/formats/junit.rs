@@ -3,8 +3,8 @@
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::comparison::bound::percent_of;
 use crate::comparison::{BoundSummary, Case, CaseState, Comparison, ComparisonFormat};
+use crate::number::as_written;
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -70,7 +70,7 @@ fn case(writer: &mut Writer<&mut Vec<u8>>, bound: &BoundSummary, case: &Case) ->
             }
             CaseState::Kept => writer.create_element("system-out").write_text_content(BytesText::new(&text))?,
             CaseState::Unseen => {
-                let share = percent_of(bound.share);
+                let share = as_written(bound.share * 100.0);
                 let text = format!("{text}; a worsening of {share} % would not have been seen");
                 writer.create_element("system-out").write_text_content(BytesText::new(&text))?
             }

@@ -11,6 +11,7 @@ use hopbench_stats::Histogram;
 use serde_json::{Value, json};
 
 /// A run and its records, in the order in which they were measured.
+#[derive(Clone)]
 pub(crate) struct Made {
     pub(crate) run: RunFile,
     pub(crate) records: Vec<Record>,

@@ -34,6 +34,7 @@ fn pages() -> Vec<(&'static str, String)> {
         ("searches.txt", render(&searches, "table")),
         ("searches.md", render(&searches, "markdown")),
         ("searches.csv", render(&searches, "searches")),
+        ("found.csv", render(&searches, "csv")),
         ("sure.txt", render(&sure::shown(), "table")),
         ("sure.md", render(&sure::shown(), "markdown")),
         ("sure.csv", render(&sure::shown(), "csv")),
@@ -106,7 +107,7 @@ fn csv_has_as_many_values_in_every_row() {
 }
 
 /// Reads CSV as RFC 4180 says.
-fn rows(text: &str) -> Vec<Vec<String>> {
+pub(super) fn rows(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut value, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

@@ -110,6 +110,25 @@ fn a_machine_that_gets_slower_is_told() {
 }
 
 #[test]
+fn a_round_in_which_the_testbed_changed_is_in_no_figure() {
+    let told = |noise: &Noise| noise.drift.map(|drift| (drift.slower, drift.slower_p));
+    let made = twice(12);
+    let mut other = twice(12);
+    // Both paths got slower and slower from round 7 on, while a neighbour was moved.
+    for record in other.records.iter_mut().filter(|record| record.round > 6) {
+        let slower = 1.0 - 0.05 * f64::from(record.round - 6);
+        record.metrics.values_mut().for_each(|value| *value *= slower);
+        record.settings.insert("testbed_changed".to_owned(), "pod x came to node b".to_owned());
+        record.window_s = 9.0;
+    }
+    let kept: Vec<Record> = made.records.iter().filter(|record| record.round <= 6).cloned().collect();
+    let [without, with] = [&kept, &other.records].map(|records| Noise::of(&made.run, records).unwrap());
+    assert_eq!(told(&with), told(&without), "the trend is that of the quiet rounds");
+    assert_eq!((with.rounds, with.window_s), (6, 2.0));
+    assert_eq!((with.figures, with.machine), (without.figures, without.machine));
+}
+
+#[test]
 fn a_path_that_differs_from_itself_is_marked() {
     let mut made = twice(9);
     for record in made.records.iter_mut().filter(|record| record.path == "again") {

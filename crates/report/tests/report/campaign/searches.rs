@@ -105,6 +105,96 @@ fn loads_differ_only_where_their_brackets_do_not_overlap() {
 }
 
 #[test]
+fn a_spreadsheet_has_what_was_found_and_the_figures_there() {
+    let page = render(&searched(), "csv");
+    let mut rows = super::golden::rows(&page);
+    let heads = rows.remove(0);
+    let at = |name: &str| heads.iter().position(|head| head == name).unwrap();
+    let row = |path: &str, figure: &str| {
+        let mut all =
+            rows.iter().filter(|row| row[0] == path && row[at("figure")] == figure && row[at("goal")] == "slo");
+        let found = all.next().unwrap_or_else(|| panic!("no {figure} of {path}: {page}"));
+        assert!(all.next().is_none(), "{figure} of {path} once");
+        ["median", "load", "limit", "goal_met", "ended"].map(|name| found[at(name)].to_owned())
+    };
+    let found = search(&searched(), "web", "rate");
+    let direct = path(&found, "direct");
+    let load = direct.found().unwrap().to_string();
+    let text = |median: String| [median, load.clone(), "5000000".to_owned(), "true".to_owned(), "found".to_owned()];
+    assert_eq!(row("direct", "found_rate_per_s"), text(load.clone()));
+    assert_eq!(row("direct", "at_found_rate_response_p99_ns"), text(direct.value.unwrap().median.to_string()));
+    let cpu = direct.figure("cpu_per_request_ns").unwrap().spread.median;
+    assert_eq!(row("direct", "at_found_rate_cpu_per_request_ns"), text(cpu.to_string()));
+    let none = ["", "", "5000000", "false", "below_lowest"].map(str::to_owned);
+    assert_eq!(row("relay", "found_rate_per_s"), none);
+    // What cells have stands in no row of a search.
+    assert!(rows.iter().all(|row| row[at("figure")].contains("found_")), "{page}");
+    // A knee that was not reached is not met, a rate that is not too high is.
+    let is = |goal: &str, ended: &str| {
+        let own = rows.iter().find(|row| row[at("goal")] == goal && row[at("ended")] == ended);
+        own.map(|row| (row[at("goal_met")].to_owned(), row[at("load")].to_owned()))
+    };
+    assert_eq!(is("cpu", "above_highest"), Some(("true".to_owned(), "50000".to_owned())));
+}
+
+#[test]
+fn a_terminal_has_every_path_at_the_loads_that_were_found() {
+    let page = render(&searched(), "table");
+    let found = search(&searched(), "web", "rate");
+    for load in &found.equal_load {
+        let (_, own) =
+            page.split_once(&format!("  every path at {:.0}/s, found on {}\n", load.load, load.found_on)).unwrap();
+        let own = own.split("every path").next().unwrap();
+        for path in &load.paths {
+            let label = if path.path == "again" { "again (A/A)" } else { &path.path };
+            assert!(own.lines().any(|line| line.trim_start().starts_with(label)), "{label}: {own}");
+        }
+    }
+    assert_eq!(page.matches("every path at").count(), found.equal_load.len());
+    // Of a knee the setting has words of its own, and nothing is too wide.
+    let mut knee = searched();
+    for record in knee.records.iter_mut().filter(|record| record.workload == "pool" && record.path == "relay") {
+        let step = record.search.as_mut().unwrap();
+        (step.goal, step.why) = ("equal-load".to_owned(), "direct".to_owned());
+    }
+    let page = render(&knee, "table");
+    assert!(
+        page.contains("every path at connections=") && page.lines().all(|line| line.chars().count() <= 80),
+        "{page}"
+    );
+}
+
+#[test]
+fn no_page_has_a_number_that_is_none() {
+    // From nothing on everything is without end: the baseline's twin found nothing, another path may be anywhere.
+    let mut made =
+        scripted(&[(0, 1000.0, 0.0, 1020.0), (1, 0.0, 0.0, 100.0), (2, 800.0, 800.0, 816.0), (3, 5.0, 0.0, 9.0)]);
+    made.records.last_mut().unwrap().search.as_mut().unwrap().outcome =
+        Some(SearchOutcome::GaveUp { low: None, high: None });
+    let whole = |page: &str| {
+        let mut words = page.split(|c: char| !c.is_alphanumeric());
+        let odd = words.find(|word| ["inf", "nan", "infinity"].contains(&word.to_lowercase().as_str()));
+        assert_eq!(odd, None, "{page}");
+    };
+    for format in ["table", "markdown", "csv", "searches", "json"] {
+        whole(&render(&made, format));
+    }
+    let html = render(&made, "html");
+    let (_, section) = html.split_once("<section id=\"searches\">").unwrap();
+    whole(section.split("</section>").next().unwrap());
+    let slo = search(&made, "web", "rate");
+    assert_eq!(path(&slo, "overlay").comparison.as_ref().unwrap().text, "no difference seen");
+    // Here and there nothing is known from below: the ratio has no upper end.
+    let twin = path(&slo, "again").comparison.as_ref().unwrap();
+    assert_eq!((twin.ratio, twin.high), (Some(0.0), None));
+    // A floor without end withholds everything.
+    let made = scripted(&[(0, 1000.0, 1000.0, 1020.0), (1, 0.0, 0.0, 100.0), (2, 800.0, 800.0, 816.0)]);
+    let slo = search(&made, "web", "rate");
+    assert_eq!(path(&slo, "overlay").comparison.as_ref().unwrap().text, "within the noise floor");
+    whole(&render(&made, "table"));
+}
+
+#[test]
 fn what_has_not_ended_and_what_gave_up_is_told() {
     let mut made = scripted(&[(0, 1000.0, 1000.0, 1020.0), (2, 800.0, 800.0, 816.0)]);
     let last = made.records.last_mut().unwrap().search.as_mut().unwrap();
@@ -129,6 +219,14 @@ fn a_trial_that_cannot_be_used_is_in_the_trace_and_in_no_figure() {
     assert_eq!((direct.trials, direct.value.unwrap().rounds, direct.value.unwrap().median), (3, 1, 4.2e6));
     assert!(direct.trace[0].unusable.starts_with("the traffic did not take the path"), "{:?}", direct.trace[0]);
     assert!(render(&made, "markdown").contains("(in no figure: the traffic did not take the path"));
+    // One in whose time the testbed changed counts where there is no other.
+    let disturb =
+        |record: &mut Record| _ = record.settings.insert("testbed_changed".to_owned(), "a pod moved".to_owned());
+    let mut disturbed = made.clone();
+    disturb(&mut disturbed.records[2]);
+    assert_eq!(path(&search(&disturbed, "web", "rate"), "direct").value.unwrap().median, 4.2e6);
+    disturbed.records[0].proof[1].ok = true;
+    assert_eq!(path(&search(&disturbed, "web", "rate"), "direct").value.unwrap().median, 4e6);
     // It was repeated: the later record is the valid one.
     let mut again = made.records[0].clone();
     again.proof[1].ok = true;

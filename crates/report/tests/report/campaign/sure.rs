@@ -290,7 +290,9 @@ fn an_outlier_is_marked_and_still_in_the_median() {
     assert!(rate(&found, "base").outliers.is_empty());
     let note = "1 trial is far from the other rounds of the same cell (round 7 of other bulk): marked *, and it is in the figures";
     assert!(found.run.notes.contains(&note.to_owned()), "{:?}", found.run.notes);
-    for (format, mark) in [("table", "]* "), ("markdown", "]\\* "), ("html", "round 7\">*</span>"), ("csv", ",7\n")] {
+    for (format, mark) in
+        [("table", "]* "), ("markdown", "]\\* "), ("html", "round 7\">*</span>"), ("csv", ",7,,,,,,\n")]
+    {
         let page = render(&made, format);
         assert!(page.contains(mark), "{format}: {page}");
     }

@@ -132,7 +132,9 @@ fn searches_are_counted_and_their_trials_in_no_cell() {
     }
     let found = compared(&a, &b, &Asked::default());
     assert_eq!(found.searches, 2);
-    assert!(found.comparisons.iter().all(|row| row.workload == "bulk") && found.not_compared.is_empty());
+    assert!(found.comparisons.iter().all(|row| row.workload == "bulk"));
+    let reasons: Vec<_> = found.not_compared.iter().map(|cell| cell.reason.as_str()).collect();
+    assert_eq!(reasons, ["in the baseline: not ended, after 1 trial"; 2]);
     assert_eq!(found.candidate[0].used_trials, 12);
     let table = hopbench_report::comparison::comparison_format("table").unwrap().render(&found, false);
     assert!(table.contains("2 searches are not compared"), "{table}");

@@ -1,53 +1,43 @@
 //! Every path at the loads that were found on the others: the same load, so that what they make of it compares.
 
-use hopbench_model::{Cell, EQUAL_LOAD, Fault, SearchStep, point_label};
+use hopbench_model::{EQUAL_LOAD, Fault, SearchStep};
+use hopbench_sys::clock;
 
 use super::hunt::{Hunt, MOST_FAILURES};
 use super::load::Load;
-use super::{AT_EQUAL_LOADS, Go, Tried, Try, id};
+use super::{AT_EQUAL_LOADS, Go, TIME_ENDED, Tried, Try};
 use crate::campaign::event::Event;
 use crate::campaign::order::shuffled;
 use crate::campaign::{Around, Campaign};
+use crate::results::{CellName, Searched};
 
 /// A path is measured so often at each load, or as often as the plan has rounds, where that is less.
 const MOST_VISITS: u32 = 3;
 
-/// A trial of a cell at the load that was found on a path.
-#[derive(Debug, Clone, PartialEq)]
+/// A trial of an earlier session at the load that was found on a path.
+#[derive(Debug)]
 pub(super) struct Visit {
-    /// The cell that was measured.
-    cell: Cell,
-    /// The path that the load was found on.
-    found_on: String,
-    /// What was varied, and its value: a search that goes on may come to another than before.
-    parameter: String,
-    load: f64,
+    /// The search of the cell that was measured.
+    pub(super) at: usize,
+    pub(super) past: Searched,
 }
 
 /// A cell to be measured at a load.
-struct Item {
+struct Item<'p> {
     /// The search of the cell that is measured.
     at: usize,
-    /// The path that the load was found on, as an index of the plan, and the load.
-    found_on: usize,
+    /// The path that the load was found on.
+    found_on: &'p str,
+    /// What was found of every parameter, the load last.
     loads: Vec<Load>,
+    load: Load,
     done: u32,
     failures: u32,
 }
 
-/// The visit that a record of an earlier session is of; `None`: it is of a search.
-pub(super) fn visited(cell: Cell, step: &SearchStep) -> Option<Visit> {
-    let SearchStep { why, parameter, load, .. } = step;
-    let visit = || Visit { cell, found_on: why.clone(), parameter: parameter.clone(), load: *load };
-    (step.goal == EQUAL_LOAD).then(visit)
-}
-
-impl Visit {
-    /// Whether it is one of a cell, at a load that was found on a path.
-    fn is_at(&self, cell: Cell, found_on: &str, load: Load) -> bool {
-        let is_load = self.parameter == load.parameter.name() && (self.load / load.value - 1.0).abs() < 1e-9;
-        self.cell == cell && self.found_on == found_on && is_load
-    }
+/// Whether a trial of an earlier session is a visit; the others are of searches.
+pub(super) fn is_visit(past: &Searched) -> bool {
+    past.step.goal == EQUAL_LOAD
 }
 
 impl Campaign {
@@ -60,15 +50,18 @@ impl Campaign {
     ) -> Result<Go, Fault> {
         let most = around.plan.rounds.min(MOST_VISITS);
         let mut items = items(hunts, visits);
-        let is_open = |item: &Item| item.done < most && item.failures < MOST_FAILURES;
+        let is_open = |item: &Item<'_>| item.done < most && item.failures < MOST_FAILURES;
+        for item in items.iter_mut().filter(|item| is_open(item)) {
+            if let Some(reason) = &hunts[item.at].gone {
+                let reason = format!("it cannot be measured any more: {reason}");
+                self.miss(item, &mut hunts[item.at], reason, around)?;
+            }
+        }
         let mut pass = items.iter().filter(|item| is_open(item)).map(|item| item.done).min().unwrap_or(0);
         while items.iter().any(is_open) {
-            if self.time_is_over(around.plan) {
-                for item in items.iter().filter(|item| is_open(item)) {
-                    let hunt = &mut hunts[item.at];
-                    hunt.steps += 1;
-                    let trial = super::failing(hunt, item.loads.last().copied(), hunt.steps);
-                    self.fail(trial, super::TIME_ENDED.to_owned(), false, around.observer)?;
+            if !self.budget.begins(clock::now()) {
+                for item in items.iter_mut().filter(|item| is_open(item)) {
+                    self.miss(item, &mut hunts[item.at], TIME_ENDED.to_owned(), around)?;
                 }
                 return Ok(Go::TimeEnded);
             }
@@ -87,31 +80,38 @@ impl Campaign {
         Ok(Go::On)
     }
 
+    /// A cell that is not measured at a load, for a reason.
+    fn miss(
+        &mut self,
+        item: &mut Item<'_>,
+        hunt: &mut Hunt<'_>,
+        reason: String,
+        around: &mut Around<'_>,
+    ) -> Result<(), Fault> {
+        (item.failures, hunt.steps) = (MOST_FAILURES, hunt.steps + 1);
+        let trial = hunt.trial(Some(item.load), hunt.steps);
+        self.fail(trial, reason, false, around.observer)
+    }
+
     fn visit(
         &mut self,
-        item: &mut Item,
+        item: &mut Item<'_>,
         hunt: &mut Hunt<'_>,
         place: (u32, usize, usize),
         around: &mut Around<'_>,
     ) -> Result<Go, Fault> {
-        let step = hunt.steps + 1;
-        let Some(load) = item.loads.last().copied() else { return Ok(Go::On) };
-        let at = match super::load::at(hunt.point, hunt.path.clients, &item.loads, step) {
+        let (step, load) = (hunt.steps + 1, item.load);
+        let at = match hunt.at(&item.loads, step) {
             Ok(at) => at,
-            Err(reason) => {
-                (item.failures, hunt.steps) = (MOST_FAILURES, step);
-                self.fail(super::failing(hunt, Some(load), step), reason, false, around.observer)?;
-                return Ok(Go::On);
-            }
+            Err(reason) => return self.miss(item, hunt, reason, around).map(|()| Go::On),
         };
-        let trial = id(hunt, &at, step);
-        let why = around.plan.paths[item.found_on].name.clone();
+        let trial = hunt.trial(Some(load), step);
         let told = |value: f64, within: bool| SearchStep {
             goal: EQUAL_LOAD.to_owned(),
             step,
             parameter: load.parameter.name().to_owned(),
             load: load.value,
-            why: why.clone(),
+            why: item.found_on.to_owned(),
             figure: super::seen::figure(&hunt.spec.goal, &at.job),
             value: Some(value).filter(|value| value.is_finite()),
             within,
@@ -124,8 +124,7 @@ impl Campaign {
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
                 (hunt.steps, item.done, item.failures) = (step, item.done + 1, 0);
-                let (path, workload, point) = (&hunt.path.name, &hunt.point.workload, &point_label(&hunt.point.point));
-                let goal = &hunt.spec.goal;
+                let (CellName { path, workload, point }, goal) = (&hunt.name(), &hunt.spec.goal);
                 around.observer.event(&Event::SearchStep { path, workload, point, goal, step: &told, next: None });
                 Ok(Go::On)
             }
@@ -144,19 +143,22 @@ impl Campaign {
 
 /// Each cell at each load that was found for its workload point, the path that it was found on among them: a load is found
 /// at one time and compared at another.
-fn items(hunts: &[Hunt<'_>], visits: &[Visit]) -> Vec<Item> {
+fn items<'p>(hunts: &[Hunt<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
     let mut out = Vec::new();
-    for from in hunts.iter().filter(|hunt| hunt.spec.equal_load && !hunt.found().is_empty()) {
-        let together = |hunt: &Hunt<'_>| hunt.cell.point == from.cell.point;
+    for from in hunts.iter().filter(|hunt| hunt.spec.equal_load) {
+        let loads = from.found();
+        let Some(load) = loads.last().copied() else { continue };
+        // Those that are gone have points of another plan, with the same names.
+        let together =
+            |hunt: &Hunt<'_>| (&hunt.point.workload, &hunt.point.point) == (&from.point.workload, &from.point.point);
         if hunts.iter().filter(|hunt| together(hunt)).count() < 2 {
             continue;
         }
+        let found_on = from.path.name.as_str();
         for (at, hunt) in hunts.iter().enumerate().filter(|(_, hunt)| together(hunt)) {
-            let loads = from.found();
-            let is_this =
-                |past: &&Visit| loads.last().is_some_and(|load| past.is_at(hunt.cell, &from.path.name, *load));
+            let is_this = |v: &&Visit| v.at == at && v.past.step.why == found_on && hunt.was_at(&v.past, &loads);
             let done = u32::try_from(visits.iter().filter(is_this).count()).unwrap_or(u32::MAX);
-            out.push(Item { at, found_on: from.cell.path, loads, done, failures: 0 });
+            out.push(Item { at, found_on, loads: loads.clone(), load, done, failures: 0 });
         }
     }
     out

@@ -3,18 +3,20 @@
 use hopbench_model::{Cell, Path, Plan, Point, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
 use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Search, Seen, Why, summary};
 
-use super::load::{Load, Parameter, askable, grain};
+use super::load::{self, Load, Parameter, askable, grain, shown};
 use super::seen::figure;
+use crate::results::{CellName, Searched, TrialId};
 
 /// Trials of a search that fail one after the other before it does.
 pub(super) const MOST_FAILURES: u32 = 3;
 
 /// A search over one parameter after the other, for a path and a point of the plan.
-pub(super) struct Hunt<'p> {
+pub(in crate::campaign) struct Hunt<'p> {
     pub(super) path: &'p Path,
     pub(super) point: &'p Point,
-    pub(super) cell: Cell,
     pub(super) spec: &'p SearchSpec,
+    /// Why it cannot be measured any more, if it cannot: what was found is known all the same.
+    pub(super) gone: Option<String>,
     /// The search that is on; `None`: all have ended.
     stage: Option<Stage>,
     /// What was found of the parameters before.
@@ -43,11 +45,20 @@ pub(super) struct Ended {
 
 impl<'p> Hunt<'p> {
     /// The search of a cell; `None`: its point asks for none.
-    pub(super) fn new(plan: &'p Plan, cell: Cell) -> Option<Self> {
+    pub(in crate::campaign) fn new(plan: &'p Plan, cell: Cell) -> Option<Self> {
         let (path, point) = plan.at(cell);
         let spec = point.search.as_ref()?;
-        let mut hunt =
-            Self { path, point, cell, spec, stage: None, settled: Vec::new(), is_found: true, steps: 0, failures: 0 };
+        let mut hunt = Self {
+            path,
+            point,
+            spec,
+            gone: None,
+            stage: None,
+            settled: Vec::new(),
+            is_found: true,
+            steps: 0,
+            failures: 0,
+        };
         hunt.stage = match &spec.goal {
             SearchGoal::Knee { connections, .. } if !connections.is_empty() => {
                 hunt.knee(Parameter::Connections, connections.iter().copied())
@@ -56,6 +67,11 @@ impl<'p> Hunt<'p> {
             goal => hunt.rate(goal),
         };
         Some(hunt)
+    }
+
+    /// The search of a cell that cannot be measured any more, for this reason.
+    pub(in crate::campaign) fn gone(plan: &'p Plan, cell: Cell, reason: String) -> Option<Self> {
+        Some(Self { gone: Some(reason), ..Self::new(plan, cell)? })
     }
 
     fn knee(&self, parameter: Parameter, levels: impl Iterator<Item = u32>) -> Option<Stage> {
@@ -113,6 +129,47 @@ impl<'p> Hunt<'p> {
     /// All that is put into the job for the next trial; empty: it has ended.
     pub(super) fn loads(&self) -> Vec<Load> {
         self.next().map(|next| self.settled.iter().copied().chain([next]).collect()).unwrap_or_default()
+    }
+
+    /// The point of the cell with these loads in its job, for the trial of this number.
+    ///
+    /// # Errors
+    /// A load that no trial can have, with what to do about it.
+    pub(super) fn at(&self, loads: &[Load], step: u32) -> Result<Point, String> {
+        load::at(self.point, self.path.clients, loads, step)
+    }
+
+    /// The cell, without any load.
+    pub(super) fn name(&self) -> CellName {
+        CellName::new(&self.path.name, &self.point.workload, &self.point.point)
+    }
+
+    /// The trial of this number, at a load.
+    pub(super) fn trial(&self, load: Option<Load>, step: u32) -> TrialId {
+        self.trial_of(load.map(|load| (load.parameter.name(), load.value)), step)
+    }
+
+    fn trial_of(&self, load: Option<(&str, f64)>, step: u32) -> TrialId {
+        let mut point = self.point.point.clone();
+        point.extend(load.map(|(parameter, value)| (parameter.to_owned(), shown(value))));
+        CellName::new(&self.path.name, &self.point.workload, &point).trial(step)
+    }
+
+    /// Whether a trial of an earlier session is one of this cell.
+    pub(super) fn has_made(&self, past: &Searched) -> bool {
+        let Searched { trial, step, .. } = past;
+        // Labels are made for those alone that can be of it: every trial is held against every search.
+        let can_be = self.path.name == trial.path && self.point.workload == trial.workload;
+        can_be && self.trial_of(Some((&step.parameter, step.load)), trial.round) == *trial
+    }
+
+    /// Whether a trial of an earlier session was made at these loads: its step says the last of them, its job has them all.
+    pub(super) fn was_at(&self, past: &Searched, loads: &[Load]) -> bool {
+        let Searched { step, job, .. } = past;
+        let is_last =
+            |load: &Load| load.parameter.name() == step.parameter && (load.value / step.load - 1.0).abs() < 1e-9;
+        let has_all = |at: Point| job["connections"] == at.job.connections && job["threads"] == at.job.threads;
+        loads.last().is_some_and(is_last) && self.at(loads, step.step).is_ok_and(has_all)
     }
 
     /// Tells it what was seen at the load that it asked for, in the trial of this number.
@@ -193,9 +250,9 @@ impl<'p> Hunt<'p> {
         self.stage = if is_next { self.threads() } else { None };
     }
 
-    /// Whether there is a trial left to be made.
+    /// Whether there is a trial left that can be made.
     pub(super) fn is_open(&self) -> bool {
-        self.failures < MOST_FAILURES && self.next().is_some()
+        self.gone.is_none() && self.failures < MOST_FAILURES && self.next().is_some()
     }
 
     /// What was found of every parameter, the first one last; empty where something was not, or not yet.
@@ -216,12 +273,10 @@ impl<'p> Hunt<'p> {
     }
 
     /// Takes a trial of an earlier session into account; whether it is the one that was to come.
-    pub(super) fn replay(&mut self, step: &SearchStep) -> bool {
-        let fits = self
-            .next()
-            .is_some_and(|next| next.parameter.name() == step.parameter && (next.value / step.load - 1.0).abs() < 1e-9);
+    pub(super) fn replay(&mut self, past: &Searched) -> bool {
+        let step = &past.step;
         let seen = Seen { value: step.value.unwrap_or(f64::NAN), within: step.within };
-        let taken = fits && self.observe(step.step, seen).is_some();
+        let taken = self.was_at(past, &self.loads()) && self.observe(step.step, seen).is_some();
         self.steps = self.steps.max(step.step);
         taken
     }

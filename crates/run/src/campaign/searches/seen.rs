@@ -36,8 +36,7 @@ pub(super) fn seen(spec: &SearchSpec, job: &Job, record: &Record) -> Result<Seen
         }
         SearchGoal::Lossless { .. } => {
             // What never left is nobody's loss.
-            let kept = if metric("sent_packets_per_s").is_some() { sent(record) } else { paced(record) };
-            (metric("lost_ratio").or_else(|| metric("error_ratio")), kept >= SCHEDULE_KEPT)
+            (metric("lost_ratio").or_else(|| metric("error_ratio")), paced(record) >= SCHEDULE_KEPT)
         }
     };
     let value = value.unwrap_or(f64::NAN);

@@ -5,7 +5,7 @@ use super::*;
 use crate::sample;
 
 /// So many paths, `p0` the baseline, and points of `rr`, all with each other: cell `path * points + point`.
-fn plan(paths: usize, points: usize, rule: Option<StopRule>) -> Plan {
+pub(in crate::campaign) fn plan(paths: usize, points: usize, rule: Option<StopRule>) -> Plan {
     let place = json!({"network": "host", "node": "a"});
     let path = |i: usize| -> Path {
         let path = json!({
@@ -112,10 +112,8 @@ fn the_twin_goes_where_the_baseline_goes() {
 
 #[test]
 fn the_time_ends_what_is_not_sure() {
-    let budget = StopRule { budget_ns: Some(1000), ..rule() };
-    let plan = plan(2, 2, Some(budget));
+    let plan = plan(2, 2, Some(rule()));
     let mut stopping = Stopping::new(&plan);
-    assert!(!stopping.is_over(999) && stopping.is_over(1000));
     for round in 1..=4 {
         make(&mut stopping, round, |path, point| if (path, point) == (1, 1) { wild(round) } else { quiet(round) });
     }
@@ -127,7 +125,7 @@ fn the_time_ends_what_is_not_sure() {
         whys,
         [("p0", "n=0", 3, narrow), ("p0", "n=1", 4, narrow), ("p1", "n=0", 3, narrow), ("p1", "n=1", 4, budget)]
     );
-    let widest = stopping.widest(5).unwrap();
+    let widest = stopping.widest(5, &stopping.round(5)).unwrap();
     assert_eq!(stopped[3].half_width_share, Some(widest));
     assert!(widest > 0.1, "{widest}");
     assert_eq!(stopping.ended(true), CellsEnded { narrow: 3, by_budget: 1, ..CellsEnded::default() });
@@ -193,8 +191,8 @@ fn rounds_of_earlier_sessions_decide_as_if_they_were_of_this_one() {
         live.begin(round, &open);
         for Open { cell, .. } in open {
             let value = if cell.path == 1 { wild(round) } else { quiet(round) };
-            let (path, workload, _) = cell_name(&plan, cell);
-            let point = plan.points[cell.point].point.clone();
+            let (path, at) = plan.at(cell);
+            let (path, workload, point) = (path.name.clone(), at.workload.clone(), at.point.clone());
             let record = Record { path, workload, point, session: round, ..record(round, value) };
             live.take(cell, &record);
             kept.push(record);
@@ -219,9 +217,13 @@ fn the_rounds_to_come_are_guessed_and_the_baseline_has_those_of_its_partners() {
     assert_eq!(stopping.round(1).iter().map(|open| open.more).collect::<Vec<_>>(), [2, 2]);
     make(&mut stopping, 1, |path, _| if path == 1 { 98.0 } else { 100.0 });
     make(&mut stopping, 2, |path, _| if path == 1 { 102.0 } else { 100.0 });
-    assert_eq!((stopping.round(3)[0].more, stopping.widest(3)), (0, None), "the width of two values says nothing");
+    assert_eq!(
+        (stopping.round(3)[0].more, stopping.widest(3, &stopping.round(3))),
+        (0, None),
+        "the width of two values says nothing"
+    );
     make(&mut stopping, 3, |_, _| 100.0);
-    let share = stopping.widest(4).unwrap();
+    let share = stopping.widest(4, &stopping.round(4)).unwrap();
     let expected = (3.0 * (share / 0.02).powi(2)).ceil().min(20.0) as u32 - 4;
     assert_eq!(stopping.round(4).iter().map(|open| open.more).collect::<Vec<_>>(), [expected; 2], "{share}");
     // What has no width has all rounds before it.

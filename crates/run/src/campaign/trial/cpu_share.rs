@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{CPUS_SETTING, CpuOf, CpuSet, EndReport, EngineKind, Job, NodeCost, Record, proxy_role};
+use hopbench_model::{CPUS_SETTING, CpuOf, CpuSet, EndReport, Job, NodeCost, Record, proxy_role};
 use hopbench_testbed::{AgentId, MeteredKind, Route};
 use hopbench_wire::Hello;
 
+use crate::assemble::threads;
 use crate::metered::{Load, under_load};
 
 /// The metric with the share, 0 to 1; where it is not known, the setting of this name says why.
@@ -44,9 +45,8 @@ impl Known<'_> {
             CpuOf::Client => {
                 let cores = of_side("client", record.cost.client.get("cores"))?;
                 let cpus = self.usable(record, &route.clients, clients, job.client_cpus.as_ref().map(|c| &*c.0))?;
-                let each =
-                    if job.engine == EngineKind::Threads { job.connections } else { job.threads.min(job.connections) };
-                Ok(cores / cpus.min(f64::from(each) * route.clients.len() as f64))
+                let threads = f64::from(threads(job, job.connections)) * route.clients.len() as f64;
+                Ok(cores / cpus.min(threads))
             }
             CpuOf::Server => {
                 let cores = of_side("server", record.cost.server.get("cores"))?;

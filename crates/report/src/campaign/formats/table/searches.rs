@@ -1,8 +1,8 @@
-//! What searches found: a table a search, without its trials.
+//! What searches found: a table a search, without its trials, and one a load at which every path was measured.
 
 use super::block::{self, Text};
 use super::{cut, paragraph};
-use crate::campaign::searches::texts::{Row, Texts, remarks};
+use crate::campaign::searches::texts::{Row, Texts, equal_label, equal_texts, remarks};
 use crate::campaign::{SearchSummary, Summary};
 use crate::wrap::plain;
 
@@ -17,7 +17,20 @@ fn one(out: &mut String, search: &SearchSummary) {
     if search.paths.is_empty() {
         return;
     }
-    let texts = Texts::of(search);
+    table(out, &Texts::of(search));
+    let remarks = remarks(search);
+    if !remarks.is_empty() {
+        out.push('\n');
+        remarks.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
+    }
+    for load in search.equal_load.iter().filter(|load| !load.paths.is_empty()) {
+        out.push('\n');
+        paragraph(out, &format!("every path at {}", equal_label(search, load)), "  ");
+        table(out, &equal_texts(search, load));
+    }
+}
+
+fn table(out: &mut String, texts: &Texts) {
     let labels = texts.rows.iter().map(|row| cut(&row.label)).collect();
     let mut figures = Vec::new();
     for (index, head) in texts.heads.iter().enumerate() {
@@ -30,9 +43,4 @@ fn one(out: &mut String, search: &SearchSummary) {
         figures.push(Text::new([&plain(&head.label), &head.unit], !head.words, values));
     }
     block::write(out, &[Text::new(["path", ""], false, labels)], &figures);
-    let remarks = remarks(search);
-    if !remarks.is_empty() {
-        out.push('\n');
-        remarks.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
-    }
 }

@@ -1,13 +1,14 @@
-use hopbench_model::{Plan, SearchGoal};
+use hopbench_model::{Cell, Plan, SearchGoal};
 use serde_json::json;
 
 use super::super::hunt::tests::{planned, run};
 use super::super::load::Parameter;
 use super::*;
+use crate::results::TrialId;
 
 /// Two paths that are searched for a knee, and compared.
 fn two() -> Plan {
-    let goal = SearchGoal::Knee { connections: vec![2, 4, 8], threads: Vec::new(), least_growth: 0.05 };
+    let goal = SearchGoal::Knee { connections: vec![2, 4, 8], threads: vec![1, 2, 3], least_growth: 0.05 };
     let mut plan = planned("rr", json!({"size": "1B"}), goal);
     plan.points[0].search.as_mut().unwrap().equal_load = true;
     plan.paths.push(hopbench_model::Path { name: "y".to_owned(), ..plan.paths[0].clone() });
@@ -15,42 +16,61 @@ fn two() -> Plan {
     plan
 }
 
-fn step(found_on: &str, parameter: &str, load: f64) -> SearchStep {
-    SearchStep {
+/// A trial of an earlier session at an equal load, by its search.
+fn visit(at: usize, found_on: &str, (connections, threads): (u32, u32)) -> Visit {
+    let step = SearchStep {
         goal: EQUAL_LOAD.to_owned(),
         step: 9,
-        parameter: parameter.to_owned(),
-        load,
+        parameter: "connections".to_owned(),
+        load: connections.into(),
         why: found_on.to_owned(),
         figure: "requests_per_s".to_owned(),
         value: Some(1.0),
         within: true,
         outcome: None,
-    }
+    };
+    let trial = TrialId { path: String::new(), workload: String::new(), point: String::new(), round: 9 };
+    Visit { at, past: Searched { trial, step, job: json!({"connections": connections, "threads": threads}) } }
 }
 
 #[test]
-fn visits_count_at_the_load_that_they_were_made_at() {
+fn visits_count_at_all_that_was_found() {
     let plan = two();
     let mut hunts: Vec<Hunt<'_>> = plan.cells.iter().map(|cell| Hunt::new(&plan, *cell).unwrap()).collect();
-    // Both stop growing at four connections.
+    let found = [(Parameter::Threads, 2.0), (Parameter::Connections, 4.0)];
+    let found = found.map(|(parameter, value)| Load { parameter, value });
+    // Both stop growing at four connections, and at two threads.
     for hunt in &mut hunts {
-        run(hunt, |loads| loads[0].value.min(4.0));
-        assert_eq!(hunt.found(), [Load { parameter: Parameter::Connections, value: 4.0 }]);
+        run(hunt, |loads| loads[0].value.min(4.0) * loads.get(1).map_or(1.0, |threads| threads.value.min(2.0)));
+        assert_eq!(hunt.found(), found);
     }
-    let of_x = plan.cells[0];
-    let visit = |found_on, parameter, load| visited(of_x, &step(found_on, parameter, load)).unwrap();
-    let old = [visit("x", "connections", 2.0), visit("x", "threads", 4.0), visit("y", "connections", 8.0)];
+    let mut old = vec![visit(0, "x", (2, 2)), visit(0, "x", (4, 1)), visit(1, "y", (8, 2)), visit(0, "gone", (4, 2))];
+    old.push(visit(0, "x", (4, 2)));
+    old[4].past.step.parameter = "threads".to_owned();
     assert!(items(&hunts, &old).iter().all(|item| item.done == 0), "other loads");
-    let made = [visit("y", "connections", 4.0), visit("y", "connections", 4.0), visit("x", "connections", 4.0)];
+    let made = [visit(0, "y", (4, 2)), visit(0, "y", (4, 2)), visit(0, "x", (4, 2))];
     let done: Vec<_> = items(&hunts, &made).iter().map(|item| (item.at, item.found_on, item.done)).collect();
-    assert_eq!(done, [(0, 0, 1), (1, 0, 0), (0, 1, 2), (1, 1, 0)]);
+    assert_eq!(done, [(0, "x", 1), (1, "x", 0), (0, "y", 2), (1, "y", 0)]);
 }
 
+/// What a testbed cannot measure is not part of the plan that it measures, whose cells then have other numbers.
 #[test]
-fn a_visit_is_one_even_where_its_load_was_found_on_a_path_that_is_gone() {
-    let plan = two();
-    assert!(visited(plan.cells[0], &step("gone", "connections", 2.0)).is_some());
-    let of_search = SearchStep { goal: "knee".to_owned(), why: "y".to_owned(), ..step("y", "connections", 2.0) };
-    assert_eq!(visited(plan.cells[0], &of_search), None);
+fn a_search_that_is_gone_is_compared_with_those_of_its_workload() {
+    let whole = two();
+    let mut plan = two();
+    plan.paths.remove(0);
+    plan.cells = vec![Cell { path: 0, point: 0 }];
+    let gone = Hunt::gone(&whole, whole.cells[0], "no such path".to_owned()).unwrap();
+    let mut hunts = vec![Hunt::new(&plan, plan.cells[0]).unwrap(), gone];
+    run(&mut hunts[0], |_| 1.0);
+    let of = |hunts: &[Hunt<'_>]| -> Vec<(usize, String)> {
+        items(hunts, &[]).iter().map(|item| (item.at, item.found_on.to_owned())).collect()
+    };
+    let on = |at: usize, found_on: &str| (at, found_on.to_owned());
+    assert_eq!(of(&hunts), [on(0, "y"), on(1, "y")], "what x found is not known");
+    assert!(!hunts[1].is_open() && hunts[1].next().is_some());
+    hunts[1] = Hunt::new(&whole, whole.cells[0]).unwrap();
+    run(&mut hunts[1], |_| 1.0);
+    hunts[1].gone = Some("no such path".to_owned());
+    assert_eq!(of(&hunts), [on(0, "y"), on(1, "y"), on(0, "x"), on(1, "x")]);
 }

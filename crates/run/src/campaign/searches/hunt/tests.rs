@@ -54,6 +54,13 @@ pub(in crate::campaign::searches) fn run(hunt: &mut Hunt<'_>, system: impl Fn(&[
     told
 }
 
+/// The trial that an earlier session made where a search stands now, with what it says of it.
+fn past(hunt: &Hunt<'_>, step: SearchStep) -> Searched {
+    let load = Load { value: step.load, ..hunt.next().unwrap() };
+    let job = hunt.at(&hunt.loads(), step.step).unwrap().job;
+    Searched { trial: hunt.trial(Some(load), step.step), step, job: serde_json::to_value(job).unwrap() }
+}
+
 fn value(loads: &[Load], parameter: Parameter) -> f64 {
     loads.iter().find(|load| load.parameter == parameter).map_or(1.0, |load| load.value)
 }
@@ -138,15 +145,39 @@ fn a_search_goes_on_from_any_trial_as_if_nothing_had_happened() {
         let whole = run(&mut hunting(&plan), system);
         for cut in 0..=whole.len() {
             let mut again = hunting(&plan);
-            assert!(whole[..cut].iter().all(|step| again.replay(&read(step))), "cut at {cut}");
+            let mut replay = |step| {
+                let past = past(&again, read(step));
+                again.replay(&past)
+            };
+            assert!(whole[..cut].iter().all(&mut replay), "cut at {cut}");
             let rest = run(&mut again, system);
             assert_eq!(rest, whole[cut..], "cut at {cut}");
         }
         // What it would not have asked for is not taken.
         let mut strange = hunting(&plan);
-        assert!(!strange.replay(&SearchStep { load: 3.5, ..whole[0].clone() }));
+        let odd = past(&strange, SearchStep { load: 3.5, ..whole[0].clone() });
+        assert!(strange.has_made(&odd) && !strange.replay(&odd));
         assert_eq!(run(&mut strange, system).len(), whole.len());
     }
+}
+
+/// What was found of the connections is not what it was when the threads were tried.
+#[test]
+fn threads_are_taken_at_the_connections_that_were_found() {
+    let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4, 8, 16], &[1, 2]));
+    let mut hunt = hunting(&plan);
+    let whole = run(&mut hunt, threaded);
+    let first = whole.iter().position(|step| step.parameter == "threads").unwrap();
+    let mut again = hunting(&plan);
+    for step in &whole[..first] {
+        let past = past(&again, step.clone());
+        assert!(again.replay(&past));
+    }
+    let made = past(&again, whole[first].clone());
+    assert_eq!((&made.job["connections"], &made.job["threads"]), (&json!(8), &json!(1)));
+    let mut elsewhere = made.clone();
+    elsewhere.job["connections"] = json!(4);
+    assert!(!again.replay(&elsewhere) && again.replay(&made));
 }
 
 #[test]

@@ -1,0 +1,96 @@
+//! A real cluster, and `hopbench run` on it.
+//!
+//! `HOPBENCH_CLUSTER_KUBECONFIG` names the cluster, which is that of `tests/cluster`; `HOPBENCH_CLUSTER_IMAGE` the image
+//! of the agents, if it is not the usual one.
+#![allow(dead_code, reason = "each test binary uses a part of this")]
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hopbench_kube::Access;
+use hopbench_model::{Record, RunFile};
+
+/// One run at a time: they share the nodes' CPUs, and what is done to the cluster is done to all of it.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// The testbed's nodes, where any three will do.
+pub(crate) const ANY_THREE: &str = "nodes: {a: {}, b: {}, c: {}}";
+
+/// The cluster and a folder, for one test.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    kubeconfig: PathBuf,
+    folder: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// The cluster, or `None`, which is said.
+pub(crate) fn ground(test: &str) -> Option<Ground> {
+    let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(kubeconfig) = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty()) else {
+        let required = std::env::var("HOPBENCH_REQUIRE_CLUSTER").is_ok_and(|said| said == "1");
+        assert!(!required, "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
+        println!("SKIP {test}: HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
+        return None;
+    };
+    Some(Ground { kubeconfig: kubeconfig.into(), folder: tempfile::tempdir().unwrap(), _alone: alone })
+}
+
+impl Ground {
+    /// A connection of the test's own.
+    pub(crate) fn access(&self) -> Access {
+        Access::open_file(Some(&self.kubeconfig), None).unwrap()
+    }
+
+    /// A file of the test.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The results folder of the run.
+    pub(crate) fn out(&self) -> PathBuf {
+        self.file("out")
+    }
+
+    /// `hopbench run` on a scenario of this name; `testbed` goes into the testbed's block, `rest` stands below it.
+    pub(crate) fn run(&self, name: &str, testbed: &str, rest: &str) -> Command {
+        let image = std::env::var("HOPBENCH_CLUSTER_IMAGE").unwrap_or_else(|_| hopbench_kube::image::default_tag());
+        let testbed = format!("{{image: \"{image}\", pull-policy: Never, {testbed}}}");
+        let scenario = format!("name: {name}\ntestbed: {{kubernetes: {testbed}}}\nwarmup: 300ms\n{rest}");
+        let file = self.file("scenario.yaml");
+        std::fs::write(&file, scenario).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
+        command.arg("run").arg(file).args(["--testbed", "kubernetes", "--no-report", "--out"]).arg(self.out());
+        command.env("KUBECONFIG", &self.kubeconfig);
+        command
+    }
+
+    /// The same to its end, which is a good one: its records.
+    pub(crate) fn measured(&self, name: &str, testbed: &str, rest: &str) -> Vec<Record> {
+        let ended = self.run(name, testbed, rest).output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+        assert!(ended.status.success(), "{said}");
+        self.records()
+    }
+
+    /// What the run left of its trials; nothing where it left no file.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        let text = std::fs::read_to_string(self.out().join("records.jsonl")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// What the run says of itself.
+    pub(crate) fn run_file(&self) -> RunFile {
+        serde_json::from_slice(&std::fs::read(self.out().join("run.json")).unwrap()).unwrap()
+    }
+}
+
+/// Every proof and invariant of a record holds, and there are some.
+pub(crate) fn assert_sound(record: &Record) {
+    let what = format!("{} {} round {}", record.path, record.workload, record.round);
+    assert_eq!((&record.incomplete, &record.error), (&None, &None), "{what}");
+    assert!(!record.proof.is_empty() && record.proof.iter().all(|proof| proof.ok), "{what}: {:#?}", record.proof);
+    let invariants = &record.invariants;
+    assert!(!invariants.is_empty() && invariants.iter().all(|one| one.ok), "{what}: {invariants:#?}");
+}

@@ -1,0 +1,57 @@
+//! The time that a session has for its trials.
+
+use hopbench_model::{Nanos, Plan};
+
+/// How long rounds and passes may begin, from the first of the session on.
+#[derive(Debug)]
+pub(super) struct Budget {
+    /// Absent: no limit.
+    ns: Option<Nanos>,
+    /// When the first round or pass of the session began.
+    began: Option<Nanos>,
+}
+
+impl Budget {
+    /// What the plan allows a session.
+    pub(super) fn of(plan: &Plan) -> Self {
+        Self { ns: plan.stop.as_ref().and_then(|rule| rule.budget_ns), began: None }
+    }
+
+    /// Whether a round or a pass begins now. The first of a session always does: who goes on with little time comes
+    /// forward. The time is counted from then.
+    pub(super) fn begins(&mut self, now: Nanos) -> bool {
+        let is_over = self.until().is_some_and(|until| now >= until);
+        self.began.get_or_insert(now);
+        !is_over
+    }
+
+    /// When the time is used up; `None`: never, or it is not counted yet.
+    pub(super) fn until(&self) -> Option<Nanos> {
+        Some(self.began?.saturating_add(self.ns?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_counts_from_the_first_round_which_begins_in_any_case() {
+        for ns in [0, 1000] {
+            let mut budget = Budget { ns: Some(ns), began: None };
+            assert_eq!(budget.until(), None);
+            assert!(budget.begins(5000));
+            assert_eq!(budget.until(), Some(5000 + ns));
+            let begin: Vec<bool> = [5999, 6000, 9999].map(|now| budget.begins(now)).to_vec();
+            assert_eq!(begin, [ns == 1000, false, false]);
+            assert_eq!(budget.until(), Some(5000 + ns), "later rounds give no more time");
+        }
+    }
+
+    #[test]
+    fn without_a_limit_the_time_never_ends() {
+        let mut budget = Budget { ns: None, began: None };
+        assert!(budget.begins(5) && budget.begins(Nanos::MAX));
+        assert_eq!(budget.until(), None);
+    }
+}
