@@ -83,7 +83,7 @@ workloads:
     search: {lossless: {loss: 1%, rates: 705pps..1232pps, precision: 16%, repeats: 1}}
   ask:
     rr: {size: 4KiB, response: 1B, connections: 8}
-    search: {slo: {p50: 40ms, rates: 190..600, precision: 20%}}
+    search: {slo: {p50: 40ms, rates: 190..600, precision: 20%, repeats: 1}}
 ";
 
 fn steps<'r>(records: &'r [Record], workload: &str) -> Vec<&'r SearchStep> {

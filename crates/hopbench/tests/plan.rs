@@ -174,7 +174,7 @@ fn rules_pairs_and_searches_have_their_lines() {
     let page = ran(&["plan", "mesh-latency", "--seed", "1"]).stdout;
     let line =
         |name: &str| page.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{page}")).trim();
-    assert_eq!(line("rounds "), "3 to 12 rounds, until p99 is known to 5 %, at most 5m");
+    assert_eq!(line("rounds "), "3 to 7 rounds in 5m (of 12 at most), until p99 is known to 5 %");
     assert_eq!(line("A/A "), "none again: the baseline once more; what they differ by is noise");
     let page = ran(&["plan", "mesh-latency", "--rounds", "2", "--only", "path=both"]).stdout;
     assert!(page.starts_with("mesh-latency: 5 cells in 2 rounds = 10 trials, about "), "{page}");
@@ -184,7 +184,7 @@ fn rules_pairs_and_searches_have_their_lines() {
     let text = "name: x\nrounds: 3\nminimum-effect: 2%\ntime: 850ms\nwarmup: 0s\nbaseline: a\n\
         paths: {a: host@a -> host@b, b: bridge@a -> bridge@b, c: bridge@a -> bridge@c}\nworkloads:\n  ask: {rr: , paths: [a, b]}\n  \
         knee: {rr: {size: 1}, search: {knee: {connections: [1, 2]}, errors: 0, equal-load: true}}\n  \
-        slo: {rr: {size: [1, 64]}, search: {slo: {p99.9: 5ms, rates: 1..9.5}}, paths: a}\n  \
+        slo: {rr: {size: [1, 64]}, search: {slo: {p99.9: 5ms, rates: 1..9.5, repeats: 1}}, paths: a}\n  \
         node: {http: , search: {cpu: {of: node c, ceiling: 60%, rates: 100..50000}}}\n  \
         loss: {udp: {size: 125}, search: {lossless: {loss: 0.1%, rates: 1Mbit..1Gbit, repeats: 1}}, paths: b}\n";
     fs::write(&file, text).expect("a scenario");
@@ -197,8 +197,8 @@ fn rules_pairs_and_searches_have_their_lines() {
         " knee knee: connections 1, 2, while throughput grows by 5%, errors up to 0%; all paths at what each was found to carry a, b, c",
         " slo size=1B slo: p99.9 within 5ms, rates 1 to 9.5 a second, to 2%, errors up to 1% a",
         " slo size=64B slo: p99.9 ",
-        " node cpu: CPU of node c at most 60%, rates 100 to 50000 a second, errors up to 1% c",
-        " loss lossless: loss at most 0.1%, rates 1000 to 1000000 a second, to 1%, errors up to 1% b",
+        " node cpu: CPU of node c at most 60%, rates 100 to 50000 a second, 3 times, errors up to 1% c",
+        " loss lossless: loss at most 0.1%, rates 1000/s = 1.00 Mbit/s to 1000000/s = 1.00 Gbit/s, to 1%, errors up to 1% b",
         " left out workloads.node.search.cpu on a, b: no node c there",
     ] {
         // Columns of a table are mixed where their lines are wrapped.
@@ -213,6 +213,51 @@ fn rules_pairs_and_searches_have_their_lines() {
     assert_eq!(planned["plan"]["twin"], "a again");
     assert_eq!(planned["plan"]["minimum_effect"], 0.02);
     assert_eq!(planned["plan"]["points"][1]["search"]["goal"]["knee"]["connections"], serde_json::json!([1, 2]));
+}
+
+#[test]
+fn a_rule_says_what_it_looks_at_and_how_far_the_time_goes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("rule.yaml");
+    let text = "name: x\nstop: {ci: 5%, metric: p99, max-rounds: 500, budget: 1s}\ntime: 2s\n\
+        paths: {a: host@a -> host@b}\nworkloads: {ask: rr, bulk: stream}\n";
+    fs::write(&file, text).expect("a scenario");
+    let file = file.to_str().expect("a path");
+    let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.starts_with("x: 2 cells in 1 round = 2 trials, "), "{words}");
+    let rule = "rounds 1 round in 1s, no more begin then: too few to say whether p99 is known to 5 %, which takes 3 to 500 rounds";
+    assert!(words.contains(rule), "{words}");
+    assert!(words.contains("bulk: it has no p99: its rounds end when its received_bits_per_s is sure"), "{words}");
+    let instead = json(&["plan", file, "--json"])["looked_at_instead"].clone();
+    assert_eq!(instead.as_array().map(Vec::len), Some(1), "{instead}");
+    let wrong = fs::read_to_string(file).expect("the scenario").replace("p99", "foo_bar");
+    fs::write(file, wrong).expect("a scenario");
+    let refused = run(&mut program(&["plan", file]));
+    assert_eq!(refused.code, Some(2), "{}", refused.story());
+    assert!(
+        refused.stderr.contains("stop.metric: found `foo_bar`, expected one of throughput, p50"),
+        "{}",
+        refused.story()
+    );
+}
+
+#[test]
+fn a_search_whose_trials_end_before_the_queue_is_full_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("flood.yaml");
+    let text = "name: x\ntestbed: {lab: {nodes: 2, link: 100Mbit}}\ntime: 1s\nwarmup: 200ms\n\
+        paths: {far: host@a -> host@b, near: bridge@a -> bridge@a}\nworkloads:\n  \
+        flood: {udp: {size: 1400}, search: {lossless: {loss: 0.1%, rates: 10Mbit..300Mbit, precision: 1%}}}\n";
+    fs::write(&file, text).expect("a scenario");
+    let file = file.to_str().expect("a path");
+    let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "flood on far: warm-up and window are 1.2 s together, but the queue of a link of 100Mbit holds 21 ms, and 1 % \
+        above the link's rate fills it in 2.1 s: the search can find more than the link carries. Let them be 2.1 s or longer";
+    assert!(words.contains(told), "{words}");
+    for (short, long) in [("time: 1s", "time: 2s"), ("precision: 1%", "precision: 2%")] {
+        fs::write(file, text.replace(short, long)).expect("a scenario");
+        assert_eq!(json(&["plan", file, "--json"])["too_short"], serde_json::json!([]), "{long}");
+    }
 }
 
 #[test]

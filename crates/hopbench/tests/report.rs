@@ -126,6 +126,14 @@ fn what_cannot_be_reported_is_told() {
     let none = run(program(&["report"]).arg(dir.path()));
     assert_eq!(none.code, Some(2), "{}", none.story());
     assert!(none.stderr.contains("run.json"), "{}", none.stderr);
+    let gone = run(program(&["report"]).arg(dir.path().join("gone")));
+    assert_eq!(gone.code, Some(2), "{}", gone.story());
+    assert!(gone.stderr.contains("gone does not exist") && !gone.stderr.contains("run.json"), "{}", gone.stderr);
+    fs::write(dir.path().join("file"), "").unwrap();
+    let file = run(program(&["report"]).arg(dir.path().join("file")));
+    assert_eq!(file.code, Some(2), "{}", file.story());
+    assert!(file.stderr.contains("file is a file; expected a results folder"), "{}", file.stderr);
+    fs::remove_file(dir.path().join("file")).unwrap();
     folder(dir.path());
     let format = run(program(&["report", "--format", "pdf"]).arg(dir.path()));
     assert_eq!(format.code, Some(2), "{}", format.story());
@@ -215,10 +223,30 @@ fn a_capacity_is_asked_for_in_words_that_are_checked() {
     let dir = tempfile::tempdir().unwrap();
     folder(dir.path());
     let report = |more: &[&str]| run(program(&["report"]).arg(dir.path()).args(more));
+    // Where there are no proxies that is no answer.
+    for format in ["table", "markdown", "json"] {
+        let refused = report(&["--capacity", "rps=20k", "-f", format]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{}", refused.story());
+        assert!(
+            refused.stderr.contains("--capacity: no path of `made-up` has proxies; expected "),
+            "{}",
+            refused.stderr
+        );
+        assert!(refused.stderr.contains("`mesh: client`"), "what to do: {}", refused.stderr);
+    }
+    let file = dir.path().join("run.json");
+    let mut made: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    made["plan"]["paths"][1]["mesh"] = json!("both");
+    fs::write(&file, made.to_string()).unwrap();
     let asked = report(&["--capacity", "rps=20k, connections=5000"]);
     assert_eq!(asked.code, Some(0), "{}", asked.story());
     let expected = "made-up: what the proxies would take at 20000 requests/s and 5000 connections\n";
-    assert_eq!(asked.stdout, format!("{expected}No path of this run has proxies.\n"));
+    assert!(asked.stdout.starts_with(expected), "{}", asked.stdout);
+    assert!(
+        asked.stdout.contains("all proxies: no cores: ") && asked.stdout.contains("no memory: "),
+        "{}",
+        asked.stdout
+    );
     let json: Value = serde_json::from_str(&report(&["--capacity", "rps=5", "-f", "json"]).stdout).unwrap();
     assert_eq!(
         (json["schema"].as_str(), json["asked"]["requests_per_s"].as_f64()),

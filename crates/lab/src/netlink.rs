@@ -17,6 +17,7 @@ use netlink_sys::{Socket, SocketAddr};
 
 pub use layout::Layout;
 pub use read::{LinkCounters, LinkInfo};
+pub use shape::queue_ns;
 
 /// A route-netlink socket. It stays in the namespace in which it was opened.
 #[derive(Debug)]

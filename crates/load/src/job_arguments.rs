@@ -3,7 +3,7 @@
 //! They are command-line flags, and a scenario's keys are the same flags: there is one list of them.
 
 use clap::Args;
-use hopbench_model::units::Span;
+use hopbench_model::units::{Span, per_s};
 use hopbench_model::{CpuSet, EngineKind, Job, Pacing, Problem, SECOND, Schedule, Timing};
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ pub struct ScheduleArguments {
     #[arg(long, value_name = "SCHEDULE", value_parser = ["closed", "rate", "poisson"])]
     schedule: Option<String>,
     /// Exchanges a second over all connections; open loop
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = per_s)]
     rate: Option<f64>,
 }
 

@@ -47,7 +47,7 @@ pub use record::{
 };
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
 pub use search::{CpuOf, EQUAL_LOAD, RateRange, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
-pub use stop::{StopRule, StopWhy, Stopped};
+pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use sweep::{Scale, Sweep};
 pub use tcp::TcpTotals;
 pub use testbed::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};

@@ -9,10 +9,18 @@ use serde::{Deserialize, Serialize};
 pub struct SearchSpec {
     /// What is searched.
     pub goal: SearchGoal,
+    /// How often a rate is searched, at least 1: the result is the median, and from 3 on its interval and verdicts rest on
+    /// what the searches came to. A knee is searched once: its levels are measured several times each.
+    #[serde(default = "once")]
+    pub repeats: u32,
     /// Exchanges that may fail at a load that counts, as a share of all: 0.01 is `errors: 1%`.
     pub errors_share: f64,
     /// Whether every path is also measured at the load that was found on each of the others.
     pub equal_load: bool,
+}
+
+fn once() -> u32 {
+    1
 }
 
 /// What is searched. Rates are arrivals a second over all connections of all clients: requests, or datagrams.
@@ -57,8 +65,6 @@ pub enum SearchGoal {
         rates: RateRange,
         /// How near is near enough, as a share: 0.01.
         precision: f64,
-        /// How often it is searched; the result is the median. At least 1.
-        repeats: u32,
     },
 }
 
@@ -149,6 +155,9 @@ pub struct SearchStep {
     pub value: Option<f64>,
     /// Whether all else was within bounds: errors, and the rate that was to be reached.
     pub within: bool,
+    /// On the last trial of one of several searches of a cell for a rate: the rate that this one found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<f64>,
     /// On the last trial of a search over a parameter: what it came to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<SearchOutcome>,
@@ -192,7 +201,7 @@ mod tests {
     fn step(value: Option<f64>, within: bool) -> SearchStep {
         let text = |text: &str| text.to_owned();
         let (goal, parameter, why, figure) = (text("cpu"), text("rate"), text("raise"), text("cpu_share"));
-        SearchStep { goal, step: 1, parameter, load: 1.0, why, figure, value, within, outcome: None }
+        SearchStep { goal, step: 1, parameter, load: 1.0, why, figure, value, within, found: None, outcome: None }
     }
 
     #[test]
@@ -205,7 +214,7 @@ mod tests {
             assert_eq!(cpu.is_within(&step(value, within)), Some(expected), "{value:?} {within}");
         }
         let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: RATES, precision: 0.02 };
-        let lossless = SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01, repeats: 1 };
+        let lossless = SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 };
         assert_eq!((slo.limit(), lossless.limit()), (Some(5e6), Some(0.001)));
         let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
         assert_eq!((knee.limit(), knee.is_within(&step(Some(1.0), true))), (None, None));

@@ -21,7 +21,10 @@ pub struct StopRule {
     pub budget_ns: Option<Nanos>,
 }
 
-/// A cell whose rounds ended before all that the plan allows.
+/// Metrics that records can have whatever their workload: what the proxies of the path cost, and what measuring did.
+pub const COMMON_METRICS: [&str; 4] = ["proxy_cores", "proxy_cpu_us_per_request", "proxy_rss_bytes", "overhead_cores"];
+
+/// A cell whose rounds ended before all that the plan allows, or which is not sure enough after all of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stopped {
     /// The path's name.
@@ -47,4 +50,6 @@ pub enum StopWhy {
     Narrow,
     /// The time for the run was used up; the interval is as wide as it says.
     Budget,
+    /// It had all rounds that the plan allows, and the interval is as wide as it says.
+    Rounds,
 }

@@ -115,6 +115,23 @@ impl fmt::Display for BitRate {
     }
 }
 
+/// Something a second: a number, which may end in `k` (1000) or `M` (a million).
+///
+/// # Errors
+/// What is no number.
+pub fn per_s(text: &str) -> Result<f64, UnitError> {
+    let plain = text.trim();
+    let (digits, factor) = match plain.strip_suffix(['k', 'M']) {
+        Some(digits) if digits.starts_with(|c: char| c.is_ascii_digit()) => {
+            (digits.trim_end(), if plain.ends_with('k') { 1e3 } else { 1e6 })
+        }
+        _ => (plain, 1.0),
+    };
+    let number: Option<f64> = digits.replace('_', "").parse().ok();
+    let fail = || UnitError { found: text.to_owned(), expected: "a number like 500, 10k (10 000) or 1.5M (1 500 000)" };
+    number.map(|number| number * factor).ok_or_else(fail)
+}
+
 /// A length of time, kept in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(pub Nanos);
@@ -194,6 +211,24 @@ mod tests {
         assert_eq!("1Gbit".parse(), Ok(BitRate(1_000_000_000)));
         assert_eq!("10".parse(), Ok(Span(10 * SECOND)));
         assert_eq!("250us".parse(), Ok(Span(250_000)));
+    }
+
+    #[test]
+    fn rates_may_be_thousands_and_millions() {
+        for (text, rate) in [
+            ("500", 500.0),
+            ("0.5", 0.5),
+            ("10k", 1e4),
+            ("2.5k", 2500.0),
+            (" 1 M ", 1e6),
+            ("20_000", 2e4),
+            ("1e3", 1e3),
+        ] {
+            assert_eq!(per_s(text), Ok(rate), "{text}");
+        }
+        for text in ["", "k", "fast", "5G", "1kk", "-"] {
+            assert!(per_s(text).unwrap_err().to_string().contains("10k"), "{text}");
+        }
     }
 
     #[test]

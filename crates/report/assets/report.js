@@ -43,9 +43,16 @@
     return short && fixed.includes(".") ? fixed.replace(/\.?0+$/, "") : fixed;
   }
 
+  // An end of an interval beyond ten times the value, or below a tenth of it, says nothing but that.
+  function around(y, low, high, unit) {
+    const least = low > 0 && low < y / 10 ? `< ${text(y / 10, unit, 4)}` : text(low, unit, 4);
+    const most = y > 0 && high > y * 10 ? `> ${text(y * 10, unit, 4)}` : text(high, unit, 4);
+    return ` [${least}, ${most}]`;
+  }
+
   const label = (name, point, unit) => {
     const [, y, low, high] = point;
-    const ends = low === null || low === high ? "" : ` [${text(low, unit, 4)}, ${text(high, unit, 4)}]`;
+    const ends = low === null || low === high ? "" : around(y, low, high, unit);
     return `${name}: ${text(y, unit, 4)}${ends}`;
   };
 
@@ -76,6 +83,9 @@
   // Whether any value has an interval: one round has none, and whiskers without length would look like one.
   const spread = (chart) => chart.series.some((series) => series.points.some(([, , low]) => low !== null));
 
+  // Where an end of an interval is drawn: the values have the room, and not their intervals.
+  const drawnAt = (chart, end) => (chart.y.cut ? Math.min(Math.max(end, chart.y.cut[0]), chart.y.cut[1]) : end);
+
   function axes() {
     return { grid: { color: style("--line") }, ticks: { color: style("--quiet") }, border: { color: style("--line") } };
   }
@@ -88,7 +98,7 @@
     const marked = chart.x.unit !== "nines";
     const datasets = chart.series.map((series) => ({
       label: series.name,
-      data: series.points.map(([x, y, low, high]) => ({ x, y, yMin: low ?? y, yMax: high ?? y })),
+      data: series.points.map(([x, y, low, high]) => ({ x, y, yMin: drawnAt(chart, low ?? y), yMax: drawnAt(chart, high ?? y) })),
       points: series.points,
       colour: series.colour,
       borderWidth: 2,
@@ -149,7 +159,7 @@
     const unit = chart.y.unit;
     const datasets = chart.series.map((series) => ({
       label: series.name,
-      data: series.points.map(([at, y, low, high]) => ({ x: y, y: chart.categories[at], xMin: low ?? y, xMax: high ?? y })),
+      data: series.points.map(([at, y, low, high]) => ({ x: y, y: chart.categories[at], xMin: drawnAt(chart, low ?? y), xMax: drawnAt(chart, high ?? y) })),
       points: series.points,
       colour: series.colour,
       filled: true,
@@ -179,7 +189,40 @@
     };
   }
 
-  // Parts of a bar that begin where the one before ends; one that takes something away goes back.
+  // The intervals of the parts of a bar, around their ends. The library draws none on bars that do not begin at 0.
+  const whiskers = (chart) => ({
+    id: "whiskers",
+    afterDatasetsDraw(drawn) {
+      const { ctx } = drawn;
+      ctx.save();
+      ctx.strokeStyle = style("--ink");
+      ctx.lineWidth = 1.5;
+      let seen = 0;
+      chart.series.forEach((series, index) => {
+        if (!drawn.isDatasetVisible(index)) return;
+        series.points.forEach(([, , low, high], n) => {
+          if (low === null || low === high) return;
+          const { y } = drawn.getDatasetMeta(index).data[n];
+          const [from, to] = [low, high].map((end) => drawn.scales.x.getPixelForValue(drawnAt(chart, series.starts[n] + end)));
+          // Those of neighbours would lie on each other.
+          const at = y - 6 + 4 * (index % 4);
+          ctx.beginPath();
+          ctx.moveTo(from, at);
+          ctx.lineTo(to, at);
+          for (const end of [from, to]) {
+            ctx.moveTo(end, at - 3);
+            ctx.lineTo(end, at + 3);
+          }
+          ctx.stroke();
+          seen += 1;
+        });
+      });
+      ctx.restore();
+      drawn.canvas.dataset.whiskers = String(seen);
+    },
+  });
+
+  // Parts of a bar that begin where the one before ends; what takes something away stands on the other side of 0.
   function waterfall(chart) {
     const unit = chart.y.unit;
     const datasets = chart.series.map((series) => ({
@@ -198,6 +241,12 @@
     config.options.scales.y.stacked = false;
     config.options.interaction = { mode: "y", intersect: false };
     config.options.plugins.legend.display = true;
+    config.plugins = [whiskers(chart)];
+    // Room for the intervals.
+    const ends = chart.series.flatMap((series) => series.points.flatMap(([, y, low, high], n) =>
+      [y, low ?? y, high ?? y].map((end) => drawnAt(chart, series.starts[n] + end))));
+    config.options.scales.x.suggestedMin = Math.min(0, ...ends);
+    config.options.scales.x.suggestedMax = Math.max(0, ...ends);
     return config;
   }
 

@@ -21,6 +21,7 @@ mod compare;
 mod curve;
 mod distribution;
 mod drift;
+mod ends;
 mod format;
 mod formats;
 mod grid;
@@ -57,7 +58,7 @@ pub use self::formats::{SUMMARY_FORMATS, summary_format};
 pub use self::noise::{NOISE_SCHEMA, Noise, NoiseDrift, NoiseFigure, NoiseMachine};
 pub use self::searches::{
     EqualLoad, EqualLoadPath, FoundFigure, Known, LawSummary, LoadComparison, SearchSummary, SearchedPath, Standing,
-    TraceStep,
+    TraceStep, Undecided, rate_text,
 };
 pub use self::spread::Spread;
 pub use self::stop::{StopEnd, StopSummary};

@@ -11,12 +11,14 @@
 //! - what is compared are the figures that reports show for a kind of workload, and those that bounds name. A question is put
 //!   to the rounds' values of both sides (`hopbench_stats::unpaired`); all questions are judged together
 //!   (`hopbench_stats::judge`), so that many cells do not make differences by chance;
+//! - on a side stand runs of the same thing, each once (`sides.rs`);
 //! - what searches found is compared by what is known of the two loads, without a test (`searched.rs`);
 //! - the noise floor is the larger one of both runs' A/A pairs for that figure and point. Rounds of one run share what changes
 //!   between runs: with three runs and more on each side, runs are compared, each by the medians of its rounds.
 
 mod ask;
 mod bound;
+mod bounded;
 mod difference;
 mod format;
 mod formats;
@@ -25,10 +27,11 @@ mod pairs;
 mod row;
 mod said;
 mod searched;
+mod sides;
 mod values;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hopbench_model::{Fault, RunStatus, point_label};
 use serde::Serialize;
@@ -40,8 +43,8 @@ pub use self::format::ComparisonFormat;
 pub use self::formats::{COMPARISON_FORMATS, comparison_format};
 pub use self::pairs::NotCompared;
 pub use self::row::{Outcome, Row, Side};
+pub use self::sides::Unlike;
 pub use self::values::{LeftOut, Values};
-use crate::campaign::kinds;
 
 /// The version of [`Comparison`]; a field is never repurposed, this number grows instead.
 pub const COMPARISON_SCHEMA: &str = "hopbench.comparison/1";
@@ -68,8 +71,11 @@ pub struct Comparison {
     pub candidate: Vec<RunSummary>,
     /// Whether medians of runs were compared, and not rounds, in every row; each row says it of itself.
     pub by_run: bool,
-    /// In what they differ besides their figures, what matters first.
+    /// In what the candidate differs from the first run of the baseline besides its figures, what matters first.
     pub differences: Vec<Difference>,
+    /// In what runs of one side differ that can change figures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlike: Vec<Unlike>,
     /// Differences below this share are of no interest.
     pub minimum_effect: f64,
     /// Every figure of every cell: called differences first, worst first, then the others in the plan's order.
@@ -112,14 +118,16 @@ fn is_none_of_them(count: &u64) -> bool {
 /// `asked`.
 ///
 /// # Errors
-/// A side without a run; no cell in common; a bound on what no cell has; with `strict`, runs that differ in what changes
-/// figures (all input).
+/// A side without a run; a run that stands there several times; a side whose runs have different plans; no cell in common; a
+/// bound on what no cell has; with `strict`, runs that differ in what changes figures (all input).
 pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, Fault> {
     let (Some(first), false) = (a.first(), b.is_empty()) else {
         return Err(Fault::input("expected a results folder on each side"));
     };
+    sides::once(a, b)?;
+    let unlike = sides::unlike(a, b)?;
     let mut differences: Vec<Difference> = Vec::new();
-    for other in a[1..].iter().chain(b) {
+    for other in b {
         for difference in difference::between(&first.run, &other.run) {
             if !differences.contains(&difference) {
                 differences.push(difference);
@@ -129,14 +137,14 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
     // Stable: what matters first, the rest as it came.
     differences.sort_by_key(|difference| !difference.matters);
     if asked.strict {
-        refuse(&differences)?;
+        refuse(&differences, &unlike)?;
     }
     let planned = a.iter().chain(b).map(|values| values.run.plan.minimum_effect).fold(0.0, f64::max);
     let minimum_effect = asked.minimum_effect.unwrap_or(planned);
     let cells = pairs::all(a, b);
     let mut searches = searched::all(a, b, minimum_effect);
     let left_out = searches.not_compared.len() as u64;
-    let not_compared: Vec<NotCompared> = cells.not_compared.iter().chain(&searches.not_compared).cloned().collect();
+    let mut not_compared: Vec<NotCompared> = cells.not_compared.iter().chain(&searches.not_compared).cloned().collect();
     // With bounds a candidate in which every cell failed has broken them.
     let gone = !cells.gone.is_empty() || !searches.gone.is_empty();
     if cells.pairs.is_empty() && searches.rows.is_empty() && (!gone || asked.bounds.is_empty()) {
@@ -144,7 +152,11 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
     }
     let mut rows = ask::all(&cells.pairs, minimum_effect);
     rows.append(&mut searches.rows);
-    let bounds = bounds(&cells, &searches.gone, &rows, asked, minimum_effect, &[a, b])?;
+    let bounds = bounded::all(&cells, &searches, &rows, asked, minimum_effect, &[a, b])?;
+    // What a bound has a case of is told there.
+    for cell in not_compared.iter_mut().filter(|cell| bounded::has(&searches, asked, cell)) {
+        cell.is_unbound = false;
+    }
     rows.sort_by(|one, other| rank(one).cmp(&rank(other)).then(badness(other).total_cmp(&badness(one))));
     let summary = |values: &Values| RunSummary {
         folder: values.label.clone(),
@@ -162,6 +174,7 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
         candidate: b.iter().map(summary).collect(),
         by_run: !rows.is_empty() && rows.iter().all(|row| row.by_run),
         differences,
+        unlike,
         minimum_effect,
         comparisons: rows,
         not_compared,
@@ -171,6 +184,11 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
 }
 
 impl Comparison {
+    /// The bounds that no cell could judge: whether they are kept nobody knows.
+    pub fn blind(&self) -> impl Iterator<Item = &BoundSummary> {
+        self.bounds.iter().filter(|bound| bound.judged() == 0)
+    }
+
     /// The bounds that were broken, with the cells.
     pub fn broken(&self) -> impl Iterator<Item = (&BoundSummary, &Case)> {
         self.bounds.iter().flat_map(|bound| bound.cases_of(CaseState::Broken).map(move |case| (bound, case)))
@@ -196,70 +214,10 @@ fn badness(row: &Row) -> f64 {
     }
 }
 
-fn bounds(
-    cells: &pairs::Sorted<'_>,
-    searches_gone: &[searched::Gone],
-    rows: &[Row],
-    asked: &Asked,
-    minimum_effect: f64,
-    sides: &[&[Values]; 2],
-) -> Result<Vec<BoundSummary>, Fault> {
-    // What a bound means in each workload that is compared.
-    let meant = |bound: &Bound| -> BTreeSet<(String, String)> {
-        let of = |pair: &pairs::Pair<'_>| {
-            let point = pair.a[0].point;
-            let kind = kinds::of(&point.job.workload, point.job.schedule.per_s().is_some());
-            (point.workload.clone(), measure::Measure::named(&bound.metric, kind).name)
-        };
-        cells.pairs.iter().map(of).collect()
-    };
-    let mut out = Vec::new();
-    for bound in &asked.bounds {
-        let meant = meant(bound);
-        let hit = |row: &&Row| match row.search {
-            Some(_) => bound.is_of(row),
-            None => meant.contains(&(row.workload.clone(), row.metric.clone())),
-        };
-        let mut summary = BoundSummary::of(bound, minimum_effect, rows.iter().filter(hit));
-        for gone in &cells.gone {
-            let found = &gone.a[0];
-            let kind = kinds::of(&found.point.job.workload, found.point.job.schedule.per_s().is_some());
-            let metric = measure::Measure::named(&bound.metric, kind).name;
-            let index = found.of.measures[found.at].iter().position(|measure| measure.name == metric);
-            if index.is_some_and(|index| !pairs::values(&gone.a, index).is_empty()) {
-                summary.add_gone(found.cell(), metric, &gone.reason);
-            }
-        }
-        for gone in searches_gone {
-            if let Some(metric) = bound.metric_of(gone) {
-                summary.add_gone(gone.cell.clone(), metric, &gone.reason);
-            }
-        }
-        if summary.cases.is_empty() {
-            return Err(no_such_metric(bound, rows, sides));
-        }
-        out.push(summary);
-    }
-    Ok(out)
-}
-
-fn no_such_metric(bound: &Bound, rows: &[Row], sides: &[&[Values]; 2]) -> Fault {
-    let shown: BTreeSet<&str> = rows.iter().map(|row| row.metric.as_str()).collect();
-    let metrics = sides.iter().flat_map(|side| side.iter()).flat_map(|values| &values.metrics).map(String::as_str);
-    let others: BTreeSet<&str> = metrics.filter(|name| !shown.contains(name)).collect();
-    let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
-    Fault::input(format!(
-        "--fail-on: found `{}`, which no cell of both runs has; expected throughput, p50, p90, p99, p999 of response, service, \
-         delay or connect (p99_response), found_load of searches, one of {}, or of the other metrics in the records: {}",
-        bound.metric,
-        list(shown),
-        list(others),
-    ))
-}
-
-fn refuse(differences: &[Difference]) -> Result<(), Fault> {
+fn refuse(differences: &[Difference], unlike: &[Unlike]) -> Result<(), Fault> {
     let telling = differences.iter().filter(|difference| difference.matters);
-    let lines: Vec<_> = telling.map(|difference| format!("- {}", difference.text())).collect();
+    let within = unlike.iter().map(|unlike| format!("- {}", unlike.text()));
+    let lines: Vec<_> = telling.map(|difference| format!("- {}", difference.text())).chain(within).collect();
     if lines.is_empty() {
         return Ok(());
     }

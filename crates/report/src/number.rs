@@ -59,13 +59,15 @@ pub fn percent(ratio: f64) -> String {
     }
 }
 
-/// A share in percent with as many digits as it deserves, without the sign: `18`, `2.0`, `0.25`.
+/// A share in percent with as many digits as it deserves, without the sign: `18`, `2.0`, `0.25`. Above 999 it says only that:
+/// a difference that is so large, or an interval that goes so far, has no digits that mean anything.
 pub fn percentage(share: f64) -> String {
     match share * 100.0 {
         p if !p.is_finite() => odd(p).unwrap_or_default(),
         p if p > 0.0 && p < 0.005 => "< 0.01".to_owned(),
         p if p < 0.995 => format!("{p:.2}"),
         p if p < 9.95 => format!("{p:.1}"),
+        p if p >= 999.5 => "> 999".to_owned(),
         p => format!("{p:.0}"),
     }
 }
@@ -286,6 +288,9 @@ mod tests {
             (0.02, "2.0"),
             (0.18, "18"),
             (1.1, "110"),
+            (9.994, "999"),
+            (9.996, "> 999"),
+            (553.39, "> 999"),
             (f64::NAN, "-"),
         ] {
             assert_eq!(percentage(share), expected, "{share}");

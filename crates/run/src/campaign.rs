@@ -1,5 +1,6 @@
 //! A whole run: every cell of a plan, in rounds, on a testbed.
 
+mod advice;
 mod budget;
 mod changes;
 mod earlier;
@@ -30,7 +31,7 @@ use meters::Meters;
 pub use order::order;
 use searches::Hunt;
 pub use start::{new_run, same_build};
-pub use stopping::CellsEnded;
+pub use stopping::{CellsEnded, looked_at_instead};
 pub use supported::measurable;
 use trial::{Done, Measured, Trial};
 
@@ -199,7 +200,11 @@ impl Campaign {
                 continue;
             }
             if changes.is_empty() || disturbed.len() >= MOST_REPEATS || observer.interrupted() {
-                return changes::told(result, &changes, &disturbed);
+                let mut told = changes::told(result, &changes, &disturbed);
+                if let Ok(done) = &mut told {
+                    advice::suit(&mut done.record, point.search.as_ref());
+                }
+                return told;
             }
             let what = changes.join("; ");
             observer.event(&Event::Note(&format!(

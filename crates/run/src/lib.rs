@@ -23,7 +23,8 @@ mod words;
 
 pub use assemble::{ProxySaid, Setting, record};
 pub use campaign::{
-    Campaign, CellsEnded, Ended, Event, Finished, Observer, TRIAL_OVERHEAD_NS, measurable, new_run, order, same_build,
+    Campaign, CellsEnded, Ended, Event, Finished, Observer, TRIAL_OVERHEAD_NS, looked_at_instead, measurable, new_run,
+    order, same_build,
 };
 pub use conduct::{Edges, Ends, Outcome, Watch, Watcher, conduct};
 pub use failed::failed_exchanges;

@@ -50,8 +50,9 @@ fn verdict(name: &str, why: String) -> Verdict {
 /// The name of the limit and the numbers behind it, from the trial's own meters. `job` is that of all clients together.
 pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
     let metrics = &record.metrics;
-    let found = schedule::kept(job, record)
-        .or_else(|| link(job, metrics, limits.link?))
+    let full = limits.link.and_then(|rate| link(job, metrics, rate));
+    let found = schedule::kept(job, record, full.is_some())
+        .or(full)
         .or_else(|| retransmission(metrics, record.window_s, limits.proxied))
         .or_else(|| bit_rate(job, metrics));
     if let Some(found) = found {

@@ -2,6 +2,7 @@
 
 use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};
 use hopbench_stats::drift;
+use hopbench_stats::summary::median;
 
 use crate::conduct::Outcome;
 use crate::limited::late_ns;
@@ -46,10 +47,11 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
     }
     for name in ["completed_per_s", "received_bits_per_s"] {
         let rates: Vec<f64> = record.intervals.iter().filter_map(|i| i.get(name).copied()).collect();
-        if let Some(drift) = drift(&rates).filter(|d| d.drifted) {
+        if drift(&rates).is_some_and(|drift| drift.drifted) {
+            let what = moved(&rates);
             warn(
                 WarningKind::NotSteady,
-                format!("{name} changed by {:+.0} % over the window", drift.relative_change * 100.0),
+                format!("{} {what} from the first third of the window to the last", figure(name, job)),
                 "a longer warm-up, or a look at what changed",
             );
             break;
@@ -82,7 +84,7 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
             "a longer window holds more of the tail",
         );
     }
-    if let Some(late) = late_ns(job, record) {
+    if let Some(late) = late_ns(job, record, record.limited_by == "nic") {
         warn(
             WarningKind::GeneratorLimited,
             format!("1 % of the sends were more than {} late although connections were free", words::time(late)),
@@ -99,6 +101,29 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
     out
 }
 
+/// What the intervals count, as reports call it.
+fn figure(interval: &str, job: &Job) -> String {
+    let counted =
+        hopbench_load::workload(&job.workload).and_then(|workload| workload.throughput().strip_suffix("_per_s"));
+    match counted.map(|what| what.trim_start_matches("received_")) {
+        Some(what) if interval == "completed_per_s" && !what.ends_with("bits") => format!("{what}/s"),
+        _ if interval == "completed_per_s" => "what was done a second".to_owned(),
+        _ => "throughput".to_owned(),
+    }
+}
+
+/// `rose by 20 %`, `fell by 62 %`: the median of the last third over that of the first.
+fn moved(rates: &[f64]) -> String {
+    let third = rates.len().div_ceil(3);
+    let middle = |rates: &[f64]| median(rates).unwrap_or(0.0);
+    let (first, last) = (middle(&rates[..third]), middle(&rates[rates.len() - third..]));
+    match last / first {
+        ratio if ratio.is_finite() && ratio >= 1.0 => format!("rose by {}", words::percent(ratio - 1.0)),
+        ratio if ratio.is_finite() => format!("fell by {}", words::percent(1.0 - ratio)),
+        _ => "rose from nothing".to_owned(),
+    }
+}
+
 fn asked_and_got(value: &str) -> Option<(u64, u64)> {
     let rest = value.strip_prefix("asked ")?;
     let (asked, got) = rest.split_once(", got ")?;
@@ -110,5 +135,29 @@ fn shares_cpu(job: &Job) -> bool {
         (Some(client), Some(server)) => client.0.iter().any(|cpu| server.0.contains(cpu)),
         // Unpinned threads are kept apart while there are CPUs enough.
         _ => std::thread::available_parallelism().map_or(1, usize::from) < 2 * job.threads as usize,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_change_is_a_ratio_of_what_reports_show() {
+        assert_eq!(moved(&[100.0, 100.0, 100.0, 110.0, 120.0, 120.0]), "rose by 20 %");
+        assert_eq!(moved(&[1000.0, 900.0, 300.0, 200.0, 100.0, 50.0]), "fell by 92 %", "a fall is no more than all");
+        assert_eq!(moved(&[9.0, 9.0, 0.0, 0.0]), "fell by 100 %");
+        assert_eq!(moved(&[0.0, 0.0, 9.0, 9.0]), "rose from nothing");
+        let names = ["rr", "crr", "push", "udp", "stream", "ping"].map(|name| {
+            let job = sample::job(name, json!({}));
+            (figure("completed_per_s", &job), figure("received_bits_per_s", &job))
+        });
+        let counted = names.each_ref().map(|(counted, _)| counted.as_str());
+        let other = "what was done a second";
+        assert_eq!(counted, ["requests/s", "connections/s", "messages/s", "packets/s", other, other]);
+        assert!(names.iter().all(|(_, bits)| bits == "throughput"));
     }
 }

@@ -30,6 +30,12 @@ pub(crate) fn bit_rate(bits_per_s: f64) -> String {
     }
 }
 
+/// A share in percent, as a sentence says it: `2.3 %`, `45 %`.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
 /// CPUs by number: `CPU 0`, `CPUs 0,1`.
 pub(crate) fn cpus(numbers: &[usize]) -> String {
     let list: Vec<String> = numbers.iter().map(usize::to_string).collect();
@@ -49,6 +55,7 @@ mod tests {
             [500.0, 2500.0, 1.5e6, 940e6].map(bit_rate),
             ["500 bit/s", "2.50 kbit/s", "1.50 Mbit/s", "940 Mbit/s"]
         );
+        assert_eq!([0.0123, 0.0994, 0.0996, 0.454, 1.0].map(percent), ["1.2 %", "9.9 %", "10 %", "45 %", "100 %"]);
         assert_eq!([cpus(&[3]), cpus(&[0, 1])], ["CPU 3", "CPUs 0,1"]);
     }
 }

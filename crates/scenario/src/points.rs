@@ -54,6 +54,12 @@ impl Maker<'_> {
         }
     }
 
+    /// The first point, whatever is wrong with it; `None` if there is none.
+    pub(crate) fn first(&mut self) -> Option<Point> {
+        let setting = vec![0; self.keys.len()];
+        self.combination(&setting, &mut Problems::new("")).into_iter().next()
+    }
+
     /// One combination; the settings are indices into the keys' values.
     fn combination(&mut self, setting: &[usize], problems: &mut Problems) -> Vec<Point> {
         let arguments = self.keys.iter().zip(setting).flat_map(|(key, index)| key.arguments(*index));

@@ -142,7 +142,7 @@ pub(crate) fn shortened<S: AsRef<str>>(names: &[S]) -> String {
 /// The name that was probably meant: at most every third character is wrong.
 pub(crate) fn nearest(found: &str, known: &[&str]) -> Option<String> {
     let found: String = found.chars().take(100).collect::<String>().to_lowercase().replace('_', "-");
-    let distance = |name: &str| strsim::damerau_levenshtein(&found, &name.to_lowercase());
+    let distance = |name: &str| strsim::damerau_levenshtein(&found, &name.to_lowercase().replace('_', "-"));
     let most = (found.chars().count() / 3).max(1);
     let best = known.iter().map(|name| (distance(name), *name)).min_by_key(|(distance, _)| *distance)?;
     (best.0 <= most).then(|| best.1.to_owned())

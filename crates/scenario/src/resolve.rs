@@ -147,6 +147,7 @@ fn resolve(
         }
     }
     let Shared { notes, left_out, .. } = shared;
+    rounds::check_metric(&fields, stop.as_ref(), &points, problems);
     let (paths, named_paths) = (paths?, named_paths?);
     let mut cells = Vec::new();
     for (index, (at, path)) in paths.iter().enumerate() {

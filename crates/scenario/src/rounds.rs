@@ -6,12 +6,14 @@
 
 use std::ops::RangeInclusive;
 
+use hopbench_load::workload::Workload;
+use hopbench_load::{WORKLOADS, metrics, workload};
 use hopbench_model::units::Span;
-use hopbench_model::{SECOND, StopRule};
+use hopbench_model::{COMMON_METRICS, EngineKind, Job, Pacing, Point, SECOND, Schedule, StopRule, Timing};
 use hopbench_stats::FEWEST_TO_STOP;
 
 use crate::fields::Fields;
-use crate::node::{At, Node, quoted};
+use crate::node::{At, Kind, Node, quoted};
 use crate::problem::{Problems, nearest};
 use crate::share;
 
@@ -81,7 +83,7 @@ fn stop(node: &Node, problems: &mut Problems) -> Option<(u32, StopRule)> {
     Some((rounds, rule))
 }
 
-/// What the interval is of.
+/// What the interval is of: one of the words, or a metric that the records of some workload can have.
 fn metric(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
     let Some(node) = fields.get("metric") else {
         return Some(METRICS[0].to_owned());
@@ -89,24 +91,82 @@ fn metric(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
     let key = fields.path_of("metric");
     let text: String = fields.parsed("metric", "the name of a metric, like throughput or p99", problems)?;
     let percentile = |digits: &str| digits.starts_with(|c: char| c.is_ascii_digit());
-    match text.trim() {
-        "p99.9" => return Some("p999".to_owned()),
-        word if METRICS.contains(&word) => return Some(word.to_owned()),
+    let word = text.trim();
+    if word == "p99.9" {
+        return Some("p999".to_owned());
+    }
+    let known = all_metrics();
+    if known.iter().any(|name| name == word) {
+        return Some(word.to_owned());
+    }
+    let is_name = !word.is_empty() && word.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_'));
+    // As `compare` calls it: `p99_service`, `service_p99_ns`.
+    let percentile_of = word.split('_').find(|part| METRICS[1..].contains(part)).filter(|_| word.contains('_'));
+    if let Some(percentile) = percentile_of {
+        let expected = format!(
+            "`{percentile}`: of the response time where there is a rate, else of the service time, or of the delay"
+        );
+        problems.add(node.at, &key, quoted(word), expected);
+    } else if word.strip_prefix('p').is_some_and(percentile) || !word.contains('_') && nearest(word, METRICS).is_some()
+    {
         // Records have no other percentiles.
-        word if word.strip_prefix('p').is_some_and(percentile) => problems.unknown(node.at, &key, word, METRICS),
-        word if !word.is_empty() && word.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_')) => {
-            // No metric of a record is called nearly like that.
-            if !word.contains('_') && nearest(word, &METRICS[..1]).is_some() {
-                problems.unknown(node.at, &key, word, METRICS);
-            } else {
-                return Some(word.to_owned());
-            }
-        }
-        word => {
-            let expected =
-                format!("one of {}, or a metric as records call it, like requests_per_s", METRICS.join(", "));
-            problems.add(node.at, &key, quoted(word), expected);
-        }
+        problems.unknown(node.at, &key, word, METRICS);
+    } else if is_name {
+        problems.unknown(node.at, &key, word, &known);
+    } else {
+        let expected = format!("one of {}, or a metric as records call it, like requests_per_s", METRICS.join(", "));
+        problems.add(node.at, &key, quoted(word), expected);
     }
     None
+}
+
+/// All that rounds can end by, whatever the workload.
+pub(crate) fn all_metrics() -> Vec<String> {
+    known(WORKLOADS.iter().flat_map(|workload| any_metrics(*workload)), true)
+}
+
+/// The words and these metrics, each once.
+fn known(metrics: impl Iterator<Item = String>, has_latency: bool) -> Vec<String> {
+    let words = METRICS.iter().filter(|word| has_latency || **word == METRICS[0]).map(|word| (*word).to_owned());
+    let mut out: Vec<String> = words.collect();
+    for name in metrics.chain(COMMON_METRICS.map(str::to_owned)) {
+        if !out.contains(&name) {
+            out.push(name);
+        }
+    }
+    out
+}
+
+/// All that records of a workload can have, whatever its job.
+fn any_metrics(workload: &dyn Workload) -> Vec<String> {
+    let job = |direction: &str| Job {
+        workload: workload.name().to_owned(),
+        params: serde_json::json!({"direction": direction}),
+        schedule: Schedule::Rate(1.0),
+        engine: EngineKind::Epoll,
+        connections: 1,
+        threads: 1,
+        pacing: Pacing::Sleep,
+        client_cpus: None,
+        server_cpus: None,
+        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
+        seed: 0,
+    };
+    ["to-server", "both"].into_iter().flat_map(|direction| metrics(&job(direction))).collect()
+}
+
+/// Says that no workload that has rounds can have the metric that they are to end by.
+pub(crate) fn check_metric(fields: &Fields<'_>, rule: Option<&StopRule>, points: &[Point], problems: &mut Problems) {
+    let jobs: Vec<&Job> = points.iter().filter(|point| point.search.is_none()).map(|point| &point.job).collect();
+    let (Some(rule), Some(stop), false) = (rule, fields.get("stop"), jobs.is_empty()) else { return };
+    let has_latency = jobs.iter().any(|job| workload(&job.workload).is_some_and(|kind| kind.latency(job).is_some()));
+    let known = known(jobs.iter().flat_map(|job| metrics(job)), has_latency);
+    if known.contains(&rule.metric) {
+        return;
+    }
+    let node = match &stop.kind {
+        Kind::Map(map) => map.iter().find(|(key, _)| key.text == "metric").map(|(_, node)| node),
+        _ => None,
+    };
+    problems.unknown(node.unwrap_or(stop).at, "stop.metric", &rule.metric, &known);
 }

@@ -26,6 +26,10 @@ const NODE: &str = "[a-z][a-z0-9-]{0,14}";
 const BIT_RATE: &str = "^[0-9][0-9._]* *[kKMG]?bit(/s)?$";
 /// A size, time or rate, as their parsers take it.
 const QUANTITY: &str = "^ *(max|[0-9][0-9._]* *[A-Za-zµ/]*) *$";
+/// A number a second.
+const NUMBER: &str = "^ *[0-9][0-9._]* *[kM]? *$";
+/// Levels from one to the other.
+const DOUBLING: &str = "^ *[0-9]+ *[.][.] *[0-9]+ *$";
 /// A sweep as flags write it.
 const SWEEP: &str = "^[^:,]+((,[^:,]+)+|:[^:,]+:[*+][^:,]+)$";
 
@@ -203,7 +207,7 @@ fn values(sort: &Sort, repeats: bool) -> Value {
     let one = match sort {
         Sort::Switch => json!({"type": "boolean"}),
         Sort::Whole(most) => json!({"type": "integer", "minimum": 0, "maximum": most}),
-        Sort::Number => json!({"type": "number"}),
+        Sort::Number => json!({"type": ["number", "string"], "pattern": NUMBER}),
         Sort::Word(words) => json!({"enum": words}),
         Sort::Text => json!({"type": ["string", "number", "boolean"]}),
         Sort::Quantity => json!({"type": ["string", "number"], "pattern": QUANTITY, "minimum": 0}),

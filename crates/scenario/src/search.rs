@@ -37,21 +37,25 @@ pub(crate) const ERRORS: f64 = 0.01;
 const FORM: &str = "what to search, like {slo: {p99: 5ms, rates: 100..50000}}";
 const ANY_SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
-/// The block, before it is known which job it is for.
+/// The block, before it is known which job it is for. What could not be read of it is left out: the rest is looked at all
+/// the same, so that all that is wrong is said at once.
 #[derive(Debug)]
 pub(crate) struct Search {
     /// Where it is in the file and in the tree.
     at: At,
     key: String,
-    /// Where its goal is.
+    /// Its goal, and where that is.
+    name: &'static str,
     goal_key: String,
+    /// Whether the workload can be searched so.
+    fits: bool,
     written: Written,
     errors_share: f64,
     equal_load: bool,
 }
 
 impl Search {
-    /// Reads the block; `path` is where it is in the tree. `None` if it could not be read, or is not for this workload.
+    /// Reads the block; `path` is where it is in the tree. `None` if it has not exactly one goal.
     pub(crate) fn read(node: &Node, path: String, workload: &dyn Workload, problems: &mut Problems) -> Option<Self> {
         let before = problems.count();
         let fields = Fields::read(node, &path, &[GOALS, BESIDE].concat(), FORM, problems)?;
@@ -63,6 +67,9 @@ impl Search {
             match goals.get(1) {
                 Some((_, second, _)) => {
                     problems.add(second.at, &path, format!("{} too", quoted(&second.text)), "one search a workload");
+                    for (name, _, goal) in &goals {
+                        Written::read(name, goal, &fields.path_of(name), workload, problems);
+                    }
                 }
                 None if is_known => {
                     problems.add(fields.at, &path, "nothing to search", format!("one of {}", GOALS.join(", ")));
@@ -71,45 +78,65 @@ impl Search {
             }
             return None;
         };
-        let (goal_key, fits) = (fields.path_of(name), fitting(name));
-        if !fits.contains(&workload.name()) {
-            let expected = format!("one of {}", fits.join(", "));
+        let name = GOALS.iter().copied().find(|known| known == name)?;
+        let (goal_key, fitting) = (fields.path_of(name), fitting(name));
+        let fits = fitting.contains(&workload.name());
+        if !fits {
+            let expected = format!("one of {}", fitting.join(", "));
             problems.add(key.at, &goal_key, format!("the workload {}", quoted(workload.name())), expected);
         }
-        let written = Written::read(name, goal, &goal_key, workload, problems)?;
+        let written = Written::read(name, goal, &goal_key, workload, problems);
         let errors_share = errors.unwrap_or(ERRORS);
-        Some(Self { at: fields.at, key: path, goal_key, written, errors_share, equal_load })
+        Some(Self { at: fields.at, key: path, name, goal_key, fits, written, errors_share, equal_load })
     }
 
-    /// Says which of a workload's keys the search sets itself, and adds what its jobs begin with.
-    pub(crate) fn set(&self, keys: &mut Vec<Swept>, reader: &mut Reader<'_>, problems: &mut Problems) {
-        let name = self.written.goal.name();
+    /// Says which of a workload's keys the search sets itself, takes them out, and adds what its jobs begin with.
+    pub(crate) fn set(&mut self, keys: &mut Vec<Swept>, reader: &mut Reader<'_>, problems: &mut Problems) {
+        let (name, at) = (self.name, self.at);
         let mut refuse = |key: &str, refused: fn(&Swept) -> bool, expected: &str| {
-            if let Some(key) = keys.iter().find(|known| known.name == key && refused(known)) {
-                let at = key.values.first().map_or(self.at, |value| value.at);
+            if let Some(place) = keys.iter().position(|known| known.name == key && refused(known)) {
+                let key = keys.remove(place);
+                let at = key.values.first().map_or(at, |value| value.at);
                 problems.add(at, &key.key, format!("`{}` beside a search for `{name}`", key.name), expected);
             }
         };
-        let mut first = None;
-        match (&self.written.goal, &self.written.rates) {
-            (SearchGoal::Knee { connections, threads, .. }, _) => {
-                refuse("rate", |_| true, "a closed loop: without a rate the answers set the pace");
-                refuse("connections", |_| true, "the levels in the search only");
-                if !threads.is_empty() {
-                    refuse("threads", Swept::varies, "one number, with which connections are searched");
-                }
+        refuse(
+            "rate",
+            |_| true,
+            match name {
+                "knee" => "a closed loop: without a rate the answers set the pace",
+                _ => "`rates` of the search only",
+            },
+        );
+        if name == "knee" {
+            refuse("connections", |_| true, "the levels in the search only");
+            if self.written.has_threads {
+                refuse("threads", Swept::varies, "one number, with which connections are searched");
+            }
+        } else {
+            refuse("schedule", |key| key.values.iter().any(|v| v.text == "closed"), "rate or poisson");
+        }
+        if !self.fits {
+            return;
+        }
+        let first = match (&self.written.goal, &self.written.rates) {
+            (Some(SearchGoal::Knee { connections, .. }), _) => {
                 let value = |level: &u32| Value { text: level.to_string(), at: self.written.at };
-                first = connections.first().map(|level| ("connections", self.inside("connections"), value(level)));
+                connections.first().map(|level| ("connections", self.inside("connections"), value(level)))
             }
             (_, Some(rates)) => {
-                refuse("rate", |_| true, "`rates` of the search only");
-                refuse("schedule", |key| key.values.iter().any(|v| v.text == "closed"), "rate or poisson");
-                if reader.takes("rate", &rates.highest(), &rates.key, problems) {
-                    first = Some(("rate", rates.key.clone(), rates.lowest()));
+                // Both, so that both are told.
+                let ends =
+                    [rates.lowest(), rates.highest()].map(|end| reader.takes("rate", &end, &rates.key, problems));
+                if ends == [true, true] {
+                    Some(("rate", rates.key.clone(), rates.lowest()))
+                } else {
+                    self.written.rates = None;
+                    None
                 }
             }
-            _ => {}
-        }
+            _ => None,
+        };
         if let Some((name, key, value)) = first
             && reader.takes(name, &value, &key, problems)
             && keys.iter().all(|known| known.name != name)
@@ -118,14 +145,17 @@ impl Search {
         }
     }
 
-    /// What to search with a job.
-    pub(crate) fn spec(&self, workload: &dyn Workload, job: &Job, problems: &mut Problems) -> SearchSpec {
+    /// What to search with a job; `None` where some of it could not be read.
+    pub(crate) fn spec(&self, workload: &dyn Workload, job: &Job, problems: &mut Problems) -> Option<SearchSpec> {
+        if !self.fits {
+            return None;
+        }
         let mut goal = self.written.goal.clone();
-        match &mut goal {
-            SearchGoal::Knee { connections, threads, .. } => {
+        match &goal {
+            Some(SearchGoal::Knee { connections, threads, .. }) => {
                 self.check_levels(workload, job, connections, threads, problems);
             }
-            SearchGoal::Cpu { of, .. } if matches!(of, CpuOf::Proxy(_)) && job.bypasses_proxies() => {
+            Some(SearchGoal::Cpu { of, .. }) if matches!(of, CpuOf::Proxy(_)) && job.bypasses_proxies() => {
                 let expected = "traffic that proxies carry: they take TCP only";
                 problems.add(
                     self.written.at,
@@ -136,15 +166,20 @@ impl Search {
             }
             _ => {}
         }
+        let range = self.written.rates.as_ref().and_then(|written| written.range(workload, job, problems));
         if let (
-            Some(written),
-            SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. },
-        ) = (&self.written.rates, &mut goal)
-            && let Some(range) = written.range(workload, job, problems)
+            Some(range),
+            Some(SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. }),
+        ) = (range, &mut goal)
         {
             *rates = range;
         }
-        SearchSpec { goal, errors_share: self.errors_share, equal_load: self.equal_load }
+        Some(SearchSpec {
+            goal: goal?,
+            repeats: self.written.repeats,
+            errors_share: self.errors_share,
+            equal_load: self.equal_load,
+        })
     }
 
     /// Those of the paths of a workload on which it can be searched, the others, and what there is to say of them.
@@ -156,7 +191,7 @@ impl Search {
     ) -> (Vec<usize>, Vec<usize>, Option<String>) {
         // Every path has a client.
         let of = match &self.written.goal {
-            SearchGoal::Cpu { of, .. } => of,
+            Some(SearchGoal::Cpu { of, .. }) => of,
             _ => &CpuOf::Client,
         };
         let (with, without): (Vec<usize>, Vec<usize>) =

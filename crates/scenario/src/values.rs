@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use hopbench_model::units::{BitRate, Bytes, Span};
+use hopbench_model::units::{BitRate, Bytes, Span, per_s};
 use hopbench_model::{Scale, Sweep};
 
 use crate::fields::Fields;
@@ -50,6 +50,23 @@ pub(crate) fn read(node: &Node, path: &str, notation: bool, problems: &mut Probl
             None
         }
     }
+}
+
+/// A number without its `k` or `M`: `10k` is `10000`; what is none stays as it is.
+pub(crate) fn plain(text: &str) -> String {
+    let is_plain = text.trim().parse::<f64>().is_ok();
+    per_s(text).ok().filter(|_| !is_plain).map_or_else(|| text.to_owned(), |number| number.to_string())
+}
+
+/// The same with all its numbers plain.
+pub(crate) fn plainly(node: &Node) -> Node {
+    let kind = match &node.kind {
+        Kind::Scalar(text) => Kind::Scalar(plain(text)),
+        Kind::List(list) => Kind::List(list.iter().map(plainly).collect()),
+        Kind::Map(map) => Kind::Map(map.iter().map(|(key, node)| (key.clone(), plainly(node))).collect()),
+        Kind::Null => Kind::Null,
+    };
+    Node { quoted: node.quoted, ..Node::new(node.at, kind) }
 }
 
 /// The values that a sweep in the notation of flags stands for; `None` if it is none.

@@ -114,34 +114,17 @@ impl Shared<'_> {
         if let (Some(response), Some(server)) = (of("response"), of("server")) {
             unsized_answers(&response.values, &response.key, &server.values, self.vocabulary, problems);
         }
-        let mut chosen = chosen?;
-        if wrong > 0 {
-            return None;
-        }
-        let search = match search {
-            Some(search) => {
-                let search = search?;
-                search.set(&mut keys, &mut reader, problems);
-                if let Some(paths) = self.paths {
-                    let (on, without, note) = search.on(&chosen, paths, problems);
-                    chosen = on;
-                    self.left_out.extend(without);
-                    self.notes.extend(note);
-                }
-                if problems.count() > before {
-                    return None;
-                }
-                Some(search)
+        let is_searched = search.is_some();
+        let mut search = search.flatten();
+        let mut chosen = chosen;
+        if let Some(search) = &mut search {
+            search.set(&mut keys, &mut reader, problems);
+            if let (Some(paths), Some(on)) = (self.paths, &mut chosen) {
+                let (with, without, note) = search.on(on, paths, problems);
+                *on = with;
+                self.left_out.extend(without);
+                self.notes.extend(note);
             }
-            None => None,
-        };
-        let points = keys.iter().fold(1usize, |n, key| n.saturating_mul(key.len()));
-        let cells = points.saturating_mul(chosen.len().max(1));
-        self.cells = self.cells.saturating_add(cells);
-        if self.cells > MOST_CELLS {
-            let found = format!("{points} points on {} paths, {} cells so far", chosen.len(), self.cells);
-            problems.add(key.at, &path, found, "at most 100 000 cells");
-            return None;
         }
         let mut maker = Maker {
             name: &key.text,
@@ -153,10 +136,27 @@ impl Shared<'_> {
             vocabulary: self.vocabulary,
             seed: self.seed,
         };
+        let is_broken = wrong > 0 || is_searched && problems.count() > before;
+        let chosen = chosen.filter(|_| !is_broken);
+        if let (Some(search), None) = (&search, &chosen)
+            && let Some(point) = maker.first()
+        {
+            // What is wrong with the search for a job, too.
+            search.spec(workload, &point.job, problems);
+        }
+        let chosen = chosen?;
+        let points = keys.iter().fold(1usize, |n, key| n.saturating_mul(key.len()));
+        let cells = points.saturating_mul(chosen.len().max(1));
+        self.cells = self.cells.saturating_add(cells);
+        if self.cells > MOST_CELLS {
+            let found = format!("{points} points on {} paths, {} cells so far", chosen.len(), self.cells);
+            problems.add(key.at, &path, found, "at most 100 000 cells");
+            return None;
+        }
         let mut points = maker.make(problems);
         if let Some(search) = search {
             for point in &mut points {
-                point.search = Some(search.spec(workload, &point.job, problems));
+                point.search = search.spec(workload, &point.job, problems);
             }
         }
         Some(Made { points, paths: chosen })

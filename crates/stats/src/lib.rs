@@ -89,7 +89,7 @@ pub use pooled::{Pooled, pooled_percentile};
 pub use random::Random;
 pub use resample::{Permuted, bootstrap, permuted, sign_flip};
 pub use rounds::{difference_interval, rounds_interval};
-pub use search::{Ceiling, Highest, Knee, Outcome, Search, Seen, Step, Why};
+pub use search::{Ceiling, Growth, Highest, Knee, Outcome, Search, Seen, Step, Why};
 pub use sequence::{Observation, SequenceTracker};
 pub use sequential::{FEWEST_TO_STOP, Look, Stop};
 pub use steady::{Drift, drift};

@@ -21,7 +21,8 @@ const ORDERED_FROM: usize = 6;
 ///   Association 64, 1969). With 2 values it is very wide, which is what 2 are worth.
 ///
 /// Logarithms are taken where all values are above 0: then the interval of values turned over (1/x) is the interval turned
-/// over, and no end lies below 0. Otherwise the values are taken as they are.
+/// over, and no end lies below 0. Otherwise the values are taken as they are; where none is below 0 (a share that is 0 in some
+/// rounds) neither is an end.
 ///
 /// Rounds are taken as independent; each is one value, so what is correlated *within* a round does no harm. A slow
 /// machine that stays slow for some rounds does: [`trend`](crate::trend) and [`persistence`](crate::persistence) look for
@@ -31,7 +32,9 @@ const ORDERED_FROM: usize = 6;
 #[must_use]
 pub fn rounds_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     if !values.iter().all(|value| *value > 0.0) {
-        return difference_interval(values, confidence);
+        let interval = difference_interval(values, confidence)?;
+        let least = if values.iter().any(|value| *value < 0.0) { f64::NEG_INFINITY } else { 0.0 };
+        return Some(Interval { low: interval.low.max(least), high: interval.high });
     }
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let inner = difference_interval(&logarithms, confidence)?;
@@ -123,6 +126,15 @@ mod tests {
         // With a value that has no logarithm: as they are.
         let interval = rounds_interval(&[-1.0, 0.0, 1.0], 0.95).unwrap();
         assert!((interval.high - 2.4841).abs() < 1e-3, "{interval:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_below_0_has_no_end_there() {
+        // As they are: 1e-6 - 4.3027 x 1.7e-6 / sqrt(3) is below 0.
+        let found = rounds_interval(&[0.0, 0.0, 3e-6], 0.95).unwrap();
+        assert!(found.low == 0.0 && found.high > 4e-6, "{found:?}");
+        assert!(difference_interval(&[0.0, 0.0, 3e-6], 0.95).unwrap().low < 0.0, "a difference can be");
+        assert!(rounds_interval(&[0.0, 0.1, -0.1], 0.95).unwrap().low < 0.0);
     }
 
     #[test]

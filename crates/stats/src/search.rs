@@ -6,7 +6,7 @@
 //! use hopbench_stats::{Highest, Outcome, Search, Seen};
 //!
 //! // The highest rate at which a percentile stays below 1 ms; this system does so up to 5000 a second.
-//! let mut search = Highest::slo(1e6, 100.0, 100_000.0, 0.02);
+//! let mut search = Highest::slo(1e6, 100.0, 100_000.0, 0.02, 1);
 //! while let Some(rate) = search.next_load() {
 //!     let p99_ns = if rate < 5000.0 { 3e5 } else { 9e6 };
 //!     search.observe(rate, Seen { value: p99_ns, within: true });
@@ -21,7 +21,7 @@ mod knee;
 
 pub use ceiling::Ceiling;
 pub use highest::Highest;
-pub use knee::Knee;
+pub use knee::{Growth, Knee};
 
 /// What a trial at a load showed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,4 +94,8 @@ pub trait Search {
     fn outcome(&self) -> Outcome;
     /// Every trial so far, in order.
     fn trace(&self) -> &[Step];
+    /// The load that each repetition came to, in order; empty of a search that is not repeated.
+    fn found(&self) -> &[f64] {
+        &[]
+    }
 }

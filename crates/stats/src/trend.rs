@@ -14,7 +14,7 @@ const SHUFFLES: usize = 2_000;
 /// How a figure moved over the rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// Change from the first round to the last along the trend, as a share of the median.
+    /// Change from the first round to the last along the trend, as a share of the first: -0.5 is half of it, 1 twice as much.
     pub relative_change: f64,
     /// The probability of as clear an order, up or down, where nothing moves: the two-sided p-value.
     pub p: f64,
@@ -22,7 +22,9 @@ pub struct Trend {
 
 /// The trend of one value a round, in order of time.
 ///
-/// Its size is the Theil-Sen slope times the distance from the first round to the last, its p-value that of the
+/// Its size is the Theil-Sen slope of the logarithms times the distance from the first round to the last, as a factor less 1:
+/// what doubles is changed by 1, what halves by -0.5, whether it does so evenly or not. (With a value that is not above 0
+/// there are no logarithms: there it is the slope of the values as a share of their median.) Its p-value is that of the
 /// Mann-Kendall test (sources at [`drift`](crate::drift), which does the same within a window): exact for up to 40 different
 /// values, with the normal approximation for more or where some are equal.
 ///
@@ -33,12 +35,18 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
         return None;
     }
     let middle = median(values)?;
-    let change = theil_sen(values)? * (values.len() - 1) as f64;
+    let last = (values.len() - 1) as f64;
+    let relative_change = if values.iter().all(|value| *value > 0.0) {
+        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        (theil_sen(&logs)? * last).exp_m1().min(f64::MAX)
+    } else {
+        relative(theil_sen(values)? * last, middle, values)
+    };
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let tied = sorted.windows(2).any(|pair| pair[0] == pair[1]);
     let p = if tied || values.len() > MOST_EXACT { normal_p(mann_kendall(values)) } else { exact_p(values) };
-    Some(Trend { relative_change: relative(change, middle, values), p })
+    Some(Trend { relative_change, p })
 }
 
 /// The share of all orders of as many different values whose score is at least as far from 0.
@@ -163,7 +171,7 @@ mod tests {
     fn a_trend_is_measured_and_none_is_rarely_seen() {
         let rising: Vec<f64> = (0..9).map(|i| 96.0 + f64::from(i)).collect();
         let found = trend(&rising).unwrap();
-        assert!((found.relative_change - 0.08).abs() < 1e-12 && found.p < 1e-4, "{found:?}");
+        assert!((found.relative_change - 8.0 / 96.0).abs() < 2e-4 && found.p < 1e-4, "{found:?}");
         assert_eq!(trend(&rising[..4]), None);
         let mut random = Random::new(1);
         let mut seen = |n: usize, drift: f64| {
@@ -176,6 +184,25 @@ mod tests {
             assert!(nothing <= 65, "{n}: {nothing}");
             assert!(something >= [0, 250, 800, 995][n / 6], "{n}: {something}");
         }
+    }
+
+    #[test]
+    fn its_size_is_that_of_the_last_over_the_first() {
+        for factor in [2.0f64, 4.0, 0.5, 0.25] {
+            let even: Vec<f64> = (0..9).map(|i| 7.0 * factor.powf(f64::from(i) / 8.0)).collect();
+            let found = trend(&even).unwrap().relative_change;
+            assert!((found - (factor - 1.0)).abs() < 1e-9, "{factor}: {found}");
+            // Turned over, it is the change of what is turned over.
+            let over: Vec<f64> = even.iter().map(|value| 1.0 / value).collect();
+            assert!((trend(&over).unwrap().relative_change - (1.0 / factor - 1.0)).abs() < 1e-9);
+        }
+        // A latency that grows from 1 to 2 in even steps: the speed falls by a half.
+        let speeds: Vec<f64> = (0..9).map(|i| 1.0 / (1.0 + f64::from(i) / 8.0)).collect();
+        assert!((trend(&speeds).unwrap().relative_change + 0.5).abs() < 0.02, "{:?}", trend(&speeds));
+        // Without logarithms: 0 to 8 around 4.
+        let from_zero: Vec<f64> = (0..9).map(f64::from).collect();
+        assert!((trend(&from_zero).unwrap().relative_change - 2.0).abs() < 1e-12);
+        assert!(trend(&[1e-300, 1e-300, 1e300, 1e300, 1e300]).unwrap().relative_change.is_finite());
     }
 
     #[test]

@@ -29,14 +29,20 @@ impl Subcommand for Compare {
                  METRIC>0% where it is called worse at all.\n\
                  Worse is less of throughput and rates of work, more of everything else. A cell\n\
                  that A measured and in which every trial of B failed breaks its bounds, too; one\n\
-                 that B leaves out is a warning.\n\
-                 Exit codes: 0 no bound is broken, 1 one is, 2 the input is wrong: no cell in\n\
-                 common, a bound on what no cell has, runs that --strict refuses.",
+                 that B leaves out is a warning. Where the rounds could not have seen a worsening\n\
+                 of that size the bound is not broken, and that is said.\n\
+                 Exit codes: 0 no bound is broken, 1 one is, or with --strict one that no cell\n\
+                 could judge, 2 the input is wrong: no cell in common, a bound on what no cell\n\
+                 has, a run that stands there twice, runs of one side with different plans, runs\n\
+                 that --strict refuses.",
             )
             .arg(folder("a").required(true).value_name("A").help("The baseline: a folder that `hopbench run` left"))
             .arg(folder("b").required(true).value_name("B").help("The candidate"))
-            .arg(more("more-a", "Another run of the baseline; with three runs on each side, runs are compared"))
-            .arg(more("more-b", "Another run of the candidate"))
+            .arg(more(
+                "more-a",
+                "Another run of the baseline's scenario; with three runs on each side, runs are compared",
+            ))
+            .arg(more("more-b", "Another run of the candidate's"))
             .arg(
                 Arg::new("fail-on")
                     .long("fail-on")
@@ -53,7 +59,11 @@ impl Subcommand for Compare {
                     .value_parser(|text: &str| share_of(text).ok_or("expected a percentage like 2%"))
                     .help("Differences below this are of no interest [default: what the scenarios say]"),
             )
-            .arg(flag("strict", "Refuse runs whose environment or plan differ in what can change figures"))
+            .arg(flag(
+                "strict",
+                "Refuse runs whose environment or plan differ in what can change figures; fail on a bound that no cell \
+                 could judge",
+            ))
             .arg(flag("all", "Show the figures of which no difference is called, too"))
             .args(arguments(
                 COMPARISON_FORMATS.iter().map(|format| format.name()).collect(),
@@ -89,7 +99,7 @@ impl Subcommand for Compare {
         output.write(&text)?;
         // What people read on the standard output says it already.
         let is_told = output.file.is_none() && matches!(output.format, "table" | "markdown");
-        Ok(gate(&comparison, is_told))
+        Ok(gate(&comparison, is_told, asked.strict))
     }
 }
 
@@ -105,16 +115,23 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// 1 where a bound is broken, also by a cell that the candidate could not measure.
-fn gate(comparison: &Comparison, is_told: bool) -> ExitCode {
+/// 1 where a bound is broken, also by a cell that the candidate could not measure; if `strict` also where no cell could judge
+/// one.
+fn gate(comparison: &Comparison, is_told: bool, strict: bool) -> ExitCode {
     let broken: Vec<_> = comparison.broken().collect();
     if !is_told {
+        comparison.unlike.iter().for_each(|unlike| eprintln!("hopbench: {}", unlike.text()));
         comparison.warnings().iter().for_each(|warning| eprintln!("hopbench: {warning}"));
         for (bound, case) in &broken {
             eprintln!("hopbench: {} is broken: {}: {}", bound.bound, case.cell, case.text);
         }
+        comparison.headline().iter().for_each(|headline| eprintln!("hopbench: {headline}"));
     }
-    if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+    let blind: Vec<_> = comparison.blind().filter(|_| strict).collect();
+    for bound in &blind {
+        eprintln!("hopbench: --strict: no cell could judge {}; more rounds or longer windows see more", bound.bound);
+    }
+    if broken.is_empty() && blind.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
 /// The runs of both sides. They are read at the same time: what takes time is to take records apart.
@@ -124,8 +141,8 @@ fn read_both(a: &[&PathBuf], b: &[&PathBuf], bounds: &[Bound]) -> Result<(Vec<Va
         let other = scope.spawn(|| all(b));
         (all(a), other.join())
     });
-    let b = b.unwrap_or_else(|_| Err(Fault::measuring("reading the candidate failed")))?;
-    Ok((a?, b))
+    let b = b.unwrap_or_else(|_| Err(Fault::measuring("reading the candidate failed")));
+    Ok((a?, b?))
 }
 
 fn read(dir: &Path, bounds: &[Bound]) -> Result<Values, Fault> {

@@ -2,6 +2,7 @@
 
 mod estimate;
 mod page;
+mod queue;
 mod searches;
 mod testbed;
 mod words;
@@ -21,6 +22,7 @@ use super::testbed_arguments::TestbedArguments;
 use crate::output::{print, say};
 use crate::testbeds::open;
 use estimate::Estimate;
+pub(super) use queue::too_short;
 
 pub(super) struct PlanCommand;
 
@@ -117,6 +119,8 @@ impl Outlook {
         json!({
             "plan": self.plan,
             "notes": self.notes,
+            "looked_at_instead": hopbench_run::looked_at_instead(&self.plan),
+            "too_short": too_short(&self.plan),
             "seed": self.seed,
             "nodes": self.nodes,
             "cells": cells,

@@ -56,7 +56,7 @@ impl Subcommand for Report {
         }
         records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
         let text = match asked {
-            Some(asked) => campaign.capacity(asked).render(output.format),
+            Some(asked) => capacity(&campaign, asked)?.render(output.format),
             None => campaign.render(output.format),
         };
         output.write(&text.ok_or_else(|| output.unknown())?)
@@ -74,6 +74,22 @@ fn asked(text: &str, format: &str) -> Result<Asked, Fault> {
         return Err(Fault::input(text));
     }
     text.parse().map_err(|error| Fault::input(format!("--capacity: {error}")))
+}
+
+/// What the proxies would take at a load.
+///
+/// # Errors
+/// The run has no proxies.
+fn capacity(campaign: &Campaign, asked: Asked) -> Result<CapacitySummary, Fault> {
+    let found = campaign.capacity(asked);
+    if found.needs.is_empty() {
+        return Err(Fault::input(format!(
+            "--capacity: no path of `{}` has proxies; expected results with `mesh: client`, `server` or `both` on a path, or a \
+             gateway, and a workload with several values of `rate` (for rps) or `connections`",
+            found.name
+        )));
+    }
+    Ok(found)
 }
 
 /// Every format: of whole runs, then of trials.

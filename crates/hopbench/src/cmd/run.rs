@@ -69,7 +69,7 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     let ours = hello();
     let (folder, resumed) = match wanted {
         Wanted::New { plan, notes, text, dir } => {
-            notes.iter().for_each(|note| eprintln!("hopbench: {note}"));
+            notes.iter().chain(&super::plan::too_short(&plan)).for_each(|note| eprintln!("hopbench: {note}"));
             let run = new_run(*plan, text, &ours)?;
             // A folder in which no trial can ever be is only in the way.
             if let Err(fault) = measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false, |_| ())) {

@@ -29,7 +29,7 @@ pub(crate) const WRONG: &[Row] = &[
     ("http U --rate=-5", ["--rate", "-5", "more than 0"]),
     ("http U --rate inf", ["--rate", "inf", "more than 0"]),
     ("http U --rate NaN", ["--rate", "NaN", "more than 0"]),
-    ("http U --rate fast", ["--rate", "fast", "invalid float"]),
+    ("http U --rate fast", ["--rate", "fast", "a number like 500, 10k"]),
     ("http U --schedule hourly", ["--schedule", "hourly", "closed, rate, poisson"]),
     ("stream T --rate 100", ["--rate", "100", "1Gbit"]),
     ("stream T --rate 0bit", ["--rate", "0", "more than 0"]),

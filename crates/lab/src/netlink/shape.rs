@@ -96,6 +96,12 @@ impl Bucket {
     }
 }
 
+/// How long the queue of a link of this rate takes to empty when it is full, ns.
+pub fn queue_ns(bits_per_s: u64, mtu_bytes: u32) -> u64 {
+    let Bucket { rate_bytes_per_s, queue_bytes, .. } = Bucket::of(bits_per_s, mtu_bytes);
+    u64::from(queue_bytes).saturating_mul(S) / rate_bytes_per_s
+}
+
 impl Netlink {
     /// Lets a link send at most `bits_per_s`, counted as the kernel counts: whole Ethernet frames without preamble and
     /// checksum. A TCP flow with time stamps then gets `bits_per_s` x (MTU - 52) / (MTU + 14) of payload.
@@ -226,6 +232,7 @@ mod tests {
         assert_eq!((fast.rate_bytes_per_s, fast.burst_bytes), (5_000_000_000, 50_000_000));
         assert_eq!(fast.parameters()[8..12], u32::MAX.to_ne_bytes());
         assert!(Bucket::of(u64::MAX, 1500).queue_bytes == u32::MAX);
+        assert_eq!((queue_ns(1_000_000_000, 1500), queue_ns(10_000_000, 1500)), (20_000_000, 209_715_200));
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod client;
 mod server;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use hopbench_model::units::Bytes;
+use hopbench_model::units::{Bytes, per_s};
 use hopbench_model::{
     Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
 };
@@ -48,7 +48,7 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE", default_value = "25kB")]
     size: Sweep<Bytes>,
     /// Messages a second to each connection
-    #[arg(long, value_name = "PER-S", default_value = "20", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PER-S", default_value = "20", allow_negative_numbers = true, value_parser = per_s)]
     rate: f64,
     /// Spread the connections' messages over the period, or send them all at once
     #[arg(long, value_enum, default_value = "spread")]

@@ -1,6 +1,6 @@
 //! What is kept of the trials of one cell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, ProxyCost, Record, proxy_role};
 
@@ -19,6 +19,8 @@ const OTHER_ERRORS: &str = "others";
 pub(crate) struct Cell {
     /// The trials, one a round.
     pub(crate) rounds: Vec<Round>,
+    /// Where each round is among them.
+    places: HashMap<u32, usize>,
     /// What limited the trials, and how many of them, with the numbers of the last.
     pub(crate) limits: Vec<Limit>,
     /// Caveats over all trials.
@@ -134,9 +136,12 @@ impl Cell {
             proxies: Spent::all(&record.cost.proxies),
             nodes: Node::all(&record.cost),
         };
-        match self.rounds.iter_mut().find(|known| known.round == record.round) {
-            Some(known) => *known = taken,
-            None => self.rounds.push(taken),
+        match self.places.get(&record.round) {
+            Some(place) => self.rounds[*place] = taken,
+            None => {
+                self.places.insert(record.round, self.rounds.len());
+                self.rounds.push(taken);
+            }
         }
         match self.limits.iter_mut().find(|known| known.limit == record.limited_by) {
             Some(known) => {
@@ -206,7 +211,7 @@ impl Cell {
     }
 
     fn of_round(&self, round: u32) -> Option<&Round> {
-        self.rounds.iter().find(|known| known.round == round)
+        self.places.get(&round).map(|place| &self.rounds[*place])
     }
 
     /// The values of a figure here and in the baseline's cell, of the rounds that have both.

@@ -6,7 +6,7 @@ use super::scale::{self, Scale};
 use super::spread::Spread;
 use super::summary::{CONNECTING_ENDS, CellSummary, Estimate, RatioSummary, WorkloadSummary};
 use super::verdict::Outcome;
-use super::{outliers, words};
+use super::{ends, outliers, words};
 use crate::number::{counted, percentage};
 
 /// A column of figures.
@@ -37,9 +37,9 @@ impl Column {
     }
 
     /// The ends of the interval as texts.
-    pub(crate) fn interval(&self, cell: &CellSummary) -> Option<(String, String)> {
-        let spread = &self.of(cell)?.spread;
-        Some((self.scale.text(spread.low?), self.scale.text(spread.high?)))
+    pub(crate) fn interval(&self, cell: &CellSummary) -> Option<[String; 2]> {
+        let Spread { median, low, high, .. } = self.of(cell)?.spread;
+        Some(ends::of_figure(self.name, median, low?, high?, |value| self.scale.text(value)))
     }
 }
 
@@ -60,10 +60,10 @@ pub(crate) fn comparison<'a>(workload: &WorkloadSummary, cell: &'a CellSummary) 
 /// A ratio as text: `0.620 [0.580, 0.660]`.
 pub(crate) fn ratio(ratio: &RatioSummary) -> String {
     let Spread { median, low, high, .. } = ratio.spread;
-    let median = scale::ratio(median);
+    let told = scale::ratio(median);
     match low.zip(high) {
-        Some((low, high)) => format!("{median} [{}, {}]", scale::ratio(low), scale::ratio(high)),
-        None => median,
+        Some((low, high)) => format!("{told} [{}]", ends::of_ratio(median, low, high).join(", ")),
+        None => told,
     }
 }
 

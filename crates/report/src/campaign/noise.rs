@@ -83,7 +83,7 @@ pub struct NoiseFigure {
     /// The same with other numbers of rounds, by the root of their number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub with_rounds: BTreeMap<u32, f64>,
-    /// How it moved from the first round to the last, as a share; absent with fewer than 5 rounds.
+    /// How it moved from the first round to the last, as a share of the first; absent with fewer than 5 rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<f64>,
     /// The p-value of that.
@@ -94,7 +94,8 @@ pub struct NoiseFigure {
 /// What the rounds had in common: how much slower each was than usual, over the workloads' main figures of both paths.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NoiseDrift {
-    /// By how much slower the last round was than the first, along the trend, as a share.
+    /// By how much slower the last round was than the first, along the trend, as a share of the speed: 0.5 is half as fast,
+    /// -1 twice as fast.
     pub slower: f64,
     /// The p-value of the trend (Mann-Kendall).
     pub slower_p: f64,
@@ -255,11 +256,12 @@ fn slowness(cell: &Cell, figure: &Figure, rounds: u32) -> Vec<Option<f64>> {
 
 /// Of effects as logarithms.
 fn drift(effects: &[f64], seed: u64) -> Option<NoiseDrift> {
-    let slowness: Vec<f64> = effects.iter().map(|effect| effect.exp()).collect();
-    let moved = trend(&slowness)?;
-    let persistence: Option<Persistence> = persistence(&slowness, seed);
+    // Told by the speed, as in a report: what takes twice as long is slower by 50 %.
+    let speeds: Vec<f64> = effects.iter().map(|effect| (-effect).exp()).collect();
+    let moved = trend(&speeds)?;
+    let persistence: Option<Persistence> = persistence(&speeds, seed);
     Some(NoiseDrift {
-        slower: moved.relative_change,
+        slower: -moved.relative_change,
         slower_p: moved.p,
         correlation: persistence.map(|found| found.correlation),
         correlation_p: persistence.map(|found| found.p),

@@ -49,7 +49,13 @@ pub(crate) struct Axis {
     pub(crate) log: bool,
     /// Where its ticks are, if that is not the script's choice.
     pub(crate) ticks: Vec<(f64, String)>,
+    /// Between which values intervals are drawn, where some go further.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cut: Option<[f64; 2]>,
 }
+
+/// x (or the bar's index), y, and the ends of its interval.
+pub(crate) type Point = (f64, f64, Option<f64>, Option<f64>);
 
 /// One line, or one part of every bar.
 #[derive(Debug, Serialize, Default)]
@@ -58,8 +64,8 @@ pub(crate) struct Series {
     pub(crate) name: String,
     /// Its colour's number: that of the path in all charts.
     pub(crate) colour: usize,
-    /// x (or the bar's index), y, and the ends of its interval.
-    pub(crate) points: Vec<(f64, f64, Option<f64>, Option<f64>)>,
+    /// Its points.
+    pub(crate) points: Vec<Point>,
     /// Where the parts of bars begin, if that is not at 0.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) starts: Vec<f64>,
@@ -82,8 +88,26 @@ pub(crate) fn charts(summary: &Summary, number: usize, workload: &WorkloadSummar
     out.extend(distributions::of(summary, workload));
     for (index, chart) in out.iter_mut().enumerate() {
         chart.id = format!("chart-{number}-{index}");
+        chart.cut();
     }
     out
+}
+
+impl Chart {
+    /// Sees to it that the points have the room, and not their intervals. Bars that stand on each other have none.
+    fn cut(&mut self) {
+        if self.kind == "bar" && self.stacked {
+            return;
+        }
+        self.y.cut = match self.kind {
+            "waterfall" => axis::cut(false, &waterfall::placed(&self.series)),
+            _ => axis::cut(self.y.log, &self.series),
+        };
+        if self.y.cut.is_some() {
+            let text = "Intervals that go far beyond the values are cut.";
+            self.left_out = [self.left_out.as_str(), text].join(" ").trim_start().to_owned();
+        }
+    }
 }
 
 /// A value with the ends of its interval.

@@ -1,5 +1,6 @@
 //! One unit for a whole column, so that its numbers can be compared at a glance.
 
+use super::ends;
 use crate::number::{TIMES, UNKNOWN, by_name, significant};
 
 /// Values of a column that differ by more than this get a unit each: in one unit the small ones would be zeros.
@@ -73,7 +74,8 @@ impl Scale {
     pub(crate) fn with_ends(name: &'static str, value: f64, low: f64, high: f64) -> String {
         let scale = Self::of(name, std::iter::once(value)).coarse();
         let unit = scale.head();
-        format!("{} {unit} [{}, {}]", scale.text(value), scale.text(low), scale.text(high))
+        let ends = ends::of(value, low, high, |value| scale.text(value));
+        format!("{} {unit} [{}]", scale.text(value), ends.join(", "))
     }
 
     /// One value with its unit.

@@ -7,12 +7,19 @@
 //! - what was measured at a load that was found on another path is a table of its own.
 
 mod asked;
+mod beside;
 mod bracket;
+pub(crate) mod doubt;
 mod equal;
+pub(crate) mod findings;
 mod judge;
 mod law;
+mod reason;
+mod runs;
+mod side;
 pub(crate) mod texts;
 mod trials;
+mod unit;
 pub(crate) mod words;
 
 use std::collections::BTreeMap;
@@ -21,10 +28,15 @@ use hopbench_model::{EQUAL_LOAD, Point, Record, SearchGoal, SearchOutcome, Searc
 use serde::Serialize;
 use serde_json::Value;
 
+pub(crate) use self::beside::Said;
+pub use self::doubt::Undecided;
 pub use self::equal::{EqualLoad, EqualLoadPath};
+pub(crate) use self::judge::What;
 pub use self::judge::{LoadComparison, Standing};
-pub(crate) use self::judge::{Runs, Said, What};
 pub use self::law::{Known, LawSummary};
+pub(crate) use self::runs::Runs;
+pub(crate) use self::unit::Unit;
+pub use self::unit::rate_text;
 
 use self::bracket::Bracket;
 use self::trials::{Trial, figures, kind_of, of_search};
@@ -54,6 +66,9 @@ pub struct SearchSummary {
     /// Its limit, in the figure's unit; absent where the goal has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
+    /// Of datagrams, whose rates people ask for in bits: the payload of one, bits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datagram_bits: Option<f64>,
     /// The figures that tables show beside the load, by name: throughput, a latency, CPU.
     pub shown: Vec<&'static str>,
     /// What it came to on each path, in the scenario's order.
@@ -61,6 +76,9 @@ pub struct SearchSummary {
     /// Every path at the loads that were found on each of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equal_load: Vec<EqualLoad>,
+    /// Why that was asked for and there is none; empty else.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub no_equal_load: &'static str,
 }
 
 /// What a search came to on one path.
@@ -68,9 +86,6 @@ pub struct SearchSummary {
 pub struct SearchedPath {
     /// The path's name.
     pub path: String,
-    /// Whether it is the baseline once more: its ratio shows the noise.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub twin: bool,
     /// Index of the path in [`Summary::paths`](super::Summary::paths).
     #[serde(skip)]
     pub path_index: usize,
@@ -90,6 +105,12 @@ pub struct SearchedPath {
     pub high: Option<f64>,
     #[serde(skip)]
     bracket: Option<Bracket>,
+    /// What each of several searches for a rate found, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<f64>,
+    /// The share by which these can differ only because of a search's steps; `None` of levels, which are searched once.
+    #[serde(skip)]
+    resolution: Option<f64>,
     /// What it came to, in words.
     pub text: String,
     /// The figure that was searched by, at this load.
@@ -104,6 +125,12 @@ pub struct SearchedPath {
     /// How the throughput at a knee compares with that at the baseline's knee.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_comparison: Option<LoadComparison>,
+    /// The steps of a knee on which the result rests though they were not decided: then it is doubtful.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<Undecided>,
+    /// Why the load above was too high, where the figure that was searched by does not say it; empty else.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub too_high: String,
     /// Trials of the search.
     pub trials: usize,
     /// The length of their windows with warm-up, s.
@@ -147,6 +174,9 @@ pub struct TraceStep {
     pub value: Option<f64>,
     /// Whether all else was within bounds.
     pub within: bool,
+    /// What else was out of bounds, and who else kept the CPU busy that was searched by; empty where there is nothing to say.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub because: String,
     /// What limited the trial.
     pub limited_by: String,
     /// Why its record is in no figure; empty where it is.
@@ -158,13 +188,16 @@ pub struct TraceStep {
 pub(crate) fn all(campaign: &Campaign) -> Vec<SearchSummary> {
     let points = campaign.run.plan.points.iter().enumerate();
     let searched = points.filter_map(|(at, point)| Some((at, point, point.search.as_ref()?)));
-    searched
+    let mut out: Vec<SearchSummary> = searched
         .flat_map(|(at, point, spec)| {
             let own: Vec<&Record> =
                 campaign.searches().into_iter().filter(|record| trials::is_of(record, point)).collect();
             parameters(&spec.goal).into_iter().map(move |parameter| one(campaign, at, (point, spec), parameter, &own))
         })
-        .collect()
+        .collect();
+    let plan = &campaign.run.plan;
+    judge::compare(&mut out, plan.baseline.as_deref(), plan.minimum_effect);
+    out
 }
 
 /// What a goal varies, in the order of the searches.
@@ -189,6 +222,7 @@ fn one(
         .and_then(|record| kind_of(record))
         .unwrap_or_else(|| kinds::of(&point.job.workload, parameter == "rate" || point.job.schedule.per_s().is_some()));
     let goal = &spec.goal;
+    let unit = Unit::of(parameter, &point.job);
     let skipped = |path: usize| {
         let (name, label) = (&plan.paths[path].name, point_label(&point.point));
         campaign.run.skipped.iter().any(|s| s.path == *name && s.workload == point.workload && s.point == label)
@@ -197,13 +231,11 @@ fn one(
         |path: &usize| plan.cells.iter().any(|cell| cell.path == *path && cell.point == at) && !skipped(*path);
     let searched = |path: usize| {
         let trials = of_search(records, &plan.paths[path].name, parameter);
-        let twin = plan.twin.as_ref() == Some(&plan.paths[path].name);
-        (planned(&path) || !trials.is_empty()).then(|| on_path(campaign, path, twin, spec, parameter, kind, &trials))
+        (planned(&path) || !trials.is_empty()).then(|| on_path(campaign, path, spec, unit, kind, &trials))
     };
-    let mut paths: Vec<SearchedPath> = (0..plan.paths.len()).filter_map(searched).collect();
-    let knee = matches!(goal, SearchGoal::Knee { .. });
-    judge::compare(&mut paths, plan.baseline.as_deref(), plan.minimum_effect, knee);
+    let paths: Vec<SearchedPath> = (0..plan.paths.len()).filter_map(searched).collect();
     let figure = |record: &&Record| Some(record.search.as_ref()?.figure.clone());
+    let equal_load = equal::all(campaign, point, unit, kind, records);
     let steps = records.iter().filter(|record| {
         record.search.as_ref().is_some_and(|step| step.parameter == parameter && step.goal != EQUAL_LOAD)
     });
@@ -213,11 +245,13 @@ fn one(
         point: point.point.clone(),
         goal: goal.name(),
         parameter,
-        asked: asked::text(spec, parameter),
+        asked: asked::text(spec, unit),
         figure: steps.filter_map(figure).next().unwrap_or_default(),
         limit: goal.limit(),
+        datagram_bits: unit.datagram_bits,
         shown: shown(kind),
-        equal_load: equal::all(campaign, point, parameter, kind, records),
+        no_equal_load: equal::missing(spec, &paths, &equal_load),
+        equal_load,
         paths,
     }
 }
@@ -234,12 +268,12 @@ fn shown(kind: &Kind) -> Vec<&'static str> {
 fn on_path(
     campaign: &Campaign,
     path_index: usize,
-    twin: bool,
     spec: &SearchSpec,
-    parameter: &str,
+    unit: Unit<'_>,
     kind: &Kind,
     trials: &[Trial<'_>],
 ) -> SearchedPath {
+    let parameter = unit.parameter;
     let path = &campaign.run.plan.paths[path_index];
     let outcome = trials.iter().rev().find_map(|trial| trial.step.outcome);
     let at = match outcome {
@@ -250,31 +284,45 @@ fn on_path(
     };
     let there = trials::counted(trials.iter().filter(|trial| at.is_some_and(|load| trial.is_at(load))));
     let records: Vec<&Record> = there.iter().map(|trial| trial.record).collect();
-    let bracket = outcome.map(|outcome| Bracket::of(outcome, &spec.goal, parameter, trials));
+    let bracket = outcome.map(|outcome| Bracket::of(outcome, spec, parameter, trials));
     let knee = matches!(spec.goal, SearchGoal::Knee { .. });
+    let ended = outcome.zip(bracket);
+    let undecided = if ended.is_some() { doubt::of(&spec.goal, trials) } else { Vec::new() };
+    let above = bracket.map(|bracket| bracket.high).filter(|high| !knee && high.is_finite());
+    let seen = above.map(|load| reason::at(trials, spec, load)).unwrap_or_default();
+    let text = words::outcome(ended, &spec.goal, unit, trials.len(), &doubt::text(&undecided, parameter), &seen);
+    let too_high = at.filter(|_| !knee).map(|load| reason::beyond(trials, spec, unit, load)).unwrap_or_default();
     SearchedPath {
         path: path.name.clone(),
-        twin,
         path_index,
         outcome,
         at,
         low: bracket.map(|bracket| bracket.low),
         high: bracket.map(|bracket| bracket.high).filter(|high| high.is_finite()),
         bracket,
-        text: words::outcome(outcome.zip(bracket), &spec.goal, parameter, trials.len()),
+        results: trials.iter().filter_map(|trial| trial.step.found).collect(),
+        resolution: bracket::resolution(&spec.goal),
+        text,
         value: Spread::of(there.iter().filter_map(|trial| trial.step.value)),
         figures: figures(kind, &records, path.is_proxied()),
         comparison: None,
         value_comparison: None,
+        undecided,
+        too_high,
         trials: trials.len(),
         trials_s: trials.iter().map(Trial::length_s).sum(),
-        generator_limited: bracket.is_some_and(|bracket| trials.iter().any(|trial| trial.is_limit_of(bracket))),
+        generator_limited: bracket.is_some_and(|bracket| trials::is_generator_limited(trials, bracket, at)),
         law: if knee { law::of(trials, parameter, campaign.run.plan.seed) } else { None },
-        trace: trials.iter().map(Trial::trace).collect(),
+        trace: trials.iter().map(|trial| trial.trace(spec)).collect(),
     }
 }
 
 impl SearchSummary {
+    /// What its loads are counted in.
+    pub(crate) fn unit(&self) -> Unit<'_> {
+        Unit { parameter: self.parameter, datagram_bits: self.datagram_bits }
+    }
+
     /// All its trials, those at equal load, too.
     pub(crate) fn trials(&self) -> usize {
         let equal = self.equal_load.iter().flat_map(|load| &load.paths).map(|path| path.trials);

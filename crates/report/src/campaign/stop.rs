@@ -8,12 +8,15 @@ use hopbench_stats::Stop;
 use serde::Serialize;
 
 use super::cell::Cell;
-use super::kind::Kind;
+use super::kind::{Better, Kind, Source};
 use super::summary::CellSummary;
 use crate::number::{counted, percentage};
 
 /// More cells than this are counted, not named.
 const MOST_NAMED: usize = 5;
+
+/// Digits behind the point that tell two widths apart, at most.
+const MOST_DIGITS: usize = 6;
 
 /// How the rounds of a cell ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,6 +28,9 @@ pub struct StopSummary {
     /// Half the width of the interval that was looked at, as a share of the median; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub half_width_share: Option<f64>,
+    /// The figure that was looked at, as notes call it.
+    #[serde(skip)]
+    pub(crate) figure: String,
 }
 
 /// Why a cell has no more rounds.
@@ -90,19 +96,46 @@ impl Rule {
         self.stopped.get(&cell).map_or(0, |stopped| self.max_rounds.saturating_sub(stopped.rounds))
     }
 
+    /// What the rule looks at of a cell, in its own words where that is what it asks for.
+    fn named(&self, kind: &Kind, figure: Option<usize>) -> String {
+        let Some(figure) = figure.map(|figure| &kind.figures[figure]) else { return self.metric.clone() };
+        let is_throughput = figure.better == Better::Higher && matches!(figure.source, Source::Metric(_));
+        let is_asked = match self.metric.as_str() {
+            "throughput" => is_throughput,
+            "p50" | "p90" | "p99" | "p999" => !is_throughput,
+            metric => {
+                let counted = matches!(figure.source, Source::Metric(name) if name == metric);
+                counted || figure.name == metric
+            }
+        };
+        if is_asked { self.metric.clone() } else { figure.label.to_owned() }
+    }
+
     /// How the rounds of a cell ended; `None` where they have not. `figure`: what is looked at.
-    pub(crate) fn ended(&self, place: (usize, usize), cell: &Cell, figure: Option<usize>) -> Option<StopSummary> {
+    pub(crate) fn ended(
+        &self,
+        place: (usize, usize),
+        cell: &Cell,
+        (kind, figure): (&Kind, Option<usize>),
+    ) -> Option<StopSummary> {
+        let named = self.named(kind, figure);
         if let Some(stopped) = self.stopped.get(&place) {
             let why = match stopped.why {
                 StopWhy::Narrow => StopEnd::Narrow,
                 StopWhy::Budget => StopEnd::Budget,
+                StopWhy::Rounds => StopEnd::Rounds,
             };
-            return Some(StopSummary { why, rounds: stopped.rounds, half_width_share: stopped.half_width_share });
+            return Some(StopSummary {
+                why,
+                rounds: stopped.rounds,
+                half_width_share: stopped.half_width_share,
+                figure: named,
+            });
         }
         let last = cell.rounds.iter().map(|round| round.round).max()?;
         let look = self.stop.look(&cell.values(figure?).1);
         let why = if look.narrow_enough { StopEnd::Narrow } else { StopEnd::Rounds };
-        let out = StopSummary { why, rounds: last, half_width_share: look.half_width_share };
+        let out = StopSummary { why, rounds: last, half_width_share: look.half_width_share, figure: named };
         (last >= self.max_rounds).then_some(out)
     }
 
@@ -120,34 +153,45 @@ impl Rule {
     pub(crate) fn notes<'a>(&self, cells: impl Iterator<Item = (&'a str, &'a CellSummary)>) -> Vec<String> {
         let ended: Vec<_> = cells.filter_map(|(workload, cell)| Some((workload, cell, cell.stop.as_ref()?))).collect();
         let all = counted(ended.len() as u64, "cell", "cells");
+        let asked_share = self.stop.half_width_share;
+        // By what was looked at: it is not the same of all workloads.
         let of = |why: StopEnd| {
             let mut wide: Vec<_> = ended.iter().filter(|(.., stop)| stop.why == why).collect();
             let width = |stop: &StopSummary| stop.half_width_share.unwrap_or(f64::INFINITY);
             wide.sort_by(|a, b| width(b.2).total_cmp(&width(a.2)));
-            let named: Vec<String> = wide
-                .iter()
-                .take(MOST_NAMED)
-                .map(|(workload, cell, stop)| {
-                    let name = [cell.path.as_str(), workload, &cell.point_label].join(" ");
-                    format!("{} ({})", name.trim_end(), stop.width())
-                })
-                .collect();
-            let more = wide.len().saturating_sub(named.len());
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            (wide.len(), format!("{}{more}", named.join(", ")))
+            let mut figures: Vec<&str> = Vec::new();
+            for (.., stop) in &wide {
+                if !figures.contains(&stop.figure.as_str()) {
+                    figures.push(&stop.figure);
+                }
+            }
+            let one = |figure: &str| {
+                let mut wide = wide.clone();
+                wide.retain(|(.., stop)| stop.figure == figure);
+                let named: Vec<String> = wide
+                    .iter()
+                    .take(MOST_NAMED)
+                    .map(|(workload, cell, stop)| {
+                        let name = [cell.path.as_str(), workload, &cell.point_label].join(" ");
+                        format!("{} ({})", name.trim_end(), stop.width_beside(asked_share))
+                    })
+                    .collect();
+                let more = wide.len().saturating_sub(named.len());
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let asked = format!("{figure} within +-{} %", percentage(asked_share));
+                (wide.len(), asked, format!("{}{more}", named.join(", ")))
+            };
+            figures.into_iter().map(one).collect::<Vec<_>>()
         };
         let mut out = Vec::new();
-        let asked = format!("{} within +-{} %", self.metric, percentage(self.stop.half_width_share));
-        let (n, named) = of(StopEnd::Budget);
-        if n > 0 {
+        for (n, asked, named) in of(StopEnd::Budget) {
             let time = self.budget.as_ref().map_or(String::new(), |span| format!(" of {span}"));
             out.push(format!(
                 "the time{time} ended before {n} of {all} had {asked}: {named}. In that time they cannot be narrower: take \
                  a larger budget, longer windows or fewer cells"
             ));
         }
-        let (n, named) = of(StopEnd::Rounds);
-        if n > 0 {
+        for (n, asked, named) in of(StopEnd::Rounds) {
             let rounds = counted(u64::from(self.max_rounds), "round", "rounds");
             out.push(format!("after all {rounds} {n} of {all} do not have {asked}: {named}"));
         }
@@ -163,6 +207,18 @@ impl StopSummary {
             Some(share) if share > 1.0 => "more than +-100 %".to_owned(),
             Some(share) => format!("+-{} %", percentage(share)),
         }
+    }
+
+    /// The same with as many digits as tell it from what was asked for.
+    fn width_beside(&self, asked_share: f64) -> String {
+        let asked = percentage(asked_share);
+        let finer = |share: f64| {
+            let texts = (1..=MOST_DIGITS).map(|digits| format!("{:.digits$}", share * 100.0));
+            let is_apart = |text: &String| text.parse::<f64>().is_ok_and(|shown| shown > asked_share * 100.0);
+            texts.into_iter().find(is_apart).map(|text| format!("+-{text} %"))
+        };
+        let alike = self.half_width_share.filter(|share| *share <= 1.0 && percentage(*share) == asked);
+        alike.and_then(finer).unwrap_or_else(|| self.width())
     }
 
     /// What is to be said of its cell; empty where it is sure enough.

@@ -195,7 +195,7 @@ fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>, o
                 }
                 figures.push(estimate);
             }
-            let stop = rule.and_then(|rule| rule.ended((path, *point), here.cell, looked_at));
+            let stop = rule.and_then(|rule| rule.ended((path, *point), here.cell, (workload.kind, looked_at)));
             cells.push(cell(campaign, (path, *point), here.cell, base.map(|base| base.cell), figures, stop));
         }
     }

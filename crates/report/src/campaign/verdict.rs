@@ -3,6 +3,7 @@
 use hopbench_stats::{Comparison, Test};
 use serde::Serialize;
 
+use super::ends;
 use super::kind::Better;
 use super::summary::RatioSummary;
 use crate::number::percentage;
@@ -124,12 +125,23 @@ pub(crate) fn called(better: Better, grew: bool) -> (&'static str, Option<bool>)
     }
 }
 
+/// Shares from here on have digits before the point only.
+const LARGE: f64 = 9.0;
+
 /// A difference with its size, and the ends of what it may be: `slower by 18 % [15, 21]`. `ends` are ratios, like `ratio`.
 pub(crate) fn by(word: &str, grew: bool, ratio: f64, ends: Option<(f64, f64)>) -> String {
-    let share = |ratio: f64| percentage((ratio - 1.0).abs());
+    // What a difference is, is told however large; of less than there was nothing can be far beyond it.
+    let share = |ratio: f64| match (ratio - 1.0).abs() {
+        share if share.is_finite() && share >= LARGE => format!("{:.0}", share * 100.0),
+        share => percentage(share),
+    };
     // The smaller difference comes first.
-    let ends = ends.map(|(low, high)| if grew { [low, high] } else { [high, low] });
-    let ends = ends.map_or(String::new(), |[near, far]| format!(" [{}, {}]", share(near), share(far)));
+    let told = |(low, high): (f64, f64)| match (grew, ratio * ends::FAR) {
+        (true, most) if high > most => [share(low), format!("> {}", share(most))],
+        (true, _) => [share(low), share(high)],
+        (false, _) => [share(high), share(low)],
+    };
+    let ends = ends.map_or(String::new(), |ends| format!(" [{}]", told(ends).join(", ")));
     format!("{word} by {} %{ends}", share(ratio))
 }
 
@@ -177,6 +189,8 @@ mod tests {
         assert_eq!(text(Better::Lower, 1.5, 1.4, 1.6), (Outcome::Worse, "slower by 50 % [40, 60]".to_owned()));
         assert_eq!(text(Better::Lower, 0.5, 0.4, 0.6), (Outcome::Better, "faster by 50 % [40, 60]".to_owned()));
         assert_eq!(text(Better::Cheaper, 2.0, 1.9, 2.1), (Outcome::Worse, "dearer by 100 % [90, 110]".to_owned()));
+        // What is far beyond the median has no number.
+        assert_eq!(text(Better::Lower, 2.0, 1.5, 4e7), (Outcome::Worse, "slower by 100 % [50, > 1900]".to_owned()));
         assert_eq!(Verdict::of(Better::Neither, &comparison(2.0, 1.9, 2.1, Found::Higher)), None);
     }
 
@@ -189,6 +203,12 @@ mod tests {
                 "no difference seen (could have seen 3.0 %)",
             ),
             (Found::NoDifference { could_have_seen: None }, Outcome::Same, "no difference seen"),
+            (
+                Found::NoDifference { could_have_seen: Some(10_649.91) },
+                Outcome::Same,
+                "no difference seen (could have seen > 999 %)",
+            ),
+            (Found::BelowFloor { floor: 104.33 }, Outcome::NoiseFloor, "within the noise floor (> 999 %)"),
             (Found::BelowFloor { floor: 0.02 }, Outcome::NoiseFloor, "within the noise floor (2.0 %)"),
             (Found::BelowMinimum, Outcome::MinimumEffect, "below the minimum effect"),
             (Found::TooFewRounds { needed: 3 }, Outcome::TooFewRounds, "too few rounds (3 needed)"),

@@ -82,11 +82,18 @@ pub(crate) fn chance(summary: &Summary) -> Option<String> {
 }
 
 /// How many rounds there were: `3 rounds`, `rounds until p99 is within +-2 %: 3 to 20`.
-pub(crate) fn rounds(run: &Run) -> String {
-    match &run.stop {
+/// `None` where only searches were asked for, which have none.
+pub(crate) fn rounds(summary: &Summary) -> Option<String> {
+    let run = &summary.run;
+    is_measured(summary).then(|| match &run.stop {
         Some(rule) => format!("rounds {rule}"),
         None => counted(u64::from(run.rounds), "round", "rounds"),
-    }
+    })
+}
+
+/// Whether there is anything that is measured in rounds.
+pub(crate) fn is_measured(summary: &Summary) -> bool {
+    !summary.workloads.is_empty() || summary.searches.is_empty()
 }
 
 /// How many trials there are: `12 of 12 trials used`, `12 of 12 trials used, 96 of searches`, `96 trials of searches`.
@@ -102,7 +109,12 @@ pub(crate) fn trials(summary: &Summary) -> String {
 }
 
 /// How figures and intervals are to be read.
-pub(crate) fn how_to_read(run: &Run) -> String {
+pub(crate) fn how_to_read(summary: &Summary) -> String {
+    let run = &summary.run;
+    if !is_measured(summary) {
+        return "Each load stands with the loads between which it lies; figures there are medians over its trials."
+            .to_owned();
+    }
     if run.rounds < 2 {
         return "One round: no intervals, no verdicts.".to_owned();
     }

@@ -82,6 +82,13 @@ pub enum CaseState {
     Unjudged,
 }
 
+impl CaseState {
+    /// Whether these rounds could tell: the bound was found broken, or a worsening of its size would have been seen.
+    pub fn is_judged(self) -> bool {
+        matches!(self, Self::Kept | Self::Broken)
+    }
+}
+
 impl BoundSummary {
     /// A bound on these comparisons.
     pub(super) fn of<'a>(bound: &Bound, minimum_effect: f64, rows: impl Iterator<Item = &'a Row>) -> Self {
@@ -98,6 +105,16 @@ impl BoundSummary {
     pub(super) fn add_gone(&mut self, cell: String, metric: String, reason: &str) {
         let text = format!("no usable trial in B: {reason}");
         self.cases.push(Case { cell, metric, state: CaseState::Broken, text });
+    }
+
+    /// Adds a search that both sides planned, of which nothing can be said.
+    pub(super) fn add_unjudged(&mut self, cell: String, metric: String, reason: &str) {
+        self.cases.push(Case { cell, metric, state: CaseState::Unjudged, text: reason.to_owned() });
+    }
+
+    /// In how many cells it was found broken or kept.
+    pub fn judged(&self) -> usize {
+        self.cases.iter().filter(|case| case.state.is_judged()).count()
     }
 
     /// The cases of this state.

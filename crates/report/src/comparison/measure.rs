@@ -27,10 +27,10 @@ enum Source {
 }
 
 /// How a percentile is read, ns.
-type Read = fn(&Latency) -> u64;
+pub(super) type Read = fn(&Latency) -> u64;
 
 /// The percentiles that records have, by their names.
-const PERCENTILES: &[(&str, Read)] = &[
+pub(super) const PERCENTILES: &[(&str, Read)] = &[
     ("p50", |latency| latency.p50),
     ("p90", |latency| latency.p90),
     ("p99", |latency| latency.p99),
@@ -39,13 +39,16 @@ const PERCENTILES: &[(&str, Read)] = &[
 ];
 
 /// The latencies that records have, by their names and by what they are called there.
-const LATENCIES: &[(&str, &str)] = &[
+pub(super) const LATENCIES: &[(&str, &str)] = &[
     ("response", "response_ns"),
     ("service", "service_ns"),
     ("delay", "delay_ns"),
     ("connect", "connect_ns"),
-    ("rtt", "service_ns"),
+    (RTT, "service_ns"),
 ];
+
+/// What only some workloads call their latency.
+const RTT: &str = "rtt";
 
 impl Measure {
     /// Those that reports compare for a kind of workload.
@@ -149,7 +152,9 @@ fn is_of_work(name: &str) -> bool {
 fn percentile(word: &str, kind: &Kind) -> Option<(&'static str, &'static str, String, Read)> {
     let plain = word.strip_suffix("_ns").unwrap_or(word).replace('.', "");
     let known = |name: &str| PERCENTILES.iter().find(|(known, _)| *known == name);
-    let named = |name: &str| LATENCIES.iter().find(|(known, _)| *known == name);
+    let is_called = |of: &str| kind.figures.iter().any(|figure| figure.name.starts_with(of));
+    // A round trip that is not one of packets is called a service time or a response time.
+    let named = |name: &str| LATENCIES.iter().find(|(known, _)| *known == name && (name != RTT || is_called(RTT)));
     let (percentile, latency) = match plain.split_once('_') {
         Some((one, other)) => {
             let percentile = known(one).or_else(|| known(other))?;
@@ -157,7 +162,6 @@ fn percentile(word: &str, kind: &Kind) -> Option<(&'static str, &'static str, St
         }
         None => {
             let shown = kind.distribution?;
-            let is_called = |of: &str| kind.figures.iter().any(|figure| figure.name.starts_with(of));
             (known(&plain)?, LATENCIES.iter().find(|(of, name)| *name == shown && is_called(of))?)
         }
     };
@@ -191,6 +195,7 @@ mod tests {
             ("p50", "udp", true, "delay_p50_ns"),
             ("p50_rtt", "ping", false, "rtt_p50_ns"),
             ("p99", "ping", true, "rtt_p99_ns"),
+            ("p99_rtt", "rr", false, "p99_rtt"),
             ("cpu_per_request", "rr", false, "cpu_per_request_ns"),
             ("cpu_per_kib_ns", "stream", false, "cpu_per_kib_ns"),
             ("lost_ratio", "udp", false, "lost_ratio"),

@@ -97,7 +97,7 @@ pub enum Outcome {
     TooFewRounds,
     /// The generator was the limit: the figure is not the path's.
     Generator,
-    /// There is no ratio: a side has no value, or not above 0.
+    /// There is no ratio: a side has no value, or not above 0; or both searches ended at the same end of their range.
     NoRatio,
 }
 

@@ -60,9 +60,36 @@ impl Comparison {
         if self.searches > 0 {
             let (searches, verb) =
                 (counted(self.searches, "search", "searches"), if self.searches == 1 { "is" } else { "are" });
-            out.push(format!("{searches} {verb} not compared, see below"));
+            // They stand behind the cells.
+            let of_searches = self.not_compared.iter().rev().take(self.searches as usize).rev();
+            let reasons: BTreeSet<&str> = of_searches.map(|search| search.reason.as_str()).collect();
+            let why = some(&reasons.into_iter().collect::<Vec<_>>());
+            out.push(format!("{searches} {verb} not compared: {why}"));
         }
         out
+    }
+
+    /// What the bounds say together; `None` without one. A gate that saw nothing does not look like one that was kept.
+    pub fn headline(&self) -> Option<String> {
+        let count = |state| self.bounds.iter().map(|bound| bound.cases_of(state).count()).sum::<usize>();
+        let [broken, unseen, unjudged] = [CaseState::Broken, CaseState::Unseen, CaseState::Unjudged].map(count);
+        let all: usize = self.bounds.iter().map(|bound| bound.cases.len()).sum();
+        let judged = all - unseen - unjudged;
+        // A cell of two bounds is two cases.
+        let (one, many) = if self.bounds.len() > 1 { ("case", "cases") } else { ("cell", "cells") };
+        let n = |n: usize| counted(n as u64, one, many);
+        let reasons = [
+            (unseen, format!("a worsening as large as the bound would not have been seen in {}", n(unseen))),
+            (unjudged, format!("nothing can be said of {}", n(unjudged))),
+        ];
+        let reasons: Vec<_> = reasons.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
+        Some(match (broken, judged) {
+            _ if self.bounds.is_empty() => return None,
+            (1.., _) => format!("Bounds are broken in {broken} of {}", n(all)),
+            (_, 0) => format!("Nothing could be judged: {}", reasons.join(", ")),
+            _ if judged < all => format!("No bound is broken in the {judged} of {} that could be judged", n(all)),
+            _ => "No bound is broken".to_owned(),
+        })
     }
 
     /// How far the comparison can be trusted.
@@ -103,7 +130,9 @@ impl BoundSummary {
     /// In how many of its cells it was kept.
     pub(super) fn kept(&self) -> String {
         let (kept, all) = (self.cases_of(CaseState::Kept).count(), self.cases.len() as u64);
-        format!("{}: kept in {kept} of {}", self.bound, counted(all, "cell", "cells"))
+        let blind = all - self.judged() as u64;
+        let blind = if blind > 0 { format!(", {blind} could not be judged") } else { String::new() };
+        format!("{}: kept in {kept} of {}{blind}", self.bound, counted(all, "cell", "cells"))
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -128,7 +157,7 @@ impl BoundSummary {
 }
 
 /// The first few of some names, and how many more there are.
-fn some<T: AsRef<str>>(names: &[T]) -> String {
+pub(super) fn some<T: AsRef<str>>(names: &[T]) -> String {
     let first: Vec<&str> = names.iter().take(MOST_NAMED).map(AsRef::as_ref).collect();
     let more = names.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -148,7 +177,10 @@ pub(super) fn harmless(all: &[Difference]) -> Option<String> {
         let of = difference.of;
         difference.names.iter().map(move |name| format!("{of} {name}")).collect::<Vec<_>>()
     };
-    let names: Vec<_> = all.iter().filter(|difference| !difference.matters).flat_map(named).collect();
+    let mut names: Vec<_> = all.iter().filter(|difference| !difference.matters).flat_map(named).collect();
+    // Several runs can differ in the same.
+    let mut known = BTreeSet::new();
+    names.retain(|name| known.insert(name.clone()));
     (!names.is_empty()).then(|| format!("differs and changes no figure by itself: {}", some(&names)))
 }
 

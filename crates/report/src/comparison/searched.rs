@@ -1,11 +1,11 @@
 //! What searches found, on two sides.
 //!
-//! A search gives one load a run, which lies between two others, and no value a round: so nothing is tested. A load is called
-//! higher or lower where what is known of the two does not overlap, and by more than the A/A pairs' loads and the minimum
-//! effect, as within a run. Of several runs on a side what is known is what any of them leaves open; the load is their median.
-//! Of a knee the throughput there is compared, too.
+//! Rates are compared by the results of their searches (of three runs and more on each side by the runs' medians), each by
+//! itself; levels, and what lies beyond an end of the range, where what is known of the two does not overlap, as within a run.
+//! Of several runs on a side what is known is what any of them leaves open; the load is their median. Of a knee the throughput
+//! there is compared, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{Point, SearchSpec, point_label};
 
@@ -22,12 +22,18 @@ use crate::campaign::{SearchSummary, SearchedPath};
 /// The word of bounds for the loads of all searches for a rate.
 pub(super) const FOUND_LOAD: &str = "found_load";
 
-/// A search that the baseline ended, and that gave nothing at all in the candidate.
-pub(super) struct Gone {
+/// The load of a search for a rate.
+pub(super) const FOUND_RATE: &str = "found_rate_per_s";
+
+/// A search that both sides planned, and what has no comparison there.
+pub(super) struct Unsaid {
     pub(super) cell: String,
-    metric: String,
+    /// What it is called among what is not compared.
+    pub(super) named: String,
+    /// What is not compared: the load, and of a knee the throughput there.
+    metrics: Vec<String>,
     knee: bool,
-    /// Why no trial of it can be used.
+    /// Why not.
     pub(super) reason: String,
 }
 
@@ -35,8 +41,13 @@ pub(super) struct Gone {
 #[derive(Default)]
 pub(super) struct Sorted {
     pub(super) rows: Vec<Row>,
-    /// They are among those that are not compared, too.
-    pub(super) gone: Vec<Gone>,
+    /// Those that the baseline ended, and that gave nothing at all in the candidate; they are among those that are not
+    /// compared, too.
+    pub(super) gone: Vec<Unsaid>,
+    /// Those of which nothing can be said for another reason, or not of the throughput at a knee.
+    pub(super) unsaid: Vec<Unsaid>,
+    /// The names of everything that searches of both sides can have.
+    pub(super) metrics: BTreeSet<String>,
     pub(super) not_compared: Vec<NotCompared>,
 }
 
@@ -65,36 +76,35 @@ pub(super) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> Sorted {
     let mut out = Sorted::default();
     for key in &order {
         let one = &ones[key];
-        let reason = match others.remove(key) {
-            None => b
-                .iter()
-                .find_map(|(values, _)| skipped(values, one[0]))
-                .map_or_else(|| Err("only the baseline has it".to_owned()), Ok),
-            Some(other) => match not_alike(one, &other) {
-                Some(reason) => Err(reason),
-                None => match compare(one, &other, minimum_effect) {
-                    Ok(rows) => {
-                        out.rows.extend(rows);
-                        continue;
-                    }
-                    Err(reason) => match nothing(&other).filter(|_| one.iter().any(|found| found.has_ended())) {
-                        Some(why) => Ok(why),
-                        None => Err(reason),
-                    },
-                },
-            },
-        };
-        let cell = one[0].cell();
-        let (reason, is_unbound) = match reason {
-            Ok(why) => {
-                let knee = one[0].is_knee();
-                let metric = one[0].search.found_name();
-                out.gone.push(Gone { cell: cell.clone(), metric, knee, reason: why.clone() });
-                (format!("no usable trial in the candidate: {why}"), false)
+        let Some(other) = others.remove(key) else {
+            match b.iter().find_map(|(values, _)| skipped(values, one[0])) {
+                Some(why) => out.gone(one, &[], &why),
+                None => out.apart(one[0], "only the baseline has it".to_owned()),
             }
-            Err(reason) => (reason, true),
+            continue;
         };
-        out.not_compared.push(NotCompared { cell: named(one[0]), reason, is_unbound });
+        if let Some(reason) = not_alike(one, &other) {
+            out.apart(one[0], reason);
+            continue;
+        }
+        out.metrics.extend(metrics(one, &other));
+        match compare(one, &other, minimum_effect) {
+            Ok(rows) => {
+                let has = |name: &String| rows.iter().any(|row| row.metric == *name);
+                let unsaid: Vec<String> = metrics(one, &other).into_iter().filter(|name| !has(name)).collect();
+                if !unsaid.is_empty() {
+                    out.unsaid.push(Unsaid { metrics: unsaid, ..Unsaid::of(one, &other, NO_THROUGHPUT) });
+                }
+                out.rows.extend(rows);
+            }
+            Err(reason) => match nothing(&other).filter(|_| one.iter().any(|found| found.has_ended())) {
+                Some(why) => out.gone(one, &other, &why),
+                None => {
+                    out.unsaid.push(Unsaid::of(one, &other, &reason));
+                    out.apart(one[0], reason);
+                }
+            },
+        }
     }
     let left = later.iter().filter_map(|key| others.get(key));
     out.not_compared.extend(left.map(|found| NotCompared {
@@ -103,6 +113,38 @@ pub(super) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> Sorted {
         is_unbound: false,
     }));
     out
+}
+
+/// Why there is no throughput at a knee.
+const NO_THROUGHPUT: &str = "fewer than two trials at the load that was found";
+
+impl Sorted {
+    fn gone(&mut self, one: &[Found<'_>], other: &[Found<'_>], why: &str) {
+        let gone = Unsaid::of(one, other, why);
+        let (cell, reason) = (gone.named.clone(), format!("no usable trial in the candidate: {why}"));
+        self.not_compared.push(NotCompared { cell, reason, is_unbound: false });
+        self.gone.push(gone);
+    }
+
+    fn apart(&mut self, found: Found<'_>, reason: String) {
+        self.not_compared.push(NotCompared { cell: named(found), reason, is_unbound: true });
+    }
+}
+
+impl Unsaid {
+    fn of(one: &[Found<'_>], other: &[Found<'_>], reason: &str) -> Self {
+        let (cell, named, knee) = (one[0].cell(), named(one[0]), one[0].is_knee());
+        Self { cell, named, metrics: metrics(one, other), knee, reason: reason.to_owned() }
+    }
+}
+
+/// The names of what a search can have: the load, and of a knee the throughput there.
+fn metrics(one: &[Found<'_>], other: &[Found<'_>]) -> Vec<String> {
+    let search = one[0].search;
+    // One without a trial does not know by which figure it searches.
+    let mut known = one.iter().chain(other).map(|found| found.search).filter(|search| !search.figure.is_empty());
+    let there = known.next().filter(|_| one[0].is_knee()).map(|known| search.name_there(&known.figure_name()));
+    [search.found_name()].into_iter().chain(there).collect()
 }
 
 /// The searches of a side's runs, in the order in which they are met; without those of the A/A pair's second half.
@@ -114,7 +156,7 @@ fn side<'a>(runs: &'a [Run<'a>]) -> (Vec<Key>, BTreeMap<Key, Vec<Found<'a>>>) {
             let is_its = |point: &&Point| point.workload == search.workload && point.point == search.point;
             let point = of.run.plan.points.iter().filter(|point| point.search.is_some()).find(is_its);
             let Some((point, spec)) = point.and_then(|point| Some((point, point.search.as_ref()?))) else { continue };
-            for path in search.paths.iter().filter(|path| !path.twin) {
+            for path in &search.paths {
                 let key = (path.path.clone(), search.workload.clone(), super::key(&search.point), search.parameter);
                 let known = all.entry(key.clone()).or_default();
                 if known.is_empty() {
@@ -156,8 +198,7 @@ fn compare(one: &[Found<'_>], other: &[Found<'_>], minimum_effect: f64) -> Resul
 fn row(one: &[Found<'_>], other: &[Found<'_>], what: What, minimum_effect: f64) -> Option<Row> {
     let runs = |side: &[Found<'_>]| Runs::of(&side.iter().map(|found| found.path).collect::<Vec<_>>(), what);
     let (a, b) = (runs(one)?, runs(other)?);
-    let floor = one.iter().chain(other).filter_map(|found| what.floor(found.search)).reduce(f64::max);
-    let beside = b.beside(&a, floor.unwrap_or(0.0), minimum_effect);
+    let beside = b.beside(&a, minimum_effect);
     let first = one[0];
     let search = first.search;
     let (metric, label, better) = match what {
@@ -172,22 +213,30 @@ fn row(one: &[Found<'_>], other: &[Found<'_>], what: What, minimum_effect: f64) 
     let grew = beside.said == Said::Higher || (beside.said != Said::Lower && beside.ratio.is_some_and(|r| r > 1.0));
     let fell = beside.said == Said::Lower || (beside.said != Said::Higher && beside.ratio.is_some_and(|r| r < 1.0));
     let worse_higher = better != Better::Higher;
+    // Both ended at the same end of their range, or know nothing: whatever the loads are, this would have been seen.
+    let at_the_end = beside.ratio.is_none() && beside.low.is_none_or(|low| low <= 0.0) && beside.high.is_none();
     let (outcome, word) = match beside.said {
+        Said::Overlap if at_the_end => (Outcome::NoRatio, "a search ended at an end of its range"),
         Said::Higher => (words::called(better, true).0, "higher"),
         Said::Lower => (words::called(better, false).0, "lower"),
         Said::Overlap => (Outcome::Same, "no difference"),
-        Said::Floor => (Outcome::NoiseFloor, "within the noise floor"),
         Said::Minimum => (Outcome::MinimumEffect, "below the minimum effect"),
         Said::Generator => (Outcome::Generator, words::GENERATOR),
+        Said::TooFew => (Outcome::TooFewRounds, "too few searches"),
+        Said::Undecided => (Outcome::TooFewRounds, "a step of a search was not decided"),
     };
-    let mut text = beside.text(floor.unwrap_or(0.0));
+    let mut text = beside.text();
     if beside.ratio.is_none() && outcome != Outcome::Generator {
         let (a, b) = (a.text(), b.text());
-        text = if a == b { format!("{text}: {a}") } else { format!("{text}: {a} before, now {b}") };
+        text = match outcome {
+            Outcome::NoRatio => at_an_end(&a, &b),
+            _ if a == b => format!("{text}: {a}"),
+            _ => format!("{text}: {a} before, now {b}"),
+        };
     }
     // As much worse as the ends still allow.
     let hidden = if worse_higher { beside.high.map(|high| high - 1.0) } else { beside.low.map(|low| 1.0 - low) };
-    let side = |runs: &Runs| runs.found().map(|median| Side { median, values: runs.found_in });
+    let side = |runs: &Runs| runs.found().map(|median| Side { median, values: runs.found_in() });
     let enough = |side: &[Found<'_>]| side.len() >= super::ask::ENOUGH_RUNS;
     Some(Row {
         path: first.path.path.clone(),
@@ -201,16 +250,29 @@ fn row(one: &[Found<'_>], other: &[Found<'_>], what: What, minimum_effect: f64) 
         ratio: beside.ratio,
         low: beside.low,
         high: beside.high,
-        p: None,
-        q: None,
-        noise_floor: floor.filter(|floor| floor.is_finite()),
-        could_have_seen: hidden.filter(|_| outcome == Outcome::Same).map(|share| share.max(0.0)),
+        p: beside.p,
+        q: beside.q,
+        noise_floor: None,
+        could_have_seen: beside
+            .could_have_seen
+            .or(hidden)
+            .filter(|_| outcome == Outcome::Same)
+            .map(|share| share.max(0.0)),
         by_run: enough(one) && enough(other),
         outcome,
         is_worse: if worse_higher { grew } else { fell },
         text,
         word,
     })
+}
+
+/// What is said where both sides know no more than on which side of a load it lies: `>= 5000` or `< 100`.
+fn at_an_end(a: &str, b: &str) -> String {
+    match a.chars().next().filter(|_| a == b) {
+        Some('>') => format!("ended above the highest: {a}"),
+        Some('<') => format!("ended below the lowest: {a}"),
+        _ => format!("nothing known: {a} before, now {b}"),
+    }
 }
 
 /// Why a search gave nothing at all in these runs; `None` where a trial of it can be used.
@@ -260,9 +322,9 @@ impl Bound {
         row.search.is_some_and(|goal| self.hits(&row.metric, goal == "knee"))
     }
 
-    /// The name of what it is about in a search that is gone; `None`: it is not.
-    pub(super) fn metric_of(&self, gone: &Gone) -> Option<String> {
-        self.hits(&gone.metric, gone.knee).then(|| gone.metric.clone())
+    /// The name of what it is about in a search of which nothing is said; `None`: it is not.
+    pub(super) fn metric_of(&self, unsaid: &Unsaid) -> Option<String> {
+        unsaid.metrics.iter().find(|metric| self.hits(metric, unsaid.knee)).cloned()
     }
 
     fn hits(&self, metric: &str, knee: bool) -> bool {

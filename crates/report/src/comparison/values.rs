@@ -23,6 +23,8 @@ pub struct Values {
     points: HashMap<(String, String), usize>,
     /// Names of metrics that were seen.
     pub(super) metrics: BTreeSet<String>,
+    /// Names of latencies that were seen.
+    pub(super) latencies: BTreeSet<String>,
     pub(super) left_out: LeftOut,
     /// The trials of its searches, which are in no cell.
     pub(super) searches: Campaign,
@@ -87,6 +89,7 @@ impl Values {
             paths: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
             points: plan.points.iter().enumerate().map(|(index, point)| (name(point), index)).collect(),
             metrics: BTreeSet::new(),
+            latencies: BTreeSet::new(),
             searches: Campaign::new(&run),
             search_trials: 0,
             unused: HashMap::new(),
@@ -123,6 +126,11 @@ impl Values {
         for name in record.metrics.keys() {
             if !self.metrics.contains(name) {
                 self.metrics.insert(name.clone());
+            }
+        }
+        for (name, _) in record.latency.iter().filter(|(_, latency)| latency.count > 0) {
+            if !self.latencies.contains(name) {
+                self.latencies.insert(name.clone());
             }
         }
         let bypasses = record.proof.iter().any(|proof| proof.evidence.starts_with(BYPASSES_PROXY));

@@ -9,10 +9,12 @@
 mod capacity;
 mod comparisons;
 mod curves;
+mod equal;
 mod export;
 mod figures;
 pub(crate) mod fixture;
 mod golden;
+mod laws;
 mod maps;
 pub(crate) mod mesh;
 mod noise;
@@ -22,6 +24,8 @@ pub(crate) mod searched;
 mod searches;
 mod size;
 pub(crate) mod sure;
+mod told;
+mod wide;
 
 use hopbench_report::campaign::{Campaign, Summary};
 

@@ -36,8 +36,8 @@ enum Go {
 
 /// What came of a try of a trial.
 enum Tried {
-    /// A record with figures, and what they show; it is not on the disk yet.
-    Measured(Box<Record>, Seen),
+    /// A record with figures, what they show, and the bound that it broke; it is not on the disk yet.
+    Measured(Box<Record>, Seen, Option<String>),
     /// Why there are none; the record, if there is one, is not on the disk yet either.
     Failed(String, Option<Box<Record>>),
     /// The user had enough; what was measured until then may be something.
@@ -150,13 +150,14 @@ impl Campaign {
         };
         let one = Try { hunt, point: &at, step, trial: trial.clone(), nothing: nothing(hunt, &at, step) };
         match self.attempt_step(&one, place, around) {
-            Tried::Measured(mut record, seen) => {
+            Tried::Measured(mut record, seen, beyond) => {
                 let Some((told, ended)) = hunt.observe(step, seen) else { return Ok(Go::On) };
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
                 let next = hunt.next().filter(|_| ended.is_none()).map(|next| next.value);
                 let (CellName { path, workload, point }, goal) = (&hunt.name(), &hunt.spec.goal);
-                around.observer.event(&Event::SearchStep { path, workload, point, goal, step: &told, next });
+                let (step, beyond) = (&told, beyond.as_deref());
+                around.observer.event(&Event::SearchStep { path, workload, point, goal, step, beyond, next });
                 if let Some(ended) = ended {
                     let (outcome, value) = (ended.outcome, ended.value);
                     around.observer.event(&Event::SearchDone { path, workload, point, step: &told, outcome, value });
@@ -196,7 +197,10 @@ impl Campaign {
             (None, None, None) => None,
         };
         match (broken, seen) {
-            (None, Ok(seen)) => Tried::Measured(record, seen),
+            (None, Ok(seen)) => {
+                let beyond = seen::beyond(hunt.spec, &record);
+                Tried::Measured(record, seen, beyond)
+            }
             (Some(reason), _) | (None, Err(reason)) => {
                 // A record without its figure is nothing that a search could be resumed with.
                 record.error =
@@ -263,6 +267,7 @@ fn nothing(hunt: &Hunt<'_>, at: &Point, step: u32) -> SearchStep {
         figure: seen::figure(&hunt.spec.goal, &at.job),
         value: None,
         within: false,
+        found: None,
         outcome: None,
     }
 }

@@ -4,6 +4,7 @@
 //! before it. So a run that was killed and goes on makes the trials that it would have made, and a trial that failed is
 //! simply no value.
 
+mod expected;
 mod figure;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -12,6 +13,7 @@ use hopbench_model::{Cell, DISTURBED_SETTING, Plan, Record, StopRule, StopWhy, S
 use hopbench_stats::{FEWEST_TO_STOP, Look, Stop};
 
 use crate::results::{CellName, TrialId};
+pub use expected::looked_at_instead;
 use figure::Figure;
 
 /// The cells of a plan that have rounds, with what was measured of them.
@@ -145,16 +147,25 @@ impl<'a> Stopping<'a> {
         self.cells.iter().map(|followed| &followed.name).collect()
     }
 
-    /// The cells whose rounds ended before all that the plan allows, with those that go on if the time is used up.
+    /// The cells whose rounds ended before all that the plan allows, with those that go on if the time is used up, and
+    /// those that are not sure enough after all rounds: what was looked at may be a figure that reports do not show.
     pub(super) fn stopped(&self, over: bool) -> Vec<Stopped> {
         let ended = |followed: &Followed| {
             let rounds = followed.rounds();
-            if rounds >= self.plan.rounds || rounds == 0 || (!over && self.goes_on(followed)) {
+            let had_all = rounds >= self.plan.rounds;
+            if rounds == 0 || (!had_all && !over && self.goes_on(followed)) {
                 return None;
             }
             let look = self.look(followed, u32::MAX)?;
             let CellName { path, workload, point } = followed.name.clone();
-            let why = if look.narrow_enough { StopWhy::Narrow } else { StopWhy::Budget };
+            let why = match (look.narrow_enough, had_all) {
+                (true, true) => return None,
+                // Its failures say it.
+                (false, true) if followed.values.is_empty() => return None,
+                (true, false) => StopWhy::Narrow,
+                (false, true) => StopWhy::Rounds,
+                (false, false) => StopWhy::Budget,
+            };
             Some(Stopped { path, workload, point, rounds, why, half_width_share: look.half_width_share })
         };
         self.cells.iter().filter_map(ended).collect()

@@ -1,6 +1,6 @@
 //! Whether a schedule limited a trial: it was kept, or the generator was late.
 
-use hopbench_model::{Job, LATE_NS, Nanos, Record, SCHEDULE_KEPT};
+use hopbench_model::{Job, LATE_NS, Nanos, NodeCost, Record, SCHEDULE_KEPT};
 use hopbench_stats::Histogram;
 
 use super::{Verdict, verdict};
@@ -10,9 +10,12 @@ use crate::words;
 const CATCHING_UP: f64 = 1.01;
 /// Fewer of the arrivals than this waited for a connection: few.
 const FEW: f64 = 0.01;
+/// A socket without room at more of the datagrams than this held its sender back. Each time half of the buffer drains before
+/// it is writable again: some 50 datagrams of a full frame, or 1000 of a buffer twenty times the kernel's default.
+const NO_ROOM: f64 = 0.001;
 
-/// Whether all that was due was done, or else the generator was late.
-pub(super) fn kept(job: &Job, record: &Record) -> Option<Verdict> {
+/// Whether all that was due was done, or else the generator was late. `link_full`: whether the path's slowest link was.
+pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Verdict> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let asked = metric("intended_per_s").filter(|rate| *rate > 0.0)?;
     let first = |names: &[&str]| names.iter().find_map(|name| metric(name));
@@ -31,16 +34,18 @@ pub(super) fn kept(job: &Job, record: &Record) -> Option<Verdict> {
     if metric("sent_packets_per_s").is_some_and(|sent| sent >= SCHEDULE_KEPT * asked) && unsent == 0.0 {
         return None;
     }
-    let late = late_ns(job, record).filter(|_| unsent == 0.0).map(words::time)?;
+    let late = late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(words::time)?;
     Some(verdict("generator", format!("sends were {late} late at p99 although connections were free")))
 }
 
 /// How late the generator was with 1 % of its sends although connections were free, ns, where that is more than
-/// [`LATE_NS`].
-pub(crate) fn late_ns(job: &Job, record: &Record) -> Option<Nanos> {
+/// [`LATE_NS`]. `link_full`: whether the path's slowest link was.
+pub(crate) fn late_ns(job: &Job, record: &Record, link_full: bool) -> Option<Nanos> {
     let lateness = record.latency.get("lateness_ns")?;
-    // Datagrams never wait for a connection.
-    let waited = waited(record).filter(|_| job.workload != "udp").unwrap_or(0.0);
+    // Datagrams wait for no connection but for room in their socket. Without a sign that there was none, the sender itself was
+    // busy when they came due: it cannot send faster, or works off what it was late with.
+    let excused = job.workload != "udp" || link_full || had_no_room(record);
+    let waited = waited(record).filter(|_| excused).unwrap_or(0.0);
     let late = if waited > 0.0 {
         // At worst those that waited for a connection are the latest of all.
         let rest = Some(0.99 - waited).filter(|rest| *rest > 0.0)?;
@@ -49,6 +54,14 @@ pub(crate) fn late_ns(job: &Job, record: &Record) -> Option<Nanos> {
         lateness.p99
     };
     (late > LATE_NS).then_some(late)
+}
+
+/// Whether the senders' kernels said again and again that a socket of datagrams had no room.
+fn had_no_room(record: &Record) -> bool {
+    let of_node = |node: &NodeCost| node.meters.get("snmp")?.get("udp_sndbuf_errors").copied();
+    let refused: f64 = record.cost.nodes.iter().filter_map(of_node).sum();
+    let sent = record.metrics.get("sent_packets_per_s").map_or(0.0, |rate| rate * record.window_s);
+    refused > 0.0 && refused >= NO_ROOM * sent
 }
 
 /// The share of the arrivals that found every connection busy.
@@ -71,7 +84,7 @@ mod tests {
     }
 
     fn by(workload: &str, metrics: &[(&str, f64)]) -> Option<String> {
-        kept(&job(workload), &record(metrics)).map(|(name, _)| name)
+        kept(&job(workload), &record(metrics), false).map(|(name, _)| name)
     }
 
     /// 1000 sends, of which so many were 20 ms late and so many waited for a connection.
@@ -83,7 +96,39 @@ mod tests {
         let mut record = record(&[metrics.as_slice(), &rate].concat());
         record.latency.insert("lateness_ns".to_owned(), histogram.summary());
         let job = job(workload);
-        (late_ns(&job, &record), kept(&job, &record).map(|(name, _)| name))
+        (late_ns(&job, &record, false), kept(&job, &record, false).map(|(name, _)| name))
+    }
+
+    /// 1000 datagrams, of which 300 found their socket busy and so many were late.
+    fn datagrams(late: u64, refused: f64) -> Record {
+        let mut histogram = Histogram::new();
+        (0..1000).for_each(|n| histogram.record(if n < late { 20_000_000 } else { 50_000 }));
+        let mut record = record(&[
+            ("intended_per_s", 1000.0),
+            ("queued", 300.0),
+            ("unsent", 0.0),
+            ("sent_packets_per_s", 900.0),
+            ("received_packets_per_s", 900.0),
+        ]);
+        record.latency.insert("lateness_ns".to_owned(), histogram.summary());
+        let snmp = [("udp_sndbuf_errors".to_owned(), refused)].into();
+        record.cost.nodes.push(NodeCost { meters: [("snmp".to_owned(), snmp)].into(), ..NodeCost::default() });
+        record
+    }
+
+    #[test]
+    fn a_sender_of_datagrams_that_its_socket_holds_back_is_not_late() {
+        let job = job("udp");
+        let held = |record: &Record, link_full| {
+            (late_ns(&job, record, link_full).is_some(), kept(&job, record, link_full).map(|(name, _)| name))
+        };
+        let slow = (true, Some("generator".to_owned()));
+        assert_eq!(held(&datagrams(300, 10.0), false), (false, None), "the kernel refused them again and again");
+        assert_eq!(held(&datagrams(300, 0.0), true), (false, None), "the link was full");
+        // One thread that cannot send faster finds its socket as busy.
+        assert_eq!(held(&datagrams(300, 0.0), false), slow);
+        assert_eq!(held(&datagrams(300, 0.5), false), slow, "once in a long while");
+        assert_eq!(held(&datagrams(320, 10.0), false), slow, "2 % were late and no socket's fault");
     }
 
     #[test]
@@ -95,7 +140,7 @@ mod tests {
         assert_eq!(late("http", 100, 0.0, 900.0).1, generator);
         assert_eq!(late("http", 100, 100.0, 900.0), (None, None), "all that were late waited for a connection");
         assert_eq!(late("http", 100, 995.0, 900.0), (None, None));
-        assert_eq!(late("udp", 100, 100.0, 900.0).1, generator, "datagrams have no connection to wait for");
+        assert_eq!(late("udp", 100, 100.0, 900.0).1, generator, "no sign of a full socket");
         assert_eq!(late("http", 5, 0.0, 900.0), (None, None));
         // All was done in the end, though late: that stays a warning.
         assert!(matches!(late("http", 100, 30.0, 1000.0), (Some(_), Some(limit)) if limit == "target_rate"));
@@ -127,8 +172,8 @@ mod tests {
     fn a_lateness_without_its_histogram_is_taken_where_nothing_waited() {
         let mut record = record(&[("intended_per_s", 1000.0), ("requests_per_s", 900.0)]);
         record.latency.insert("lateness_ns".to_owned(), Latency { p99: 2_000_000, ..Latency::default() });
-        assert_eq!(late_ns(&job("http"), &record), Some(2_000_000));
+        assert_eq!(late_ns(&job("http"), &record, false), Some(2_000_000));
         record.metrics.insert("queued".to_owned(), 20.0);
-        assert_eq!(late_ns(&job("http"), &record), None);
+        assert_eq!(late_ns(&job("http"), &record, false), None);
     }
 }

@@ -138,7 +138,14 @@ pub fn read(dir: &Path) -> Result<(RunFile, Vec<Record>, Vec<String>), Fault> {
 pub(super) fn run_file(dir: &Path) -> Result<RunFile, Fault> {
     let path = dir.join(RUN_FILE);
     let text = std::fs::read(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+        io::ErrorKind::NotFound if !dir.exists() => Fault::input(format!(
+            "{} does not exist; expected a results folder, as `hopbench run` leaves it",
+            dir.display()
+        )),
+        io::ErrorKind::NotADirectory => {
+            Fault::input(format!("{} is a file; expected a results folder, as `hopbench run` leaves it", dir.display()))
+        }
+        io::ErrorKind::NotFound => {
             Fault::input(format!("{} is no results folder: there is no {RUN_FILE} in it", dir.display()))
         }
         _ => refused("read", &path, &error),

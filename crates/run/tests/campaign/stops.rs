@@ -75,7 +75,11 @@ fn counts(records: &[Record]) -> BTreeMap<String, usize> {
 /// `quiet n=1: 3 narrow`.
 fn told(stopped: &[Stopped]) -> Vec<String> {
     let one = |s: &Stopped| {
-        let why = if s.why == StopWhy::Narrow { "narrow" } else { "budget" };
+        let why = match s.why {
+            StopWhy::Narrow => "narrow",
+            StopWhy::Budget => "budget",
+            StopWhy::Rounds => "rounds",
+        };
         format!("{} {}: {} {why}", s.path, s.point, s.rounds)
     };
     stopped.iter().map(one).collect()
@@ -111,8 +115,11 @@ fn quiet_cells_stop_and_noisy_ones_go_on_with_their_baseline() {
     assert_eq!((rounds("wild", 2), rounds("base", 1)), (vec![1, 2, 3], (1..=8).collect()));
     assert_eq!((file.status, ended.failures, file.notes.len()), (RunStatus::Complete, 0, 0), "{:?}", file.notes);
     let calm_stop = format!("calming n=1: {calm} narrow");
-    assert_eq!(told(&file.stopped), ["base n=2: 3 narrow", "wild n=2: 3 narrow", &calm_stop, "calming n=2: 3 narrow"]);
-    assert!(file.stopped.iter().all(|s| s.half_width_share.is_some_and(|share| share > 0.0 && share <= GOAL)));
+    let expected =
+        ["base n=2: 3 narrow", "wild n=1: 8 rounds", "wild n=2: 3 narrow", &calm_stop, "calming n=2: 3 narrow"];
+    assert_eq!(told(&file.stopped), expected);
+    let is_narrow = |s: &Stopped| s.half_width_share.is_some_and(|share| share > 0.0 && share <= GOAL);
+    assert!(file.stopped.iter().all(|s| is_narrow(s) == (s.why == StopWhy::Narrow)), "{:?}", file.stopped);
     // The baseline was sure and went on for the others.
     assert_eq!(onlooker.cells_ended, Some(CellsEnded { narrow: 5, by_rounds: 1, ..CellsEnded::default() }));
     let open: Vec<usize> = onlooker.rounds.iter().map(|(_, open, _)| *open).collect();

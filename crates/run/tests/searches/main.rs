@@ -33,7 +33,7 @@ const MS: u64 = 1_000_000;
 fn searched(workload: &str, params: serde_json::Value, window_ms: u64, goal: SearchGoal) -> Point {
     let mut job = job(workload, params, 1, window_ms);
     job.timing.warmup_ns = 50 * MS;
-    let search = Some(SearchSpec { goal, errors_share: 0.01, equal_load: false });
+    let search = Some(SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false });
     Point { search, ..point("web", &[], job) }
 }
 

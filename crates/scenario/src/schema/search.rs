@@ -67,10 +67,13 @@ fn key_of(goal: &str, key: &str) -> Value {
             {"type": "array", "minItems": 2, "items": level},
             {"$ref": "#/$defs/range"},
             {"type": "string", "pattern": super::SWEEP},
+            {"type": "string", "pattern": super::DOUBLING},
         ]})
     };
     match (goal, key) {
-        (_, "connections") => described(levels(Job::MOST_CONNECTIONS), "Connections, ascending, two levels or more"),
+        (_, "connections") => {
+            described(levels(Job::MOST_CONNECTIONS), "Connections, ascending, two levels or more; 1..64 doubles")
+        }
         (_, "threads") => {
             described(levels(Job::MOST_THREADS), "Threads, ascending, at the connections that were found")
         }
@@ -79,7 +82,7 @@ fn key_of(goal: &str, key: &str) -> Value {
         }
         (_, "rates") => described(
             json!({"type": "string", "pattern": "^.+[.][.].+$"}),
-            "The lowest and the highest: 100..50000 a second, of datagrams 10Mbit..10Gbit",
+            "The lowest and the highest: 100..50000 or 100..50k a second, of datagrams 10Mbit..10Gbit",
         ),
         (_, "precision") => {
             described(share(0.001, 0.5), "How near is near enough; 2% where it is not said, for loss 1%")
@@ -92,7 +95,7 @@ fn key_of(goal: &str, key: &str) -> Value {
         (_, "loss") => described(share(0.0, 0.5), "The share of datagrams that may be lost, like 0.1%"),
         (_, "repeats") => described(
             json!({"type": "integer", "minimum": 1, "maximum": 20, "default": 3}),
-            "How often it is searched; the result is the median",
+            "How often it is searched; the result is the median, and a verdict needs 3",
         ),
         (_, "p") => described(
             json!({"type": "number", "exclusiveMinimum": 0, "maximum": 100}),

@@ -3,15 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{described, share};
-use crate::rounds::{MAX_ROUNDS, METRICS, MIN_ROUNDS, ROUNDS};
+use crate::rounds::{MAX_ROUNDS, MIN_ROUNDS, ROUNDS, all_metrics};
 
 /// A time.
 const TIME: &str = "^ *[0-9][0-9._]* *(ns|us|µs|ms|s|m|min|h)? *$";
 
 /// The block.
 pub(super) fn stop() -> Value {
-    let metric =
-        json!({"anyOf": [{"enum": METRICS}, {"const": "p99.9"}, {"type": "string", "pattern": "^[a-z0-9_]+$"}]});
+    let metric = json!({"anyOf": [{"enum": all_metrics()}, {"const": "p99.9"}]});
     let rounds = |least: u32, default: u32| json!({"type": "integer", "minimum": least, "maximum": ROUNDS.end(), "default": default});
     let keys = json!({
         "ci": described(share(0.001, 0.5), "How narrow is enough: half the 95 % interval as a share of the figure, like 2%"),

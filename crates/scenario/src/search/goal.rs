@@ -16,9 +16,10 @@ use crate::{share, values};
 /// The keys of `knee`.
 pub(crate) const KNEE_KEYS: &[&str] = &["connections", "threads", "growth"];
 /// The keys of `slo`, besides those that are percentiles: `p99.5`.
-pub(crate) const SLO_KEYS: &[&str] = &["p50", "p90", "p95", "p99", "p99.9", "p", "limit", "rates", "precision"];
+pub(crate) const SLO_KEYS: &[&str] =
+    &["p50", "p90", "p95", "p99", "p99.9", "p", "limit", "rates", "precision", "repeats"];
 /// The keys of `cpu`.
-pub(crate) const CPU_KEYS: &[&str] = &["of", "ceiling", "rates"];
+pub(crate) const CPU_KEYS: &[&str] = &["of", "ceiling", "rates", "repeats"];
 /// The keys of `lossless`.
 pub(crate) const LOSSLESS_KEYS: &[&str] = &["loss", "rates", "precision", "repeats"];
 
@@ -31,7 +32,9 @@ const LOSSLESS: &str = "a bound and rates like {loss: 0.1%, rates: 10Mbit..10Gbi
 const GROWTH: f64 = 0.05;
 const PRECISION: f64 = 0.02;
 const LOSSLESS_PRECISION: f64 = 0.01;
+/// As many as a verdict needs.
 const REPEATS: u32 = 3;
+const MOST_REPEATS: u32 = 20;
 
 const NEAR: RangeInclusive<f64> = 0.001..=0.5;
 const NEAR_TEXT: &str = "a share like 2% or 0.02, 0.1% to 50%";
@@ -43,9 +46,14 @@ const NO_RATES: RateRange = RateRange { lowest_per_s: 0.0, highest_per_s: 0.0 };
 /// A goal, and what of it a point has to say.
 #[derive(Debug)]
 pub(crate) struct Written {
-    pub(crate) goal: SearchGoal,
-    /// Absent: levels are searched.
+    /// Absent: some of it could not be read.
+    pub(crate) goal: Option<SearchGoal>,
+    /// Absent: levels are searched, or it could not be read.
     pub(crate) rates: Option<Rates>,
+    /// How often it is searched.
+    pub(crate) repeats: u32,
+    /// Whether levels of threads stand there, good or bad.
+    pub(crate) has_threads: bool,
     /// Where its connections or its CPU stand; where there are none, the goal.
     pub(crate) at: At,
     /// Where its threads stand.
@@ -54,19 +62,21 @@ pub(crate) struct Written {
 
 impl Written {
     /// Reads what is under the name of a goal; `path` is where that is in the tree.
-    pub(crate) fn read(
-        name: &str,
-        node: &Node,
-        path: &str,
-        workload: &dyn Workload,
-        problems: &mut Problems,
-    ) -> Option<Self> {
-        match name {
+    pub(crate) fn read(name: &str, node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems) -> Self {
+        let read = match name {
             "knee" => knee(node, path, problems),
             "slo" => slo(node, path, workload, problems),
             "cpu" => cpu(node, path, workload, problems),
             _ => lossless(node, path, workload, problems),
-        }
+        };
+        read.unwrap_or(Self {
+            goal: None,
+            rates: None,
+            repeats: 1,
+            has_threads: false,
+            at: node.at,
+            threads_at: node.at,
+        })
     }
 }
 
@@ -78,18 +88,37 @@ fn knee(node: &Node, path: &str, problems: &mut Problems) -> Option<Written> {
     let connections = levels(&fields, "connections", Job::MOST_CONNECTIONS, problems);
     let threads = levels(&fields, "threads", Job::MOST_THREADS, problems);
     let growth = share::read(&fields, "growth", &(0.001..=1.0), "a share like 5% or 0.05, 0.1% to 100%", problems);
-    let goal = SearchGoal::Knee {
-        connections: connections?,
-        threads: if fields.get("threads").is_some() { threads? } else { Vec::new() },
-        least_growth: growth.unwrap_or(GROWTH),
-    };
+    let has_threads = fields.get("threads").is_some();
+    let threads = if has_threads { threads } else { Some(Vec::new()) };
+    let least_growth = growth.unwrap_or(GROWTH);
+    let levels = connections.zip(threads);
+    let goal = levels.map(|(connections, threads)| SearchGoal::Knee { connections, threads, least_growth });
     let at = |name: &str| fields.get(name).map_or(fields.at, |node| node.at);
-    Some(Written { goal, rates: None, at: at("connections"), threads_at: at("threads") })
+    Some(Written { goal, rates: None, repeats: 1, has_threads, at: at("connections"), threads_at: at("threads") })
+}
+
+/// `1..64`: 1, 2, 4 and so on, with the 64 in any case.
+fn doubling(text: &str, most: u32) -> Option<Vec<u32>> {
+    let (from, to) = text.split_once("..")?;
+    let [from, to] = [from, to].map(|end| end.trim().parse::<u32>().ok().filter(|end| (1..=most).contains(end)));
+    let (from, to) = (from?, to.filter(|to| *to > from.unwrap_or(0))?);
+    let below = std::iter::successors(Some(from), |level| level.checked_mul(2)).take_while(|level| *level < to);
+    Some(below.chain([to]).collect())
 }
 
 /// At least two numbers in ascending order, listed or as a range.
 fn levels(fields: &Fields<'_>, name: &str, most: u32, problems: &mut Problems) -> Option<Vec<u32>> {
     let (node, path) = (fields.get(name)?, fields.path_of(name));
+    if let Some(text) = node.text().filter(|text| text.contains("..")) {
+        let levels = doubling(text, most);
+        if levels.is_none() {
+            let expected = format!(
+                "levels like [8, 16, 32], or 1..64 for 1, 2, 4 up to 64: whole numbers from 1 to {most}, the lower first"
+            );
+            problems.add(node.at, &path, quoted(text), expected);
+        }
+        return levels;
+    }
     let before = problems.count();
     let found = values::read(node, &path, true, problems)?;
     let mut out: Vec<u32> = Vec::new();
@@ -143,10 +172,9 @@ fn slo(node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems
         }
     };
     let precision = share::read(&fields, "precision", &NEAR, NEAR_TEXT, problems).unwrap_or(PRECISION);
-    let rates = Rates::read(&fields, workload, problems);
-    let (percentile, limit_ns) = limit?;
-    let goal = SearchGoal::Slo { percentile, limit_ns, rates: NO_RATES, precision };
-    Some(Written { goal, rates: Some(rates?), at: fields.at, threads_at: fields.at })
+    let (rates, repeats) = (Rates::read(&fields, workload, problems), repeats(&fields, problems));
+    let goal = |(percentile, limit_ns)| SearchGoal::Slo { percentile, limit_ns, rates: NO_RATES, precision };
+    Some(Written { goal: limit.map(goal), rates, repeats, has_threads: false, at: fields.at, threads_at: fields.at })
 }
 
 /// `p99` is 99, `p99.5` is 99.5, and as in records `p999` is 99.9.
@@ -168,10 +196,10 @@ fn cpu(node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems
         problems.add(fields.at, path, "no `ceiling`", expected);
     }
     let ceiling = share::read(&fields, "ceiling", &(0.05..=1.0), expected, problems);
-    let rates = Rates::read(&fields, workload, problems);
+    let (rates, repeats) = (Rates::read(&fields, workload, problems), repeats(&fields, problems));
     let at = fields.get("of").map_or(fields.at, |node| node.at);
-    let goal = SearchGoal::Cpu { of: of?, ceiling: ceiling?, rates: NO_RATES };
-    Some(Written { goal, rates: Some(rates?), at, threads_at: at })
+    let goal = of.zip(ceiling).map(|(of, ceiling)| SearchGoal::Cpu { of, ceiling, rates: NO_RATES });
+    Some(Written { goal, rates, repeats, has_threads: false, at, threads_at: at })
 }
 
 fn lossless(node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems) -> Option<Written> {
@@ -182,16 +210,30 @@ fn lossless(node: &Node, path: &str, workload: &dyn Workload, problems: &mut Pro
     }
     let loss = share::read(&fields, "loss", &(0.0..=0.5), expected, problems);
     let precision = share::read(&fields, "precision", &NEAR, NEAR_TEXT, problems).unwrap_or(LOSSLESS_PRECISION);
-    let expected = "a whole number from 1 to 20";
-    let repeats = fields.checked("repeats", expected, |n| (1..=20).contains(n), problems).unwrap_or(REPEATS);
-    let rates = Rates::read(&fields, workload, problems);
-    let goal = SearchGoal::Lossless { loss_share: loss?, rates: NO_RATES, precision, repeats };
-    Some(Written { goal, rates: Some(rates?), at: fields.at, threads_at: fields.at })
+    let (rates, repeats) = (Rates::read(&fields, workload, problems), repeats(&fields, problems));
+    let goal = loss.map(|loss_share| SearchGoal::Lossless { loss_share, rates: NO_RATES, precision });
+    Some(Written { goal, rates, repeats, has_threads: false, at: fields.at, threads_at: fields.at })
+}
+
+/// How often a rate is searched.
+fn repeats(fields: &Fields<'_>, problems: &mut Problems) -> u32 {
+    let possible = |n: &u32| (1..=MOST_REPEATS).contains(n);
+    fields.checked("repeats", "a whole number from 1 to 20", possible, problems).unwrap_or(REPEATS)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::percentile;
+    use super::{doubling, percentile};
+
+    #[test]
+    fn levels_between_two_dots_double_up_to_the_last() {
+        assert_eq!(doubling("1..64", 100), Some(vec![1, 2, 4, 8, 16, 32, 64]));
+        assert_eq!(doubling(" 8 .. 20 ", 100), Some(vec![8, 16, 20]));
+        assert_eq!(doubling("3..4", 100), Some(vec![3, 4]));
+        for wrong in ["0..4", "4..4", "8..4", "1..200", "1..", "..4", "1...4", "a..b", "1-4"] {
+            assert_eq!(doubling(wrong, 100), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn percentiles_as_people_and_as_records_write_them() {

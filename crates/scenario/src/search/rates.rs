@@ -6,7 +6,7 @@ use hopbench_model::{Job, Problem, RateRange, Schedule};
 use crate::fields::Fields;
 use crate::node::{At, quoted};
 use crate::problem::Problems;
-use crate::values::Value;
+use crate::values::{Value, plain};
 
 /// Two rates as they are written: what a bit rate comes to depends on the size of the datagrams.
 #[derive(Debug)]
@@ -31,7 +31,9 @@ impl Rates {
             problems.add(node.at, &key, node.shown(), expected);
             return None;
         };
-        Some(Self { at: node.at, key, ends: ends.map(str::to_owned) })
+        // Of datagrams the workload knows the units.
+        let end = |end: &str| if workload.nature().scheduled { plain(end) } else { end.to_owned() };
+        Some(Self { at: node.at, key, ends: ends.map(end) })
     }
 
     /// The lowest as a value of the key `rate`.

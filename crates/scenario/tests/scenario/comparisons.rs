@@ -33,7 +33,8 @@ fn rounds_go_on_until_enough_is_known() {
     );
     assert_eq!(of("{ci: 1%, min-rounds: 30}").0, 30, "as many as are made in any case");
     assert_eq!(of("{ci: 1%, metric: p99.9}").1.metric, "p999");
-    assert_eq!(of("{ci: 1%, metric: retransmitted_bytes}").1.metric, "retransmitted_bytes");
+    assert_eq!(of("{ci: 1%, metric: retransmitted_segments}").1.metric, "retransmitted_segments");
+    assert_eq!(of("{ci: 1%, metric: proxy_cores}").1.metric, "proxy_cores");
     let fixed = plan(&with("rounds: 4"));
     assert_eq!((fixed.rounds, fixed.stop), (4, None));
     // Exactly so many, whatever the scenario says.
@@ -43,6 +44,48 @@ fn rounds_go_on_until_enough_is_known() {
     let over = Overrides { rounds: Some(0), ..Overrides::default() };
     let said = lines(&try_with(&with("stop: {ci: 2%}"), &over).expect_err("no rounds"));
     assert_eq!(said, "--rounds: found `0`, expected 1 to 1000");
+}
+
+#[test]
+fn a_metric_is_one_that_a_workload_with_rounds_has() {
+    let of = |metric: &str, workloads: &str| {
+        let text = format!(
+            "name: x\nstop: {{ci: 2%, metric: {metric}}}\npaths: {{p: host@a -> host@b}}\nworkloads: {{{workloads}}}\n"
+        );
+        try_with(&text, &Overrides::default()).map(|_| ()).map_err(|problems| lines(&problems))
+    };
+    let (bulk, ask) = ("bulk: stream", "ask: rr");
+    // One of them has it.
+    assert_eq!(of("requests_per_s", &format!("{bulk}, {ask}")), Ok(()));
+    assert_eq!(of("p99", &format!("{bulk}, {ask}")), Ok(()));
+    assert_eq!(of("to_server_sent_bits_per_s", "both: {stream: {direction: both}}"), Ok(()));
+    // None has.
+    let lacking = of("requests_per_s", bulk).expect_err("a stream asks nothing");
+    assert!(
+        lacking.starts_with(
+            "x.yaml:2:24: stop.metric: found `requests_per_s`, expected one of throughput, received_bits_per_s,"
+        ),
+        "{lacking}"
+    );
+    assert!(of("p99", bulk).expect_err("a stream has no latency").contains("found `p99`"));
+    // What is searched has no rounds.
+    let searched = "ask: {rr: , search: {knee: {connections: [1, 2]}}}";
+    assert!(of("requests_per_s", &format!("{bulk}, {searched}")).is_err());
+    // Nobody has.
+    let unknown = of("request_per_s", ask).expect_err("no such metric");
+    assert!(unknown.contains("found `request_per_s`, expected one of throughput, p50, p90, p99, p999, "), "{unknown}");
+    assert!(unknown.ends_with("did you mean `requests_per_s`?"), "{unknown}");
+    assert!(of("foo_bar", ask).expect_err("no such metric").contains("found `foo_bar`"));
+    // It is said beside all else.
+    assert_eq!(of("foo_bar", "ask: {rr: {siez: 1}}").expect_err("two things").lines().count(), 2);
+    // As `compare` writes it.
+    for spelled in ["p99_service", "service_p99_ns", "p99_response"] {
+        let said = of(spelled, ask).expect_err("not here");
+        assert!(
+            said.contains(&format!("found `{spelled}`, expected `p99`: of the response time where there is a rate")),
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod only;
 mod properties;
 mod scale;
 mod schema;
+mod search_forms;
 mod searches;
 mod shipped;
 mod sweeps;

@@ -173,6 +173,7 @@ fn both_take_the_same_searches_and_stops() {
         (top("stop: {ci: 2%}"), true),
         (top("stop: {ci: 0.02, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}"), true),
         (top("stop: {ci: 2%, metric: requests_per_s, budget: 90}"), true),
+        (top("stop: {ci: 2%, metric: foo_bar}"), false),
         (top("stop: {}"), false),
         (top("stop: {ci: 2}"), false),
         (top("stop: {ci: narrow}"), false),

@@ -23,6 +23,7 @@ fn rates(lowest_per_s: f64, highest_per_s: f64) -> RateRange {
 fn levels_up_to_the_knee() {
     let knee = |connections: &[u32], threads: &[u32], least_growth| SearchSpec {
         goal: SearchGoal::Knee { connections: connections.to_vec(), threads: threads.to_vec(), least_growth },
+        repeats: 1,
         errors_share: 0.01,
         equal_load: false,
     };
@@ -48,6 +49,8 @@ fn the_highest_rate_within_a_limit() {
     let of = |keys: &str| {
         spec(&format!("{{http: {{connections: 4}}, search: {{slo: {{{keys}, rates: 100..50000}}}}}}")).goal
     };
+    let repeats = |keys: &str| spec(&format!("{{http: , search: {{slo: {{p50: 1ms, rates: 1..9{keys}}}}}}}")).repeats;
+    assert_eq!([repeats(""), repeats(", repeats: 1"), repeats(", repeats: 20")], [3, 1, 20]);
     assert_eq!(of("p99: 5ms"), slo(99.0, 5_000_000, 0.02));
     assert_eq!(of("p99.9: 1s, precision: 0.05"), slo(99.9, 1_000_000_000, 0.05));
     assert_eq!(of("p999: 1s"), slo(99.9, 1_000_000_000, 0.02));
@@ -65,7 +68,7 @@ fn the_highest_rate_within_a_limit() {
 fn the_highest_rate_of_datagrams() {
     let points =
         points("{udp: {size: [16, 160], gso: 4}, search: {lossless: {loss: 0.1%, rates: 1280kbit..12.8Mbit}}}");
-    let goal = |rates| SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01, repeats: 3 };
+    let goal = |rates| SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
     // What `rate` comes to: payload, datagrams and not sends.
     assert_eq!(points[0].search.as_ref().expect("a search").goal, goal(rates(10_000.0, 100_000.0)));
     assert_eq!(points[1].search.as_ref().expect("a search").goal, goal(rates(1000.0, 10_000.0)));
@@ -73,7 +76,7 @@ fn the_highest_rate_of_datagrams() {
     let of = |keys: &str| spec(&format!("{{udp: {{}}, search: {{lossless: {{loss: 0, {keys}}}}}}}")).goal;
     assert_eq!(
         of("rates: 5kpps..1Mpps, precision: 2%, repeats: 1"),
-        SearchGoal::Lossless { loss_share: 0.0, rates: rates(5e3, 1e6), precision: 0.02, repeats: 1 }
+        SearchGoal::Lossless { loss_share: 0.0, rates: rates(5e3, 1e6), precision: 0.02 }
     );
 }
 
@@ -321,7 +324,7 @@ fn searches_that_make_no_sense() {
         (
             "{rr: , search: {slo: {p101: 1ms, rates: 1..2}}}",
             format!(
-                "{at}28: {}.p101: found `p101`, expected one of p50, p90, p95, p99, p99.9, p, limit, rates, precision",
+                "{at}28: {}.p101: found `p101`, expected one of p50, p90, p95, p99, p99.9, p, limit, rates, precision, repeats",
                 of("slo")
             ),
         ),
@@ -406,7 +409,8 @@ fn searches_that_make_no_sense() {
         (
             "{udp: , search: {lossless: {loss: 0, rates: 100..200}}}",
             format!(
-                "{at}50: {}: found `200`, expected max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit",
+                "{at}50: {0}: found `100`, expected max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit\n\
+                 {at}50: {0}: found `200`, expected max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit",
                 of("lossless.rates")
             ),
         ),

@@ -66,10 +66,11 @@ impl Place {
 
 impl Highest {
     /// Service level: the highest constant rate with a percentile at or below `limit` (ns). Rates from `lowest` to `highest`
-    /// are looked at; the result is as near as the share `precision` (0.02: 2 %).
+    /// are looked at; the result is as near as the share `precision` (0.02: 2 %). It is searched `rounds` times: what lies
+    /// between two loads says nothing of how far the next search would come to lie from this one.
     #[must_use]
-    pub fn slo(limit: f64, lowest: f64, highest: f64, precision: f64) -> Self {
-        Self::new(limit, lowest, highest, precision, 1, true)
+    pub fn slo(limit: f64, lowest: f64, highest: f64, precision: f64, rounds: usize) -> Self {
+        Self::new(limit, lowest, highest, precision, rounds, true)
     }
 
     /// The highest rate of datagrams with a share of loss at or below `limit`, searched anew in each of `rounds` rounds.
@@ -110,12 +111,6 @@ impl Highest {
     /// Whether two loads are near enough to each other.
     fn is_narrow(&self, low: f64, high: f64) -> bool {
         high / low <= 1.0 + self.precision || high - low < 1.5 * self.grain
-    }
-
-    /// What each round came to.
-    #[must_use]
-    pub fn found(&self) -> &[f64] {
-        &self.found
     }
 
     /// The interval of the median of the rounds; absent with fewer than 2.
@@ -236,6 +231,10 @@ impl Search for Highest {
 
     fn trace(&self) -> &[Step] {
         &self.trace
+    }
+
+    fn found(&self) -> &[f64] {
+        &self.found
     }
 }
 

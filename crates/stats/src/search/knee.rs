@@ -28,9 +28,28 @@ pub struct Knee {
     outcome: Outcome,
 }
 
+/// How much more throughput a level gives than an earlier one, as the two were compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Growth {
+    /// The earlier level.
+    pub from: f64,
+    /// The later one.
+    pub to: f64,
+    /// What it gives more, as a share: 0.31 is 31 %.
+    pub share: f64,
+    /// Lower end of its interval of 90 %.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Trials at the level that has fewer.
+    pub trials: usize,
+    /// Whether the interval lies on one side of the least growth that counts. Where it does not, what was seen counted.
+    pub is_clear: bool,
+}
+
 /// What a comparison of two levels says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Growth {
+enum Grows {
     Yes,
     No,
     Open,
@@ -77,21 +96,52 @@ impl Knee {
         (squares / degrees.max(1) as f64, degrees)
     }
 
-    fn growth(&self, from: usize, to: usize) -> Growth {
+    /// How much more one level gives than another; `None` without trials at both.
+    fn growth(&self, from: usize, to: usize) -> Option<Growth> {
         let (a, b) = (self.logs(from), self.logs(to));
-        let (Some(before), Some(after)) = (mean(&a), mean(&b)) else {
-            return Growth::Open;
-        };
-        let more = after - before - self.least_growth.ln_1p();
+        let grown = mean(&b)? - mean(&a)?;
         let (variance, degrees) = self.noise();
         let error = (variance * (1.0 / a.len() as f64 + 1.0 / b.len() as f64)).sqrt();
         let reach = student::quantile(degrees, OUTSIDE).map_or(f64::INFINITY, |t| t * error);
-        if more.abs() <= reach && a.len().min(b.len()) < MOST_TRIALS {
-            Growth::Open
-        } else if more > 0.0 {
-            Growth::Yes
-        } else {
-            Growth::No
+        Some(Growth {
+            from: self.levels[from],
+            to: self.levels[to],
+            share: grown.exp_m1(),
+            low: (grown - reach).exp_m1(),
+            high: (grown + reach).exp_m1(),
+            trials: a.len().min(b.len()),
+            is_clear: (grown - self.least_growth.ln_1p()).abs() > reach,
+        })
+    }
+
+    fn grows(&self, from: usize, to: usize) -> Grows {
+        match self.growth(from, to) {
+            None => Grows::Open,
+            Some(growth) if !growth.is_clear && growth.trials < MOST_TRIALS => Grows::Open,
+            Some(growth) if growth.share > self.least_growth => Grows::Yes,
+            Some(_) => Grows::No,
+        }
+    }
+
+    /// The comparisons on which the outcome rests, in the order in which they lead to it: each level with the next, and where
+    /// that gives no growth with the one after. Those that are still open are not among them.
+    #[must_use]
+    pub fn growths(&self) -> Vec<Growth> {
+        let (mut out, mut at) = (Vec::new(), 0);
+        loop {
+            let mut next = None;
+            for beyond in (at + 1..=at + 2).filter(|level| *level < self.levels.len()) {
+                let grows = self.grows(at, beyond);
+                out.extend(self.growth(at, beyond).filter(|_| grows != Grows::Open));
+                if grows == Grows::Yes {
+                    next = Some(beyond);
+                    break;
+                }
+            }
+            match next {
+                Some(next) => at = next,
+                None => return out,
+            }
         }
     }
 
@@ -108,17 +158,17 @@ impl Knee {
                     self.now = Some((missing, Why::Raise));
                     return;
                 }
-                match self.growth(at, beyond) {
-                    Growth::Open => {
+                match self.grows(at, beyond) {
+                    Grows::Open => {
                         let fewer = if self.logs(at).len() <= self.logs(beyond).len() { at } else { beyond };
                         self.now = Some((fewer, Why::Again));
                         return;
                     }
-                    Growth::Yes => {
+                    Grows::Yes => {
                         next = Some(beyond);
                         break;
                     }
-                    Growth::No => {}
+                    Grows::No => {}
                 }
             }
             let Some(next) = next else { break };
@@ -196,6 +246,29 @@ mod tests {
         }
         assert!(matches!(search.outcome(), Outcome::Found { load: 32.0, .. }), "{:?}", search.outcome());
         assert_eq!(search.throughput(32.0), Some(3200.0));
+    }
+
+    #[test]
+    fn what_was_not_decided_is_told() {
+        // Without noise the first three trials decide.
+        let clear = run(&LEVELS, |n| (100.0 * n).min(1600.0));
+        let growths = clear.growths();
+        assert!(growths.iter().all(|growth| growth.is_clear && growth.trials == 3), "{growths:?}");
+        let steps: Vec<_> = growths.iter().map(|growth| (growth.from, growth.to)).collect();
+        assert_eq!(steps, [(8.0, 16.0), (16.0, 32.0), (16.0, 64.0)]);
+        assert!((growths[0].share - 1.0).abs() < 1e-9 && growths[1].share.abs() < 1e-9);
+        // Every other trial shows three times as much: after nine trials a level it is as open as before.
+        let mut search = Knee::new(&[4.0, 16.0], 0.05);
+        let mut trials = 0;
+        while let Some(load) = search.next_load() {
+            let base = if trials % 4 < 2 { 100.0 } else { 300.0 };
+            trials += 1;
+            search.observe(load, Seen { value: base * if load > 4.0 { 1.1 } else { 1.0 }, within: true });
+        }
+        let growths = search.growths();
+        assert_eq!((growths.len(), growths[0].trials, growths[0].is_clear), (1, 9, false), "{growths:?}");
+        assert!(growths[0].low < 0.05 && 0.05 < growths[0].high, "{growths:?}");
+        assert!(Knee::new(&LEVELS, 0.05).growths().is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Searches on systems whose answer is known.
 
-use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Random, Search, Seen, Usl};
+use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Question, Random, Search, Seen, Usl, Verdict, judge, paired};
 
 use super::noise::{heavy, normal};
 use super::tell;
@@ -134,7 +134,7 @@ fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
         let runs = 100;
         for seed in 0..runs {
             let mut random = Random::new(seed);
-            let mut search = Highest::slo(services * 1e5, 500.0, 64_000.0, 0.02);
+            let mut search = Highest::slo(services * 1e5, 500.0, 64_000.0, 0.02, 1);
             // An overloaded queue grows through the window: its percentile is large, and finite.
             let found = run(&mut search, |rate| 1e5 * queue(rate / 10_000.0, 10_000, &mut random)).unwrap();
             let error = (found / truth - 1.0).abs();
@@ -152,6 +152,64 @@ fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
     }
 }
 
+/// Three searches each of two systems that carry these rates, compared as reports do; `noise` is that of a trial's percentile.
+fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Verdict, usize) {
+    let mut random = Random::new(seed);
+    let mut searches = rates.map(|_| Highest::slo(1e6, 100.0, 100_000.0, 0.02, 3));
+    for (search, most) in searches.iter_mut().zip(rates) {
+        // A percentile that grows with the load: by half of the limit in the last tenth before it is reached.
+        run(search, |rate| 1e6 * (rate / most).powi(5) * (noise * normal(&mut random)).exp());
+    }
+    let pairs: Vec<(f64, f64)> = searches[1].found().iter().copied().zip(searches[0].found().iter().copied()).collect();
+    let trials = searches.iter().map(|search| search.trace().len()).sum::<usize>() / 2;
+    let Ok(evidence) = paired(&pairs, seed) else { return (Verdict::TooFewRounds { needed: 3 }, trials) };
+    let question = Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution: 0.02 };
+    (judge(&[question])[0].verdict, trials)
+}
+
+#[test]
+fn loads_of_the_same_thing_searched_three_times_are_not_told_apart() {
+    tell("| slo, 3 repeats | noise of a trial, % | equal ones called, % | 20 % apart called, % | trials |");
+    for noise in [0.0, 0.05, 0.1, 0.2, 0.4] {
+        let runs = 400;
+        let (mut wrong, mut right, mut trials) = (0, 0, 0);
+        for seed in 0..runs {
+            let (same, made) = compared([10_000.0, 10_000.0], noise, seed);
+            let (less, _) = compared([10_000.0, 8000.0], noise, seed + runs);
+            wrong += usize::from(matches!(same, Verdict::Higher | Verdict::Lower));
+            right += usize::from(less == Verdict::Lower);
+            trials += made;
+        }
+        let share = |count: usize| 100.0 * count as f64 / runs as f64;
+        tell(&format!(
+            "| slo | {} | {:.1} | {:.1} | {:.1} |",
+            100.0 * noise,
+            share(wrong),
+            share(right),
+            trials as f64 / runs as f64
+        ));
+        assert!(share(wrong) <= 6.0, "{noise}: {wrong} of {runs}");
+        assert!(noise > 0.1 || share(right) >= 95.0, "{noise}: {right} of {runs}");
+    }
+}
+
+#[test]
+fn a_cpu_ceiling_that_is_searched_again_is_held_too() {
+    for (jump, seed) in [(false, 1), (true, 2)] {
+        let mut random = Random::new(seed);
+        let cpu = |load: f64| if jump { if load < 9000.0 { 0.3 } else { 0.9 } } else { (load / 20_000.0).min(1.0) };
+        let mut search = Ceiling::new(0.6, 200.0, 200_000.0, 4);
+        run(&mut search, |load| (cpu(load) + 0.005 * normal(&mut random)).clamp(0.0, 1.0)).unwrap();
+        assert_eq!(search.found().len(), 4);
+        let truth = if jump { 9000.0 } else { 11_800.0 };
+        for found in search.found() {
+            assert!((found / truth - 1.0).abs() < 0.04, "{jump}: {:?}", search.found());
+        }
+        // Later rounds begin near the result.
+        assert!(search.trace().len() < 4 * 14, "{jump}: {}", search.trace().len());
+    }
+}
+
 #[test]
 fn a_cpu_ceiling_is_held_within_3_points() {
     tell("| cpu | noise | within 3 points, % | above the ceiling, % | trials |");
@@ -164,7 +222,7 @@ fn a_cpu_ceiling_is_held_within_3_points() {
             let bend = 0.9 + 0.2 * random.unit();
             let cpu = |load: f64| (idle + 0.7 * (load / 20_000.0).powf(bend)).min(1.0);
             let ceiling = 0.6;
-            let mut search = Ceiling::new(ceiling, 200.0, 200_000.0);
+            let mut search = Ceiling::new(ceiling, 200.0, 200_000.0, 1);
             let found = run(&mut search, |load| (cpu(load) + noise * normal(&mut random)).clamp(0.0, 1.0)).unwrap();
             held += usize::from((cpu(found) - ceiling).abs() <= 0.03);
             above += usize::from(cpu(found) > ceiling);

@@ -90,6 +90,7 @@ fn rounds(plan: &Plan, round_ns: Nanos) -> Range {
 
 /// Trials of a search on so many paths.
 fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {
+    let repeats = search.repeats as usize;
     let each = match &search.goal {
         SearchGoal::Knee { connections, threads, least_growth } => {
             let over = |levels: &[u32]| {
@@ -100,14 +101,13 @@ fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {
             over(connections).plus(over(threads))
         }
         SearchGoal::Slo { rates, precision, .. } => {
-            let search = || Highest::slo(1.0, rates.lowest_per_s, rates.highest_per_s, *precision);
+            let search = || Highest::slo(1.0, rates.lowest_per_s, rates.highest_per_s, *precision, repeats);
             tried(
                 between(rates.lowest_per_s, rates.highest_per_s)
                     .map(|best| walked(search(), |rate| passed(rate, best))),
             )
         }
-        SearchGoal::Lossless { rates, precision, repeats, .. } => {
-            let repeats = *repeats as usize;
+        SearchGoal::Lossless { rates, precision, .. } => {
             let search = || Highest::lossless(1.0, rates.lowest_per_s, rates.highest_per_s, *precision, repeats);
             tried(
                 between(rates.lowest_per_s, rates.highest_per_s)
@@ -115,7 +115,7 @@ fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {
             )
         }
         SearchGoal::Cpu { ceiling, rates, .. } => {
-            let search = || Ceiling::new(*ceiling, rates.lowest_per_s, rates.highest_per_s);
+            let search = || Ceiling::new(*ceiling, rates.lowest_per_s, rates.highest_per_s, repeats);
             tried(
                 between(rates.lowest_per_s, rates.highest_per_s)
                     .map(|best| walked(search(), |rate| ceiling * rate / best)),
@@ -161,7 +161,9 @@ mod tests {
     #[test]
     fn searches_take_what_they_took_in_simulations() {
         let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
-        let of = |goal: SearchGoal| trials(&SearchSpec { goal, errors_share: 0.01, equal_load: false }, 1, 3);
+        let repeated =
+            |goal, repeats| trials(&SearchSpec { goal, repeats, errors_share: 0.01, equal_load: false }, 1, 3);
+        let of = |goal| repeated(goal, 1);
         let holds = |span: Range, simulated: u64| {
             span.least <= simulated && simulated <= span.most && span.most <= 5 * simulated
         };
@@ -172,15 +174,16 @@ mod tests {
         assert!(holds(slo, 25), "{slo:?}");
         let cpu = of(SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.6, rates });
         assert!(holds(cpu, 13), "{cpu:?}");
-        let lossless = |repeats| of(SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01, repeats });
+        let lossless = |repeats| repeated(SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 }, repeats);
         assert!(holds(lossless(1), 16) && holds(lossless(3), 33), "{:?} {:?}", lossless(1), lossless(3));
     }
 
     #[test]
     fn every_path_is_measured_at_what_was_found_on_each() {
         let goal = SearchGoal::Knee { connections: vec![8, 16], threads: vec![], least_growth: 0.05 };
-        let of =
-            |paths, equal_load| trials(&SearchSpec { goal: goal.clone(), errors_share: 0.0, equal_load }, paths, 2);
+        let of = |paths, equal_load| {
+            trials(&SearchSpec { goal: goal.clone(), repeats: 1, errors_share: 0.0, equal_load }, paths, 2)
+        };
         let alone = of(1, false);
         assert_eq!(of(3, false), alone.times(Range::of(3)));
         assert_eq!(of(3, true), alone.times(Range::of(3)).plus(Range::of(3 * 3 * 2)));

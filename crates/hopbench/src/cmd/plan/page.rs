@@ -6,10 +6,12 @@ use std::fmt::Write;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_model::{Path, Plan, Point, Variant, Via};
 use hopbench_report::number::percent_as_written;
+use hopbench_run::looked_at_instead;
 
+use super::estimate::Range;
 use super::testbed::needs;
 use super::words::{counted, extent, short, until};
-use super::{Outlook, searches};
+use super::{Outlook, searches, too_short};
 
 const WIDTH: u16 = 80;
 /// Rows of a table, and values of a list; more of them are counted.
@@ -21,13 +23,14 @@ impl Outlook {
     pub(super) fn page(&self) -> String {
         let plan = &self.plan;
         let mut out = String::new();
-        wrap(&mut out, 0, &format!("{}: {}", plan.name, extent(&self.estimate())));
+        let estimate = self.estimate();
+        wrap(&mut out, 0, &format!("{}: {}", plan.name, extent(&estimate)));
         let impossible = plan.cells.len() - self.measurable.len();
         if impossible > 0 {
             let _ = writeln!(out, "{} more cannot run here, see below", counted(impossible as u64, "cell"));
         }
         out.push('\n');
-        out.push_str(&table(None, about(plan, self.seed, &self.nodes)));
+        out.push_str(&table(None, about(plan, self.seed, &self.nodes, estimate.rounds)));
         out.push('\n');
         out.push_str(&table(Some(&["path", "way", "needs"]), paths(plan)));
         out.push('\n');
@@ -50,6 +53,11 @@ impl Outlook {
         paragraphs(&mut out, "cannot run here", needs.chain(cells));
         let idle = self.without_effect().map(|(path, setting, why)| (format!("{setting}: {why}"), path.to_owned()));
         paragraphs(&mut out, "changes nothing", idle);
+        let too_short = too_short(plan);
+        if !too_short.is_empty() {
+            out.push_str("\ntoo short\n");
+            too_short.iter().for_each(|why| wrap(&mut out, 2, why));
+        }
         if !self.notes.is_empty() {
             out.push_str("\nleft out\n");
             self.notes.iter().for_each(|note| wrap(&mut out, 2, note));
@@ -104,7 +112,7 @@ fn wrap(out: &mut String, indent: usize, text: &str) {
 }
 
 /// The plan as a whole.
-fn about(plan: &Plan, seed: Option<u64>, nodes: &BTreeMap<String, String>) -> Vec<Vec<String>> {
+fn about(plan: &Plan, seed: Option<u64>, nodes: &BTreeMap<String, String>, rounds: Range) -> Vec<Vec<String>> {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows: Vec<Vec<String>> =
         super::testbed::rows(plan, nodes).into_iter().map(|(name, value)| row(name, value)).collect();
@@ -120,7 +128,8 @@ fn about(plan: &Plan, seed: Option<u64>, nodes: &BTreeMap<String, String>) -> Ve
             format!("differences below {} are of no interest", percent_as_written(plan.minimum_effect)),
         ));
     }
-    rows.extend(plan.stop.as_ref().map(|rule| row("rounds", until(rule, plan.rounds))));
+    rows.extend(plan.stop.as_ref().map(|rule| row("rounds", until(rule, plan.rounds, rounds))));
+    rows.extend(looked_at_instead(plan).into_iter().map(|instead| row("", instead)));
     rows.push(row("seed", seed.map_or_else(|| "chosen at the start".to_owned(), |seed| seed.to_string())));
     rows
 }

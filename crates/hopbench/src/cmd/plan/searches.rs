@@ -1,7 +1,8 @@
 //! What a plan searches, and where.
 
 use hopbench_model::units::Span;
-use hopbench_model::{Plan, RateRange, SearchGoal, SearchSpec, point_label};
+use hopbench_model::{Job, Plan, RateRange, SearchGoal, SearchSpec, point_label};
+use hopbench_report::campaign::rate_text;
 use hopbench_report::number::percent_as_written;
 
 use super::page::listed;
@@ -12,16 +13,21 @@ pub(super) fn rows(plan: &Plan) -> Vec<Vec<String>> {
         let search = point.search.as_ref()?;
         let paths = plan.cells.iter().filter(|cell| cell.point == at).map(|cell| plan.paths[cell.path].name.clone());
         let name = format!("{} {}", point.workload, point_label(&point.point));
-        Some(vec![name.trim_end().to_owned(), goal(search), listed(&paths.collect::<Vec<_>>())])
+        Some(vec![name.trim_end().to_owned(), goal(search, &point.job), listed(&paths.collect::<Vec<_>>())])
     };
     plan.points.iter().enumerate().filter_map(row).collect()
 }
 
 /// `slo: the highest rate from 100 to 50000 a second with p99 within 5ms, to 2 %, errors up to 1 %`.
-fn goal(search: &SearchSpec) -> String {
+fn goal(search: &SearchSpec, job: &Job) -> String {
     let levels = |levels: &[u32]| listed(&levels.iter().map(u32::to_string).collect::<Vec<_>>());
-    let within =
-        |rates: &RateRange| format!("rates {} to {} a second", number(rates.lowest_per_s), number(rates.highest_per_s));
+    let within = |rates: &RateRange| match [rates.lowest_per_s, rates.highest_per_s] {
+        // Of datagrams people ask in bits.
+        ends if rate_text(job, ends[0]).contains('=') => {
+            format!("rates {}", ends.map(|rate| rate_text(job, rate)).join(" to "))
+        }
+        [lowest, highest] => format!("rates {} to {} a second", number(lowest), number(highest)),
+    };
     let what = match &search.goal {
         SearchGoal::Knee { connections, threads, least_growth } => {
             let threads =
@@ -38,13 +44,13 @@ fn goal(search: &SearchSpec) -> String {
         SearchGoal::Cpu { of, ceiling, rates } => {
             format!("CPU of {} at most {}, {}", of, percent(*ceiling), within(rates))
         }
-        SearchGoal::Lossless { loss_share, rates, precision, repeats } => {
-            let times = if *repeats == 1 { String::new() } else { format!(", {repeats} times") };
-            format!("loss at most {}, {}, to {}{times}", percent(*loss_share), within(rates), percent(*precision))
+        SearchGoal::Lossless { loss_share, rates, precision } => {
+            format!("loss at most {}, {}, to {}", percent(*loss_share), within(rates), percent(*precision))
         }
     };
+    let times = if search.repeats == 1 { String::new() } else { format!(", {} times", search.repeats) };
     let equal = if search.equal_load { "; all paths at what each was found to carry" } else { "" };
-    format!("{}: {what}, errors up to {}{equal}", search.goal.name(), percent(search.errors_share))
+    format!("{}: {what}{times}, errors up to {}{equal}", search.goal.name(), percent(search.errors_share))
 }
 
 /// A share as scenarios write it: `2%`.

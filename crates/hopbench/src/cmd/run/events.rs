@@ -65,9 +65,9 @@ fn object(event: &Event<'_>) -> Value {
             "schema": EVENT_SCHEMA, "event": "search_trial_started", "path": trial.path, "workload": trial.workload,
             "point": trial.point, "round": trial.round, "pass": pass, "place": place, "of": of,
         }),
-        Event::SearchStep { path, workload, point, goal: _, step, next } => json!({
+        Event::SearchStep { path, workload, point, goal: _, step, beyond, next } => json!({
             "schema": EVENT_SCHEMA, "event": "search_step", "path": path, "workload": workload, "point": point,
-            "step": step, "next": next,
+            "step": step, "beyond": beyond, "next": next,
         }),
         Event::SearchDone { path, workload, point, step, outcome, value } => json!({
             "schema": EVENT_SCHEMA, "event": "search_done", "path": path, "workload": workload, "point": point,

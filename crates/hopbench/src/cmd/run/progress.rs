@@ -153,8 +153,8 @@ impl Observer for Progress {
                 self.place = format!("searching, pass {pass}, {place} of {of}\n{}", name(trial));
                 self.bar.set_message(self.place.clone());
             }
-            Event::SearchStep { path, workload, point, goal, step, next } => {
-                self.say(&searching::step(path, workload, point, goal, step, *next));
+            Event::SearchStep { path, workload, point, goal, step, beyond, next } => {
+                self.say(&searching::step(path, workload, point, goal, step, *beyond, *next));
             }
             Event::SearchDone { path, workload, point, step, outcome, value } => {
                 self.say(&searching::done(path, workload, point, step, *outcome, *value));

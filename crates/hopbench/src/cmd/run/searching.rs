@@ -39,6 +39,7 @@ pub(super) fn step(
     point: &str,
     goal: &SearchGoal,
     step: &SearchStep,
+    beyond: Option<&str>,
     next: Option<f64>,
 ) -> String {
     let (cell, at) = (cell(path, workload, point), load(&step.parameter, step.load));
@@ -48,6 +49,11 @@ pub(super) fn step(
         Some(false) => ": too high",
         None if step.within => "",
         None => ": too many errors",
+    };
+    // The figure alone may be as it should.
+    let verdict = match beyond {
+        Some(beyond) => format!("{verdict} ({beyond})"),
+        None => verdict.to_owned(),
     };
     if step.goal == EQUAL_LOAD {
         return format!("{} {cell}: {at} as found on {}, {figure}{verdict}", step.goal, step.why);
@@ -75,7 +81,10 @@ pub(super) fn done(
             format!("it still grows at the most {}", step.parameter)
         }
         SearchOutcome::AboveHighest => "above the highest that may be asked for".to_owned(),
-        SearchOutcome::BelowLowest => "below the lowest that may be asked for".to_owned(),
+        SearchOutcome::BelowLowest => {
+            let seen = step.value.map_or(String::new(), |value| format!(" ({})", figure(&step.figure, Some(value))));
+            format!("even {} is too high{seen}, the lowest that may be asked for", at(step.load))
+        }
         SearchOutcome::GaveUp { low, high } => {
             let (low, high) = (low.map(at), high.map(at));
             format!(
@@ -105,6 +114,7 @@ mod tests {
             figure: text(figure),
             value,
             within: true,
+            found: None,
             outcome: None,
         }
     }
@@ -114,7 +124,7 @@ mod tests {
         let rates = RateRange { lowest_per_s: 1.0, highest_per_s: 1e6 };
         let limit = |limit_ns| SearchGoal::Slo { percentile: 99.0, limit_ns, rates, precision: 0.02 };
         let slo = trial("slo", "rate", 1600.0, "response_ns p99", Some(3.1e6));
-        let told = |goal: &SearchGoal, one: &SearchStep, next| step("both", "web", "", goal, one, next);
+        let told = |goal: &SearchGoal, one: &SearchStep, next| step("both", "web", "", goal, one, None, next);
         assert_eq!(
             told(&limit(5_000_000), &slo, Some(3200.0)),
             "search slo both web: 1600/s, p99 3.10 ms: within, next 3200/s"
@@ -123,19 +133,25 @@ mod tests {
         assert_eq!(next, "search slo both web: 1600/s, p99 3.10 ms: too high, next 800/s");
         let broken = SearchStep { value: None, within: false, ..slo.clone() };
         assert_eq!(
-            step("both", "web", "size=1KiB", &limit(1), &broken, None),
+            step("both", "web", "size=1KiB", &limit(1), &broken, None, None),
             "search slo both web size=1KiB: 1600/s, no response_ns p99: too high"
         );
         let equal = SearchStep { goal: EQUAL_LOAD.to_owned(), why: "direct".to_owned(), ..slo };
         let line = told(&limit(5_000_000), &equal, None);
         assert_eq!(line, "equal-load both web: 1600/s as found on direct, p99 3.10 ms: within");
-        let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01, repeats: 1 };
+        let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
         let loss = trial("lossless", "rate", 4321.0, "loss", Some(0.0012));
         assert_eq!(told(&lossless, &loss, None), "search lossless both web: 4321/s, loss 0.12 %: too high");
+        let unsent = SearchStep { value: Some(0.0), within: false, ..loss.clone() };
+        let line = step("host", "loss", "", &lossless, &unsent, Some("12 % never left the sender"), Some(900.0));
+        assert_eq!(
+            line,
+            "search lossless host loss: 4321/s, loss 0 %: too high (12 % never left the sender), next 900/s"
+        );
         let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
         let level = trial("knee", "connections", 1.0, "received_bits_per_s", Some(9.5e9));
         assert_eq!(told(&knee, &level, None), "search knee both web: 1 connection, 9.500 Gbit/s");
-        let line = step("server-side", "checkout", "", &lossless, &loss, Some(1131.37));
+        let line = step("server-side", "checkout", "", &lossless, &loss, None, Some(1131.37));
         assert!(line.len() <= 80, "{line}");
     }
 
@@ -154,6 +170,8 @@ mod tests {
             "knee of both web: not found; it lies between 1 connection and the highest"
         );
         let cpu = trial("cpu", "rate", 900.5, "cpu_share", Some(0.482));
+        let low = "cpu of x web: even 900.5/s is too high (CPU 48.2 %), the lowest that may be asked for";
+        assert_eq!(done("x", "web", "", &cpu, SearchOutcome::BelowLowest, None), low);
         let found = SearchOutcome::Found { load: 900.5, low: 900.0, high: None };
         assert_eq!(done("x", "web", "", &cpu, found, Some(0.482)), "cpu of x web: 900.5/s (CPU 48.2 %)");
     }

@@ -3,6 +3,7 @@
 use hopbench_stats::FEWEST_PLACES;
 
 use super::{CurvePoint, CurveSummary, LineSummary, Over, Resource};
+use crate::campaign::ends;
 use crate::campaign::kind::Work;
 use crate::campaign::scale::Scale;
 use crate::number::{by_name, plain};
@@ -96,7 +97,10 @@ fn amount(resource: Resource, value: f64) -> String {
 /// With the ends of its interval.
 fn with_ends(resource: Resource, value: f64, low: f64, high: f64) -> String {
     match resource {
-        Resource::Cores => format!("{value:.3} cores [{low:.3}, {high:.3}]"),
+        Resource::Cores => {
+            let ends = ends::of(value, low, high, |value| format!("{value:.3}"));
+            format!("{value:.3} cores [{}]", ends.join(", "))
+        }
         _ => Scale::with_ends(resource.name(), value, low, high),
     }
 }

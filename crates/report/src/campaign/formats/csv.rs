@@ -14,7 +14,8 @@
 //! Each path of a search has rows, too. `figure` of the first is `found_rate_per_s`, `found_connections` or `found_threads`:
 //! `median` is the load that was found (empty where none was), `low` and `high` are the loads between which it lies, `rounds`
 //! the trials of the search. The others are the figures at that load, `at_found_rate_response_p99_ns` for `response_p99_ns`
-//! there, the one that was searched by first; their `rounds` are the trials at it. Of these rows alone are the last columns:
+//! there, the one that was searched by first; their `rounds` are the trials at it. The `note` of the first says why none was
+//! found, what was not decided, why the load above was too high if not by that figure, and why there is nothing at equal load. Of these rows alone are the last columns:
 //! `goal` (`knee`, `slo`, `cpu`, `lossless`), `parameter` (what was varied), `load` (that the figures are of: the one that was
 //! found, or the highest where even that is not too high), `limit` (what the figure that was searched by had to keep, in its
 //! unit: ns, or a share; empty of a knee), `goal_met` (`true` where a load was found that keeps it; of a knee where throughput
@@ -23,7 +24,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::campaign::searches::texts::MARK as GENERATOR_THERE;
+use crate::campaign::searches::{doubt, texts::MARK as GENERATOR_THERE};
 use crate::campaign::{
     CellSummary, Estimate, LoadComparison, PathSummary, SearchSummary, SearchedPath, Spread, Summary, SummaryFormat,
     WorkloadSummary, grid, point, words,
@@ -145,9 +146,15 @@ fn of_search(
             out
         };
     let ends = |spread: Spread| [Some(spread.median), spread.low, spread.high];
-    let note = if found.found().is_none() { found.text.as_str() } else { "" };
+    let mut notes = if found.found().is_none() { vec![found.text.clone()] } else { Vec::new() };
+    if found.found().is_some() {
+        notes.extend([doubt::text(&found.undecided, search.parameter), found.too_high.clone()]);
+    }
+    notes.push(search.no_equal_load.to_owned());
+    notes.retain(|note| !note.is_empty());
+    let note = notes.join("; ");
     let load = [found.found(), found.low, found.high];
-    let mut out = vec![one(search.found_name(), load, found.trials, found.comparison.as_ref(), note)];
+    let mut out = vec![one(search.found_name(), load, found.trials, found.comparison.as_ref(), &note)];
     let own = search.figure_name();
     let compared = |name: &str| found.value_comparison.as_ref().filter(|_| name == own);
     if let Some(spread) = found.value {

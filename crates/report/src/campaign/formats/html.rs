@@ -82,11 +82,10 @@ impl SummaryFormat for Html {
 fn header(summary: &Summary) -> String {
     let run = &summary.run;
     let fact = |name: &str, value: &str| format!("<div><dt>{name}</dt><dd>{}</dd></div>", esc(value));
-    let mut facts = vec![
-        fact("Status", words::status(run.status)),
-        fact("Trials", &words::trials(summary)),
-        fact("Rounds", &run.stop.clone().unwrap_or_else(|| run.rounds.to_string())),
-    ];
+    let mut facts = vec![fact("Status", words::status(run.status)), fact("Trials", &words::trials(summary))];
+    if words::is_measured(summary) {
+        facts.push(fact("Rounds", &run.stop.clone().unwrap_or_else(|| run.rounds.to_string())));
+    }
     facts.extend(run.baseline.as_ref().map(|name| fact("Baseline", name)));
     facts.push(fact("Testbed", run.testbed));
     let receive = words::receive(summary);

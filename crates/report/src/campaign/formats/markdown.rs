@@ -25,12 +25,13 @@ impl SummaryFormat for Markdown {
     fn render(&self, summary: &Summary) -> String {
         let run = &summary.run;
         let mut out = format!("# {}\n\n", safe(&run.name));
-        let mut facts = vec![words::status(run.status).to_owned(), words::trials(summary), words::rounds(run)];
+        let mut facts = vec![words::status(run.status).to_owned(), words::trials(summary)];
+        facts.extend(words::rounds(summary));
         facts.extend(run.baseline.as_ref().map(|name| format!("baseline {}", safe(name))));
         facts.extend([run.testbed.to_owned(), safe(&run.started_at), format!("seed {}", run.seed)]);
         facts.extend(words::receive(summary).as_deref().map(safe));
         out.push_str(&format!("{}\n", facts.join(" · ")));
-        out.push_str(&format!("\n{}\n", words::how_to_read(run)));
+        out.push_str(&format!("\n{}\n", words::how_to_read(summary)));
         if let Some(text) = words::chance(summary) {
             out.push_str(&format!("\n{text}\n"));
         }
@@ -87,7 +88,7 @@ fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
             texts.push(safe(&cell.point_label));
         }
         for (index, column) in columns.iter().enumerate() {
-            let interval = column.interval(cell).map_or(String::new(), |(low, high)| format!(" [{low}, {high}]"));
+            let interval = column.interval(cell).map_or(String::new(), |[low, high]| format!(" [{low}, {high}]"));
             texts.push(format!("{}{interval}{}", column.median(cell), safe(column.mark(cell))));
             if index == 0 && compared {
                 let ratio = grid::comparison(workload, cell);

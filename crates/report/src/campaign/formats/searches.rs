@@ -4,7 +4,8 @@
 //! the workload does not have it), `parameter` (what was varied), `step` (the trial's number in the search of its cell),
 //! `session`, `load`, `why`, `figure` (what is searched by), `value`, `within` (whether all else was within bounds),
 //! `limited_by`, `found`, `low`, `high` (what the search came to: in the row of its last trial, empty where it found
-//! nothing), `note` (what it came to in words, in that row; why a trial is in no figure). Quoted as RFC 4180 says.
+//! nothing), `note` (what it came to in words, in that row; what of a trial was out of bounds, or who else kept the CPU busy; why
+//! it is in no figure). Quoted as RFC 4180 says.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +64,7 @@ fn values(
         Some(SearchOutcome::GaveUp { low, high }) => [String::new(), number(low), number(high)],
         _ => Default::default(),
     });
-    let notes = [if last { path.text.clone() } else { String::new() }, step.unusable.clone()];
+    let notes = [if last { path.text.clone() } else { String::new() }, step.because.clone(), step.unusable.clone()];
     out.push(notes.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
     out
 }

@@ -47,11 +47,11 @@ fn head(out: &mut String, summary: &Summary) {
     paragraph(
         out,
         &format!(
-            "{}: {}, {}, {}{baseline}",
+            "{}: {}, {}{}{baseline}",
             run.name,
             words::status(run.status),
             words::trials(summary),
-            words::rounds(run),
+            words::rounds(summary).map_or(String::new(), |rounds| format!(", {rounds}")),
         ),
         "",
     );
@@ -59,7 +59,7 @@ fn head(out: &mut String, summary: &Summary) {
     if let Some(text) = words::receive(summary) {
         paragraph(out, &text, "");
     }
-    paragraph(out, &words::how_to_read(run), "");
+    paragraph(out, &words::how_to_read(summary), "");
     if let Some(text) = words::chance(summary) {
         paragraph(out, &text, "");
     }
@@ -97,7 +97,7 @@ fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text
         let marked = workload.cells.iter().any(|cell| !column.mark(cell).is_empty());
         figures.push(texts([column.label, column.scale.head()], true, &|cell| {
             let interval = column.interval(cell).filter(|_| main);
-            let interval = interval.map_or(String::new(), |(low, high)| format!(" [{low}, {high}]"));
+            let interval = interval.map_or(String::new(), |[low, high]| format!(" [{low}, {high}]"));
             // Beside marks, numbers stay below each other.
             let mark = if marked && column.mark(cell).is_empty() { " " } else { column.mark(cell) };
             format!("{}{interval}{mark}", column.median(cell))

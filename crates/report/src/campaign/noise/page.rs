@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Noise, NoiseFigure, ROUNDS, TOLD};
 use crate::WIDTH;
+use crate::campaign::ends;
 use crate::campaign::scale::{self, Scale};
 use crate::number::{UNKNOWN, cores, counted, percent, time_ns};
 use crate::wrap::{columns, plain, wrap};
@@ -32,7 +33,7 @@ fn same(noise: &Noise) -> Vec<Vec<String>> {
     let head = ["the same twice", "median", "vary", "second / first", "floor"];
     let row = |figure: &NoiseFigure| {
         let interval = figure.low.zip(figure.high);
-        let interval = interval.map(|(low, high)| format!(" [{}, {}]", scale::ratio(low), scale::ratio(high)));
+        let interval = interval.map(|(low, high)| format!(" [{}]", ends::of_ratio(figure.ratio, low, high).join(", ")));
         let mark = if figure.differs { " !" } else { "" };
         vec![
             name(figure),

@@ -1,6 +1,6 @@
 //! Axes: units, ticks, and which are logarithmic.
 
-use super::{Axis, Series};
+use super::{Axis, Point, Series};
 use crate::campaign::point;
 use crate::campaign::summary::{CellSummary, WorkloadSummary};
 
@@ -30,7 +30,28 @@ pub(super) fn unit(name: &str) -> &'static str {
 pub(super) fn of_figure(label: &str, name: &str, lines: &[Series]) -> Axis {
     let values = || lines.iter().flat_map(|series| &series.points).map(|point| point.1);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    Axis { label: label.to_owned(), unit: unit(name), log: low > 0.0 && high / low > WIDE, ticks: Vec::new() }
+    Axis { label: label.to_owned(), unit: unit(name), log: low > 0.0 && high / low > WIDE, ..Axis::default() }
+}
+
+/// A linear axis of a figure goes this many times as far as its points, at most: what of an interval lies beyond is cut.
+const FURTHER: f64 = 2.0;
+/// A logarithmic one.
+const FURTHER_LOG: f64 = 4.0;
+
+/// Between which values intervals are drawn, so that the points have the room and not the intervals; `None` where all have it.
+pub(super) fn cut(log: bool, series: &[Series]) -> Option<[f64; 2]> {
+    let points = || series.iter().flat_map(|series| &series.points);
+    let (low, high) =
+        points().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at.1), high.max(at.1)));
+    let between = match log {
+        true => [low / FURTHER_LOG, high * FURTHER_LOG],
+        false => {
+            let reach = FURTHER * low.abs().max(high.abs());
+            [-reach, reach]
+        }
+    };
+    let beyond = |at: &Point| at.2.is_some_and(|low| low < between[0]) || at.3.is_some_and(|high| high > between[1]);
+    points().any(beyond).then_some(between)
 }
 
 /// Where the values of a parameter stand on the axis.
@@ -80,7 +101,7 @@ impl Positions {
     pub(super) fn axis(&self, parameter: &str) -> Axis {
         let step = self.at.len().div_ceil(MOST_TICKS);
         let ticks = self.at.iter().step_by(step).cloned().collect();
-        Axis { label: parameter.to_owned(), unit: "", log: self.log, ticks }
+        Axis { label: parameter.to_owned(), unit: "", log: self.log, ticks, cut: None }
     }
 }
 
@@ -100,6 +121,19 @@ fn geometric(values: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_axis_is_that_of_the_points() {
+        let series = |points: &[(f64, f64, f64)]| {
+            let points = points.iter().map(|(y, low, high)| (1.0, *y, Some(*low), Some(*high))).collect();
+            [Series { points, ..Series::default() }]
+        };
+        assert_eq!(cut(false, &series(&[(10.0, 9.0, 19.0), (5.0, 0.0, 6.0)])), None);
+        assert_eq!(cut(false, &series(&[(10.0, 9.0, 1e9), (5.0, 0.0, 6.0)])), Some([-20.0, 20.0]));
+        assert_eq!(cut(true, &series(&[(10.0, 9.0, 11.0), (1e3, 900.0, 1100.0)])), None);
+        assert_eq!(cut(true, &series(&[(10.0, 1e-9, 11.0), (1e3, 900.0, 1100.0)])), Some([2.5, 4000.0]));
+        assert_eq!(cut(false, &[]), None);
+    }
 
     #[test]
     fn factors_are_told_from_steps() {

@@ -23,7 +23,7 @@ pub(super) fn of(workload: &WorkloadSummary) -> Vec<Chart> {
         kind: "bar",
         title,
         x: Axis::default(),
-        y: Axis { label: label.to_owned(), unit: axis::unit(name), log: false, ticks: Vec::new() },
+        y: Axis { label: label.to_owned(), unit: axis::unit(name), ..Axis::default() },
         categories: cells.iter().map(|cell| cell.path.clone()).collect(),
         stacked,
         series,

@@ -40,7 +40,7 @@ fn chart(summary: &Summary, workload: &WorkloadSummary, resource: Resource) -> O
         kind: "line",
         title: format!("proxies: {what} over {over}"),
         x: Axis { label: over, ..Axis::default() },
-        y: Axis { label: label.to_owned(), unit: axis::unit(resource.name()), log: false, ticks: Vec::new() },
+        y: Axis { label: label.to_owned(), unit: axis::unit(resource.name()), ..Axis::default() },
         categories: Vec::new(),
         stacked: false,
         series,

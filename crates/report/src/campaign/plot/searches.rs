@@ -1,6 +1,7 @@
 //! What the trials of a search saw over the load: with the limit as a line, or with the knee and the scalability law.
 
 use super::{Axis, Chart, Series, axis};
+use crate::campaign::searches::doubt;
 use crate::campaign::searches::words::{figure, number, unit_name};
 use crate::campaign::{SearchSummary, SearchedPath};
 
@@ -45,16 +46,27 @@ fn chart(index: usize, search: &SearchSummary) -> Option<Chart> {
             unit: "",
             log: low > 0.0 && high / low > WIDE,
             ticks: ticks(search, low, high),
+            cut: None,
         },
         y: axis::of_figure(&label, unit_name(&search.figure), &series),
         categories: Vec::new(),
         stacked: false,
         series,
-        left_out: match search.paths.len() {
-            n if n > MOST_PATHS => format!("The first {MOST_PATHS} of {n} paths."),
-            _ => String::new(),
-        },
+        left_out: beside(search),
     })
+}
+
+/// What stands beside the title: what is left out, what was not decided, and why loads were too high that look low enough.
+fn beside(search: &SearchSummary) -> String {
+    let first = match search.paths.len() {
+        n if n > MOST_PATHS => Some(format!("The first {MOST_PATHS} of {n} paths.")),
+        _ => None,
+    };
+    let undecided = search.paths.iter().filter(|path| !path.undecided.is_empty());
+    let undecided = undecided.map(|path| format!("{}: {}.", path.path, doubt::text(&path.undecided, search.parameter)));
+    let too_high = search.paths.iter().filter(|path| !path.too_high.is_empty());
+    let too_high = too_high.map(|path| format!("{}, {}.", path.path, path.too_high));
+    first.into_iter().chain(undecided).chain(too_high).collect::<Vec<_>>().join(" ")
 }
 
 /// A load as the axis shows it: more digits than this say nothing.
@@ -73,8 +85,9 @@ fn law(path: &SearchedPath, colour: usize) -> Option<Series> {
 
 /// A ring around the knee.
 fn knee(search: &SearchSummary, path: &SearchedPath, colour: usize) -> Option<Series> {
+    let doubt = if path.undecided.is_empty() { "" } else { " (not decided)" };
     let points = vec![(at(path.found().filter(|_| search.goal == "knee")?), path.value?.median, None, None)];
-    Some(Series { name: format!("knee of {}", path.path), colour, points, style: "mark", ..Series::default() })
+    Some(Series { name: format!("knee of {}{doubt}", path.path), colour, points, style: "mark", ..Series::default() })
 }
 
 /// The levels of a knee; of rates on a logarithmic axis 1, 2 and 5 of every decade; else none, which is the script's choice.

@@ -1,6 +1,6 @@
-//! What each hop adds, as bars that begin where the one before ends.
+//! What each hop adds, as bars that begin where the one before ends; what takes away begins at 0 and goes to the other side.
 
-use super::{Axis, Chart, Series, axis};
+use super::{Axis, Chart, Point, Series, axis};
 use crate::campaign::waterfall::{Added, WaterfallSummary};
 use crate::campaign::{Summary, WorkloadSummary, grid};
 
@@ -28,31 +28,53 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
         kind: "waterfall",
         title: format!("{label}: what each hop adds"),
         x: Axis::default(),
-        y: Axis { label: label.to_owned(), unit: axis::unit(name), log: false, ticks: Vec::new() },
+        y: Axis { label: label.to_owned(), unit: axis::unit(name), ..Axis::default() },
         categories: names.clone(),
         stacked: true,
         series: series(shown, name),
-        left_out: left_out.clone(),
+        left_out: beside(shown, name, &left_out),
     };
     figures.into_iter().map(chart).collect()
+}
+
+/// What stands beside the title: what is left out, and how to read what takes away.
+fn beside(waterfalls: &[&WaterfallSummary], name: &str, left_out: &str) -> String {
+    let mut steps = waterfalls.iter().flat_map(|waterfall| waterfall.way(name));
+    let takes = steps.any(|(_, added)| added.spread.median < 0.0).then_some("What a step takes away stands left of 0.");
+    let parts = [left_out].into_iter().chain(takes).filter(|text| !text.is_empty());
+    parts.collect::<Vec<_>>().join(" ")
 }
 
 /// The parts of all bars: one for each step that there is in any of them.
 fn series(waterfalls: &[&WaterfallSummary], name: &str) -> Vec<Series> {
     let mut out: Vec<Series> = Vec::new();
     for (index, waterfall) in waterfalls.iter().enumerate() {
-        let mut start = 0.0;
+        // What takes away stands on the other side of 0: on the bar before it nobody would see it.
+        let (mut up, mut down) = (0.0, 0.0);
         for (step, Added { spread, .. }) in waterfall.way(name) {
             let known = out.iter().position(|series| series.name == step.label).unwrap_or_else(|| {
                 out.push(Series { colour: out.len(), name: step.label.clone(), ..Series::default() });
                 out.len() - 1
             });
             out[known].points.push((index as f64, spread.median, spread.low, spread.high));
-            out[known].starts.push(start);
-            start += spread.median;
+            let end = if spread.median < 0.0 { &mut down } else { &mut up };
+            out[known].starts.push(*end);
+            *end += spread.median;
         }
     }
     out
+}
+
+/// The parts of bars where they stand, with their intervals around their ends.
+pub(super) fn placed(series: &[Series]) -> Vec<Series> {
+    let one = |series: &Series| {
+        let at = |(point, start): (&Point, &f64)| {
+            let (x, y, low, high) = *point;
+            (x, start + y, low.map(|end| start + end), high.map(|end| start + end))
+        };
+        Series { points: series.points.iter().zip(&series.starts).map(at).collect(), ..Series::default() }
+    };
+    series.iter().map(one).collect()
 }
 
 /// What the bars are called: as short as they can be told apart.

@@ -2,11 +2,12 @@
 
 use hopbench_model::{RateRange, SearchGoal, SearchSpec};
 
-use super::words::load;
+use super::Unit;
 use crate::number::{as_written, counted, percent_as_written, time_ns};
 
 /// `the highest rate with a response time p99 of at most 5.00 ms, between 100/s and 50000/s, to 2 %; at most 1 % errors`.
-pub(super) fn text(spec: &SearchSpec, parameter: &str) -> String {
+pub(super) fn text(spec: &SearchSpec, unit: Unit<'_>) -> String {
+    let parameter = unit.parameter;
     let goal = match &spec.goal {
         SearchGoal::Knee { connections, threads, least_growth } => {
             let levels = if parameter == "threads" { threads } else { connections };
@@ -19,7 +20,7 @@ pub(super) fn text(spec: &SearchSpec, parameter: &str) -> String {
             "the highest rate with a response time p{} of at most {}, {}, to {}",
             as_written(*percentile),
             time_ns(*limit_ns as f64),
-            between(*rates),
+            between(*rates, unit),
             percent_as_written(*precision)
         ),
         SearchGoal::Cpu { of, ceiling, rates } => {
@@ -27,30 +28,32 @@ pub(super) fn text(spec: &SearchSpec, parameter: &str) -> String {
                 "the highest rate with CPU of {} at or below {}, {}",
                 of,
                 percent_as_written(*ceiling),
-                between(*rates)
+                between(*rates, unit)
             )
         }
-        SearchGoal::Lossless { loss_share, rates, precision, repeats } => {
-            let times = match repeats {
-                0 | 1 => String::new(),
-                n => format!(", the median of {}", counted(u64::from(*n), "search", "searches")),
-            };
-            let (range, loss) = (between(*rates), percent_as_written(*loss_share));
+        SearchGoal::Lossless { loss_share, rates, precision } => {
+            let (range, loss) = (between(*rates, unit), percent_as_written(*loss_share));
             format!(
-                "the highest rate of datagrams with at most {loss} lost, {range}, to {}{times}",
+                "the highest rate of datagrams with at most {loss} lost, {range}, to {}",
                 percent_as_written(*precision)
             )
         }
+    };
+    let times = match spec.repeats {
+        // A knee is searched once, whatever its point says.
+        _ if matches!(spec.goal, SearchGoal::Knee { .. }) => String::new(),
+        0 | 1 => String::new(),
+        n => format!(", the median of {}", counted(u64::from(n), "search", "searches")),
     };
     let errors = match spec.goal {
         SearchGoal::Lossless { .. } => String::new(),
         _ => format!("; at most {} errors", percent_as_written(spec.errors_share)),
     };
-    format!("{goal}{errors}")
+    format!("{goal}{times}{errors}")
 }
 
-fn between(rates: RateRange) -> String {
-    format!("between {} and {}", load("rate", rates.lowest_per_s), load("rate", rates.highest_per_s))
+fn between(rates: RateRange, unit: Unit<'_>) -> String {
+    format!("between {} and {}", unit.text(rates.lowest_per_s), unit.text(rates.highest_per_s))
 }
 
 #[cfg(test)]
@@ -62,7 +65,11 @@ mod tests {
     #[test]
     fn every_goal_has_words() {
         let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
-        let said = |goal, parameter| text(&SearchSpec { goal, errors_share: 0.01, equal_load: false }, parameter);
+        let said = |goal: SearchGoal, parameter| {
+            let unit = Unit { parameter, datagram_bits: None };
+            let repeats = if goal.name() == "lossless" { 3 } else { 1 };
+            text(&SearchSpec { goal, repeats, errors_share: 0.01, equal_load: false }, unit)
+        };
         let slo = SearchGoal::Slo { percentile: 99.9, limit_ns: 5_000_000, rates, precision: 0.02 };
         assert_eq!(
             said(slo, "rate"),
@@ -77,7 +84,7 @@ mod tests {
         );
         let cpu = SearchGoal::Cpu { of: CpuOf::Node("b".to_owned()), ceiling: 0.6, rates };
         assert!(said(cpu, "rate").starts_with("the highest rate with CPU of node b at or below 60 %, between 100/s"));
-        let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01, repeats: 3 };
+        let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
         assert_eq!(
             said(lossless, "rate"),
             "the highest rate of datagrams with at most 0.1 % lost, between 100/s and 50000/s, to 1 %, the median of 3 \

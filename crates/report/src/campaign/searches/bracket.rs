@@ -1,7 +1,7 @@
 //! Between which loads the one lies that a search looked for.
 
-use hopbench_model::{SearchGoal, SearchOutcome};
-use hopbench_stats::{CONFIDENCE, Interval, rounds_interval, summary::median};
+use hopbench_model::{SearchGoal, SearchOutcome, SearchSpec};
+use hopbench_stats::{CONFIDENCE, Ceiling, Interval, rounds_interval, summary::median};
 
 use super::trials::Trial;
 
@@ -19,7 +19,8 @@ pub(super) struct Bracket {
 
 impl Bracket {
     /// What an outcome of a search over a parameter says, with its trials.
-    pub(super) fn of(outcome: SearchOutcome, goal: &SearchGoal, parameter: &str, trials: &[Trial<'_>]) -> Self {
+    pub(super) fn of(outcome: SearchOutcome, spec: &SearchSpec, parameter: &str, trials: &[Trial<'_>]) -> Self {
+        let goal = &spec.goal;
         // What was measured may be a little off what was asked for: not every rate can be kept.
         let loads = || trials.iter().map(|trial| trial.step.load);
         let (lowest, highest) = range(goal, parameter);
@@ -29,10 +30,10 @@ impl Bracket {
             SearchOutcome::Found { load, low, high } => {
                 let (low, high) = (low, high.unwrap_or(f64::INFINITY));
                 match goal {
-                    SearchGoal::Cpu { ceiling, .. } => held(*ceiling, load, trials).unwrap_or((low, high)),
                     // Of several searches these are the ends of the interval of their results, each of which is the lower end of
-                    // what lies between two rates that are as near as the precision.
-                    SearchGoal::Lossless { precision, repeats: 2.., .. } => (low, high * (1.0 + precision)),
+                    // what lies between two rates that are as near as the precision (of `cpu` as a point of its aim).
+                    _ if spec.repeats > 1 => (low, high * (1.0 + resolution(goal).unwrap_or(0.0))),
+                    SearchGoal::Cpu { ceiling, .. } => held(*ceiling, load, trials).unwrap_or((low, high)),
                     _ => (low, high),
                 }
             }
@@ -56,6 +57,15 @@ impl Bracket {
     /// Whether a load lies in it, ends included, but for its last digits.
     pub(super) fn contains(self, load: f64) -> bool {
         (self.low * (1.0 - CLOSE)..=self.high * (1.0 + CLOSE)).contains(&load)
+    }
+}
+
+/// The share by which results for one path can differ only because of a search's steps; `None` of levels.
+pub(super) fn resolution(goal: &SearchGoal) -> Option<f64> {
+    match goal {
+        SearchGoal::Knee { .. } => None,
+        SearchGoal::Cpu { ceiling, .. } => Some(Ceiling::resolution(*ceiling)),
+        SearchGoal::Slo { precision, .. } | SearchGoal::Lossless { precision, .. } => Some(*precision),
     }
 }
 
@@ -92,7 +102,12 @@ fn held(ceiling: f64, load: f64, trials: &[Trial<'_>]) -> Option<(f64, f64)> {
     let (_, slope) = trials.iter().filter_map(steepness).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let Interval { low, high } = rounds_interval(&values, CONFIDENCE)?;
     let at_ceiling = |value: f64| load + (ceiling - value) / slope;
-    Some((at_ceiling(high).min(load).max(0.0), at_ceiling(low).max(load)))
+    // A line knows nothing of what else became too high: no further than a load of which every trial was.
+    let is_too_high = |trial: &Trial<'_>| !trial.step.within || trial.step.value.is_none_or(|value| value > ceiling);
+    let above = trials.iter().filter(|trial| trial.is_usable() && trial.step.load > load);
+    let all_too_high = |at: f64| trials.iter().filter(|other| other.is_usable() && other.is_at(at)).all(is_too_high);
+    let refuted = above.map(|trial| trial.step.load).filter(|at| all_too_high(*at)).fold(f64::INFINITY, f64::min);
+    Some((at_ceiling(high).min(load).max(0.0), at_ceiling(low).max(load).min(refuted)))
 }
 
 #[cfg(test)]
@@ -103,9 +118,14 @@ mod tests {
 
     const RATES: RateRange = RateRange { lowest_per_s: 100.0, highest_per_s: 5000.0 };
 
+    fn spec(goal: SearchGoal, repeats: u32) -> SearchSpec {
+        SearchSpec { goal, repeats, errors_share: 0.01, equal_load: false }
+    }
+
     #[test]
     fn what_an_outcome_says_of_the_load() {
         let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: RATES, precision: 0.02 };
+        let slo = spec(slo, 1);
         let of = |outcome| Bracket::of(outcome, &slo, "rate", &[]);
         let at = |low, high| Bracket { low, high };
         assert_eq!(of(SearchOutcome::Found { load: 950.0, low: 950.0, high: Some(968.0) }), at(950.0, 968.0));
@@ -117,9 +137,9 @@ mod tests {
 
     #[test]
     fn results_of_several_searches_are_no_finer_than_their_precision() {
-        let lossless = |repeats| SearchGoal::Lossless { loss_share: 0.0, rates: RATES, precision: 0.01, repeats };
+        let lossless = SearchGoal::Lossless { loss_share: 0.0, rates: RATES, precision: 0.01 };
         let found = SearchOutcome::Found { load: 1000.0, low: 990.0, high: Some(1000.0) };
-        let high = |repeats| Bracket::of(found, &lossless(repeats), "rate", &[]).high;
+        let high = |repeats| Bracket::of(found, &spec(lossless.clone(), repeats), "rate", &[]).high;
         assert_eq!((high(1), high(3)), (1000.0, 1010.0));
     }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Point, Record, point_label};
+use hopbench_model::{Point, Record, SearchSpec, point_label};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::trials::{self, Trial, figures};
-use super::{FoundFigure, words};
+use super::{FoundFigure, SearchedPath, Unit};
 use crate::campaign::Campaign;
 use crate::campaign::kind::Kind;
 use crate::job::Job;
@@ -36,14 +36,36 @@ pub struct EqualLoadPath {
     pub figures: Vec<FoundFigure>,
 }
 
+/// What is said where no load was found that all paths could be measured at.
+const NO_LOAD: &str = "every path at equal load was asked for, but no search found a load";
+/// What is said while that has not begun.
+const NOT_YET: &str = "every path at equal load was asked for and not measured: a search has not ended";
+/// What is said where that was not measured though there are loads.
+const NOT_MADE: &str = "every path at equal load was asked for and not measured";
+
+/// Why there is nothing at equal load though it was asked for; empty where there is, or it was not.
+pub(super) fn missing(spec: &SearchSpec, paths: &[SearchedPath], all: &[EqualLoad]) -> &'static str {
+    let is_asked = spec.equal_load && all.iter().all(|load| load.paths.is_empty());
+    if !is_asked {
+        ""
+    } else if paths.iter().any(|path| path.outcome.is_none()) {
+        NOT_YET
+    } else if paths.iter().all(|path| path.at.is_none()) {
+        NO_LOAD
+    } else {
+        NOT_MADE
+    }
+}
+
 /// What was measured at loads that were found, by the path on which they were.
 pub(super) fn all(
     campaign: &Campaign,
     point: &Point,
-    parameter: &str,
+    unit: Unit<'_>,
     kind: &Kind,
     records: &[&Record],
 ) -> Vec<EqualLoad> {
+    let parameter = unit.parameter;
     let paths = &campaign.run.plan.paths;
     let mut out = Vec::new();
     for found_on in paths {
@@ -70,7 +92,7 @@ pub(super) fn all(
             out.push(EqualLoad {
                 found_on: found_on.name.clone(),
                 load,
-                setting: setting.filter(|text| !text.is_empty()).unwrap_or_else(|| words::load(parameter, load)),
+                setting: setting.filter(|text| !text.is_empty()).unwrap_or_else(|| unit.text(load)),
                 paths: paths.iter().filter_map(one).collect(),
             });
         }

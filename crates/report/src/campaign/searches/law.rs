@@ -5,13 +5,16 @@ use serde::Serialize;
 
 use super::trials::Trial;
 use super::words::load;
-use crate::number::{by_name, percentage, plain};
+use crate::campaign::ends;
+use crate::number::{by_name, counted, percentage, plain};
 
-/// Trials further from the law than this share, and further than [`NOISY`] times what trials of one level scatter, are
-/// those of another law.
+/// Loads whose medians lie further from the law than this share, and further than [`NOISY`] times what their trials' scatter
+/// makes of them, are those of another law.
 const FAR: f64 = 0.03;
-/// See [`FAR`].
-const NOISY: f64 = 2.0;
+/// See [`FAR`]: by chance one law in a hundred of those that hold.
+const NOISY: f64 = 2.6;
+/// Where trials of one load scatter by more than this share, nothing is said of whether they follow the law.
+const SCATTERED: f64 = 0.20;
 
 /// A value with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -38,13 +41,22 @@ pub struct LawSummary {
     pub kappa: Known,
     /// The load with the highest throughput.
     pub peak: Known,
-    /// How far a trial typically lies from the law, as a share.
-    pub residual_share: f64,
-    /// How far trials of one load typically lie from their mean, as a share; absent with one trial a load.
+    /// How far a trial typically lies from the law, as a share; absent where there are too few for a law, as are all values
+    /// of its parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub residual_share: Option<f64>,
+    /// How far the medians of loads lie from the law, as a share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off_share: Option<f64>,
+    /// How far trials of one load typically lie from their median, as a share; absent with one trial a load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scatter_share: Option<f64>,
-    /// Whether trials lie about as near to the law as they scatter.
+    /// Whether the medians of loads lie about as near to the law as their scatter allows; false, too, where trials scatter too
+    /// much to say.
     pub fits: bool,
+    /// Trials without throughput: they are not in the law.
+    #[serde(skip_serializing_if = "is_none_of_them")]
+    pub without_throughput: usize,
     /// The lowest load that was measured.
     pub measured_from: f64,
     /// The highest: beyond it the law is extrapolated.
@@ -53,41 +65,52 @@ pub struct LawSummary {
     pub text: String,
 }
 
-/// The law through what trials within bounds reached; `None` with too few of them, or too few different loads.
+fn is_none_of_them(count: &usize) -> bool {
+    *count == 0
+}
+
+/// The law through what trials within bounds reached; `None` with too few of them, or too few different loads, unless it is
+/// only for trials without throughput that they are too few.
 pub(super) fn of(trials: &[Trial<'_>], parameter: &str, seed: u64) -> Option<LawSummary> {
     let within = trials.iter().filter(|trial| trial.is_usable() && trial.step.within);
-    let points: Vec<(f64, f64)> = within.filter_map(|trial| Some((trial.step.load, trial.step.value?))).collect();
-    let fit = usl(&points, seed)?;
-    let scatter = scatter(&points);
-    let off = fit.residual_share;
-    let fits = off <= FAR || scatter.is_some_and(|scatter| off <= NOISY * scatter);
+    let all: Vec<(f64, f64)> = within.filter_map(|trial| Some((trial.step.load, trial.step.value?))).collect();
+    let points: Vec<(f64, f64)> = all.iter().copied().filter(|(_, value)| *value > 0.0).collect();
+    let without_throughput = all.len() - points.len();
+    let loads = || all.iter().map(|(load, _)| *load);
+    let (measured_from, highest) = (loads().fold(f64::INFINITY, f64::min), loads().fold(0.0, f64::max));
+    let Some(fit) = usl(&points, seed) else {
+        // With any throughput there would have been one.
+        let with_any: Vec<(f64, f64)> = all.iter().map(|(load, value)| (*load, value.max(1.0))).collect();
+        usl(&with_any, seed).filter(|_| without_throughput > 0)?;
+        return Some(LawSummary::nothing(without_throughput, measured_from, highest));
+    };
+    let (off, scatter) = (fit.off_share, fit.scatter_share);
+    let tells = scatter.is_none_or(|scatter| scatter <= SCATTERED);
+    let fits = tells && (off <= FAR || fit.off_by_chance_share.is_some_and(|chance| off <= NOISY * chance));
     let figure = trials.first().map_or("", |trial| trial.step.figure.as_str());
+    let mut text = text(&fit, figure, parameter, tells, fits);
+    if without_throughput > 0 {
+        text.push_str(&format!("; without {}", stalled(without_throughput)));
+    }
     Some(LawSummary {
         lambda: known(fit.law.lambda, fit.lambda),
         sigma: known(fit.law.sigma, fit.sigma),
         kappa: known(fit.law.kappa, fit.kappa),
         peak: known(fit.law.peak(), fit.peak),
-        residual_share: off,
+        residual_share: Some(fit.residual_share),
+        off_share: Some(off),
         scatter_share: scatter,
         fits,
+        without_throughput,
         measured_from: points.iter().map(|(load, _)| *load).fold(f64::INFINITY, f64::min),
         measured_to: fit.measured_to,
-        text: text(&fit, figure, parameter, scatter, fits),
+        text,
     })
 }
 
-/// How far trials of one load lie from their mean, over all loads: the deviation of the logarithms.
-fn scatter(points: &[(f64, f64)]) -> Option<f64> {
-    let mut loads: Vec<f64> = points.iter().map(|(load, _)| *load).collect();
-    loads.sort_unstable_by(f64::total_cmp);
-    loads.dedup();
-    let degrees = points.len() - loads.len();
-    let squares = loads.iter().map(|load| {
-        let logs: Vec<f64> = points.iter().filter(|(at, _)| at == load).map(|(_, value)| value.ln()).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
-    });
-    (degrees > 0).then(|| (squares.sum::<f64>() / degrees as f64).sqrt())
+/// `2 trials that had no throughput`.
+fn stalled(trials: usize) -> String {
+    format!("{} that had no throughput", counted(trials as u64, "trial", "trials"))
 }
 
 fn known(value: f64, Interval { low, high }: Interval) -> Known {
@@ -95,24 +118,31 @@ fn known(value: f64, Interval { low, high }: Interval) -> Known {
     Known { value: finite(value), low: finite(low), high: finite(high) }
 }
 
-fn text(fit: &UslFit, figure: &str, parameter: &str, scatter: Option<f64>, fits: bool) -> String {
-    let scatter = scatter
-        .map_or(String::new(), |scatter| format!(", where those of one load scatter by {} %", percentage(scatter)));
-    let off = format!("trials lie {} % off it{scatter}", percentage(fit.residual_share));
+fn text(fit: &UslFit, figure: &str, parameter: &str, tells: bool, fits: bool) -> String {
+    let scatter = fit.scatter_share.map(percentage);
+    let told =
+        scatter.as_ref().map_or(String::new(), |scatter| format!(", where trials of one load scatter by {scatter} %"));
+    let off = format!("medians of loads lie {} % off it{told}", percentage(fit.off_share));
+    if !tells {
+        let scatter = scatter.unwrap_or_default();
+        return format!(
+            "the trials scatter too much to say whether the Universal Scalability Law fits: those of one load by {scatter} %"
+        );
+    }
     if !fits {
         return format!("the Universal Scalability Law does not fit: {off}; a hard limit is no such law");
     }
     let unit = super::words::unit_name(figure);
     let shares = |value: f64, Interval { low, high }: Interval| {
         let digits = |value: f64| plain(value * 100.0);
-        format!("{} % [{}, {}]", digits(value), digits(low), digits(high))
+        format!("{} % [{}]", digits(value), ends::of(value, low, high, digits).join(", "))
     };
     let peak = fit.law.peak();
-    let ends = |high: String| format!("[{:.0}, {high}]", fit.peak.low);
+    let around = |high: String| format!("[{:.0}, {high}]", fit.peak.low);
     let highest = if peak.is_finite() {
         let high = if fit.peak.high.is_finite() { format!("{:.0}", fit.peak.high) } else { "no end seen".to_owned() };
         let far = if peak > fit.measured_to { ", beyond what was measured" } else { "" };
-        format!("highest at {} {}{far}", load(parameter, peak.round()), ends(high))
+        format!("highest at {} {}{far}", load(parameter, peak.round()), around(high))
     } else {
         "no fall in sight".to_owned()
     };
@@ -126,6 +156,28 @@ fn text(fit: &UslFit, figure: &str, parameter: &str, scatter: Option<f64>, fits:
 }
 
 impl LawSummary {
+    /// No law, because trials had no throughput.
+    fn nothing(without_throughput: usize, measured_from: f64, measured_to: f64) -> Self {
+        let unknown = Known { value: None, low: None, high: None };
+        Self {
+            lambda: unknown,
+            sigma: unknown,
+            kappa: unknown,
+            peak: unknown,
+            residual_share: None,
+            off_share: None,
+            scatter_share: None,
+            fits: false,
+            without_throughput,
+            measured_from,
+            measured_to,
+            text: format!(
+                "no Universal Scalability Law: without {} there are too few loads or trials",
+                stalled(without_throughput)
+            ),
+        }
+    }
+
     /// What the law says of a load; `None` where a parameter is not finite.
     pub(crate) fn at(&self, load: f64) -> Option<f64> {
         let law = Usl { lambda: self.lambda.value?, sigma: self.sigma.value?, kappa: self.kappa.value? };

@@ -1,7 +1,12 @@
 //! Searches as texts, whatever prints them.
 
-use super::words::{ends, figure, load, number, unit_name, value};
-use super::{EqualLoad, EqualLoadPath, FoundFigure, LoadComparison, SearchSummary, SearchedPath, Standing, TraceStep};
+use super::findings::mark;
+use super::words::{figure, number, unit_name, value};
+use super::{
+    EqualLoad, EqualLoadPath, FoundFigure, LoadComparison, SearchSummary, SearchedPath, Standing, TraceStep, Unit,
+    doubt,
+};
+use crate::campaign::ends;
 use crate::campaign::scale::{self, Scale};
 use crate::campaign::spread::Spread;
 use crate::number::{UNKNOWN, by_name, time_ns};
@@ -68,13 +73,15 @@ impl<'a> Column<'a> {
         let scale = Scale::of(name, medians.iter().copied());
         let unit = scale.head().to_owned();
         let text = move |path: &SearchedPath| {
-            let ends = |spread: &Spread| match spread.low.zip(spread.high).filter(|(low, high)| low != high) {
-                Some((low, high)) => format!(" [{}, {}]", scale.text(low), scale.text(high)),
+            let around = |spread: &Spread| match spread.low.zip(spread.high).filter(|(low, high)| low != high) {
+                Some((low, high)) => {
+                    format!(" [{}]", ends::of_figure(name, spread.median, low, high, |end| scale.text(end)).join(", "))
+                }
                 None => String::new(),
             };
             of(path).map_or_else(Text::default, |spread| Text {
                 value: scale.text(spread.median),
-                ends: ends(&spread),
+                ends: around(&spread),
                 standing: None,
             })
         };
@@ -102,6 +109,7 @@ impl Texts {
     pub(crate) fn of(search: &SearchSummary) -> Self {
         let unit = if search.parameter == "rate" { "/s" } else { "" };
         let mut columns = vec![Column::new(search.parameter, unit, found)];
+        columns.extend(bits(search));
         columns.extend(Column::comparison(search, "", |path| path.comparison.as_ref()));
         columns.extend(
             search
@@ -124,7 +132,7 @@ impl Texts {
         columns.push(Column::new("trials", "", move |path| plain(path.trials.to_string())));
         columns.push(Column::new("time", "", move |path| plain(time_ns(path.trials_s * 1e9))));
         let row = |path: &SearchedPath| Row {
-            label: if path.twin { format!("{} (A/A)", path.path) } else { path.path.clone() },
+            label: path.path.clone(),
             values: columns.iter().map(|column| (column.text)(path)).collect(),
         };
         let rows = search.paths.iter().map(row).collect();
@@ -134,10 +142,10 @@ impl Texts {
 
 /// `4979 [4979, 5078]`, `>= 5000`, or a dash.
 fn found(path: &SearchedPath) -> Text {
-    let mark = if path.generator_limited { "! " } else { "" };
+    let mark = mark(path);
     match path.found() {
         Some(load) => {
-            Text { value: format!("{mark}{}", number(load)), ends: ends(path.low, path.high), standing: None }
+            Text { value: format!("{mark}{}", number(load)), ends: Unit::ends(path.low, path.high), standing: None }
         }
         None => {
             let text = path.at.map_or_else(|| UNKNOWN.to_owned(), |load| format!(">= {}", number(load)));
@@ -146,21 +154,50 @@ fn found(path: &SearchedPath) -> Text {
     }
 }
 
-fn ratio(found: &LoadComparison) -> Text {
-    let ends = found.low.zip(found.high);
-    let ends = ends.map_or(String::new(), |(low, high)| format!(" [{}, {}]", scale::ratio(low), scale::ratio(high)));
-    found.ratio.map_or_else(Text::default, |ratio| Text { value: scale::ratio(ratio), ends, standing: None })
+/// The load as bits of payload a second, of datagrams.
+fn bits(search: &SearchSummary) -> Option<Column<'_>> {
+    let each = search.datagram_bits?;
+    let all = || search.paths.iter().filter_map(|path| path.at).map(|load| load * each);
+    let scale = Scale::of("found_bits_per_s", all());
+    let unit = scale.head().to_owned();
+    let text = move |path: &SearchedPath| {
+        let least = if path.found().is_none() { ">= " } else { "" };
+        let value = path.at.map(|load| format!("{least}{}", scale.text(load * each)));
+        Text { value: value.unwrap_or_default(), ..Text::default() }
+    };
+    all().next().map(|_| Column::new("payload", &unit, text))
 }
 
-/// What a reader must know beside the table, a sentence each: where nothing was found and why, and where the generator was
-/// the limit.
+fn ratio(found: &LoadComparison) -> Text {
+    let Some(ratio) = found.ratio else { return Text::default() };
+    let around = |(low, high)| format!(" [{}]", ends::of_ratio(ratio, low, high).join(", "));
+    let around = found.low.zip(found.high).map(around).unwrap_or_default();
+    Text { value: scale::ratio(ratio), ends: around, standing: None }
+}
+
+/// What a reader must know beside the table, a sentence each: where nothing was found and why, what was not decided, and what
+/// [`caveats`] has.
 pub(crate) fn remarks(search: &SearchSummary) -> Vec<String> {
-    let why = search.paths.iter().filter(|path| path.found().is_none());
-    let mut out: Vec<String> = why.map(|path| format!("{}: {}", path.path, path.text)).collect();
+    let said = |path: &SearchedPath| match path.found() {
+        None => {
+            Some(format!("{}{}: {}", if path.undecided.is_empty() { "" } else { doubt::MARK }, path.path, path.text))
+        }
+        Some(_) if path.undecided.is_empty() => None,
+        Some(_) => Some(format!("{}{}: {}", doubt::MARK, path.path, doubt::text(&path.undecided, search.parameter))),
+    };
+    search.paths.iter().filter_map(said).chain(caveats(search)).collect()
+}
+
+/// What neither the table nor the lines of what was found say: why loads were too high, where the generator was the limit, and
+/// that nothing was measured at equal load.
+pub(crate) fn caveats(search: &SearchSummary) -> Vec<String> {
+    let why = search.paths.iter().filter(|path| !path.too_high.is_empty());
+    let mut out: Vec<String> = why.map(|path| format!("{}: too high at {}", path.path, path.too_high)).collect();
     let marked: Vec<&str> = search.paths.iter().filter(|p| p.generator_limited).map(|p| p.path.as_str()).collect();
     if !marked.is_empty() {
         out.push(format!("! {MARK} ({})", marked.join(", ")));
     }
+    out.extend(Some(search.no_equal_load.to_owned()).filter(|text| !text.is_empty()));
     out
 }
 
@@ -179,18 +216,20 @@ pub(crate) fn trace_heads(search: &SearchSummary) -> [String; 5] {
 /// A trial of a trace as texts, in the order of [`trace_heads`].
 pub(crate) fn trace_row(search: &SearchSummary, step: &TraceStep) -> [String; 5] {
     let unusable = if step.unusable.is_empty() { String::new() } else { format!(" (in no figure: {})", step.unusable) };
+    let because = if step.because.is_empty() { String::new() } else { format!(": {}", step.because) };
+    let within = format!("{}{because}", if step.within { "yes" } else { "no" });
     [
         step.step.to_string(),
         number(step.load),
         step.value.map_or_else(|| UNKNOWN.to_owned(), |at| value(&search.figure, at)),
-        if step.within { "yes" } else { "no" }.to_owned(),
+        within,
         format!("{}{unusable}", step.why),
     ]
 }
 
 /// The head of a row of the equal-load table: `4979/s, found on direct`.
 pub(crate) fn equal_label(search: &SearchSummary, row: &EqualLoad) -> String {
-    let setting = if search.parameter == "rate" { load("rate", row.load) } else { row.setting.clone() };
+    let setting = if search.parameter == "rate" { search.unit().text(row.load) } else { row.setting.clone() };
     format!("{setting}, found on {}", row.found_on)
 }
 
@@ -207,13 +246,9 @@ pub(crate) fn equal_figures(search: &SearchSummary, path: &EqualLoadPath) -> Vec
 
 /// The paths at a load that was found, a row each, with the figures there.
 pub(crate) fn equal_texts(search: &SearchSummary, at: &EqualLoad) -> Texts {
-    let label = |path: &EqualLoadPath| {
-        let twin = search.paths.iter().any(|known| known.twin && known.path == path.path);
-        if twin { format!("{} (A/A)", path.path) } else { path.path.clone() }
-    };
     let mut out = Texts {
         heads: Vec::new(),
-        rows: at.paths.iter().map(|path| Row { label: label(path), values: Vec::new() }).collect(),
+        rows: at.paths.iter().map(|path| Row { label: path.path.clone(), values: Vec::new() }).collect(),
     };
     for name in &search.shown {
         let median = |path: &EqualLoadPath| path.figure(name).map(|figure| figure.spread.median);

@@ -1,11 +1,11 @@
 //! The trials of a search, as their records tell them.
 
-use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, EQUAL_LOAD, Point, Record, SearchStep};
+use hopbench_model::{BYPASSES_PROXY, DISTURBED_SETTING, EQUAL_LOAD, Point, Record, SearchSpec, SearchStep};
 
 use super::bracket::Bracket;
 use super::{FoundFigure, TraceStep};
 use crate::campaign::kind::Kind;
-use crate::campaign::{kinds, unusable};
+use crate::campaign::{is_mostly_late, kinds, unusable};
 use crate::job::Job;
 
 /// Loads that differ by less than this share are one: they were written and read as text.
@@ -38,17 +38,12 @@ impl<'a> Trial<'a> {
         is_same(self.step.load, load)
     }
 
-    /// Whether the generator was its limit, at a load that the end of what was found rests on.
-    pub(super) fn is_limit_of(&self, bracket: Bracket) -> bool {
-        self.record.is_generator_limited() && bracket.contains(self.step.load)
-    }
-
     /// Its window with warm-up, s.
     pub(super) fn length_s(&self) -> f64 {
         self.record.window_s + Job(&self.record.job).warmup_ns().unwrap_or(0) as f64 / 1e9
     }
 
-    pub(super) fn trace(&self) -> TraceStep {
+    pub(super) fn trace(&self, spec: &SearchSpec) -> TraceStep {
         TraceStep {
             step: self.step.step,
             session: self.record.session,
@@ -56,6 +51,7 @@ impl<'a> Trial<'a> {
             why: self.step.why.clone(),
             value: self.step.value.filter(|value| value.is_finite()),
             within: self.step.within,
+            because: super::reason::of(self.record, spec),
             limited_by: self.record.limited_by.clone(),
             unusable: self.unusable.clone(),
         }
@@ -73,6 +69,17 @@ where
         out.retain(|trial| !trial.is_disturbed());
     }
     out
+}
+
+/// Whether the generator was the limit of half of the trials or more that either end of what was found rests on: those up to
+/// the load that was found (`at`), or those beyond it.
+pub(super) fn is_generator_limited(trials: &[Trial<'_>], bracket: Bracket, at: Option<f64>) -> bool {
+    let behind = || trials.iter().filter(|trial| bracket.contains(trial.step.load));
+    let is_above = |trial: &Trial<'_>| at.is_some_and(|at| trial.step.load > at && !trial.is_at(at));
+    [false, true].into_iter().any(|above| {
+        let side = counted(behind().filter(|trial| is_above(trial) == above));
+        is_mostly_late(side.iter().map(|trial| trial.record.is_generator_limited()))
+    })
 }
 
 /// Whether two loads are one.

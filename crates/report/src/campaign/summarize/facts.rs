@@ -79,8 +79,7 @@ fn floor(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Option<String> {
     let text = match floors.as_slice() {
         [] if workloads.is_empty() => return None,
         [] => return Some(format!("{twin}, which is {baseline} once more, left no figure: there is no noise floor")),
-        [(only, _)] => format!("by {} %", percentage(*only)),
-        [(least, _), .., (most, at)] => format!("by {} to {} % (most: {at})", percentage(*least), percentage(*most)),
+        floors => from_to(floors),
     };
     let withheld = match withheld {
         0 => "no verdict is withheld".to_owned(),
@@ -92,6 +91,16 @@ fn floor(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Option<String> {
         n => format!("; {} without it", counted(n, "point is", "points are")),
     };
     Some(format!("noise floor: {baseline} and the same once more ({twin}) differ {text}; {withheld}{unknown}"))
+}
+
+/// The least and the most of these floors, in order, with the name of the most; one where the two read the same.
+fn from_to(floors: &[(f64, String)]) -> String {
+    let text = |(floor, _): &(f64, String)| percentage(*floor);
+    let (least, most) = (floors.first().map(text), floors.last().map(text));
+    match (floors.last(), least.filter(|least| most.as_ref() != Some(least))) {
+        (Some((most, at)), Some(least)) => format!("by {least} to {} % (most: {at})", percentage(*most)),
+        _ => format!("by {} %", most.unwrap_or_default()),
+    }
 }
 
 /// What comparisons with a path of another number of clients compare: each client makes the whole load of a workload.
@@ -168,4 +177,18 @@ pub(super) fn setting(campaign: &Campaign, workload: &Workload) -> String {
     };
     parts.push(format!("window {} after {} warm-up", Span(window), Span(job.timing.warmup_ns)));
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::from_to;
+
+    #[test]
+    fn ends_that_read_the_same_are_one() {
+        let of =
+            |floors: &[f64]| from_to(&floors.iter().map(|floor| (*floor, format!("at {floor}"))).collect::<Vec<_>>());
+        assert_eq!(of(&[0.218, 0.222]), "by 22 %");
+        assert_eq!(of(&[0.22]), "by 22 %");
+        assert_eq!(of(&[0.1, 0.15, 0.22]), "by 10 to 22 % (most: at 0.22)");
+    }
 }

@@ -1,6 +1,7 @@
 //! A waterfall as texts, whatever prints it.
 
 use super::{Added, ProxyShare, Step, WaterfallSummary};
+use crate::campaign::ends;
 use crate::campaign::scale::Scale;
 
 /// A table of steps.
@@ -54,8 +55,12 @@ fn text(step: &Step, name: &str, scale: &Scale) -> String {
         return String::new();
     };
     let sign = if step.against.is_some() && spread.median >= 0.0 { "+" } else { "" };
-    let ends = spread.low.zip(spread.high);
-    let ends = ends.map_or(String::new(), |(low, high)| format!(" [{}, {}]", scale.text(low), scale.text(high)));
+    let told = |(low, high): (f64, f64)| match step.against {
+        // What is added may lie around 0.
+        Some(_) => [scale.text(low), scale.text(high)],
+        None => ends::of(spread.median, low, high, |value| scale.text(value)),
+    };
+    let ends = spread.low.zip(spread.high).map_or(String::new(), |ends| format!(" [{}]", told(ends).join(", ")));
     format!("{sign}{}{ends}", scale.text(spread.median))
 }
 

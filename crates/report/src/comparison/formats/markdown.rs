@@ -24,9 +24,8 @@ impl ComparisonFormat for Markdown {
         let broken: Vec<_> = comparison.bounds.iter().flat_map(|bound| bound.broken()).collect();
         let mut out = String::new();
         out.push_str(&format!("### hopbench: {}\n\n", comparison.counts()));
-        if !comparison.bounds.is_empty() {
-            let verdict = if broken.is_empty() { "No bound is broken" } else { "Bounds are broken" };
-            out.push_str(&format!("**{verdict}.**\n\n"));
+        if let Some(headline) = comparison.headline() {
+            out.push_str(&format!("**{headline}.**\n\n"));
             broken.iter().for_each(|line| item(&mut out, &format!("broken: {line}")));
             comparison.bounds.iter().for_each(|bound| item(&mut out, &bound.kept()));
             comparison.warnings().iter().for_each(|text| item(&mut out, text));
@@ -34,6 +33,10 @@ impl ComparisonFormat for Markdown {
         }
         comparison.baseline.iter().for_each(|run| self::run(&mut out, "A", run));
         comparison.candidate.iter().for_each(|run| self::run(&mut out, "B", run));
+        if !comparison.unlike.is_empty() {
+            out.push_str("\n**Runs of one side are not alike:**\n\n");
+            comparison.unlike.iter().for_each(|unlike| item(&mut out, &unlike.text()));
+        }
         differences(&mut out, &comparison.differences);
         rows(&mut out, comparison, all);
         let notes = comparison.withheld().into_iter().chain(comparison.notes());

@@ -7,10 +7,15 @@ use crate::wrap::{columns, plain, wrap};
 
 /// A name of a cell is cut to no less than this, columns.
 const SHORTEST_CELL: usize = 16;
+/// The name of a figure is cut to no less than this.
+const SHORTEST_FIGURE: usize = 10;
 /// One that is longer than this is cut rather than that values are left out; so is the name of a figure.
 const LONGEST_CELL: usize = 24;
 /// More cells than this are counted, not listed.
 const MOST_CELLS: usize = 20;
+
+/// The head of the column with both values.
+const BOTH: &str = "A -> B";
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -29,6 +34,10 @@ impl ComparisonFormat for Table {
         let mut out = String::new();
         comparison.baseline.iter().for_each(|run| self::run(&mut out, "A", run));
         comparison.candidate.iter().for_each(|run| self::run(&mut out, "B", run));
+        if !comparison.unlike.is_empty() {
+            out.push_str("\nruns of one side are not alike\n");
+            comparison.unlike.iter().for_each(|unlike| paragraph(&mut out, "! ", &unlike.text()));
+        }
         differences(&mut out, &comparison.differences);
         let rows: Vec<&Row> = comparison.comparisons.iter().filter(|row| all || row.outcome.is_called()).collect();
         if !rows.is_empty() {
@@ -49,8 +58,9 @@ impl ComparisonFormat for Table {
                 paragraph(&mut out, "- ", &format!("{more} more: --format json lists them"));
             }
         }
-        if !comparison.bounds.is_empty() {
-            out.push_str("\nbounds\n");
+        if let Some(headline) = comparison.headline() {
+            out.push('\n');
+            paragraph(&mut out, "", &headline);
             for bound in &comparison.bounds {
                 paragraph(&mut out, "- ", &bound.kept());
                 bound.broken().iter().for_each(|line| paragraph(&mut out, "- BROKEN ", line));
@@ -84,27 +94,34 @@ fn table(out: &mut String, rows: &[&Row]) {
     let metrics: Vec<_> = rows.iter().map(|row| cut(&plain(&row.label), LONGEST_CELL)).collect();
     let said: Vec<_> = rows.iter().map(|row| plain(&row.text)).collect();
     let widest = |texts: &[String]| texts.iter().map(|text| columns(text)).max().unwrap_or(0);
-    let (metric, verdict) = (widest(&metrics).max(6), widest(&said).max(7));
+    let verdict = widest(&said).max(7);
+    let narrow = WIDTH.saturating_sub(2 + 2 + 2 + verdict + SHORTEST_CELL);
+    let metric = widest(&metrics).min(narrow.max(SHORTEST_FIGURE)).max(6);
     // What is left beside the verdict: both values, or that of the candidate, and the cell's name.
     let room = WIDTH.saturating_sub(2 + 2 + metric + 2 + verdict);
     let needed = widest(&cells).min(LONGEST_CELL);
     let both: Vec<_> = rows.iter().map(|row| row.both()).collect();
     let now: Vec<_> = rows.iter().map(|row| row.now()).collect();
-    let choices = [("A -> B", both), ("B", now)];
+    let choices = [(BOTH, both.clone()), ("B", now)];
     let values = choices.iter().find(|(_, texts)| widest(texts).max(6) + 2 + needed <= room);
     let taken = values.map_or(0, |(_, texts)| widest(texts).max(6));
     let left = if taken > 0 { room - taken - 2 } else { room };
     let cell = widest(&cells).min(left.max(SHORTEST_CELL)).max(4);
-    let mut line = |parts: [&str; 4]| {
+    let line = |parts: [&str; 4]| {
         let values = if taken > 0 { format!("  {:>taken$}", parts[2]) } else { String::new() };
-        let text = format!("  {:<cell$}  {:<metric$}{values}  {}", cut(parts[0], cell), parts[1], parts[3]);
-        out.push_str(text.trim_end());
-        out.push('\n');
+        let text =
+            format!("  {:<cell$}  {:<metric$}{values}  {}", cut(parts[0], cell), cut(parts[1], metric), parts[3]);
+        format!("{}\n", text.trim_end())
     };
-    line(["cell", "figure", values.map_or("", |(head, _)| *head), "verdict"]);
-    for index in 0..rows.len() {
+    out.push_str(&line(["cell", "figure", values.map_or("", |(head, _)| *head), "verdict"]));
+    for (index, row) in rows.iter().enumerate() {
         let value = values.map_or("", |(_, texts)| &texts[index]);
-        line([&cells[index], &metrics[index], value, &said[index]]);
+        out.push_str(&line([&cells[index], &metrics[index], value, &said[index]]));
+        // The loads are what was searched for: where no column has both, they have a line.
+        let is_told = values.is_some_and(|(head, _)| *head == BOTH);
+        if row.search.is_some() && !is_told && row.baseline.is_some() && row.candidate.is_some() {
+            out.push_str(&format!("    {}: {}\n", metrics[index], both[index]));
+        }
     }
 }
 

@@ -148,7 +148,14 @@ fn a_load_is_told_in_every_format() {
         "{table}"
     );
     assert!(table.lines().all(|line| line.chars().count() <= hopbench_report::WIDTH), "{table}");
+    // 2 x (4 MB + 5000 x 50 kB), in the unit of reports and in that of Kubernetes.
+    let text = table.replace("\n    ", " ");
+    assert!(
+        text.contains("all proxies (pool): 508 MB (484 MiB) allocated [line 508, 508; one trial 508, 508]"),
+        "{text}"
+    );
     let markdown = found.render("markdown").unwrap();
+    assert!(markdown.contains("| 508 MB (484 MiB) allocated | 508 to 508 |"), "{markdown}");
     let row = "| both | web | all proxies | 2.50 cores | 2.50 to 2.50 | 2.50 to 2.50 | 100/s to 4000/s | 5.0 times the";
     assert!(markdown.contains(row), "{markdown}");
     let heads = markdown.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count());

@@ -1,14 +1,18 @@
 //! Made-up runs that look like real ones: nothing here was measured. The same call gives the same run.
 
+mod runs;
+
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cell, Cost, EngineKind, Environment, Failure, Invariant, Job, LabNode, LabSpec, Latency, MeshMode, NodeCost,
-    PLAN_SCHEMA, Pacing, Path, Place, Plan, Point, Proof, RECORD_SCHEMA, RUN_SCHEMA, Record, RunFile, RunStatus,
-    SECOND, Schedule, ServerSpec, Skipped, TestbedSpec, Timing, Via, Warning, WarningKind, point_label,
+    Cell, Cost, EngineKind, Environment, Invariant, Job, LabNode, LabSpec, Latency, MeshMode, NodeCost, PLAN_SCHEMA,
+    Pacing, Path, Place, Plan, Point, Proof, RECORD_SCHEMA, RUN_SCHEMA, Record, RunFile, RunStatus, SECOND, Schedule,
+    ServerSpec, TestbedSpec, Timing, Via,
 };
 use hopbench_stats::Histogram;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+pub(crate) use self::runs::{connections, costs_of, hostile, matrix, measured, quickstart};
 
 /// A run and its records, in the order in which they were measured.
 #[derive(Clone)]
@@ -298,184 +302,4 @@ pub(crate) fn distribution(typical_ns: f64, noise: &mut Noise) -> Latency {
         histogram.record((typical_ns * body * tail) as u64);
     }
     histogram.summary()
-}
-
-/// All cells of the plan in every round.
-pub(crate) fn measured(run: RunFile, costs: impl Fn(&Path) -> Costs) -> Made {
-    let mut noise = Noise(7);
-    let mut records = Vec::new();
-    for round in 1..=run.plan.rounds {
-        for cell in &run.plan.cells {
-            records.push(record(&run, *cell, round, costs(&run.plan.paths[cell.path]), &mut noise));
-        }
-    }
-    Made { run, records }
-}
-
-pub(crate) fn costs_of(network: &str) -> Costs {
-    let (speed, latency, cpu) = match network {
-        "host" => (1.0, 1.0, 1.0),
-        "eni" => (1.0, 1.01, 1.01),
-        "bridge" => (0.97, 1.14, 1.12),
-        "ptp" => (0.985, 1.08, 1.07),
-        "overlay" => (0.71, 1.46, 1.61),
-        _ => (0.9, 1.33, 1.3),
-    };
-    Costs { speed, latency, cpu }
-}
-
-/// Five paths, five workloads, with a size sweep and a rate sweep.
-pub(crate) fn quickstart(rounds: u32) -> Made {
-    let mut paths: Vec<Path> = ["host", "bridge", "overlay", "eni"]
-        .iter()
-        .map(|network| path(network, (network, "a"), (network, "b"), Via::Direct))
-        .collect();
-    paths.push(path("node-port", ("host", "a"), ("bridge", "b"), Via::NodePort("c".to_owned())));
-    let mut points = vec![point("throughput", &[], job("stream", json!({"size": "128KiB"}), Schedule::Closed, 4))];
-    for size in ["1B", "64B", "4KiB", "256KiB"] {
-        points.push(point("latency", &[("size", json!(size))], job("rr", json!({"size": size}), Schedule::Closed, 1)));
-    }
-    points.push(point("packets", &[], job("udp", json!({"size": "16B"}), Schedule::Closed, 1)));
-    points.push(point("echo", &[], job("ping", json!({}), Schedule::Rate(20.0), 1)));
-    for rate in [500, 2000, 8000, 16_000] {
-        points.push(point(
-            "web",
-            &[("rate", json!(rate))],
-            job("http", json!({}), Schedule::Rate(f64::from(rate)), 16),
-        ));
-    }
-    let mut run = run("quickstart (made up)", paths, points, rounds, Some("host"));
-    let TestbedSpec::Lab(lab) = &mut run.plan.testbed else { unreachable!("made above") };
-    lab.zone_link_bits_per_s = None;
-    let mut made =
-        measured(run, |path| costs_of(if path.name == "node-port" { "node-port" } else { &path.from.network }));
-    caveats(&mut made);
-    made
-}
-
-/// A failed proof, a trial cut short, one that left nothing, and warnings.
-fn caveats(made: &mut Made) {
-    let records = &mut made.records;
-    for record in records.iter_mut().filter(|record| record.workload == "throughput" && record.path == "overlay") {
-        record.warnings.push(Warning::new(
-            WarningKind::NotSteady,
-            "the rate fell from 7.1 to 6.2 Gbit/s inside the window",
-            "take a longer --warmup, or look at what else ran",
-        ));
-    }
-    let at = |records: &[Record], workload: &str, path: &str| {
-        records.iter().position(|r| r.workload == workload && r.path == path && r.round == 1).unwrap()
-    };
-    let failed = at(records, "packets", "node-port");
-    records[failed].proof[1].ok = false;
-    records[failed].proof[1].evidence = "flow 0 arrived at bridge@c, expected bridge@b".to_owned();
-    let cut = at(records, "echo", "bridge");
-    records[cut].incomplete = Some("the client was interrupted after 0.4 of 2 s".to_owned());
-    let slow = records.iter_mut().filter(|r| r.workload == "web" && r.path == "eni");
-    slow.for_each(|r| r.limited_by = "generator".to_owned());
-    let gone = records.iter().position(|r| r.workload == "web" && r.path == "overlay" && r.round == 1).unwrap();
-    let gone = records.remove(gone);
-    made.run.failures.push(Failure {
-        path: gone.path,
-        workload: gone.workload,
-        point: "rate=500".to_owned(),
-        round: 1,
-        reason: "the agent bridge@b ended with signal 9".to_owned(),
-    });
-    made.run.status = RunStatus::Incomplete;
-    made.run.plan.paths.push(path("sandbox", ("bridge", "a"), ("bridge", "b"), Via::Direct));
-    let sandbox = made.run.plan.paths.len() - 1;
-    made.run.plan.paths[sandbox].to.runtime = Some("runsc".to_owned());
-    for point in 0..made.run.plan.points.len() {
-        made.run.plan.cells.push(Cell { path: sandbox, point });
-        let settings = &made.run.plan.points[point];
-        made.run.skipped.push(Skipped {
-            path: "sandbox".to_owned(),
-            workload: settings.workload.clone(),
-            point: point_label(&settings.point),
-            reason: "runsc is not installed".to_owned(),
-        });
-    }
-}
-
-/// Every kind of place to every kind of place, within a zone and between zones.
-pub(crate) fn matrix() -> Made {
-    let kinds = ["host", "ptp", "eni"];
-    let mut paths = Vec::new();
-    for node in ["b", "c"] {
-        for from in kinds {
-            for to in kinds {
-                let zone = if node == "b" { "same" } else { "cross" };
-                paths.push(path(&format!("{from}-{to}-{zone}-zone"), (from, "a"), (to, node), Via::Direct));
-            }
-        }
-    }
-    let points = vec![
-        point("throughput", &[], job("stream", json!({"size": "128KiB"}), Schedule::Closed, 4)),
-        point("packets", &[], job("udp", json!({"size": "16B"}), Schedule::Closed, 1)),
-        point("echo", &[], job("ping", json!({}), Schedule::Rate(20.0), 1)),
-    ];
-    measured(run("cni-matrix (made up)", paths, points, 3, Some("host-host-same-zone")), |path| {
-        let (from, to) = (costs_of(&path.from.network), costs_of(&path.to.network));
-        let zone = if path.to.node == "c" { 0.52 } else { 1.0 };
-        Costs {
-            speed: from.speed * to.speed * zone,
-            latency: from.latency * to.latency / zone.sqrt(),
-            cpu: from.cpu * to.cpu,
-        }
-    })
-}
-
-/// Closed-loop HTTP over more and more connections, with many rounds.
-pub(crate) fn connections() -> Made {
-    let paths = vec![
-        path("direct", ("host", "a"), ("bridge", "b"), Via::Direct),
-        path("cluster-ip", ("host", "a"), ("bridge", "b"), Via::ClusterIp),
-        path("overlay", ("overlay", "a"), ("overlay", "b"), Via::Direct),
-    ];
-    let points = [8, 16, 32, 64, 128, 256]
-        .map(|n| point("knee", &[("connections", json!(n))], job("http", json!({}), Schedule::Closed, n)))
-        .into();
-    measured(run("max-throughput (made up)", paths, points, 7, Some("direct")), |path| match path.name.as_str() {
-        "direct" => costs_of("host"),
-        "cluster-ip" => Costs { speed: 0.995, latency: 1.01, cpu: 1.02 },
-        _ => costs_of("overlay"),
-    })
-}
-
-/// A run in which every text that comes from outside tries to be markup.
-pub(crate) fn hostile() -> Made {
-    let bad = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&lt;|`*[x](y)\u{202e}\u{1b}[2J</textarea><!--";
-    let mut path = path(bad, (bad, "a"), (bad, "b"), Via::NodePort(bad.to_owned()));
-    path.from.runtime = Some(bad.to_owned());
-    let other = self::path("plain", ("host", "a"), ("host", "b"), Via::Direct);
-    let points = vec![
-        point(bad, &[(bad, json!(bad))], job("rr", json!({ bad: bad }), Schedule::Closed, 1)),
-        point(bad, &[(bad, json!("b"))], job("rr", json!({ bad: bad }), Schedule::Closed, 1)),
-        point("other", &[], job("rr", json!({}), Schedule::Closed, 1)),
-    ];
-    let mut run = run(bad, vec![other, path], points, 2, Some("plain"));
-    run.run_id = bad.to_owned();
-    run.scenario = bad.to_owned();
-    run.started_at = bad.to_owned();
-    run.environment.insert(bad.to_owned(), bad.to_owned());
-    run.environment.insert("kernel".to_owned(), bad.to_owned());
-    run.testbed.insert(bad.to_owned(), bad.to_owned());
-    let text = || bad.to_owned();
-    run.skipped.push(Skipped {
-        path: bad.to_owned(),
-        workload: bad.to_owned(),
-        point: bad.to_owned(),
-        reason: bad.to_owned(),
-    });
-    run.failures.push(Failure { path: text(), workload: text(), point: text(), round: 1, reason: text() });
-    let mut made = measured(run, |_| costs_of("host"));
-    for record in &mut made.records {
-        record.limited_by = text();
-        record.limited_because = text();
-        record.warnings.push(Warning::new(WarningKind::Errors, bad, bad));
-        record.proof.push(Proof { hop: text(), evidence: text(), ok: true });
-    }
-    made.records[0].incomplete = Some(text());
-    made
 }

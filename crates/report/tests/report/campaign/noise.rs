@@ -110,6 +110,27 @@ fn a_machine_that_gets_slower_is_told() {
 }
 
 #[test]
+fn what_takes_twice_as_long_is_half_as_fast() {
+    for (factor, slower) in [(2.0f64, 0.5), (4.0, 0.75), (0.5, -1.0)] {
+        let mut made = twice(9);
+        for record in &mut made.records {
+            let slow = factor.powf(f64::from(record.round - 1) / 8.0);
+            record.metrics.entry("received_bits_per_s".to_owned()).and_modify(|rate| *rate /= slow);
+            for latency in record.latency.values_mut() {
+                latency.p50 = (latency.p50 as f64 * slow) as u64;
+            }
+        }
+        let noise = Noise::of(&made.run, &made.records).unwrap();
+        let drift = noise.drift.unwrap();
+        assert!((drift.slower - slower).abs() < 0.05, "{factor}: {drift:?}");
+        // Of a rate, what is left of it; of a latency, by how much it grew.
+        let moved = |at: usize| noise.figures[at].moved.unwrap();
+        assert!((moved(0) / (1.0 / factor - 1.0) - 1.0).abs() < 0.1, "{factor}: {}", moved(0));
+        assert!((moved(2) / (factor - 1.0) - 1.0).abs() < 0.1, "{factor}: {}", moved(2));
+    }
+}
+
+#[test]
 fn a_round_in_which_the_testbed_changed_is_in_no_figure() {
     let told = |noise: &Noise| noise.drift.map(|drift| (drift.slower, drift.slower_p));
     let made = twice(12);

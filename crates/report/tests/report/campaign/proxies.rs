@@ -195,6 +195,14 @@ fn a_step_says_what_makes_it_doubtful() {
         assert_eq!(notes(&made, rate, "+ server sidecar"), "", "{rate}: neither path is the one");
         assert_eq!(notes(&made, rate, "+ server sidecar to that"), note, "{rate}");
     }
+    // A path that works off its backlog did more, not less.
+    let mut backlog = mesh(3);
+    for record in backlog.records.iter_mut().filter(|record| record.path == "both" && record.round == 2) {
+        record.limited_by = "unknown".to_owned();
+        record.metrics.entry("requests_per_s".to_owned()).and_modify(|rate| *rate *= 1.027);
+    }
+    let more = "more was done than asked: it worked off what was left undone in the warm-up (both)";
+    assert_eq!(notes(&backlog, 2000, "+ client sidecar"), more);
     // Two clients are asked for twice as much.
     made.run.plan.paths.iter_mut().for_each(|path| path.clients = 2);
     assert_eq!(notes(&made, 100, "no proxy"), "the asked rate was not reached (none)");

@@ -22,11 +22,11 @@ pub(crate) const LOSSLESS: usize = 3;
 pub(crate) const PATHS: [(&str, f64); 4] =
     [("direct", 20_000.0), ("again", 20_100.0), ("overlay", 14_000.0), ("relay", 110.0)];
 
-/// Four searches on four paths, of which one is the baseline once more; nothing was measured yet.
+/// Four searches on four paths, of which one is nearly the baseline; nothing was measured yet.
 pub(crate) fn run() -> RunFile {
     let paths = PATHS.map(|(name, _)| fixture::path(name, ("host", "a"), ("bridge", "b"), Via::Direct)).into();
     let rated = Schedule::Rate(RATES.lowest_per_s);
-    let search = |goal, equal_load| Some(SearchSpec { goal, errors_share: 0.01, equal_load });
+    let search = |goal, equal_load| Some(SearchSpec { goal, repeats: 3, errors_share: 0.01, equal_load });
     let mut points = vec![
         fixture::point("web", &[], fixture::job("http", json!({}), rated, 16)),
         fixture::point("pool", &[], fixture::job("http", json!({}), Schedule::Closed, 8)),
@@ -38,11 +38,8 @@ pub(crate) fn run() -> RunFile {
     points[KNEE].search =
         search(SearchGoal::Knee { connections: LEVELS.into(), threads: vec![1, 2], least_growth: 0.05 }, false);
     points[CPU].search = search(SearchGoal::Cpu { of: CpuOf::Node("b".to_owned()), ceiling: 0.6, rates: RATES }, false);
-    points[LOSSLESS].search =
-        search(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01, repeats: 3 }, false);
-    let mut run = fixture::run("searches (made up)", paths, points, 3, Some("direct"));
-    run.plan.twin = Some("again".to_owned());
-    run
+    points[LOSSLESS].search = search(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 }, false);
+    fixture::run("searches (made up)", paths, points, 3, Some("direct"))
 }
 
 /// Where a trial belongs.
@@ -92,6 +89,7 @@ pub(crate) fn trial(run: &RunFile, at: At<'_>, step: u32, load: f64, why: &str, 
         figure: at.figure.to_owned(),
         value: Some(value),
         within: true,
+        found: None,
         outcome: None,
     });
     record
@@ -107,15 +105,18 @@ pub(crate) fn drive(
 ) -> Vec<Record> {
     let mut out = Vec::new();
     while let Some(load) = search.next_load() {
-        let seen = value(load);
+        let (seen, before) = (value(load), search.found().len());
         search.observe(load, Seen { value: seen, within: true });
+        let found = search.found().get(before).copied();
         let why = match search.trace().last().unwrap().why {
             Why::Raise => "raise",
             Why::Narrow => "narrow",
             Why::Again => "again",
             Why::Confirm => "confirm",
         };
-        out.push(trial(run, at, step, load, why, seen));
+        let mut made = trial(run, at, step, load, why, seen);
+        made.search.as_mut().unwrap().found = found;
+        out.push(made);
         step += 1;
     }
     let known = |load: f64| Some(load).filter(|load| *load > 0.0 && load.is_finite());
@@ -148,7 +149,7 @@ pub(crate) fn searched() -> Made {
     let mut found = Vec::new();
     for (path, (_, most)) in PATHS.into_iter().enumerate() {
         let at = |point, goal, parameter, figure| At { path, point, goal, parameter, figure };
-        let slo = &mut Highest::slo(5e6, RATES.lowest_per_s, RATES.highest_per_s, 0.02);
+        let slo = &mut Highest::slo(5e6, RATES.lowest_per_s, RATES.highest_per_s, 0.02, 3);
         records.extend(drive(&run, at(SLO, "slo", "rate", "response_ns p99"), slo, 1, |rate| p99_ns(most, rate)));
         if let Outcome::Found { load, .. } = slo.outcome() {
             found.push((path, load));
@@ -163,7 +164,7 @@ pub(crate) fn searched() -> Made {
         let threads = &mut Knee::new(&[1.0, 2.0], 0.05);
         let at_threads = At { parameter: "threads", ..at_knee };
         records.extend(drive(&run, at_threads, threads, next, |n| most / 5.0 * (1.0 + 0.01 * n)));
-        let cpu = &mut Ceiling::new(0.6, RATES.lowest_per_s, RATES.highest_per_s);
+        let cpu = &mut Ceiling::new(0.6, RATES.lowest_per_s, RATES.highest_per_s, 3);
         let share = |rate: f64| if most < 1000.0 { 0.05 } else { (0.02 + rate / most * 0.9).min(1.0) };
         records.extend(drive(&run, at(CPU, "cpu", "rate", "cpu_share"), cpu, 1, share));
         let lossless = &mut Highest::lossless(0.001, RATES.lowest_per_s, RATES.highest_per_s, 0.01, 3);

@@ -274,6 +274,22 @@ fn cells_that_are_not_sure_enough_say_how_sure_they_are() {
 }
 
 #[test]
+fn a_width_that_reads_as_what_was_asked_for_has_more_digits() {
+    let found = summary(&stopped(StopWhy::Budget, 0.02004));
+    let note = "had throughput within +-2.0 %: other bulk (+-2.004 %). In that time";
+    assert!(found.run.notes.iter().any(|said| said.contains(note)), "{:?}", found.run.notes);
+}
+
+#[test]
+fn the_figure_that_was_looked_at_is_named() {
+    let mut made = stopped(StopWhy::Budget, 0.031);
+    made.run.plan.stop.as_mut().unwrap().metric = "p99".to_owned();
+    let found = summary(&made);
+    let note = "before 1 of 2 cells had received within +-2.0 %: other bulk (+-3.1 %)";
+    assert!(found.run.notes.iter().any(|said| said.contains(note)), "a stream has no p99: {:?}", found.run.notes);
+}
+
+#[test]
 fn an_outlier_is_marked_and_still_in_the_median() {
     let mut values = vec![1.0, 1.001, 0.999, 1.002, 0.998, 1.0005, 0.5];
     let mut made = made(&[("other", &values.clone())], None);
@@ -315,6 +331,9 @@ fn what_moves_over_the_rounds_in_all_cells_is_told() {
     assert!(notes[0].starts_with("from the first round to the last all cells together got slower by 8."), "{notes:?}");
     assert!(notes[0].contains("(p < 0.001)"), "{notes:?}");
     assert!(page(&slower, "table").contains("got slower by 8."));
+    // Four times as slow, round by round, is slower by three quarters.
+    let fourth = with_rates(9, |round| 0.25f64.powf(round as f64 / 8.0));
+    assert!(page(&fourth, "table").contains("got slower by 75 %"), "{:?}", summary(&fourth).run.notes);
     let steady = with_rates(9, |round| [1.0, 1.01, 0.99, 1.005, 0.995, 1.01, 0.99, 1.0, 1.002][round]);
     assert!(summary(&steady).run.notes.is_empty(), "{:?}", summary(&steady).run.notes);
     // A neighbour that came and went: no trend, but rounds like the ones before.
@@ -382,6 +401,7 @@ fn search(record: &Record, step: u32) -> Record {
         figure: "response_ns p99".to_owned(),
         value: Some(1.0),
         within: true,
+        found: None,
         outcome: None,
     };
     let mut out = record.clone();

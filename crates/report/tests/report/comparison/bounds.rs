@@ -59,6 +59,57 @@ fn a_bound_that_rounds_could_not_see_is_told() {
 }
 
 #[test]
+fn a_gate_that_saw_nothing_does_not_look_kept() {
+    let headline = |a, b, bounds: &[&str]| compared(&a, &b, &bounded(bounds)).headline();
+    let (four, ten) = (|salt| made(4, salt, |_| 1.0), |salt| made(10, salt, |_| 1.0));
+    assert_eq!(headline(ten(1), ten(2), &[]), None);
+    assert_eq!(headline(ten(1), ten(2), &["throughput>50%"]).as_deref(), Some("No bound is broken"));
+    let blind = "Nothing could be judged: a worsening as large as the bound would not have been seen in 4 cells";
+    assert_eq!(headline(four(1), four(2), &["throughput>0.1%"]).as_deref(), Some(blind));
+    assert_eq!(
+        headline(made(2, 1, |_| 1.0), four(2), &["throughput>5%"]).as_deref(),
+        Some("Nothing could be judged: nothing can be said of 4 cells")
+    );
+    let some = headline(ten(1), ten(2), &["throughput>50%", "throughput>0.1%"]);
+    assert_eq!(some.as_deref(), Some("No bound is broken in the 4 of 8 cases that could be judged"));
+    let slower = |salt| made(10, salt, |path| if path == "bridge" { 0.9 } else { 1.0 });
+    assert_eq!(headline(ten(1), slower(2), &["throughput>5%"]).as_deref(), Some("Bounds are broken in 2 of 4 cells"));
+
+    // Every page says it, and a test case that saw nothing has not passed.
+    let found = compared(&four(1), &four(2), &bounded(&["throughput>0.1%"]));
+    assert_eq!((found.blind().count(), found.broken().count()), (1, 0));
+    for format in ["table", "markdown"] {
+        let page = comparison_format(format).unwrap().render(&found, false).replace('\n', " ");
+        assert!(page.contains(blind) && !page.contains("No bound is broken"), "{format}: {page}");
+        assert!(page.contains("kept in 0 of 4 cells, 4 could not be judged"), "{format}: {page}");
+    }
+    let junit = comparison_format("junit").unwrap().render(&found, false);
+    let document = roxmltree::Document::parse(&junit).unwrap();
+    assert_eq!(document.root_element().attribute("skipped"), Some("4"), "{junit}");
+    let skipped: Vec<_> = document.descendants().filter(|node| node.has_tag_name("skipped")).collect();
+    let said = skipped[0].attribute("message").unwrap();
+    assert_eq!(skipped.len(), 4);
+    assert!(said.starts_with("a worsening of 0.1 % would not have been seen: no difference seen ("), "{said}");
+    assert!(!junit.contains("system-out"), "{junit}");
+}
+
+#[test]
+fn what_is_hardly_known_has_no_digits() {
+    // Rounds between 1 and 100 times of each other.
+    let wild = |salt: u32| {
+        let mut one = made(3, salt, |_| 1.0);
+        for record in &mut one.records {
+            let factor = [1.0, 30.0, 900.0][record.round as usize - 1];
+            record.metrics.values_mut().for_each(|value| *value *= factor);
+        }
+        one
+    };
+    let found = compared(&wild(1), &wild(2), &bounded(&["throughput>5%"]));
+    let case = &found.bounds[0].cases[0];
+    assert_eq!((case.state, case.text.as_str()), (CaseState::Unseen, "no difference seen (could have seen > 999 %)"));
+}
+
+#[test]
 fn a_bound_on_what_nobody_has_is_refused_with_what_there_is() {
     let (a, b) = (made(4, 1, |_| 1.0), made(4, 2, |_| 1.0));
     for unknown in ["p99_respnse>5%", "p99_response>5%", "bananas>1%"] {
@@ -68,6 +119,19 @@ fn a_bound_on_what_nobody_has_is_refused_with_what_there_is() {
             assert!(refused.text.contains(named), "{named}: {}", refused.text);
         }
     }
+    // What these runs have is named, and what was probably meant; no latency that nobody can have a bound on.
+    let (mut a, b) = (a, b);
+    for record in &mut a.records {
+        let of_sends = record.latency.values().next().cloned();
+        record.latency.extend(of_sends.map(|latency| ("lateness_ns".to_owned(), latency)));
+    }
+    let text = |bound: &str| attempt(&a, &b, &bounded(&[bound])).unwrap_err().text;
+    assert!(text("p99_rtt>3%").contains("found `p99_rtt`, which no cell"), "{}", text("p99_rtt>3%"));
+    let of = "p50, p90, p99, p999, p9999 of service (like p99_service)";
+    assert!(text("p99_rtt>3%").contains(of) && !text("p99_rtt>3%").contains("did you mean"), "{}", text("p99_rtt>3%"));
+    assert!(text("p99_servce>3%").contains("(did you mean `p99_service`?)"), "{}", text("p99_servce>3%"));
+    assert!(text("recieved_bits_per_s>3%").contains("(did you mean `received_bits_per_s`?)"));
+    assert!(!text("bananas>1%").contains("did you mean") && !text("bananas>1%").contains("found_"));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn a_program_reads_it_whole() {
 #[test]
 fn a_comment_has_a_table_and_what_broke() {
     let page = render(&slower(), "markdown", false);
-    assert!(page.starts_with("### hopbench: ") && page.contains("**Bounds are broken.**"), "{page}");
+    assert!(page.starts_with("### hopbench: ") && page.contains("**Bounds are broken in "), "{page}");
     assert!(
         page.contains("| cell | figure | A -&gt; B | verdict |")
             || page.contains("| cell | figure | A -> B | verdict |")

@@ -50,6 +50,12 @@ impl Campaign {
     ) -> Result<Go, Fault> {
         let most = around.plan.rounds.min(MOST_VISITS);
         let mut items = items(hunts, visits);
+        for note in fruitless(hunts, &items) {
+            around.observer.event(&Event::Note(&note));
+            if !self.folder.run().notes.contains(&note) {
+                self.folder.update(|run| run.notes.push(note))?;
+            }
+        }
         let is_open = |item: &Item<'_>| item.done < most && item.failures < MOST_FAILURES;
         for item in items.iter_mut().filter(|item| is_open(item)) {
             if let Some(reason) = &hunts[item.at].gone {
@@ -115,17 +121,19 @@ impl Campaign {
             figure: super::seen::figure(&hunt.spec.goal, &at.job),
             value: Some(value).filter(|value| value.is_finite()),
             within,
+            found: None,
             outcome: None,
         };
         let one = Try { hunt, point: &at, step, trial: trial.clone(), nothing: told(f64::NAN, false) };
         match self.attempt_step(&one, place, around) {
-            Tried::Measured(mut record, seen) => {
+            Tried::Measured(mut record, seen, beyond) => {
                 let told = told(seen.value, seen.within);
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
                 (hunt.steps, item.done, item.failures) = (step, item.done + 1, 0);
                 let (CellName { path, workload, point }, goal) = (&hunt.name(), &hunt.spec.goal);
-                around.observer.event(&Event::SearchStep { path, workload, point, goal, step: &told, next: None });
+                let (step, beyond) = (&told, beyond.as_deref());
+                around.observer.event(&Event::SearchStep { path, workload, point, goal, step, beyond, next: None });
                 Ok(Go::On)
             }
             Tried::Failed(reason, record) => {
@@ -159,6 +167,25 @@ fn items<'p>(hunts: &[Hunt<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
             let is_this = |v: &&Visit| v.at == at && v.past.step.why == found_on && hunt.was_at(&v.past, &loads);
             let done = u32::try_from(visits.iter().filter(is_this).count()).unwrap_or(u32::MAX);
             out.push(Item { at, found_on, loads: loads.clone(), load, done, failures: 0 });
+        }
+    }
+    out
+}
+
+/// The workload points for which equal loads were asked for and none was found, a sentence each.
+fn fruitless(hunts: &[Hunt<'_>], items: &[Item<'_>]) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for hunt in hunts.iter().filter(|hunt| hunt.spec.equal_load) {
+        let name = hunt.name();
+        let is_same = |item: &Item<'_>| {
+            let other = hunts[item.at].name();
+            (&other.workload, &other.point) == (&name.workload, &name.point)
+        };
+        let cell = format!("{} {}", name.workload, name.point);
+        let note =
+            format!("equal-load of {}: no search found a load, so no path is measured at another's", cell.trim_end());
+        if !items.iter().any(is_same) && !out.contains(&note) {
+            out.push(note);
         }
     }
     out

@@ -95,19 +95,20 @@ impl<'p> Hunt<'p> {
     fn rate(&self, goal: &SearchGoal) -> Option<Stage> {
         let ask = |rate| self.askable(rate);
         let grain = grain(&self.point.job, self.path.clients);
+        let repeats = self.spec.repeats as usize;
         let search: Box<dyn Search> = match goal {
             SearchGoal::Knee { .. } => return None,
             SearchGoal::Slo { limit_ns, rates, precision, .. } => {
                 let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
-                Box::new(Highest::slo(*limit_ns as f64, lowest, highest, *precision).in_grains(grain))
+                Box::new(Highest::slo(*limit_ns as f64, lowest, highest, *precision, repeats).in_grains(grain))
             }
             SearchGoal::Cpu { ceiling, rates, .. } => {
                 let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
-                Box::new(Ceiling::new(*ceiling, lowest, highest).in_grains(grain))
+                Box::new(Ceiling::new(*ceiling, lowest, highest, repeats).in_grains(grain))
             }
-            SearchGoal::Lossless { loss_share, rates, precision, repeats } => {
+            SearchGoal::Lossless { loss_share, rates, precision } => {
                 let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
-                let search = Highest::lossless(*loss_share, lowest, highest, *precision, *repeats as usize);
+                let search = Highest::lossless(*loss_share, lowest, highest, *precision, repeats);
                 Box::new(search.in_grains(grain))
             }
         };
@@ -176,7 +177,9 @@ impl<'p> Hunt<'p> {
     pub(super) fn observe(&mut self, step: u32, seen: Seen) -> Option<(SearchStep, Option<Ended>)> {
         let Load { parameter, value: load } = self.next()?;
         let stage = self.stage.as_mut()?;
+        let before = stage.search.found().len();
         stage.search.observe(load, seen);
+        let found = stage.search.found().get(before).copied();
         (self.steps, self.failures) = (step, 0);
         let why = match stage.search.trace().last().map_or(Why::Again, |step| step.why) {
             Why::Raise => "raise",
@@ -194,6 +197,7 @@ impl<'p> Hunt<'p> {
             figure: figure(&self.spec.goal, &self.point.job),
             value: Some(seen.value).filter(|value| value.is_finite()),
             within: seen.within,
+            found: found.map(|rate| self.askable(rate)),
             outcome: ended.as_ref().map(|ended| ended.outcome),
         };
         if let Some(ended) = &ended {

@@ -14,17 +14,17 @@ fn run(mut search: Highest, value: impl Fn(f64) -> f64) -> Highest {
 
 #[test]
 fn loads_that_are_all_good_or_all_bad_are_told() {
-    let good = run(Highest::slo(10.0, 100.0, 1600.0, 0.02), |_| 1.0);
+    let good = run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1), |_| 1.0);
     assert_eq!(good.outcome(), Outcome::AboveHighest);
     assert!(good.trace().iter().map(|step| step.load).fold(0.0, f64::max) <= 1600.0);
-    assert_eq!(run(Highest::slo(10.0, 100.0, 1600.0, 0.02), |_| 20.0).outcome(), Outcome::BelowLowest);
+    assert_eq!(run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1), |_| 20.0).outcome(), Outcome::BelowLowest);
     assert_eq!(run(Highest::lossless(0.0, 100.0, 1600.0, 0.01, 3), |_| 0.0).outcome(), Outcome::AboveHighest);
     assert_eq!(run(Highest::lossless(0.0, 100.0, 1600.0, 0.01, 3), |_| 0.5).outcome(), Outcome::BelowLowest);
 }
 
 #[test]
 fn what_else_is_out_of_bounds_makes_a_load_too_high() {
-    let mut search = Highest::slo(10.0, 100.0, 1e5, 0.02);
+    let mut search = Highest::slo(10.0, 100.0, 1e5, 0.02, 1);
     while let Some(load) = search.next_load() {
         search.observe(load, Seen { value: 1.0, within: load < 3000.0 });
     }
@@ -33,7 +33,7 @@ fn what_else_is_out_of_bounds_makes_a_load_too_high() {
 
 #[test]
 fn a_figure_that_is_missing_is_too_high() {
-    let broken = run(Highest::slo(10.0, 100.0, 1e5, 0.02), |load| if load < 3000.0 { 1.0 } else { f64::NAN });
+    let broken = run(Highest::slo(10.0, 100.0, 1e5, 0.02, 1), |load| if load < 3000.0 { 1.0 } else { f64::NAN });
     assert!(matches!(broken.outcome(), Outcome::Found { load, .. } if (2900.0..3000.0).contains(&load)));
 }
 
@@ -41,7 +41,7 @@ fn a_figure_that_is_missing_is_too_high() {
 fn one_trial_that_errs_does_not_decide() {
     // Every 9th trial is far off, either way.
     for from in 0..9 {
-        let mut search = Highest::slo(10.0, 100.0, 1e5, 0.02);
+        let mut search = Highest::slo(10.0, 100.0, 1e5, 0.02, 1);
         let mut trial = from;
         while let Some(load) = search.next_load() {
             trial += 1;
@@ -59,7 +59,7 @@ fn one_trial_that_errs_does_not_decide() {
 
 #[test]
 fn a_system_that_means_nothing_ends_the_search() {
-    let mut search = Highest::slo(10.0, 100.0, 1e9, 0.0001);
+    let mut search = Highest::slo(10.0, 100.0, 1e9, 0.0001, 1);
     let mut trials = 0;
     while let Some(load) = search.next_load() {
         trials += 1;

@@ -6,7 +6,8 @@ use crate::lines;
 use crate::number::{bytes, counted, plain};
 use crate::wrap::plain as ascii;
 
-/// One MiB, bytes.
+/// One MB, as every report counts memory, and one MiB, as Kubernetes does; bytes.
+const MB: f64 = 1e6;
 const MIB: f64 = 1_048_576.0;
 /// The formats.
 const FORMATS: [&str; 3] = ["table", "markdown", "json"];
@@ -59,7 +60,7 @@ impl CapacitySummary {
         for need in &self.needs {
             let cells = match &need.cost {
                 Some(cost) => [
-                    format!("{} {}", need.digits(cost.cost), need.unit()),
+                    format!("{} {}", need.digits(cost.cost), need.unit(cost.cost)),
                     format!("{} to {}", need.digits(cost.line_low), need.digits(cost.line_high)),
                     format!("{} to {}", need.digits(cost.trial_low), need.digits(cost.trial_high)),
                     format!("{} to {}", need.load_text(cost.measured_from), need.load_text(cost.measured_to)),
@@ -105,13 +106,13 @@ impl Need {
     /// `2.47 cores [line 2.44, 2.50; one trial 2.40, 2.54], 5.0 times the highest measured load (4000/s)`.
     fn text(&self) -> String {
         let Some(cost) = &self.cost else {
-            let what = if self.resource == Resource::Cores { "cores" } else { "MiB" };
+            let what = if self.resource == Resource::Cores { "cores" } else { "memory" };
             return format!("no {what}: {}", self.why_not);
         };
         let [value, line_low, line_high, trial_low, trial_high] =
             [cost.cost, cost.line_low, cost.line_high, cost.trial_low, cost.trial_high].map(|value| self.digits(value));
         let mark = if cost.far { "! " } else { "" };
-        let (unit, far) = (self.unit(), self.stretch(cost));
+        let (unit, far) = (self.unit(cost.cost), self.stretch(cost));
         format!("{value} {unit} [line {line_low}, {line_high}; one trial {trial_low}, {trial_high}], {mark}{far}")
     }
 
@@ -136,18 +137,27 @@ impl Need {
         }
     }
 
-    fn unit(&self) -> &'static str {
-        if self.resource == Resource::Cores { "cores" } else { "MiB allocated" }
+    /// The unit behind a value; of memory also what it is in Kubernetes' unit.
+    fn unit(&self, value: f64) -> String {
+        if self.resource == Resource::Cores {
+            "cores".to_owned()
+        } else {
+            format!("MB ({} MiB) allocated", digits(value / MIB))
+        }
     }
 
-    /// Cores, or bytes as MiB, without the unit.
+    /// Cores, or bytes as MB, without the unit.
     fn digits(&self, value: f64) -> String {
-        let value = if self.resource == Resource::Cores { value } else { value / MIB };
-        match value.abs() {
-            v if v < 1.0 => format!("{value:.3}"),
-            v if v < 100.0 => format!("{value:.2}"),
-            _ => format!("{value:.0}"),
-        }
+        digits(if self.resource == Resource::Cores { value } else { value / MB })
+    }
+}
+
+/// A number with the digits that it deserves.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        v if v < 1.0 => format!("{value:.3}"),
+        v if v < 100.0 => format!("{value:.2}"),
+        _ => format!("{value:.0}"),
     }
 }
 

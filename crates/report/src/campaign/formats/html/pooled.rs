@@ -2,7 +2,7 @@
 
 use super::markup::{esc, table};
 use crate::campaign::scale::Scale;
-use crate::campaign::{DistributionSummary, PooledSummary, WorkloadSummary, grid};
+use crate::campaign::{DistributionSummary, PooledSummary, WorkloadSummary, ends, grid};
 
 /// The columns.
 const HEADS: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9")];
@@ -53,6 +53,7 @@ fn value(pooled: Option<&PooledSummary>, scale: &Scale) -> String {
     let Some(PooledSummary { value_ns, low_ns, high_ns, .. }) = pooled else {
         return "<td class=\"n\"></td>".to_owned();
     };
-    let ends = format!("<small>{} – {}</small>", esc(&scale.text(*low_ns)), esc(&scale.text(*high_ns)));
+    let [low, high] = ends::of(*value_ns as f64, *low_ns, *high_ns, |value| scale.text(value));
+    let ends = format!("<small>{} – {}</small>", esc(&low), esc(&high));
     format!("<td class=\"n\">{}{ends}</td>", esc(&scale.text(*value_ns as f64)))
 }

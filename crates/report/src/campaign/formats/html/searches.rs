@@ -1,11 +1,12 @@
 //! Searches: what was found, the trials as a plot and, folded away, as tables.
 
-use super::markup::{esc, table};
+use super::markup::{esc, id, table};
 use crate::campaign::plot::{Chart, searches::spoken};
+use crate::campaign::searches::findings::{FoundLine, lines};
 use crate::campaign::searches::texts::{
     Head, Text, Texts, equal_figures, equal_label, equal_paths, laws, remarks, trace_heads, trace_row,
 };
-use crate::campaign::{SearchSummary, Standing, Summary};
+use crate::campaign::{LoadComparison, SearchSummary, Standing, Summary};
 
 /// More trials than this of one path are left to the other formats.
 const MOST_STEPS: usize = 500;
@@ -15,7 +16,8 @@ pub(super) fn section(summary: &Summary, charts: &[Option<Chart>]) -> String {
     if summary.searches.is_empty() {
         return String::new();
     }
-    let all: String = summary.searches.iter().zip(charts).map(|(search, chart)| one(search, chart.as_ref())).collect();
+    let pairs = summary.searches.iter().zip(charts).enumerate();
+    let all: String = pairs.map(|(number, (search, chart))| one(number, search, chart.as_ref())).collect();
     format!(
         "<section id=\"searches\">\n<h2>Searches</h2>\n<p class=\"note\">Each load stands with the loads between which it \
          lies; the figures beside it are those of the trials at that load. A load is called higher or lower than the \
@@ -23,9 +25,36 @@ pub(super) fn section(summary: &Summary, charts: &[Option<Chart>]) -> String {
     )
 }
 
-fn one(search: &SearchSummary, chart: Option<&Chart>) -> String {
+/// What a search found, a line a path.
+pub(super) fn card(number: usize, search: &SearchSummary) -> String {
+    let item = |line: &FoundLine<'_>| {
+        let chip = |found: &LoadComparison| {
+            let said = Text { value: found.text.clone(), standing: Some(found.standing), ..Text::default() };
+            format!(" {}", verdict(&said, search.goal == "knee"))
+        };
+        let text = match line.is_doubtful {
+            true => format!("<span class=\"verdict doubt\">{}</span>", esc(&line.text)),
+            false => esc(&line.text),
+        };
+        let compared = line.comparison.map(chip).unwrap_or_default();
+        format!("<li><strong>{}</strong> {text}{compared}</li>", esc(&line.path))
+    };
+    format!(
+        "<li><h3><a href=\"#{}\">{}</a> <span class=\"kind\">search, {} over {}</span></h3><p>{}.</p><ul class=\"findings\">{}\
+         </ul></li>\n",
+        id("search", number),
+        esc(&search.name()),
+        search.goal,
+        search.parameter,
+        esc(&search.asked),
+        lines(search).iter().map(item).collect::<String>()
+    )
+}
+
+fn one(number: usize, search: &SearchSummary, chart: Option<&Chart>) -> String {
     let mut out = format!(
-        "<div class=\"search\">\n<h3>{} <span class=\"kind\">{}, {} over {}</span></h3>\n<p class=\"note\">Searched: {}.</p>\n",
+        "<div class=\"search\" id=\"{}\">\n<h3>{} <span class=\"kind\">{}, {} over {}</span></h3>\n<p class=\"note\">Searched: {}.</p>\n",
+        id("search", number),
         esc(&search.name()),
         esc(&search.kind),
         search.goal,

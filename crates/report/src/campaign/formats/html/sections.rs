@@ -1,7 +1,7 @@
 //! What was found, and a section a workload.
 
 use super::markup::{esc, id, table};
-use super::{mesh, nodes, pooled};
+use super::{mesh, nodes, pooled, searches};
 use crate::campaign::plot::Chart;
 use crate::campaign::{
     CellSummary, Estimate, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary, grid, plot, words,
@@ -41,6 +41,7 @@ pub(super) fn findings(summary: &Summary) -> String {
             list(&workload.findings)
         ));
     }
+    summary.searches.iter().enumerate().for_each(|(number, search)| out.push_str(&searches::card(number, search)));
     out.push_str("</ul>\n<p class=\"note\">");
     out.push_str(&esc(&how_to_read(summary)));
     if let Some(text) = words::chance(summary) {
@@ -74,7 +75,10 @@ fn look(outcome: Outcome) -> (&'static str, &'static str) {
 
 fn how_to_read(summary: &Summary) -> String {
     let run = &summary.run;
-    let read = words::how_to_read(run);
+    let read = words::how_to_read(summary);
+    if !words::is_measured(summary) {
+        return read;
+    }
     if run.rounds < 2 {
         return format!("{read} Take at least 3 rounds.");
     }
@@ -176,8 +180,8 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
             body.push_str(&format!("<td class=\"point\">{}</td>", esc(grid::point(workload, &cell.point_label))));
         }
         for (index, column) in columns.iter().enumerate() {
-            let interval = column.interval(cell).map_or(String::new(), |(low, high)| {
-                if low == high { String::new() } else { format!("<small>{low} – {high}</small>") }
+            let interval = column.interval(cell).map_or(String::new(), |[low, high]| {
+                if low == high { String::new() } else { format!("<small>{} – {}</small>", esc(&low), esc(&high)) }
             });
             let mark = match column.mark(cell) {
                 "" => String::new(),

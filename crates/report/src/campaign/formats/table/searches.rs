@@ -2,7 +2,8 @@
 
 use super::block::{self, Text};
 use super::{cut, paragraph};
-use crate::campaign::searches::texts::{Row, Texts, equal_label, equal_texts, remarks};
+use crate::campaign::searches::findings::lines;
+use crate::campaign::searches::texts::{Row, Texts, caveats, equal_label, equal_texts};
 use crate::campaign::{SearchSummary, Summary};
 use crate::wrap::plain;
 
@@ -17,11 +18,12 @@ fn one(out: &mut String, search: &SearchSummary) {
     if search.paths.is_empty() {
         return;
     }
+    lines(search).iter().for_each(|line| paragraph(out, &format!("- {}", line.text()), "  "));
     table(out, &Texts::of(search));
-    let remarks = remarks(search);
-    if !remarks.is_empty() {
+    let caveats = caveats(search);
+    if !caveats.is_empty() {
         out.push('\n');
-        remarks.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
+        caveats.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
     }
     for load in search.equal_load.iter().filter(|load| !load.paths.is_empty()) {
         out.push('\n');

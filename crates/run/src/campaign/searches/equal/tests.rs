@@ -27,6 +27,7 @@ fn visit(at: usize, found_on: &str, (connections, threads): (u32, u32)) -> Visit
         figure: "requests_per_s".to_owned(),
         value: Some(1.0),
         within: true,
+        found: None,
         outcome: None,
     };
     let trial = TrialId { path: String::new(), workload: String::new(), point: String::new(), round: 9 };
@@ -73,4 +74,14 @@ fn a_search_that_is_gone_is_compared_with_those_of_its_workload() {
     run(&mut hunts[1], |_| 1.0);
     hunts[1].gone = Some("no such path".to_owned());
     assert_eq!(of(&hunts), [on(0, "y"), on(1, "y"), on(0, "x"), on(1, "x")]);
+}
+
+#[test]
+fn equal_loads_of_nothing_are_told_of() {
+    let plan = two();
+    let mut hunts: Vec<Hunt<'_>> = plan.cells.iter().map(|cell| Hunt::new(&plan, *cell).unwrap()).collect();
+    let told = |hunts: &[Hunt<'_>]| fruitless(hunts, &items(hunts, &[]));
+    assert_eq!(told(&hunts), ["equal-load of w: no search found a load, so no path is measured at another's"]);
+    run(&mut hunts[0], |_| 1.0);
+    assert_eq!(told(&hunts), Vec::<String>::new(), "one is enough");
 }

@@ -22,7 +22,7 @@ pub(in crate::campaign::searches) fn planned(workload: &str, params: serde_json:
     let server = ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/".to_owned(), response_bytes: None };
     let mut job = sample::job(workload, params);
     (job.schedule, job.connections) = (Schedule::Closed, 4);
-    let search = Some(SearchSpec { goal, errors_share: 0.01, equal_load: false });
+    let search = Some(SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false });
     Plan {
         schema: PLAN_SCHEMA.to_owned(),
         name: "test".to_owned(),
@@ -37,6 +37,12 @@ pub(in crate::campaign::searches) fn planned(workload: &str, params: serde_json:
         minimum_effect: 0.0,
         seed: 7,
     }
+}
+
+/// The same, searched so many times.
+fn repeated(mut plan: Plan, repeats: u32) -> Plan {
+    plan.points[0].search.as_mut().unwrap().repeats = repeats;
+    plan
 }
 
 fn hunting(plan: &Plan) -> Hunt<'_> {
@@ -111,8 +117,8 @@ fn the_highest_level_is_what_was_found_where_none_is_too_high() {
 #[test]
 fn rates_can_be_asked_for_as_they_stand_in_the_trace() {
     let rates = RateRange { lowest_per_s: 10.4, highest_per_s: 1e5 };
-    let goal = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01, repeats: 2 };
-    let plan = planned("udp", json!({"size": "1000B", "rate": "1Mbit", "gso": 1}), goal);
+    let goal = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
+    let plan = repeated(planned("udp", json!({"size": "1000B", "rate": "1Mbit", "gso": 1}), goal), 2);
     let mut hunt = hunting(&plan);
     let told = run(&mut hunt, |loads| (1.0 - 4321.0 / value(loads, Parameter::Rate)).max(0.0));
     assert!(told.iter().all(|step| step.load.fract() == 0.0), "whole datagrams");
@@ -137,7 +143,7 @@ fn a_search_goes_on_from_any_trial_as_if_nothing_had_happened() {
     // What a value is when it was read from a disk again.
     let read = |step: &SearchStep| serde_json::from_str::<SearchStep>(&serde_json::to_string(step).unwrap()).unwrap();
     for goal in [knee(&[2, 4, 8, 16, 32], &[1, 2]), slo] {
-        let plan = planned("rr", json!({"size": "1B"}), goal);
+        let plan = repeated(planned("rr", json!({"size": "1B"}), goal), 2);
         let system = |loads: &[Load]| match value(loads, Parameter::Rate) {
             1.0 => threaded(loads) * (1.0 + loads.len() as f64 / 97.0),
             rate => 1e6 / (1300.0 - rate).max(1.0) / 3.0,
@@ -198,18 +204,22 @@ fn a_search_ends_where_no_rate_between_can_be_asked_for() {
         for most in 11..40 {
             let most = f64::from(most) * step + 0.5;
             let rates = RateRange { lowest_per_s: 10.0 * step, highest_per_s: 400.0 * step };
-            let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision, repeats };
+            let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision };
             let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 1000, rates, precision };
             let cpu = SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.6, rates };
             for (goal, good, bad) in [(lossless, 0.0, 0.5), (slo, 10.0, 1e6), (cpu, 0.3, 0.9)] {
-                let mut plan = planned("udp", json!({"size": "64000B", "rate": "10Mbit", "gso": 1}), goal);
+                let plan = planned("udp", json!({"size": "64000B", "rate": "10Mbit", "gso": 1}), goal);
+                let mut plan = repeated(plan, repeats);
                 plan.paths[0].clients = clients;
                 let told =
                     run(&mut hunting(&plan), |loads| if value(loads, Parameter::Rate) < most { good } else { bad });
                 let last = told.last().unwrap();
                 let Some(SearchOutcome::Found { load, low, high }) = last.outcome else { panic!("{most}: {last:?}") };
                 assert!(load < most && most < load + step, "{clients} {most}: {last:?}");
-                if repeats == 1 || last.goal != "lossless" {
+                // Each search ends with what it found, and says so.
+                let results: Vec<f64> = told.iter().filter_map(|step| step.found).collect();
+                assert_eq!(results, vec![load; repeats as usize], "{clients} {most}: {last:?}");
+                if repeats == 1 {
                     assert_eq!((low, high), (load, Some(load + step)), "one step");
                 }
             }

@@ -7,7 +7,7 @@ use crate::sample::{self, record};
 const RATES: RateRange = RateRange { lowest_per_s: 1.0, highest_per_s: 1e6 };
 
 fn spec(goal: SearchGoal) -> SearchSpec {
-    SearchSpec { goal, errors_share: 0.01, equal_load: false }
+    SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false }
 }
 
 fn slo() -> SearchSpec {
@@ -23,7 +23,8 @@ fn of(spec: &SearchSpec, workload: &str, record: &Record) -> (Option<f64>, bool)
 #[test]
 fn a_service_level_needs_its_percentile_its_answers_and_few_errors() {
     let answers = |requests: f64, errors: f64| {
-        let metrics = [("intended_per_s", 1000.0), ("requests", requests), ("errors", errors)];
+        let metrics =
+            [("intended_per_s", 1000.0), ("requests_per_s", requests), ("requests", requests), ("errors", errors)];
         let mut record = record(&[metrics.as_slice(), &[("error_ratio", errors / (requests + errors))]].concat());
         let mut histogram = Histogram::new();
         (1..=1000).for_each(|n| histogram.record(n * 1000));
@@ -40,6 +41,35 @@ fn a_service_level_needs_its_percentile_its_answers_and_few_errors() {
     nothing.latency.clear();
     assert_eq!(of(&slo(), "http", &nothing), (None, false));
     assert_eq!(figure(&slo().goal, &sample::job("http", json!({}))), "response_ns p99.5");
+}
+
+#[test]
+fn a_rate_at_which_answers_pile_up_is_no_service_level() {
+    // 4 KiB over a link that carries 2911 a second: all are answered in the end, and within the limit.
+    let trial = |asked: f64, done: f64, service_ns: u64| {
+        let mut record = record(&[("intended_per_s", asked), ("requests_per_s", done), ("error_ratio", 0.0)]);
+        record.window_s = 0.25;
+        record.metrics.insert("requests".to_owned(), asked * 0.25);
+        record.metrics.insert("errors".to_owned(), 0.0);
+        let mut histogram = Histogram::new();
+        histogram.record(service_ns);
+        for name in ["service_ns", "response_ns"] {
+            record.latency.insert(name.to_owned(), histogram.summary());
+        }
+        record
+    };
+    let cpu = spec(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
+    let piled = trial(3000.0, 2936.577, 300_000);
+    assert!(!of(&slo(), "http", &piled).1);
+    let why = "2.1 % of the asked rate was not done in the window: a queue grew";
+    assert_eq!(beyond(&slo(), &piled).as_deref(), Some(why));
+    assert_eq!(beyond(&cpu, &piled).as_deref(), Some("2.1 % of the asked rate was not done in the window"));
+    // Two of 25 at the edge, and what is as slow with nothing before it.
+    assert_eq!(beyond(&slo(), &trial(100.0, 92.0, 300_000)), None);
+    assert!(beyond(&slo(), &trial(100.0, 88.0, 300_000)).is_some());
+    let slow = trial(3000.0, 2850.0, 12_500_000);
+    assert_eq!((beyond(&slo(), &slow), beyond(&cpu, &slow)), (None, None), "37 were under way at the end");
+    assert!(beyond(&slo(), &trial(3000.0, 2800.0, 12_500_000)).is_some());
 }
 
 #[test]
@@ -76,7 +106,7 @@ fn a_cpu_that_nobody_saw_is_no_measurement_and_a_rate_that_was_not_kept_is_too_h
 
 #[test]
 fn loss_counts_where_the_sender_kept_its_rate() {
-    let lossless = spec(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01, repeats: 1 });
+    let lossless = spec(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 });
     let trial = |sent: f64, unsent: f64, errors: f64| {
         let all = [("intended_per_s", 1000.0), ("sent_packets_per_s", sent), ("unsent", unsent), ("errors", errors)];
         record(&[all.as_slice(), &[("lost_ratio", 0.25)]].concat())
@@ -88,6 +118,52 @@ fn loss_counts_where_the_sender_kept_its_rate() {
     // Where answers come, what has none is lost, and no other bound holds it.
     let rr = [("intended_per_s", 100.0), ("requests_per_s", 95.0), ("requests", 95.0), ("errors", 5.0)];
     assert_eq!(of(&lossless, "rr", &record(&[rr.as_slice(), &[("error_ratio", 0.05)]].concat())), (Some(0.05), true));
+}
+
+#[test]
+fn a_rate_at_which_a_queue_grows_is_too_high() {
+    let lossless = spec(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 });
+    let trial = |asked: f64, received: f64, lost: f64| {
+        let all = [("intended_per_s", asked), ("sent_packets_per_s", asked), ("unsent", 0.0), ("errors", 0.0)];
+        record(&[all.as_slice(), &[("lost_ratio", lost), ("received_packets_per_s", received)]].concat())
+    };
+    // A link of 867 a second, behind a queue that swallows the rest until the window is over.
+    let mut slow = trial(932.0, 867.0, 0.0);
+    assert_eq!(of(&lossless, "udp", &slow), (Some(0.0), false));
+    slow.metrics.insert("cpu_share".to_owned(), 0.3);
+    let cpu = spec(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
+    assert_eq!(of(&cpu, "udp", &slow), (Some(0.3), false));
+    let why = beyond(&lossless, &slow).unwrap();
+    assert!(why.starts_with("6.") && why.contains("had not arrived by the end of the window"), "{why}");
+    assert!(of(&lossless, "udp", &trial(867.0, 866.0, 0.0)).1);
+    assert!(of(&lossless, "udp", &trial(1000.0, 500.0, 0.5)).1, "what is lost is in no queue");
+    assert!(of(&lossless, "udp", &trial(19.0, 17.0, 0.0)).1, "two on their way");
+    assert!(!of(&lossless, "udp", &trial(19.0, 16.0, 0.0)).1);
+}
+
+#[test]
+fn the_bound_that_was_broken_has_words() {
+    let lossless = spec(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 });
+    let sent = |sent| record(&[("intended_per_s", 1000.0), ("sent_packets_per_s", sent), ("lost_ratio", 0.0)]);
+    assert_eq!(beyond(&lossless, &sent(880.0)).as_deref(), Some("12 % never left the sender"));
+    assert_eq!(beyond(&lossless, &sent(1000.0)), None);
+    let http = |done, errors| {
+        record(&[("intended_per_s", 100.0), ("requests_per_s", done), ("requests", done), ("error_ratio", errors)])
+    };
+    let cpu = spec(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
+    assert_eq!(beyond(&cpu, &http(90.0, 0.0)).as_deref(), Some("10 % of the asked rate was not done in the window"));
+    assert_eq!(beyond(&slo(), &http(95.0, 0.0)).as_deref(), Some("5.0 % of what was due had no answer"));
+    assert_eq!(beyond(&slo(), &http(100.0, 0.02)).as_deref(), Some("2.0 % failed"));
+}
+
+#[test]
+fn a_trial_in_which_the_testbed_changed_shows_nothing() {
+    let mut disturbed = record(&[("requests_per_s", 5.0)]);
+    let knee = spec(SearchGoal::Knee { connections: vec![1], threads: vec![], least_growth: 0.05 });
+    assert!(of(&knee, "http", &disturbed).1);
+    disturbed.settings.insert(DISTURBED_SETTING.to_owned(), "a pod moved".to_owned());
+    let why = seen(&knee, &sample::job("http", json!({})), &disturbed).unwrap_err();
+    assert_eq!(why, "the testbed changed: a pod moved");
 }
 
 #[test]
