@@ -147,7 +147,10 @@ impl Running {
         let Ok(pods) = client.ask("pods", pods.list(&all)) else { return vec!["the API server".to_owned()] };
         let lost = nodes.items.iter().filter(|node| {
             let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
-            !conditions.into_iter().flatten().any(|c| c.type_ == "Ready" && c.status == "True")
+            // What keeps pods away from a node that was lost goes a moment after it is ready again.
+            let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_ref());
+            let is_shunned = taints.into_iter().flatten().any(|taint| taint.key.starts_with("node.kubernetes.io/"));
+            is_shunned || !conditions.into_iter().flatten().any(|c| c.type_ == "Ready" && c.status == "True")
         });
         let ill = pods.items.iter().filter(|pod| {
             let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());

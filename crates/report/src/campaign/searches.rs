@@ -1,8 +1,8 @@
 //! What searches came to, from the records of their trials alone: the load that was found on each path, the figures there,
 //! how paths compare, and the whole trace.
 //!
-//! - a load is *higher* or *lower* than the baseline's only where what is known of the two does not overlap: the loads
-//!   between which each of them lies, or their intervals where a search was repeated;
+//! - a rate is *higher* or *lower* than the baseline's where a test of the results of several searches says so, a level where
+//!   what is known of the two does not overlap;
 //! - a knee is also fitted with the Universal Scalability Law;
 //! - what was measured at a load that was found on another path is a table of its own.
 

@@ -190,6 +190,10 @@ const EDGE_S: f64 = 0.05;
 fn fits_cpus(name: &str, ends: &[End<'_>], spent: &[BTreeMap<String, f64>], nodes: &[NodeCost]) -> Option<Invariant> {
     let mut known = false;
     let mut detail = String::new();
+    // Of many ends on one machine each waits for the others before it reads, and in the middle of its reading as well.
+    let began = || ends.iter().map(|end| end.report.start.t_ns);
+    let spread = began().max().unwrap_or(0).saturating_sub(began().min().unwrap_or(0));
+    let edge_s = EDGE_S + spread as f64 / SECOND as f64;
     for (end, process) in ends.iter().zip(spent) {
         let node = nodes.iter().find(|n| n.name == end.node && !n.per_cpu_busy.is_empty());
         let (Some(node), Some(cores)) = (node, process.get("cores")) else { continue };
@@ -197,7 +201,7 @@ fn fits_cpus(name: &str, ends: &[End<'_>], spent: &[BTreeMap<String, f64>], node
         // Only the workers are where the job puts them.
         let held = end.held.as_ref().filter(|_| end.pinned.is_none() && !watches(end.report));
         let cpus = held.map_or(node.per_cpu_busy.len(), BTreeSet::len) as f64;
-        if *cores > cpus * (1.05 + EDGE_S / seconds(end.report)) {
+        if *cores > cpus * (1.05 + edge_s / seconds(end.report)) {
             detail = format!("{cores:.2} cores used of {cpus}");
         }
     }

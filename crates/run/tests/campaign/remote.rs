@@ -99,11 +99,12 @@ fn another_token_is_told() {
 #[test]
 fn a_hundred_clients_are_one() {
     let dir = tempfile::tempdir().unwrap();
-    let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 400))];
+    let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 800))];
     let (mut bed, mut onlooker) = (Far::new(false), Onlooker::default());
     let ended = run(plan(vec![path("x", 100, 1)], points, 1), dir.path(), &mut bed, &mut onlooker).unwrap();
-    assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 0), "{:?}", onlooker.failed);
     let record = contents(dir.path()).1.remove(0);
+    let said = (&record.error, &onlooker.failed);
+    assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 0), "{said:?}");
     assert_eq!(record.settings["clients"], "100");
     assert_eq!(record.latency["service_ns"].count as f64, record.metrics["requests"]);
     assert!(record.metrics["requests"] >= 100.0);
@@ -112,7 +113,7 @@ fn a_hundred_clients_are_one() {
     let expected: Vec<String> = (1..=50).map(|n| format!("c{n}")).chain(["s".to_owned()]).collect();
     assert_eq!(names, expected);
     let skew: u64 = record.settings["start_skew_ns"].parse().unwrap();
-    assert!(skew < 400_000_000, "{skew} ns: some began when the window was over");
+    assert!(skew < 800_000_000, "{skew} ns: some began when the window was over");
     assert_eq!(record.settings.get("clock_error_ns"), None, "they read this clock");
 }
 

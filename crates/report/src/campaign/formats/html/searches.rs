@@ -19,9 +19,9 @@ pub(super) fn section(summary: &Summary, charts: &[Option<Chart>]) -> String {
     let pairs = summary.searches.iter().zip(charts).enumerate();
     let all: String = pairs.map(|(number, (search, chart))| one(number, search, chart.as_ref())).collect();
     format!(
-        "<section id=\"searches\">\n<h2>Searches</h2>\n<p class=\"note\">Each load stands with the loads between which it \
-         lies; the figures beside it are those of the trials at that load. A load is called higher or lower than the \
-         baseline's only where the brackets of the two do not overlap.</p>\n{all}</section>\n"
+        "<section id=\"searches\">\n<h2>Searches</h2>\n<p class=\"note\">Each load stands with the ends of what \
+         it lies between; the figures beside it are those of the trials at that load. Rates are compared with the \
+         baseline's by the results of three searches or more, levels by whether what is known of the two overlaps.</p>\n{all}</section>\n"
     )
 }
 
