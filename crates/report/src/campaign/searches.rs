@@ -34,7 +34,7 @@ pub use self::equal::{EqualLoad, EqualLoadPath};
 pub(crate) use self::judge::What;
 pub use self::judge::{LoadComparison, Standing};
 pub use self::law::{Known, LawSummary};
-pub(crate) use self::runs::Runs;
+pub(crate) use self::runs::{ENOUGH_RUNS, Runs};
 pub(crate) use self::unit::Unit;
 pub use self::unit::rate_text;
 

@@ -6,10 +6,8 @@ use super::measure::Measure;
 use super::pairs::{Pair, values};
 use super::row::{Outcome, Row, Side};
 use super::words;
+use crate::campaign::searches::ENOUGH_RUNS;
 use crate::campaign::verdict::{self, BELOW_MINIMUM};
-
-/// From this number of runs on each side on, runs are compared and not rounds: what changes from run to run is in them.
-pub(super) const ENOUGH_RUNS: usize = 3;
 
 /// Every figure of these cells, compared; differences below `minimum_effect`, a share, are of no interest.
 pub(super) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {

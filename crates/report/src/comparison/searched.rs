@@ -16,7 +16,7 @@ use super::values::Values;
 use super::{bound::Bound, words};
 use crate::campaign::kind::Better;
 use crate::campaign::searches::words::figure;
-use crate::campaign::searches::{Runs, Said, What};
+use crate::campaign::searches::{ENOUGH_RUNS, Runs, Said, What};
 use crate::campaign::{SearchSummary, SearchedPath};
 
 /// The word of bounds for the loads of all searches for a rate.
@@ -237,7 +237,7 @@ fn row(one: &[Found<'_>], other: &[Found<'_>], what: What, minimum_effect: f64) 
     // As much worse as the ends still allow.
     let hidden = if worse_higher { beside.high.map(|high| high - 1.0) } else { beside.low.map(|low| 1.0 - low) };
     let side = |runs: &Runs| runs.found().map(|median| Side { median, values: runs.found_in() });
-    let enough = |side: &[Found<'_>]| side.len() >= super::ask::ENOUGH_RUNS;
+    let enough = |side: &[Found<'_>]| side.len() >= ENOUGH_RUNS;
     Some(Row {
         path: first.path.path.clone(),
         workload: search.workload.clone(),

@@ -90,7 +90,7 @@ pub(super) fn question(here: &Side, base: &Side, how: Together, minimum_effect: 
         }
         Together::Apart => unpaired(ours, theirs, SEED).ok()?,
     };
-    Some(Question { evidence, minimum_effect, noise_floor: None, resolution: here.resolution.max(base.resolution) })
+    Some(Question { evidence, minimum_effect, noise_floor: None, resolution: here.resolution_with(base) })
 }
 
 /// The results of both sides, where a rate was found on both.
@@ -115,20 +115,16 @@ fn tested(here: &Side, base: &Side, answer: Option<&Comparison>) -> Beside {
     let ratio = here.ratio(base);
     let nothing = Beside { said: Said::TooFew, ratio, low: None, high: None, p: None, q: None, could_have_seen: None };
     let Some(answer) = answer else { return nothing };
-    let said = match answer.verdict {
-        Verdict::Higher => Said::Higher,
-        Verdict::Lower => Said::Lower,
-        Verdict::NoDifference { .. } => Said::Overlap,
+    let (said, could_have_seen) = match answer.verdict {
+        Verdict::Higher => (Said::Higher, None),
+        Verdict::Lower => (Said::Lower, None),
+        Verdict::NoDifference { could_have_seen } => (Said::Overlap, could_have_seen),
         // There is no floor: the results of several searches show the noise themselves.
-        Verdict::BelowFloor { .. } | Verdict::BelowMinimum => Said::Minimum,
+        Verdict::BelowFloor { .. } | Verdict::BelowMinimum => (Said::Minimum, None),
         Verdict::TooFewRounds { .. } => return nothing,
     };
-    let could_have_seen = match answer.verdict {
-        Verdict::NoDifference { could_have_seen } => could_have_seen,
-        _ => None,
-    };
     // What lies within a step of a search was not looked at.
-    let step = 1.0 + here.resolution.max(base.resolution);
+    let step = 1.0 + here.resolution_with(base);
     let (low, high) = answer.interval.map(|interval| (interval.low / step, interval.high * step)).unzip();
     Beside { said, ratio: Some(answer.ratio), low, high, p: answer.p, q: answer.q, could_have_seen }
 }

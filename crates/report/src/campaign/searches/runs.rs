@@ -13,8 +13,9 @@ use super::side::Side;
 use super::words::number;
 use crate::number::UNKNOWN;
 
-/// Runs of a side from which on the runs are compared, and not their searches.
-const ENOUGH: usize = 3;
+/// From this number of runs on each side on, runs are compared and not their rounds or searches: what changes from run to run
+/// is in them.
+pub(crate) const ENOUGH_RUNS: usize = 3;
 
 /// What is known of one load in several runs.
 pub(crate) struct Runs {
@@ -70,7 +71,7 @@ impl Runs {
     /// This beside what is known on the side of the baseline.
     pub(crate) fn beside(&self, base: &Self, minimum_effect: f64) -> Beside {
         // Each run is one value: what differs from run to run is the same in all searches of a run.
-        let by_run = self.runs >= ENOUGH && base.runs >= ENOUGH;
+        let by_run = self.runs >= ENOUGH_RUNS && base.runs >= ENOUGH_RUNS;
         let [here, base] = [self, base].map(|runs| {
             let repeats = runs.side.repeats.clone().map(|all| if by_run { runs.found.clone() } else { all });
             Side { repeats, ..runs.side.clone() }

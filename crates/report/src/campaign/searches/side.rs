@@ -53,6 +53,11 @@ impl Side {
         })
     }
 
+    /// The share by which the two can differ only because of their searches' steps.
+    pub(super) fn resolution_with(&self, other: &Self) -> f64 {
+        self.resolution.max(other.resolution)
+    }
+
     pub(super) fn ratio(&self, other: &Self) -> Option<f64> {
         Some(self.found? / other.found.filter(|load| *load > 0.0)?)
     }
