@@ -4,7 +4,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
-BIN := target/$(HOST)/release/hopbench
+# The profile of this binary is named in one place.
+PROFILE := $(shell sed -n 's/^PROFILE=//p' scripts/lib.sh)
+BIN := target/$(HOST)/$(PROFILE)/hopbench
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
 .PHONY: help build demo test test-quick check bench cluster-up cluster-down clean
@@ -12,9 +14,9 @@ export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || e
 help: ## Shows this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## Builds the static release binary
+build: ## Builds the static binary
 	@scripts/toolchain.sh
-	@cargo build --release --locked -p hopbench
+	@cargo build --profile $(PROFILE) --locked -p hopbench
 	@echo "built $(BIN)"
 
 demo: build ## Measures the built-in quickstart scenario in a lab, 3 minutes; the report is in results/
@@ -22,12 +24,10 @@ demo: build ## Measures the built-in quickstart scenario in a lab, 3 minutes; th
 
 test: ## Everything that CI checks; installs what the tests need
 	@scripts/toolchain.sh
-	@scripts/install-test-tools.sh
 	@scripts/test.sh
 
 test-quick: ## The same without the tests that need a cluster
 	@scripts/toolchain.sh
-	@scripts/install-test-tools.sh
 	@scripts/test.sh quick
 
 check: ## Format, lints and the arrows between crates, without running tests

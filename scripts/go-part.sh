@@ -28,12 +28,14 @@ fail() {
 only_folder=""
 if [ "${1-}" = --folder ]; then only_folder=1 && shift; fi
 part=${1-}
-[ -n "$part" ] && [ -e "$parts/$part/part.sh" ] || {
+if [ -z "$part" ] || [ ! -e "$parts/$part/part.sh" ]; then
   echo "hopbench: found Go part '$part', expected one of: $(cd "$parts" && echo *)" >&2
   exit 2
-}
+fi
 shift
-# What a part may leave out; so it may `patch`.
+# What a part says: the module that it is called after, and the packages of its programs. It may define `link_flags`, and
+# `patch`, which changes the sources.
+main="" packages=()
 link_flags() { :; }
 # shellcheck source=/dev/null
 source "$parts/$part/part.sh"

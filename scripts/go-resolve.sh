@@ -12,7 +12,7 @@ TRIES=3
 resolve() {
   local work=$1 round module version moved=0
   shift
-  cd "$work/module"
+  cd "$work/module" || return
   list "$work" readonly "$@" && return
   for ((round = 0; round < ROUNDS; round++)); do
     if list "$work" mod "$@"; then
@@ -39,7 +39,8 @@ patient() {
   for ((try = 1; try <= TRIES; try++)); do
     "$@" >/dev/null 2>"$work/log" && return
     grep -Eq 'SECURITY ERROR|checksum mismatch' "$work/log" && fail "refusing what is there: $(first_lines "$work/log")"
-    [ -z "$(refused <"$work/log")" ] && grep -Eq "$NETWORK" "$work/log" || return 1
+    [ -z "$(refused <"$work/log")" ] || return 1
+    grep -Eq "$NETWORK" "$work/log" || return 1
     [ "$try" -eq "$TRIES" ] || sleep "$try"
   done
   return 1
@@ -77,8 +78,8 @@ next() {
   local work=$1 module=$2 version=$3 candidate listed
   # In no module, so that nothing pinned has a say.
   mkdir -p "$work/empty"
-  cd "$work/empty"
-  listed=$(timeout 300 go list -m -versions "$module@latest" 2>"$work/why") || listed=$(timeout 300 go list -m -versions "$module" 2>"$work/why") || true
+  cd "$work/empty" || return
+  listed=$(timeout 300 go list -m -versions "$module" 2>"$work/why") || true
   while read -r candidate; do
     if fetch "$work" "$module@$candidate"; then
       echo "$candidate"

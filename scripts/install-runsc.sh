@@ -11,8 +11,8 @@ mkdir -p "$bin"
 there() { PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" type -aP "$1" | grep -qvF "$bin/"; }
 # Whoever starts it meanwhile has the old one or the new one: put FILE NAME
 put() {
-  [ "$1" -ef "$bin/$2" ] && return
-  ln -f "$1" "$bin/$2.$$" 2>/dev/null || cp "$1" "$bin/$2.$$"
+  ! cmp -s "$1" "$bin/$2" || return 0
+  cp "$1" "$bin/$2.$$"
   mv -f "$bin/$2.$$" "$bin/$2"
 }
 

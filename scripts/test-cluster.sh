@@ -1,19 +1,27 @@
 #!/usr/bin/env bash
 # Starts the test cluster, runs the tests that need one, and takes it down again, unless it was there before. Usage:
-# test-cluster.sh LOG; what cargo says of the tests is added to LOG. HOPBENCH_BINARY is the binary under test.
+# test-cluster.sh LOG; what cargo says of the tests is added to LOG, the tests that were tried again to LOG.retried, and
+# why there is no cluster to LOG.why. HOPBENCH_BINARY is the binary under test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+source scripts/lib.sh
+# shellcheck source=scripts/second-try.sh
+source scripts/second-try.sh
 log=$1
 
 was_up=0
-tests/cluster/up.sh >"$log.up" 2> >(tee "$log.why" >&2) || {
-  echo "no cluster: $(tail -n 1 "$log.why")" >&2
-  rm -f "$log.up" "$log.why"
+tests/cluster/up.sh >"$log.up" 2> >(tee "$log.said" >&2) || {
+  tail -n 1 "$log.said" >"$log.why"
+  rm -f "$log.up" "$log.said"
+  # Half a cluster is in nobody's way; its logs have been told.
+  tests/cluster/down.sh || true
   exit 1
 }
-grep -q 'already up' "$log.why" && was_up=1
+grep -q 'already up' "$log.said" && was_up=1
 eval "$(tail -n 1 "$log.up")"
-rm -f "$log.up" "$log.why"
+rm -f "$log.up" "$log.said"
+# shellcheck disable=SC2317
 down() { [ "$was_up" -eq 1 ] || tests/cluster/down.sh; }
 trap down EXIT
 
@@ -32,7 +40,6 @@ run() {
 }
 status=0
 export HOPBENCH_CLUSTER_KUBECONFIG="$KUBECONFIG" HOPBENCH_REQUIRE_CLUSTER=1
-whole=(--test cluster --test cluster_mesh --test cluster_entrances --test cluster_searches --test cluster_disturbed)
 # Takes nodes and the API server away: nothing else goes on meanwhile.
 run "$log" --test cluster_disturbed -- --ignored || status=$?
 # Mostly waits for pods, as the others do: they go on side by side.
@@ -45,17 +52,5 @@ run "$log.lib" --lib -- --ignored objects::patch || status=$?
 cat "$log.core" "$log.binary" "$log.lib" >>"$log"
 rm -f "$log.core" "$log.binary" "$log.lib"
 grep -Ev '^(running|test .* ok$|$)' "$log" || true
-# A cluster on a busy machine can be late. What failed is tried once more, and that is said.
-mapfile -t again < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log")
-if [ "$status" -ne 0 ] && [ ${#again[@]} -gt 0 ] && [ ${#again[@]} -le 3 ]; then
-  printf '\n== second try of %s\n' "${again[*]}"
-  status=0
-  run "$log.again" "${whole[@]}" -- --ignored --exact "${again[@]}" || status=$?
-  grep -Ev '^(running|$)' "$log.again" || true
-  if [ "$status" -eq 0 ]; then
-    # They count as what they were at their last try.
-    awk '/^test result:/ { $4 += $6; $6 = 0 } { print }' "$log" >"$log.said" && mv "$log.said" "$log"
-  fi
-  rm -f "$log.again"
-fi
+[ "$status" -eq 0 ] || ! second_try "$log" --ignored || status=0
 exit "$status"

@@ -1,19 +1,46 @@
 #!/usr/bin/env bash
 # Runs every check from the cheapest to the dearest, and sums up. `test.sh quick` leaves out what needs a cluster.
+#
+# What cannot be installed or built here takes with it the tests that need it, one line each at the end. These turn such
+# a skip into a failure (`.ci/run` sets all of them): HOPBENCH_REQUIRE_NETNS (namespaces), HOPBENCH_REQUIRE_TOOLS (nginx,
+# a browser), HOPBENCH_REQUIRE_ENVOY, HOPBENCH_REQUIRE_GVISOR, HOPBENCH_REQUIRE_CLUSTER, each =1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# A test that needs namespaces or an Envoy and cannot have them has failed, here.
-export HOPBENCH_REQUIRE_NETNS="${HOPBENCH_REQUIRE_NETNS-1}"
-export HOPBENCH_REQUIRE_ENVOY="${HOPBENCH_REQUIRE_ENVOY-1}"
+# shellcheck source=scripts/lib.sh
+source scripts/lib.sh
+# shellcheck source=scripts/second-try.sh
+source scripts/second-try.sh
+# shellcheck source=scripts/untested.sh
+source scripts/untested.sh
 
-step() { printf '\n== %s\n' "$*"; }
+quick=""
+[ "${1-}" != quick ] || quick=1
+why_no_cluster=""
+[ "$(id -u)" -eq 0 ] || why_no_cluster="only root can start one"
 
-# The last part of a release build takes one CPU for minutes: it is made beside what does not measure.
-log=$(mktemp)
-cargo build --release --locked --quiet -p hopbench >"$log.build" 2>&1 &
+work=$(mktemp -d)
+log=$work/tests
+: >"$work/untested"
+jobs=()
+# shellcheck disable=SC2154
+trap 'for job in "${jobs[@]}"; do kill -- "-$job" 2>/dev/null || true; done; rm -rf "$work"' EXIT
+
+step "what the tests need"
+scripts/install-test-tools.sh 2> >(tee "$work/tools" >&2) || true
+without_tools "$work/tools"
+
+# What takes one CPU for minutes, or waits for a registry, goes on beside what does not measure. Each in a group of its
+# own, which can be ended as a whole.
+set -m
+cargo build --profile "$PROFILE" --locked --quiet -p hopbench >"$work/build" 2>&1 &
 build=$!
-trap '[ -z "$build" ] || kill "$build" || true; rm -f "$log" "$log.again" "$log.cluster" "$log.build"' EXIT
+scripts/build-go-parts.sh "$work/go" ${quick:+quick} &
+go=$!
+set +m
+jobs=("$build" "$go")
 
+step "scripts"
+scripts/test-scripts.sh | tee "$work/scripts"
 step "format"
 cargo fmt --all --check
 step "lints"
@@ -22,67 +49,50 @@ step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 step "the tests are built"
 cargo test --workspace --locked --quiet --no-run
-step "the binary is one static file of at most 24 MB"
-built=0
-wait "$build" || built=$?
-build=
-[ "$built" -eq 0 ] || {
-  cat "$log.build" >&2
+step "the binary is one static file"
+wait "$build" || {
+  cat "$work/build" >&2
   exit 1
 }
-host=$(rustc -vV | sed -n 's/^host: //p')
-binary="target/$host/release/hopbench"
-size=$(stat -c %s "$binary")
-file_kind=$(ldd "$binary" 2>&1 || true)
-case "$file_kind" in
-*"statically linked"* | *"not a dynamic executable"*) ;;
-*)
-  echo "not static: $file_kind" >&2
-  exit 1
-  ;;
-esac
-[ "$size" -le 24000000 ] || {
-  echo "$size bytes" >&2
-  exit 1
-}
-echo "$size bytes, static"
+binary=$(scripts/check-binary.sh)
+export HOPBENCH_BINARY=$binary
+step "parts in Go"
+wait "$go" || true
+jobs=()
+cat "$work"/go.*.log
+without_go_parts "$work/go"
+for part in packages kubernetes; do
+  [ "$(cat "$work/go.$part.status" 2>/dev/null || echo 0)" -eq 0 ] || why_no_cluster=$(tail -n 1 "$work/go.$part.log")
+done
+
 step "tests"
 # Measurements of one machine disturb each other: one test binary's measurements run one after the other.
 status=0
-HOPBENCH_BINARY="$PWD/$binary" cargo test --workspace --locked --no-fail-fast >"$log" 2>&1 || status=$?
+cargo test --workspace --locked --no-fail-fast >"$log" 2>&1 || status=$?
 grep -Ev '^(running|test .* ok$|$)' "$log" || true
-sum() { awk '/^test result:/ { passed += $4; failed += $6; ignored += $8 } END { print passed + 0, failed + 0, ignored + 0 }' "$1"; }
+[ "$status" -eq 0 ] || ! second_try "$log" || status=0
 read -r passed failed ignored < <(sum "$log")
-# Tests that measure can meet a stall of a busy machine. What failed is tried once more, and that is said.
-mapfile -t again < <(sed -n 's/^ *`\(-p [^`]*\)`$/\1/p' "$log")
-if [ "$status" -ne 0 ] && [ ${#again[@]} -gt 0 ] && [ ${#again[@]} -le 3 ]; then
-  step "second try of ${again[*]}"
-  status=0
-  for target in "${again[@]}"; do
-    # shellcheck disable=SC2086
-    HOPBENCH_BINARY="$PWD/$binary" cargo test $target --locked >"$log.again" 2>&1 || status=$?
-    grep -Ev '^(running|$)' "$log.again" || true
-    read -r _ still _ < <(sum "$log.again")
-    [ "$still" -eq 0 ] || status=1
-  done
-  [ "$status" -ne 0 ] || {
-    echo "failed at first, passed at the second try: $failed"
-    passed=$((passed + failed))
-    failed=0
-  }
-fi
+
 # A cluster that only stands there takes CPU: it comes after everything that measures.
-if [ "${1-}" != quick ]; then
+if [ -z "$quick" ]; then
   step "tests on a cluster"
-  if [ "$(id -u)" -eq 0 ]; then
-    : >"$log.cluster"
-    HOPBENCH_BINARY="$PWD/$binary" scripts/test-cluster.sh "$log.cluster" || status=$?
-    read -r more broken _ < <(sum "$log.cluster")
+  : >"$work/cluster"
+  if [ -z "$why_no_cluster" ]; then
+    scripts/test-cluster.sh "$work/cluster" || {
+      [ -e "$work/cluster.why" ] || status=1
+      why_no_cluster=$(cat "$work/cluster.why" 2>/dev/null || true)
+    }
+    read -r more broken _ < <(sum "$work/cluster")
     passed=$((passed + more)) failed=$((failed + broken)) ignored=$((ignored - more - broken))
-  else
-    echo "SKIP tests on a cluster: only root can start one" | tee -a "$log"
+  fi
+  if [ -n "$why_no_cluster" ]; then
+    untested cluster 'cluster|containerd' "$why_no_cluster"
+    [ "${HOPBENCH_REQUIRE_CLUSTER-}" != 1 ] || status=1 failed=$((failed + 1))
   fi
 fi
-printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$ignored"
-grep -h '^SKIP ' "$log" || true
+
+printf '\n'
+cat "$work"/*.retried 2>/dev/null || true
+tell_untested "$work/scripts" "$log" "$work/cluster"
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$ignored"
 exit "$status"

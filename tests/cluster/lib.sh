@@ -1,7 +1,6 @@
 # Words that the scripts of the test cluster share. Sourced, never run.
 # shellcheck shell=bash disable=SC2034
 
-KUBERNETES_VERSION=v1.34.4
 cluster=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # What is kept between clusters: programs and images. `images.sh` and `addons.sh` use it too.
 export CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/hopbench"
@@ -9,7 +8,8 @@ export CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/hopbench"
 STATE=$(realpath -m "${HOPBENCH_CLUSTER:-/tmp/hopbench-cluster}")
 export STATE
 export KUBECONFIG="$STATE/kubeconfig"
-kubernetes="$CACHE/kubernetes-$KUBERNETES_VERSION"
+# Where go-part.sh puts the programs of Kubernetes.
+kubernetes=$("$cluster/../../scripts/go-part.sh" --folder kubernetes)
 # kubectl of this version before any other; Debian keeps servers in sbin.
 export PATH="$kubernetes:$PATH:/usr/sbin:/sbin"
 
@@ -23,6 +23,9 @@ API_SERVER=$FABRIC.10
 SERVICES=10.96.0.0/16
 # The pod networks that are not on the hosts' wire, for kube-proxy.
 PODS=10.244.0.0/14
+
+# Whether this cluster has the RuntimeClass `gvisor`: up.sh decides it.
+has_gvisor() { [ -e "$STATE/gvisor" ]; }
 
 address() { echo "$FABRIC.$((10 + NUMBER[$1]))"; }
 routed_pods() { echo "10.244.${NUMBER[$1]}.0/24"; }

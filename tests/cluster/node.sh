@@ -48,6 +48,8 @@ state = "/run/containerd"
     conf_dir = "$1/cni/${POD_NETWORKS[0]}"
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
+TOML
+  ! has_gvisor || cat <<TOML
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runsc]
     runtime_type = "io.containerd.runsc.v1"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runsc.options]
@@ -80,6 +82,8 @@ cgroupDriver: cgroupfs
 cgroupRoot: /hbc/$1
 enforceNodeAllocatable: []
 failSwapOn: false
+# The next Kubernetes would refuse cgroups of version 1.
+failCgroupV1: false
 oomScoreAdj: 0
 maxPods: 200
 maxOpenFiles: $(ulimit -Hn)

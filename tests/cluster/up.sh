@@ -39,6 +39,7 @@ start_nodes() {
 
 add_rest() {
   kubectl apply -f "$cluster/objects.yaml" >/dev/null
+  ! has_gvisor || kubectl apply -f "$cluster/gvisor.yaml" >/dev/null
   "$cluster/addons.sh"
   touch "$STATE/whole"
 }
@@ -56,7 +57,12 @@ if [ ! -e "$STATE" ] && [ -e /run/netns/hbc-fabric ]; then
   fail "found another cluster, whose folder is not $STATE: take that down first (HOPBENCH_CLUSTER=... make cluster-down)"
 fi
 "$cluster/install.sh"
-"$cluster/build.sh"
+"$cluster/../../scripts/go-part.sh" kubernetes >/dev/null || exit 1
+gvisor=1
+"$cluster/../../scripts/install-runsc.sh" shim || {
+  say "going on without the RuntimeClass gvisor"
+  gvisor=""
+}
 "$cluster/images.sh"
 
 began=$SECONDS
@@ -65,6 +71,7 @@ began=$SECONDS
 mkdir -p "$STATE"
 chmod 0700 "$STATE"
 touch "$STATE/.hopbench-cluster"
+[ -z "$gvisor" ] || touch "$STATE/gvisor"
 make_certs
 kubeconfig admin >"$KUBECONFIG"
 # A place to mount on, which the machine may not have.

@@ -11,9 +11,12 @@ use hopbench_model::{Record, RunFile};
 use ground::{ANY_THREE, assert_sound, ground};
 
 /// The records of a run of this scenario's paths and workloads, and what it says of itself; `None`: there is no
-/// cluster, which is said.
+/// cluster or no Envoy on it, which is said.
 fn measured(test: &str, mesh: &str, rest: &str) -> Option<(Vec<Record>, RunFile)> {
     let ground = ground(test)?;
+    if !ground.has_envoy(test) {
+        return None;
+    }
     let testbed = format!("{ANY_THREE}, mesh: {mesh}");
     let records = ground.measured(test, &testbed, &format!("rounds: 1\ntime: 1s\n{rest}"));
     let run = ground.run_file();
@@ -99,6 +102,9 @@ fn every_variant_works_and_asks_whom_it_names() {
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn sidecars_work_in_sandboxes_and_datagrams_pass_by_them() {
+    if ground("sandboxes").is_none_or(|ground| !ground.has_gvisor("sandboxes")) {
+        return;
+    }
     let rest = "paths: {gvisor: pod+runsc@a -> pod+runsc@b mesh both}\n\
                 workloads: {rr: {rr: {}}, http: {http: {connections: 2}}, udp: {udp: {rate: 1Mbit}}}\n";
     let Some((records, _)) = measured("sandboxes", ENVOY, rest) else { return };

@@ -29,7 +29,9 @@ fn inside(test: &str, body: impl FnOnce()) {
     let needs = Lab::new(&spec, None).missing(&plan(&spec, vec![meshed], vec![point("rr", agent())]));
     match needs.iter().find(|need| ["envoy", "nft"].contains(&need.what.as_str())) {
         Some(need) => {
-            common::inside::skip(test, &format!("{} is missing: {}; {}", need.what, need.why, need.remedy));
+            let variable = if need.what == "envoy" { "HOPBENCH_REQUIRE_ENVOY" } else { "HOPBENCH_REQUIRE_NETNS" };
+            let why = format!("{} is missing: {}; {}", need.what, need.why, need.remedy);
+            common::inside::skip_unless(variable, test, &why);
         }
         None => common::inside::inside(test, body),
     }
@@ -131,10 +133,11 @@ fn one_byte_and_much_in_one_direction_pass_the_sidecars() {
 
 #[test]
 fn a_server_program_is_reached_through_every_proxy() {
-    inside("a_server_program_is_reached_through_every_proxy", || {
-        if hopbench_lab::find("nginx").is_none() {
-            return common::inside::skip("nginx behind proxies", "`nginx` is not installed");
-        }
+    let test = "a_server_program_is_reached_through_every_proxy";
+    if hopbench_lab::find("nginx").is_none() {
+        return common::inside::skip_unless("HOPBENCH_REQUIRE_TOOLS", test, "`nginx` is not installed");
+    }
+    inside(test, || {
         let plain = Variant::plain();
         let mut paths = vec![meshed("bridge@a", "bridge@b", Via::Gateway("c".to_owned()), MeshMode::Server, &plain)];
         for mode in [MeshMode::Server, MeshMode::Client, MeshMode::Both] {

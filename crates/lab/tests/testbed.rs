@@ -23,7 +23,7 @@ use hopbench_lab::{KINDS, Lab, Reach, kind};
 use hopbench_model::{CpuSet, Path, ServerSpec, Via};
 use hopbench_testbed::{AgentId, Control, Testbed};
 
-use inside::inside;
+use inside::{inside, inside_with_nginx};
 use plans::{agent, path, plan, point, spec};
 use traffic::{datagrams, echo, echo_to};
 
@@ -281,7 +281,7 @@ fn links_are_as_the_plan_says() {
 
 #[test]
 fn nginx_serves_the_sizes_that_the_plan_asks_for() {
-    inside("nginx_serves_the_sizes_that_the_plan_asks_for", || {
+    inside_with_nginx("nginx_serves_the_sizes_that_the_plan_asks_for", || {
         let spec = spec();
         let nginx = |size: u64| ServerSpec {
             program: "nginx".to_owned(),

@@ -4,12 +4,17 @@
 //! of the agents, if it is not the usual one.
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hopbench_kube::Access;
 use hopbench_model::{Record, RunFile};
+use k8s_openapi::api::core::v1::Node;
+use k8s_openapi::api::node::v1::RuntimeClass;
+use kube::Api;
+use kube::api::ListParams;
 
 /// One run at a time: they share the nodes' CPUs, and what is done to the cluster is done to all of it.
 static ONE: Mutex<()> = Mutex::new(());
@@ -37,10 +42,38 @@ pub(crate) fn ground(test: &str) -> Option<Ground> {
     Some(Ground { kubeconfig: kubeconfig.into(), folder: tempfile::tempdir().unwrap(), _alone: alone })
 }
 
+/// Says that `test` leaves something out, or fails where `variable` is 1; false.
+fn lacks(test: &str, variable: &str, why: &str) -> bool {
+    let required = std::env::var(variable).is_ok_and(|said| said == "1");
+    assert!(!required, "{test}: {variable}=1, and {why}");
+    // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.
+    let _ = writeln!(std::io::stdout(), "\nSKIP {test}: {why}");
+    false
+}
+
 impl Ground {
     /// A connection of the test's own.
     pub(crate) fn access(&self) -> Access {
         Access::open_file(Some(&self.kubeconfig), None).unwrap()
+    }
+
+    /// Whether the cluster has the RuntimeClass `gvisor`. Where it has not, that is said for `test`, which ends; with
+    /// `HOPBENCH_REQUIRE_GVISOR=1` it fails.
+    pub(crate) fn has_gvisor(&self, test: &str) -> bool {
+        let access = self.access();
+        let classes: Api<RuntimeClass> = Api::all(access.client.clone());
+        let found = access.ask("RuntimeClass", classes.get_opt("gvisor")).unwrap().is_some();
+        found || lacks(test, "HOPBENCH_REQUIRE_GVISOR", "the cluster has no RuntimeClass gvisor")
+    }
+
+    /// The same of the image `hopbench.test/envoy:1`, and of `HOPBENCH_REQUIRE_ENVOY=1`.
+    pub(crate) fn has_envoy(&self, test: &str) -> bool {
+        let access = self.access();
+        let nodes: Api<Node> = Api::all(access.client.clone());
+        let listed = access.ask("nodes", nodes.list(&ListParams::default())).unwrap();
+        let images = listed.items.into_iter().filter_map(|node| node.status?.images).flatten();
+        let found = images.filter_map(|image| image.names).flatten().any(|name| name == "hopbench.test/envoy:1");
+        found || lacks(test, "HOPBENCH_REQUIRE_ENVOY", "the cluster has no image hopbench.test/envoy:1")
     }
 
     /// A file of the test.

@@ -1,6 +1,7 @@
 //! A cluster to test on, plans in few words, and what is left afterwards.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +13,8 @@ use hopbench_kube::{Access, Cluster, labels};
 use hopbench_model::{ClusterSpec, Fault, Path, Plan, PodNetwork, Point, ServerSpec, TestbedSpec};
 use hopbench_testbed::{AgentId, Control, Testbed};
 use hopbench_wire::{FromAgent, Hello, PROTOCOL, ToAgent};
-use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::Api;
 use kube::api::ListParams;
 
@@ -43,7 +45,33 @@ pub(crate) fn ground(test: &str) -> Option<Ground> {
     Some(Ground { kubeconfig, access, _alone: alone })
 }
 
+/// Says that `test` leaves something out, or fails where `variable` is 1; false.
+fn lacks(test: &str, variable: &str, why: &str) -> bool {
+    let required = std::env::var(variable).is_ok_and(|said| said == "1");
+    assert!(!required, "{test}: {variable}=1, and {why}");
+    // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.
+    let _ = writeln!(std::io::stdout(), "\nSKIP {test}: {why}");
+    false
+}
+
 impl Ground {
+    /// Whether the cluster has the RuntimeClass `gvisor`. Where it has not, that is said for `test`, which goes on without
+    /// or ends; with `HOPBENCH_REQUIRE_GVISOR=1` it fails.
+    pub(crate) fn has_gvisor(&self, test: &str) -> bool {
+        let classes: Api<RuntimeClass> = Api::all(self.access.client.clone());
+        let found = self.access.ask("RuntimeClass", classes.get_opt("gvisor")).unwrap().is_some();
+        found || lacks(test, "HOPBENCH_REQUIRE_GVISOR", "the cluster has no RuntimeClass gvisor")
+    }
+
+    /// The same of the image `hopbench.test/envoy:1`, and of `HOPBENCH_REQUIRE_ENVOY=1`.
+    pub(crate) fn has_envoy(&self, test: &str) -> bool {
+        let nodes: Api<Node> = Api::all(self.access.client.clone());
+        let listed = self.access.ask("nodes", nodes.list(&ListParams::default())).unwrap();
+        let images = listed.items.into_iter().filter_map(|node| node.status?.images).flatten();
+        let found = images.filter_map(|image| image.names).flatten().any(|name| name == "hopbench.test/envoy:1");
+        found || lacks(test, "HOPBENCH_REQUIRE_ENVOY", "the cluster has no image hopbench.test/envoy:1")
+    }
+
     pub(crate) fn access(&self) -> Access {
         Access::open_file(Some(&self.kubeconfig), None).unwrap()
     }

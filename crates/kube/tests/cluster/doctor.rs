@@ -21,15 +21,16 @@ fn the_cluster_is_told_as_it_is() {
         assert!(!finding.found.is_empty() && !needed_for.is_empty(), "{name}");
         assert_eq!(finding.state == State::Works, finding.remedy.is_empty(), "{name}: {finding:?}");
     }
-    assert!(of("cluster").found.starts_with("Kubernetes v1.34."), "{lines:?}");
+    assert!(of("cluster").found.starts_with("Kubernetes v1."), "{lines:?}");
     let nodes = of("nodes");
-    assert!(nodes.found.starts_with("n1: v1.34.") && nodes.found.contains("\nn3: "), "{nodes:?}");
+    assert!(nodes.found.starts_with("n1: v1.") && nodes.found.contains("\nn3: "), "{nodes:?}");
     assert_eq!(of("zones"), Finding { state: State::Works, found: "z1: n1, n2; z2: n3".into(), remedy: String::new() });
     assert_eq!(of("rights").found, "all");
     assert_eq!(of("image").state, State::Works, "{:?}", of("image"));
     assert_eq!(of("pod security").state, State::Works);
     let classes = of("RuntimeClasses").found;
-    assert!(["gvisor", "overlay"].iter().all(|class| classes.split(", ").any(|known| known == *class)), "{classes}");
+    let has = |class: &str| classes.split(", ").any(|known| known == class);
+    assert!(has("overlay") && (has("gvisor") || !ground.has_gvisor("doctor")), "{classes}");
     let meters = of("meters");
     assert!(meters.found.contains("cadvisor of n1: ") && meters.found.contains("kubelet of n1: "), "{meters:?}");
     // It runs as a process of the node, and tells its mode to nobody else.

@@ -13,6 +13,9 @@ use crate::common::{cell, ground, hello, path, plan, spec};
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn proxies_follow_a_server_that_is_made_anew() {
     let Some(ground) = ground("proxies that follow") else { return };
+    if !ground.has_envoy("proxies that follow") {
+        return;
+    }
     let mut spec = spec();
     spec.mesh.image = "hopbench.test/envoy:1".into();
     let mut both = path("both", "pod@a", "pod@b", Via::Direct);

@@ -49,8 +49,13 @@ pub(crate) fn impossible() -> Option<String> {
 
 /// Says that a test was not run, or fails where it has to be.
 pub(crate) fn skip(test: &str, why: &str) {
-    let required = std::env::var("HOPBENCH_REQUIRE_NETNS").is_ok_and(|v| v == "1");
-    assert!(!required, "{test} cannot run here (HOPBENCH_REQUIRE_NETNS=1): {why}");
+    skip_unless("HOPBENCH_REQUIRE_NETNS", test, why);
+}
+
+/// The same for a test that has to be run only where `variable` is 1.
+pub(crate) fn skip_unless(variable: &str, test: &str, why: &str) {
+    let required = std::env::var(variable).is_ok_and(|v| v == "1");
+    assert!(!required, "{test} cannot run here ({variable}=1): {why}");
     // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.
     let _ = writeln!(std::io::stdout(), "\nSKIP {test}: {why}");
 }
