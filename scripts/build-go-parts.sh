@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds what the tests need in Go, one after the other: gVisor, and for a cluster Kubernetes, beside which the packages
-# of the cluster are installed. Usage: build-go-parts.sh LOGS [quick]; LOGS.PART.log and LOGS.PART.status tell of each.
-# A part that fails leaves the others alone, and is no failure here.
+# Builds what the tests need in Go, one after the other: gVisor, and for a cluster Kubernetes,
+# beside which the packages of the cluster are installed. Usage: build-go-parts.sh LOGS [quick];
+# LOGS.PART.log and LOGS.PART.status tell of each. A part that fails leaves the others alone, and is
+# no failure here.
 set -uo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
 logs=$1

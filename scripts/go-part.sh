@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Builds programs that are written in Go, from the module in scripts/go/PART, into the user's cache, once. Usage:
+# Builds programs that are written in Go, from the module in scripts/go/PART, into the user's cache,
+# once. Usage:
 #   go-part.sh PART [PROGRAM...]   builds these, or all of the part; prints the folder that they are in
 #   go-part.sh --folder PART       prints that folder only
-# A version that the registry refuses is replaced by the next one that it has (go-resolve.sh), which is said. The
-# go.mod and go.sum that were found stay beside the programs, so that the next start uses the same.
+# A version that the registry refuses is replaced by the next one that it has (go-resolve.sh), which
+# is said. The go.mod and go.sum that were found stay beside the programs, so that the next start
+# uses the same.
 #
 #   CACHE/go/PART-KEY/module/    go.mod and go.sum as resolved; KEY: the pins and how it is built
 #   CACHE/go/PART-KEY/bin/       the programs; each appears when it is whole
@@ -33,14 +35,20 @@ if [ -z "$part" ] || [ ! -e "$parts/$part/part.sh" ]; then
   exit 2
 fi
 shift
-# What a part says: the module that it is called after, and the packages of its programs. It may define `link_flags`, and
-# `patch`, which changes the sources.
+# What a part says: the module that it is called after, and the packages of its programs. It may
+# define `link_flags`, and `patch`, which changes the sources.
 main="" packages=()
 link_flags() { :; }
 # shellcheck source=/dev/null
 source "$parts/$part/part.sh"
 
-key=$(cd "$parts/$part" && { uname -m && echo "${flags[*]} $link" && cat go.mod go.sum part.sh; } | sha256sum)
+# All that decides what is built; comments do not.
+key=$(cd "$parts/$part" && {
+  uname -m
+  echo "${flags[*]} $link"
+  cat go.mod go.sum
+  grep -v '^ *#' part.sh
+} | sha256sum)
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/hopbench/go/$part-${key:0:12}
 if [ -n "$only_folder" ]; then
   echo "$folder/bin"
@@ -58,7 +66,10 @@ missing() {
   done
 }
 for program in "${wanted[@]}"; do
-  case " ${packages[*]##*/} " in *" $program "*) ;; *) fail "found program $program, expected one of: ${packages[*]##*/}" ;; esac
+  case " ${packages[*]##*/} " in
+  *" $program "*) ;;
+  *) fail "found program $program, expected one of: ${packages[*]##*/}" ;;
+  esac
 done
 
 mapfile -t to_build < <(missing)

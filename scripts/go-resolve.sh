@@ -1,14 +1,15 @@
-# Finds versions of Go modules that the registry has, where it refuses those that are pinned. Sourced by go-part.sh,
-# which has `say` and `fail`.
+# Finds versions of Go modules that the registry has, where it refuses those that are pinned.
+# Sourced by go-part.sh, which has `say` and `fail`.
 # shellcheck shell=bash
 
-# Bounds: rounds of resolution, versions that are tried in the place of one, tries where the network fails.
+# Bounds: rounds of resolution, versions that are tried in the place of one, tries where the network
+# fails.
 ROUNDS=100
 CANDIDATES=40
 TRIES=3
 
-# Makes WORK/module so that PACKAGEs and all that they import can be had; changes nothing where they can. Ends the
-# script with the reason where that is impossible: resolve WORK PACKAGE...
+# Makes WORK/module so that PACKAGEs and all that they import can be had; changes nothing where they
+# can. Ends the script with the reason where that is impossible: resolve WORK PACKAGE...
 resolve() {
   local work=$1 round module version moved=0
   shift
@@ -32,7 +33,8 @@ resolve() {
 # Fetches what PACKAGEs import; what Go says is in WORK/log: list WORK readonly|mod PACKAGE...
 list() { patient "$1" timeout 1800 go list -mod="$2" -deps "${@:3}"; }
 
-# Runs a command that asks the registry, again where only the network failed: patient WORK COMMAND...
+# Runs a command that asks the registry, again where only the network failed: patient WORK
+# COMMAND...
 patient() {
   local work=$1 try
   shift
@@ -51,9 +53,10 @@ NETWORK='dial tcp|i/o timeout|TLS handshake|connection reset|unexpected EOF|: (4
 
 # What Go says of versions that the registry has not, `MODULE VERSION` each: refused <LOG
 refused() {
+  # What stands in front of the reason, and the reason.
+  local named='(.*[[:space:](])?([^[:space:]():@]+)@(v[^[:space:]():]+)\)?: '
   local gone='reading [^ ]*: (403|404|410|451) |reading .*(no such file or directory|file does not exist)'
-  sed -nE "s#^(.*[[:space:](])?([^[:space:]():@]+)@(v[^[:space:]():]+)\\)?: (${gone}|invalid version: |unknown revision ).*#\\2 \\3#p" |
-    sort -u
+  sed -nE "s#^$named($gone|invalid version: |unknown revision ).*#\\2 \\3#p" | sort -u
 }
 
 # Replaces a refused version in the go.mod here: move WORK MODULE VERSION
@@ -73,7 +76,8 @@ move() {
   [ -n "$target" ] || go mod edit -replace="$module@$version=$module@$candidate"
 }
 
-# The nearest later version that can be fetched; `@latest` where no later one is listed or none can: next WORK MODULE VERSION
+# The nearest later version that can be fetched; `@latest` where no later one is listed or none can:
+# next WORK MODULE VERSION
 next() {
   local work=$1 module=$2 version=$3 candidate listed
   # In no module, so that nothing pinned has a say.
@@ -96,8 +100,8 @@ fetch() {
   return 1
 }
 
-# Of the versions on standard input those after VERSION, the nearest first; no pre-releases, and no other major version
-# of a module that does not say its own in its path: later VERSION
+# Of the versions on standard input those after VERSION, the nearest first; no pre-releases, and no
+# other major version of a module that does not say its own in its path: later VERSION
 later() {
   awk -v pin="$1" '
     function parts(version, into) { sub(/^v/, "", version); sub(/[-+].*/, "", version); split(version, into, ".") }

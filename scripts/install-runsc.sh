@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds gVisor's `runsc`, which the lab puts around pods of places like `bridge+runsc@a`, into the user's cache, where
-# hopbench finds it. Optional: without it those paths are left out, and say so. Two minutes or three, once.
-# `install-runsc.sh shim` builds what containerd starts it with, too.
+# Builds gVisor's `runsc`, which the lab puts around pods of places like `bridge+runsc@a`, into the
+# user's cache, where hopbench finds it. Optional: without it those paths are left out, and say so.
+# Two minutes or three, once. `install-runsc.sh shim` builds what containerd starts it with, too.
 set -euo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
 bin=${XDG_CACHE_HOME:-$HOME/.cache}/hopbench/bin

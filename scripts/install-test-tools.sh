@@ -4,8 +4,8 @@
 #                                      server (nginx), a browser that opens reports (chromium) with a font,
 #                                      and Envoy, which goes into the user's cache
 #   install-test-tools.sh PROGRAM ...  only these
-# Does nothing where all of it is there. What could not be had is said, a line each: `hopbench: without PROGRAM: WHY`;
-# the rest is installed all the same.
+# Does nothing where all of it is there. What could not be had is said, a line each: `hopbench:
+# without PROGRAM: WHY`; the rest is installed all the same.
 set -euo pipefail
 
 declare -A package=([ip]=iproute2 [tc]=iproute2 [nft]=nftables [nginx]=nginx-light [unshare]=util-linux

@@ -1,11 +1,13 @@
-# A second try for tests that measure and failed: a machine can stall for a moment. Sourced, needs lib.sh.
+# A second try for tests that measure and failed: a machine can stall for a moment. Sourced, needs
+# lib.sh.
 # shellcheck shell=bash
 
 # More than these failed for another reason.
 MOST_TRIED_AGAIN=3
 
-# The failed tests of a log of `cargo test --no-fail-fast`, `PACKAGE TARGET TEST` each; TARGET is `-` for what is no file
-# in `tests/`, and TEST for a target that failed without naming one: failed_tests LOG
+# The failed tests of a log of `cargo test --no-fail-fast`, `PACKAGE TARGET TEST` each; TARGET is
+# `-` for what is no file in `tests/`, and TEST for a target that failed without naming one:
+# failed_tests LOG
 failed_tests() {
   awk '
     /^failures:$/ { count = 0; listed = 1; next }
@@ -28,8 +30,9 @@ measures() {
     END { exit !found }' scripts/measuring-tests.txt
 }
 
-# Tries what failed once more, where all of it measures; LOG then counts what passed now as passed, and LOG.retried has
-# the names. Fails where something has failed for good: second_try LOG [--ignored]
+# Tries what failed once more, where all of it measures; LOG then counts what passed now as passed,
+# and LOG.retried has the names. Fails where something has failed for good: second_try LOG
+# [--ignored]
 second_try() {
   local log=$1 package target test failed status=0
   mapfile -t failed < <(failed_tests "$log")

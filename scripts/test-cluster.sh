@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Starts the test cluster, runs the tests that need one, and takes it down again, unless it was there before. Usage:
-# test-cluster.sh LOG; what cargo says of the tests is added to LOG, the tests that were tried again to LOG.retried, and
-# why there is no cluster to LOG.why. HOPBENCH_BINARY is the binary under test.
+# Starts the test cluster, runs the tests that need one, and takes it down again, unless it was
+# there before. Usage: test-cluster.sh LOG; what cargo says of the tests is added to LOG, the tests
+# that were tried again to LOG.retried, and why there is no cluster to LOG.why. HOPBENCH_BINARY is
+# the binary under test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -31,8 +32,8 @@ image=$(mktemp --suffix .tar)
 tests/cluster/load.sh "$image"
 rm -f "$image"
 
-# Some of them: what is said goes to the file that is named first. All of the workspace is named, so that what was built for
-# the other tests is not built again with fewer features.
+# Some of them: what is said goes to the file that is named first. All of the workspace is named, so
+# that what was built for the other tests is not built again with fewer features.
 run() {
   local said=$1
   shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests go-part.sh with a registry in a folder, from which versions are gone. Fails at the first check that does not
-# hold, and where fewer were made than stand here.
+# Tests go-part.sh with a registry in a folder, from which versions are gone. Fails at the first
+# check that does not hold, and where fewer were made than stand here.
 set -euo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
 if ! command -v go >/dev/null; then
@@ -26,7 +26,8 @@ check() { # WHAT FOUND PATTERN
   checks=$((checks + 1))
 }
 
-# A module's archive: every file below FOLDER with PREFIX before its name, in FILE: zip FILE PREFIX FOLDER
+# A module's archive: every file below FOLDER with PREFIX before its name, in FILE: zip FILE PREFIX
+# FOLDER
 mkdir -p "$work/zip"
 cat >"$work/zip/main.go" <<'GO'
 package main
@@ -84,8 +85,8 @@ library() {
   printf 'package %s\n\n// Version is its own.\nconst Version = "%s"\n' "${1##*/}" "$2" >"$work/next/lib.go"
   publish "$1" "$2" "$work/next"
 }
-# A part with the one program `tell`, which prints its version and those of libraries; it requires them as MODULE
-# VERSION: part NAME MODULE VERSION...
+# A part with the one program `tell`, which prints its version and those of libraries; it requires
+# them as MODULE VERSION: part NAME MODULE VERSION...
 part() {
   local name=$1 module imports="" words="" requires=()
   shift
@@ -131,7 +132,7 @@ run whole
 check "pins that are there" "$status $said$(tell)" "0 v1.0.0 v1.0.0"
 check "they are kept as they are" "$(diff -r "$folder/../module" "$HOPBENCH_GO_PARTS/whole" | tr '\n' ' ')" "Only in *part.sh "
 mkdir "$work/nothing"
-for program in bash dirname sha256sum uname cat; do ln -s "$(command -v "$program")" "$work/nothing/"; done
+for program in bash dirname sha256sum uname cat grep; do ln -s "$(command -v "$program")" "$work/nothing/"; done
 check "the second time neither Go nor the registry is asked" \
   "$(PATH=$work/nothing "$scripts/go-part.sh" whole 2>&1)" "$folder"
 check "a folder is told without building" "$("$scripts/go-part.sh" --folder whole)" "$folder"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Tests the scripts that decide what is built, tried again and left out. Fails at the first check that does not hold.
+# Tests the scripts that decide what is built, tried again and left out. Fails at the first check
+# that does not hold.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Runs every check from the cheapest to the dearest, and sums up. `test.sh quick` leaves out what needs a cluster.
+# Runs every check from the cheapest to the dearest, and sums up. `test.sh quick` leaves out what
+# needs a cluster.
 #
-# What cannot be installed or built here takes with it the tests that need it, one line each at the end. These turn such
-# a skip into a failure (`.ci/run` sets all of them): HOPBENCH_REQUIRE_NETNS (namespaces), HOPBENCH_REQUIRE_TOOLS (nginx,
-# a browser), HOPBENCH_REQUIRE_ENVOY, HOPBENCH_REQUIRE_GVISOR, HOPBENCH_REQUIRE_CLUSTER, each =1.
+# What cannot be installed or built here takes with it the tests that need it, one line each at the
+# end. These turn such a skip into a failure (`.ci/run` sets all of them): HOPBENCH_REQUIRE_NETNS
+# (namespaces), HOPBENCH_REQUIRE_TOOLS (nginx, a browser), HOPBENCH_REQUIRE_ENVOY,
+# HOPBENCH_REQUIRE_GVISOR, HOPBENCH_REQUIRE_CLUSTER, each =1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -29,8 +31,8 @@ step "what the tests need"
 scripts/install-test-tools.sh 2> >(tee "$work/tools" >&2) || true
 without_tools "$work/tools"
 
-# What takes one CPU for minutes, or waits for a registry, goes on beside what does not measure. Each in a group of its
-# own, which can be ended as a whole.
+# What takes one CPU for minutes, or waits for a registry, goes on beside what does not measure.
+# Each in a group of its own, which can be ended as a whole.
 set -m
 cargo build --profile "$PROFILE" --locked --quiet -p hopbench >"$work/build" 2>&1 &
 build=$!
@@ -66,7 +68,8 @@ for part in packages kubernetes; do
 done
 
 step "tests"
-# Measurements of one machine disturb each other: one test binary's measurements run one after the other.
+# Measurements of one machine disturb each other: one test binary's measurements run one after the
+# other.
 status=0
 cargo test --workspace --locked --no-fail-fast >"$log" 2>&1 || status=$?
 grep -Ev '^(running|test .* ok$|$)' "$log" || true

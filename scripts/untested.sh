@@ -1,11 +1,12 @@
 # What cannot be tested here, and why: one line each at the end. Sourced, needs `work`, a folder.
 # shellcheck shell=bash disable=SC2154
 
-# Notes a part of the project; PATTERN tells its tests from others by what they say when they are skipped:
-# untested PART PATTERN REASON
+# Notes a part of the project; PATTERN tells its tests from others by what they say when they are
+# skipped: untested PART PATTERN REASON
 untested() { printf '%s\t%s\t%s\n' "$@" >>"$work/untested"; }
 
-# Where a program could be had its tests must run, unless somebody said otherwise: required VARIABLE [MISSING]
+# Where a program could be had its tests must run, unless somebody said otherwise: required VARIABLE
+# [MISSING]
 required() {
   [ -z "${!1-}" ] || return 0
   if [ -n "${2-}" ]; then export "$1=0"; else export "$1=1"; fi
@@ -37,8 +38,8 @@ without_go_parts() {
   required HOPBENCH_REQUIRE_GVISOR "$failed"
 }
 
-# Says what is untested, a line for each part and one for each other reason, by the SKIP lines of tests:
-# tell_untested LOG...
+# Says what is untested, a line for each part and one for each other reason, by the SKIP lines of
+# tests: tell_untested LOG...
 tell_untested() {
   { grep -hs '^SKIP ' "$@" || true; } | sort -u | awk -F '\t' -v parts="$work/untested" '
     function tests(count) { return count == 0 ? "" : count == 1 ? " (1 test)" : " (" count " tests)" }

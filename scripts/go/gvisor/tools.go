@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package gvisor pins the programs of gVisor that labs and the test cluster start. Nothing here is compiled as it stands:
-// the build names the programs one by one.
+// Package gvisor pins the programs of gVisor that labs and the test cluster start. Nothing here is
+// compiled as it stands: the build names the programs one by one.
 package gvisor
 
 import (

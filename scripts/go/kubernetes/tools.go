@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package kubernetes pins the programs of Kubernetes that the test cluster consists of. Nothing here is compiled as it
-// stands: the build names the programs one by one.
+// Package kubernetes pins the programs of Kubernetes that the test cluster consists of. Nothing
+// here is compiled as it stands: the build names the programs one by one.
 package kubernetes
 
 import (
