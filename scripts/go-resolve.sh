@@ -7,12 +7,14 @@
 ROUNDS=100
 CANDIDATES=40
 TRIES=3
+LONGEST_S=3600
 
 # Makes WORK/module so that PACKAGEs and all that they import can be had; changes nothing where they
 # can. Ends the script with the reason where that is impossible: resolve WORK PACKAGE...
 resolve() {
   local work=$1 round module version moved=0
   shift
+  began=$SECONDS
   cd "$work/module" || return
   list "$work" readonly "$@" && return
   for ((round = 0; round < ROUNDS; round++)); do
@@ -39,6 +41,7 @@ patient() {
   local work=$1 try
   shift
   for ((try = 1; try <= TRIES; try++)); do
+    [ $((SECONDS - began)) -lt "$LONGEST_S" ] || fail "the registry has not answered all in $LONGEST_S s"
     "$@" >/dev/null 2>"$work/log" && return
     grep -Eq 'SECURITY ERROR|checksum mismatch' "$work/log" && fail "refusing what is there: $(first_lines "$work/log")"
     [ -z "$(refused <"$work/log")" ] || return 1
@@ -95,7 +98,7 @@ next() {
 }
 
 fetch() {
-  patient "$1" timeout 900 go mod download "$2" && return
+  patient "$1" timeout 300 go mod download "$2" && return
   cp "$1/log" "$1/why"
   return 1
 }

@@ -111,7 +111,7 @@ printf '%s\n' "SKIP one: no \`runsc\` here" "noise" "SKIP two: no \`runsc\` here
 HOPBENCH_REQUIRE_NETNS=1 HOPBENCH_REQUIRE_TOOLS=1"
 )
 check "a line for each part" "$(tell_untested "$work/skips" "$work/none" | paste -sd '|')" \
-  "SKIP nginx: cannot install nginx-light: E: x|SKIP gvisor (2 tests): hopbench: Go part gvisor: Go is not installed|SKIP \
+  "SKIP nginx: cannot install nginx-light: E: x|SKIP gvisor (2 tests): Go part gvisor: Go is not installed|SKIP \
 one CPU only (1 test)"
 
 scripts/test-go-part.sh

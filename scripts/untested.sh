@@ -3,7 +3,9 @@
 
 # Notes a part of the project; PATTERN tells its tests from others by what they say when they are
 # skipped: untested PART PATTERN REASON
-untested() { printf '%s\t%s\t%s\n' "$@" >>"$work/untested"; }
+untested() {
+  printf '%s\t%s\t%s\n' "$1" "$2" "$(sed -E 's/^(hopbench|cluster): //' <<<"$3")" >>"$work/untested"
+}
 
 # Where a program could be had its tests must run, unless somebody said otherwise: required VARIABLE
 # [MISSING]
