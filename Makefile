@@ -9,7 +9,7 @@ PROFILE := $(shell sed -n 's/^PROFILE=//p' scripts/lib.sh)
 BIN := target/$(HOST)/$(PROFILE)/hopbench
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
-.PHONY: help build demo test test-quick check bench cluster-up cluster-down clean
+.PHONY: help build demo test test-quick check fuzz asan bench cluster-up cluster-down clean
 
 help: ## Shows this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,9 +30,17 @@ test-quick: ## The same without the tests that need a cluster
 	@scripts/toolchain.sh
 	@scripts/test.sh quick
 
-check: ## Format, lints and the arrows between crates, without running tests
+check: ## Format, lints, dependencies; runs no tests
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --locked -- -D warnings
+	@scripts/audit.sh
+
+fuzz: ## Fuzzes every parser of foreign bytes, TIME seconds each (60), as many at once as CPUs
+	@scripts/toolchain.sh
+	@scripts/fuzz.sh $(or $(TIME),60) $(TARGETS)
+
+asan: ## Tests the unsafe code under AddressSanitizer
+	@scripts/asan.sh
 
 bench: build ## Compares with iperf3, qperf, sockperf, wrk and fortio (about 15 minutes, nothing else may run)
 	@scripts/install-peers.sh

@@ -1,0 +1,5 @@
+//! Parts that several fuzz targets share.
+
+mod pieces;
+
+pub use pieces::Pieces;

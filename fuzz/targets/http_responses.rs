@@ -1,0 +1,42 @@
+//! HTTP responses of any server: the same answers and the same end however reads cut the bytes.
+#![no_main]
+
+use hopbench_fuzz::Pieces;
+use hopbench_load::http::{ResponseEnd, ResponseError, ResponseParser, StepState};
+use libfuzzer_sys::fuzz_target;
+
+/// Every answer, why reading ended, and what the end of the connection means.
+type Heard = (Vec<ResponseEnd>, Option<ResponseError>, Option<Result<Option<ResponseEnd>, ResponseError>>);
+
+fn listen<'a>(pieces: impl Iterator<Item = &'a [u8]>, head: bool) -> Heard {
+    let (mut parser, mut answers) = (ResponseParser::new(head), Vec::new());
+    for mut piece in pieces {
+        while !piece.is_empty() {
+            let step = match parser.feed(piece) {
+                Ok(step) => step,
+                Err(error) => return (answers, Some(error), None),
+            };
+            assert!(step.consumed <= piece.len());
+            piece = &piece[step.consumed..];
+            match step.state {
+                StepState::NeedMore => assert!(piece.is_empty(), "{} bytes were left", piece.len()),
+                StepState::Complete(end) => {
+                    assert!((200..=999).contains(&end.status), "{}", end.status);
+                    answers.push(end);
+                    if end.close {
+                        return (answers, None, None);
+                    }
+                }
+            }
+        }
+    }
+    let end = parser.eof();
+    (answers, None, Some(end))
+}
+
+fuzz_target!(|input: &[u8]| {
+    for head in [false, true] {
+        let whole = listen(input.get(1..).into_iter(), head);
+        assert_eq!(listen(Pieces::of(input), head), whole);
+    }
+});
