@@ -34,10 +34,11 @@ check: ## Format, lints and the arrows between crates, without running tests
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --locked -- -D warnings
 
-bench: build ## Compares with iperf3, qperf, sockperf, wrk and fortio (about 15 minutes, nothing else may run)
+bench: build ## Compares with iperf3, sockperf, wrk, oha, k6 and others (25 minutes, nothing else may run); results/bench.md
 	@scripts/install-peers.sh
 	@cargo build --release --locked -p hopbench-bench
-	@target/$(HOST)/release/hopbench-bench --hopbench $(BIN) $(BENCH_ARGS)
+	@mkdir -p results
+	@target/$(HOST)/release/hopbench-bench --hopbench $(BIN) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
 
 cluster-up: ## Starts a Kubernetes cluster on this machine for tests (root; ten minutes the first time, then one)
 	@tests/cluster/up.sh
