@@ -57,6 +57,11 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_has_a_place_for_the_table() {
+        assert!(Section::find(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"))).is_ok());
+    }
+
+    #[test]
     fn a_page_without_the_lines_is_refused_and_kept() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("README.md");
