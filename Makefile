@@ -42,10 +42,11 @@ fuzz: ## Fuzzes every parser of foreign bytes, TIME seconds each (60), as many a
 asan: ## Tests the unsafe code under AddressSanitizer
 	@scripts/asan.sh
 
-bench: build ## Compares with iperf3, qperf, sockperf, wrk and fortio (about 15 minutes, nothing else may run)
+bench: build ## Compares with iperf3, sockperf, wrk, oha, k6 and others (25 minutes, nothing else may run); results/bench.md
 	@scripts/install-peers.sh
 	@cargo build --release --locked -p hopbench-bench
-	@target/$(HOST)/release/hopbench-bench --hopbench $(BIN) $(BENCH_ARGS)
+	@mkdir -p results
+	@target/$(HOST)/release/hopbench-bench --hopbench $(BIN) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
 
 cluster-up: ## Starts a Kubernetes cluster on this machine for tests (root; ten minutes the first time, then one)
 	@tests/cluster/up.sh

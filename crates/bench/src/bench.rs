@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use crate::lab::{End, Lab};
 use crate::peer::Peer;
 use crate::process::Task;
-use crate::tools::Tools;
+use crate::session::tools::Tools;
 
 /// What ours runs before its window opens; the figures of CPU per byte or request include it.
 pub(crate) const WARMUP: Duration = Duration::from_millis(500);

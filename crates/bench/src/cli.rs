@@ -8,8 +8,9 @@ use clap::{Parser, Subcommand};
 /// Measures hopbench against the tools it replaces, in a veth-bridge-veth pair of network namespaces.
 ///
 /// Ours and the peer run in turn; what is printed are ratios of figures of the same pair. Needs root, or a
-/// kernel that lets this user make user namespaces. Exit codes: 0 measured (a goal that was missed is not a
-/// failure), 2 the input is wrong, 3 the environment cannot do it, 4 something failed while measuring.
+/// kernel that lets this user make user namespaces. Exit codes: 0 all that was measured reaches its goal,
+/// 1 a goal was missed, 2 the input is wrong, 3 the environment cannot do it, 4 a row failed or a signal came.
+/// Rows whose peer is missing are left out and named; they change no exit code.
 #[derive(Debug, Parser)]
 #[command(name = "hopbench-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -51,6 +52,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 
+    /// Also replaces what FILE has between the lines `<!-- make bench: begin -->` and
+    /// `<!-- make bench: end -->` by the table; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) into: Vec<PathBuf>,
+
     /// Prints the rows and which of them can run here, and measures nothing
     #[arg(long)]
     pub(crate) list: bool,
@@ -82,6 +88,12 @@ pub(crate) enum Part {
         warmup_ms: u64,
         /// Window, ms
         window_ms: u64,
+    },
+    /// The plain HTTP server
+    #[command(hide = true)]
+    Answer {
+        /// TCP port
+        port: u16,
     },
     /// Prints the answer to one HTTP request
     #[command(hide = true)]

@@ -3,6 +3,7 @@
 //! The bridge has a namespace of its own, so nothing is ever added to the machine's. `ip` is used: this
 //! is a developer's tool, the product speaks netlink.
 
+pub(crate) mod machine;
 mod rootless;
 mod sweep;
 
@@ -68,8 +69,12 @@ impl Lab {
             ip(&["-n", &fabric, "link", "set", &port, "master", "br0", "up"])?;
             ip(&["-n", &name, "addr", "add", &format!("{address}/24"), "dev", "eth0"])?;
             ip(&["-n", &name, "link", "set", "eth0", "up"])?;
-            // Pairs of 10 000 connections follow each other faster than closed ones are forgotten (60 s).
-            ip(&["netns", "exec", &name, "sh", "-c", "echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range"])?;
+            // Pairs of 10 000 connections follow each other faster than closed ones are forgotten (60 s), and
+            // come faster than they are accepted.
+            for (file, value) in [("ipv4/ip_local_port_range", "1024 65535"), ("core/somaxconn", "16384")] {
+                let command = format!("echo {value} > /proc/sys/net/{file}");
+                ip(&["netns", "exec", &name, "sh", "-c", &command])?;
+            }
         }
         Ok(lab)
     }

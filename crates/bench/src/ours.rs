@@ -4,11 +4,10 @@ use anyhow::{Context, Result, bail};
 use hopbench_model::{Latency, Record};
 
 use crate::bench::{Bench, WARMUP};
-use crate::figures::Figures;
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::listening;
-use crate::peer::nginx::Nginx;
-use crate::process::{Running, Usage};
+use crate::process::{Running, Usage, listening};
+use crate::row::figures::Figures;
+use crate::target::{Kind, Target};
 
 /// Where ours listens.
 pub(crate) const PORT: u16 = 7474;
@@ -68,25 +67,26 @@ pub(crate) fn http_words(url: &str, window: &str, words: &[&str]) -> Vec<String>
     with_common("http", url, window, words)
 }
 
-/// Runs `hopbench http` against an nginx of its own.
-///
-/// Figures: `requests_per_s`, and `client_cpu_s_per_request` with requests as nginx counted them, warm-up and all.
+/// Runs `hopbench http` against a target of its own; figures as [`Target::account`].
 ///
 /// # Errors
 /// When either program fails or a request did.
-pub(crate) fn against_nginx(bench: &Bench, words: &[&str]) -> Result<(Record, Figures)> {
-    let nginx = Nginx::start(bench)?;
-    let words = http_words(&nginx.url(), &format!("{}s", bench.seconds()), words);
+pub(crate) fn against_target(bench: &Bench, kind: Kind, words: &[&str]) -> Result<Figures> {
+    let target = Target::start(bench, kind)?;
+    let words = http_words(&target.url(), &format!("{}s", bench.seconds()), words);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
-    let served = nginx.served()?;
     let record = parse(&client.stdout)?;
-    nginx.stop()?;
-    let figures = Figures::from([
-        ("requests_per_s", metric(&record, "requests_per_s")?),
-        ("client_cpu_s_per_request", client.usage.total_s() / served),
-    ]);
-    Ok((record, figures))
+    target.account(metric(&record, "requests_per_s")?, client.usage)
+}
+
+/// The last record that ours printed, whatever it says.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn record(stdout: &str) -> Result<Record> {
+    let line = stdout.lines().rev().find(|line| line.starts_with('{')).context("hopbench printed no record")?;
+    serde_json::from_str(line).context("record of hopbench")
 }
 
 /// The last record that ours printed.
@@ -94,8 +94,7 @@ pub(crate) fn against_nginx(bench: &Bench, words: &[&str]) -> Result<(Record, Fi
 /// # Errors
 /// When there is none, or the trial was cut short, had errors or broke an invariant.
 pub(crate) fn parse(stdout: &str) -> Result<Record> {
-    let line = stdout.lines().rev().find(|line| line.starts_with('{')).context("hopbench printed no record")?;
-    let record: Record = serde_json::from_str(line).context("record of hopbench")?;
+    let record = record(stdout)?;
     if let Some(why) = &record.incomplete {
         bail!("hopbench was cut short: {why}");
     }
@@ -136,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    fn record() -> serde_json::Value {
+    fn sample() -> serde_json::Value {
         json!({
             "schema": hopbench_model::RECORD_SCHEMA, "run_id": "r", "path": "10.71.0.2:7474", "workload": "rr", "point": {"size": "1B"},
             "round": 1, "started_at": "2026-01-01T00:00:00Z", "window_s": 3.0, "limited_by": "unknown",
@@ -150,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_last_record_is_read() {
-        let printed = format!("a line for people\n{}\n", record());
+        let printed = format!("a line for people\n{}\n", sample());
         let record = parse(&printed).unwrap();
         assert_eq!(metric(&record, "requests_per_s").unwrap(), 20_000.0);
         assert_eq!(latency(&record, "service_ns").unwrap().p50, 44_000);
@@ -161,7 +160,7 @@ mod tests {
     #[test]
     fn a_trial_that_did_not_go_as_asked_is_not_a_result() {
         let with = |field: &str, value: serde_json::Value| {
-            let mut record = record();
+            let mut record = sample();
             record[field] = value;
             parse(&record.to_string())
         };

@@ -1,5 +1,9 @@
 //! Programs under test: started in the lab, watched and paid for from outside.
 
+pub(crate) mod clock;
+pub(crate) mod interrupt;
+pub(crate) mod listening;
+pub(crate) mod memory;
 mod running;
 mod usage;
 

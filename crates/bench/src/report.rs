@@ -3,18 +3,20 @@
 mod cell;
 mod json;
 mod markdown;
+mod section;
 mod terminal;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::machine::Machine;
-use crate::pairs::{Judgement, Pair, judge};
+use crate::lab::machine::Machine;
 use crate::row::Row;
+use crate::row::pairs::{Judgement, Pair, judge};
 
 pub(crate) use json::json;
-pub(crate) use markdown::markdown;
+pub(crate) use markdown::{markdown, summary};
+pub(crate) use section::Section;
 pub(crate) use terminal::terminal;
 
 /// Everything that was measured, so far.
@@ -24,8 +26,6 @@ pub(crate) struct Report {
     pub(crate) machine: Machine,
     /// Versions by program; ours is among them.
     pub(crate) versions: BTreeMap<String, String>,
-    /// Peers that were not found.
-    pub(crate) missing: Vec<&'static str>,
     /// Length of each run, s.
     pub(crate) run_s: u32,
     /// Runs of each program in each row.
@@ -52,7 +52,7 @@ pub(crate) struct RowReport {
     /// The commands, in order.
     pub(crate) commands: Vec<String>,
     /// What a reader must know.
-    pub(crate) note: &'static str,
+    pub(crate) note: String,
 }
 
 /// How a row went.
@@ -70,11 +70,16 @@ pub(crate) enum Outcome {
 impl RowReport {
     /// The report on a row.
     pub(crate) fn new(row: &dyn Row, outcome: Outcome, runs: Vec<Pair>, commands: Vec<String>) -> Self {
+        let mut judgements: Vec<Judgement> = row.goals().iter().map(|goal| judge(goal, &runs)).collect();
+        if let Outcome::Failed(_) = outcome {
+            // The pairs before the failure are shown; they are no verdict.
+            judgements.iter_mut().for_each(|judgement| judgement.met = None);
+        }
         Self {
             name: row.name(),
             what: row.what(),
             against: row.against(),
-            judgements: row.goals().iter().map(|goal| judge(goal, &runs)).collect(),
+            judgements,
             outcome,
             runs,
             commands,
@@ -86,7 +91,28 @@ impl RowReport {
 impl Report {
     /// Whether a row broke.
     pub(crate) fn failed(&self) -> bool {
-        self.rows.iter().any(|row| matches!(row.outcome, Outcome::Failed(_)))
+        self.broken().next().is_some()
+    }
+
+    /// The rows that were not run, by reason, in the order of the table.
+    pub(crate) fn skipped(&self) -> Vec<(&str, Vec<&str>)> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for row in &self.rows {
+            let Outcome::Skipped(why) = &row.outcome else { continue };
+            match reasons.iter_mut().find(|(reason, _)| reason == why) {
+                Some((_, rows)) => rows.push(&row.name),
+                None => reasons.push((why, vec![&row.name])),
+            }
+        }
+        reasons
+    }
+
+    /// The rows that broke, each with why.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rows.iter().filter_map(|row| match &row.outcome {
+            Outcome::Failed(why) => Some((row.name.as_str(), why.as_str())),
+            Outcome::Measured | Outcome::Skipped(_) => None,
+        })
     }
 
     /// Goals that were reached, and goals that were judged.
@@ -98,8 +124,8 @@ impl Report {
 
 /// A report for the tests of the formats.
 #[cfg(test)]
-fn sample() -> Report {
-    use crate::figures::Figures;
+pub(crate) fn sample() -> Report {
+    use crate::row::figures::Figures;
     use crate::rows::ROWS;
 
     let row = ROWS.iter().find(|row| row.name() == "udp").unwrap();
@@ -113,12 +139,41 @@ fn sample() -> Report {
     Report {
         machine: Machine { cpu: "Test CPU".to_owned(), cpus: 2, kernel: "6.1".to_owned(), memory_gib: 7.8 },
         versions: BTreeMap::from([("iperf3".to_owned(), "3.12".to_owned())]),
-        missing: vec!["qperf"],
         run_s: 3,
         pairs: 3,
         rows: vec![
             RowReport::new(*row, Outcome::Measured, runs, commands),
             RowReport::new(*skipped, Outcome::Skipped("qperf was not found".to_owned()), Vec::new(), Vec::new()),
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::ROWS;
+
+    #[test]
+    fn a_row_that_broke_is_told_and_is_no_verdict_while_others_stand() {
+        let mut report = sample();
+        assert!(!report.failed());
+        let row = ROWS.iter().find(|row| row.name() == "udp").unwrap();
+        let runs = report.rows[0].runs.clone();
+        report.rows.push(RowReport::new(*row, Outcome::Failed("connection lost".to_owned()), runs, Vec::new()));
+        assert!(report.failed());
+        assert_eq!(report.broken().collect::<Vec<_>>(), [("udp", "connection lost")]);
+        assert_eq!(report.score(), (1, 1), "only the row that was measured is judged");
+        assert!(terminal(&report).contains("udp: failed: connection lost"));
+    }
+
+    #[test]
+    fn rows_that_were_not_run_are_named_once_a_reason() {
+        let mut report = sample();
+        let row = ROWS.iter().find(|row| row.name() == "rr-spin").unwrap();
+        for why in ["qperf was not found", "no such CPU"] {
+            report.rows.push(RowReport::new(*row, Outcome::Skipped(why.to_owned()), Vec::new(), Vec::new()));
+        }
+        let expected = [("qperf was not found", vec!["rr-qperf", "rr-spin"]), ("no such CPU", vec!["rr-spin"])];
+        assert_eq!(report.skipped(), expected);
     }
 }

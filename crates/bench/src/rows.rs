@@ -1,55 +1,80 @@
 //! Every comparison of `make bench`.
 
-mod http_fortio;
-mod http_rate_cpu;
-mod http_rate_exact;
-mod http_rate_limit;
-mod http_wrk;
-mod memory_connections;
-mod memory_idle;
-mod rr_qperf;
-mod rr_sockperf;
-mod rr_spin;
+mod http;
+mod memory;
+mod rr;
 mod start;
 mod stream;
 mod stream_many;
 mod udp;
 
+use hopbench_model::Pacing;
+
+use crate::peer::{fortio, h2load, hey, k6, oha, wrk};
 use crate::row::Row;
+use crate::target::Kind;
+use http::closed::{Closed, LEAN, RICH};
+use http::rate_cpu::RateCpu;
+use http::rate_exact::RateExact;
+use http::rate_limit::RateLimit;
 
 /// Every row, in the order of the table.
 pub(crate) const ROWS: &[&dyn Row] = &[
     &stream::Stream { connections: 1 },
     &stream::Stream { connections: 4 },
     &stream_many::StreamMany,
-    &rr_sockperf::RrSockperf,
-    &rr_qperf::RrQperf,
-    &rr_spin::RrSpin,
+    &rr::sockperf::RrSockperf,
+    &rr::qperf::RrQperf,
+    &rr::spin::RrSpin,
     &udp::Udp,
-    &http_wrk::HttpWrk { connections: 32 },
-    &http_wrk::HttpWrk { connections: 256 },
-    &http_fortio::HttpFortio { connections: 32 },
-    &http_rate_cpu::HttpRateCpu,
-    &http_rate_exact::HttpRateExact { pacing: hopbench_model::Pacing::Sleep },
-    &http_rate_exact::HttpRateExact { pacing: hopbench_model::Pacing::Spin },
-    &http_rate_limit::HttpRateLimit,
-    &memory_idle::MemoryIdle,
-    &memory_connections::MemoryConnections,
+    &Closed { generator: &wrk::CLOSED, connections: 32, target: Kind::Nginx, goals: LEAN },
+    &Closed { generator: &wrk::CLOSED, connections: 256, target: Kind::Nginx, goals: LEAN },
+    &Closed { generator: &wrk::CLOSED, connections: 32, target: Kind::Plain, goals: LEAN },
+    &Closed { generator: &wrk::CLOSED, connections: 256, target: Kind::Plain, goals: LEAN },
+    &Closed { generator: &hey::CLOSED, connections: 32, target: Kind::Plain, goals: RICH },
+    &Closed { generator: &oha::CLOSED, connections: 32, target: Kind::Plain, goals: RICH },
+    &Closed { generator: &fortio::CLOSED, connections: 32, target: Kind::Plain, goals: RICH },
+    &RateCpu { generator: &k6::RATE },
+    &RateCpu { generator: &oha::RATE },
+    &RateCpu { generator: &h2load::RATE },
+    &RateCpu { generator: &fortio::RATE },
+    &RateExact { pacing: Pacing::Sleep, generator: Some(&k6::RATE) },
+    &RateExact { pacing: Pacing::Sleep, generator: Some(&oha::RATE) },
+    &RateExact { pacing: Pacing::Sleep, generator: Some(&h2load::RATE) },
+    &RateExact { pacing: Pacing::Sleep, generator: Some(&fortio::RATE_EXACT) },
+    &RateExact { pacing: Pacing::Spin, generator: None },
+    &RateLimit { generator: &k6::RATE },
+    &RateLimit { generator: &oha::RATE },
+    &RateLimit { generator: &h2load::RATE },
+    &RateLimit { generator: &fortio::RATE },
+    &memory::idle::MemoryIdle,
+    &memory::connections::MemoryConnections,
     &start::Start,
 ];
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::path::Path;
 
     use super::*;
 
+    /// The rows' files below a folder as the start of their names; a file beside a folder of its name only lists it.
+    fn stems(directory: &Path, prefix: &str) -> BTreeSet<String> {
+        let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+        let of = |file: &Path| format!("{prefix}{}", file.file_stem().unwrap().to_string_lossy().replace('_', "-"));
+        let found = entries.flat_map(|entry| match entry.is_dir() {
+            true => stems(&entry, &format!("{}-", of(&entry))),
+            false if entry.with_extension("").is_dir() => BTreeSet::new(),
+            false => BTreeSet::from([of(&entry)]),
+        });
+        found.collect()
+    }
+
     #[test]
     fn every_file_has_a_row_and_every_row_a_file() {
-        let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rows");
-        let files = std::fs::read_dir(directory).unwrap();
-        let stems: BTreeSet<String> =
-            files.map(|f| f.unwrap().path().file_stem().unwrap().to_string_lossy().replace('_', "-")).collect();
+        let stems = stems(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rows"), "");
+        assert!(stems.contains("http-closed") && !stems.contains("http"), "{stems:?}");
         let of =
             |stem: &str, name: &str| name == stem || name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-'));
         for stem in &stems {

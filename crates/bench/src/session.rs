@@ -1,5 +1,7 @@
 //! A whole `make bench`: which rows, in order, and where the results go.
 
+pub(crate) mod tools;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -9,13 +11,13 @@ use anyhow::{Context, Result, bail};
 
 use crate::bench::Bench;
 use crate::cli::Options;
-use crate::interrupt;
-use crate::machine::Machine;
-use crate::pairs;
-use crate::report::{self, Outcome, Report, RowReport};
+use crate::lab::machine::Machine;
+use crate::process::interrupt;
+use crate::report::{self, Outcome, Report, RowReport, Section};
 use crate::row::Row;
+use crate::row::pairs;
 use crate::rows::ROWS;
-use crate::tools::Tools;
+use tools::Tools;
 
 /// The rows that were asked for, all of them where none was.
 ///
@@ -39,18 +41,39 @@ pub(crate) fn obstacle(row: &dyn Row, tools: &Tools) -> Option<String> {
     (!errors.is_empty()).then(|| errors.join("; "))
 }
 
-/// Finds out before the measuring that a result file cannot be written, not after.
-///
-/// # Errors
-/// When one cannot.
-pub(crate) fn try_files(options: &Options) -> Result<()> {
-    for (flag, file) in [("--markdown", &options.markdown), ("--json", &options.json)] {
-        if let Some(file) = file {
-            let opened = File::options().create(true).append(true).open(file);
-            opened.with_context(|| format!("{flag} {}", file.display()))?;
+/// The files that results go to.
+#[derive(Debug)]
+pub(crate) struct Files<'a> {
+    options: &'a Options,
+    sections: Vec<Section>,
+}
+
+impl<'a> Files<'a> {
+    /// Finds out before the measuring that a file cannot be written, not after.
+    ///
+    /// # Errors
+    /// When one cannot, or a page has no place for the table.
+    pub(crate) fn open(options: &'a Options) -> Result<Self> {
+        for (flag, file) in [("--markdown", &options.markdown), ("--json", &options.json)] {
+            if let Some(file) = file {
+                let opened = File::options().create(true).append(true).open(file);
+                opened.with_context(|| format!("{flag} {}", file.display()))?;
+            }
         }
+        let sections: Result<Vec<Section>> = options.into.iter().cloned().map(Section::find).collect();
+        Ok(Self { options, sections: sections.context("--into")? })
     }
-    Ok(())
+
+    fn save(&self, report: &Report) -> Result<()> {
+        let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
+        if let Some(file) = &self.options.markdown {
+            write(file, report::markdown(report))?;
+        }
+        if let Some(file) = &self.options.json {
+            write(file, report::json(report)?)?;
+        }
+        self.sections.iter().try_for_each(|section| section.write(&report::summary(report)))
+    }
 }
 
 /// Measures the rows; files are written after each, so that what is measured is kept.
@@ -60,13 +83,13 @@ pub(crate) fn try_files(options: &Options) -> Result<()> {
 pub(crate) fn measure(
     bench: &Bench,
     rows: &[&dyn Row],
-    options: &Options,
+    files: &Files<'_>,
     mut progress: impl FnMut(&str),
 ) -> Result<Report> {
+    let options = files.options;
     let mut report = Report {
         machine: Machine::this(),
         versions: versions(bench.tools()),
-        missing: bench.tools().missing(),
         run_s: options.time,
         pairs: options.pairs,
         rows: Vec::new(),
@@ -85,20 +108,9 @@ pub(crate) fn measure(
             },
         };
         report.rows.push(RowReport::new(*row, outcome, runs, bench.take_commands()));
-        save(&report, options)?;
+        files.save(&report)?;
     }
     Ok(report)
-}
-
-fn save(report: &Report, options: &Options) -> Result<()> {
-    let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
-    if let Some(file) = &options.markdown {
-        write(file, report::markdown(report))?;
-    }
-    if let Some(file) = &options.json {
-        write(file, report::json(report)?)?;
-    }
-    Ok(())
 }
 
 fn versions(tools: &Tools) -> BTreeMap<String, String> {
@@ -126,17 +138,21 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_written_is_found_out_early() {
         let options = |file: &str| Cli::try_parse_from(["hopbench-bench", "--json", file]).unwrap().options;
-        let error = try_files(&options("/nonexistent/x.json")).unwrap_err().to_string();
+        let error = Files::open(&options("/nonexistent/x.json")).unwrap_err().to_string();
         assert!(error.contains("--json /nonexistent/x.json"), "{error}");
         let directory = tempfile::tempdir().unwrap();
-        assert!(try_files(&options(&directory.path().join("x.json").display().to_string())).is_ok());
+        assert!(Files::open(&options(&directory.path().join("x.json").display().to_string())).is_ok());
     }
 
     #[test]
     fn rows_are_chosen_by_the_start_of_their_name() {
         assert_eq!(names(&[]).len(), ROWS.len());
         assert_eq!(names(&["udp"]), ["udp"]);
-        assert_eq!(names(&["http-wrk", "udp"]), ["udp", "http-wrk-32", "http-wrk-256"], "the order is the table's");
+        assert_eq!(
+            names(&["http-closed-oha", "http-closed-hey", "udp"]),
+            ["udp", "http-closed-hey-32", "http-closed-oha-32"],
+            "the order is the table's"
+        );
         assert!(chosen(&["netperf".to_owned()]).unwrap_err().to_string().contains("stream-1"));
     }
 }

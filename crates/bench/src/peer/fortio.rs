@@ -5,66 +5,40 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::nginx::Nginx;
-use super::{Peer, number_after};
-use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::lab::End;
+use super::generator::{Answered, Generator, Load};
+use super::{Peer, Version, number_after};
+use crate::process::Finished;
 
 /// How fortio is found.
 pub(crate) const PEER: Peer = Peer {
     name: "fortio",
-    version_args: &["version"],
-    version: |printed| printed.split_whitespace().next().map(str::to_owned),
+    version: Version::Printed(&["version"], |printed| printed.split_whitespace().next().map(str::to_owned)),
+    source: "its module is no longer to be had; one in PATH is used",
 };
 
-/// What is asked of fortio.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Load {
-    /// Connections.
-    pub(crate) connections: u32,
-    /// Requests a second, evenly spaced over the connections; 0 for as fast as they are answered.
-    pub(crate) per_s: u64,
-    /// Without making up for what was late.
-    pub(crate) no_catch_up: bool,
-    /// Whole seconds.
-    pub(crate) seconds: u32,
-}
+/// Requests as fast as they are answered.
+pub(crate) const CLOSED: Generator =
+    Generator { peer: &PEER, shown: "fortio -qps 0", words: |load, _| Ok(words(load, &[])), read, note: "" };
 
-/// One run of fortio against an nginx that runs.
-///
-/// Figures: `requests_per_s`, and `behind_share`, the share of sleeps that were behind where that is more
-/// than 5 % (below, fortio does not say, and neither does this: the figure is then 0).
-///
-/// # Errors
-/// When fortio fails or prints something else, or a request failed.
-pub(crate) fn run(bench: &Bench, url: &str, load: Load) -> Result<(Figures, crate::process::Usage)> {
+/// A rate, what was late made up for.
+pub(crate) const RATE: Generator =
+    Generator { shown: "fortio -uniform", words: |load, _| Ok(words(load, &["-uniform"])), ..CLOSED };
+
+/// A rate, what was late not made up for.
+pub(crate) const RATE_EXACT: Generator = Generator {
+    shown: "fortio -uniform -nocatchup",
+    words: |load, _| Ok(words(load, &["-uniform", "-nocatchup"])),
+    ..CLOSED
+};
+
+fn words(load: &Load, extra: &[&str]) -> Vec<String> {
     let (c, qps, t) = (load.connections.to_string(), load.per_s.to_string(), format!("{}s", load.seconds));
-    let mut words = vec!["load", "-loglevel", "Error", "-qps", &qps, "-c", &c, "-t", &t, "-json", "-"];
-    if load.per_s > 0 {
-        words.push("-uniform");
-    }
-    if load.no_catch_up {
-        words.push("-nocatchup");
-    }
-    words.push(url);
-    let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
-    let figures = Figures::from([("requests_per_s", parse(&client.stdout)?), ("behind_share", behind(&client.stderr))]);
-    Ok((figures, client.usage))
+    let common = ["load", "-loglevel", "Error", "-qps", &qps, "-c", &c, "-t", &t, "-json", "-"];
+    common.iter().chain(extra).copied().chain([load.url.as_str()]).map(str::to_owned).collect()
 }
 
-/// One run of fortio against an nginx of its own.
-///
-/// Figures: those of [`run`], and `client_cpu_s_per_request` with requests as nginx counted them.
-///
-/// # Errors
-/// As [`run`].
-pub(crate) fn alone(bench: &Bench, load: Load) -> Result<Figures> {
-    let nginx = Nginx::start(bench)?;
-    let (mut figures, usage) = run(bench, &nginx.url(), load)?;
-    figures.insert("client_cpu_s_per_request", usage.total_s() / nginx.served()?);
-    nginx.stop()?;
-    Ok(figures)
+fn read(finished: &Finished) -> Result<Answered> {
+    Ok(Answered { per_s: parse(&finished.stdout)?, behind: behind(&finished.stderr) > 0.0 })
 }
 
 #[derive(Debug, Deserialize)]
@@ -83,6 +57,7 @@ fn parse(json: &str) -> Result<f64> {
     Ok(output.actual_qps)
 }
 
+/// The share of sleeps that were behind; fortio says so only where it is more than 5 %.
 fn behind(text: &str) -> f64 {
     let warning = text.lines().find(|line| line.contains("of sleep were falling behind"));
     warning.and_then(|line| number_after(line, "WARNING ")).unwrap_or(0.0) / 100.0
@@ -91,6 +66,7 @@ fn behind(text: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peer::generator::sample;
 
     #[test]
     fn requests_a_second() {
@@ -103,5 +79,12 @@ mod tests {
     fn the_warning_is_read() {
         assert_eq!((behind(include_str!("../../fixtures/fortio-behind.txt")) * 1e4).round(), 9993.0);
         assert_eq!(behind(include_str!("../../fixtures/fortio-on-time.txt")), 0.0);
+    }
+
+    #[test]
+    fn the_url_comes_last() {
+        let words = words(&sample(20_000), &["-uniform", "-nocatchup"]).join(" ");
+        assert!(words.contains("-qps 20000 -c 16 -t 3s"), "{words}");
+        assert!(words.ends_with("-uniform -nocatchup http://10.71.0.2/"), "{words}");
     }
 }

@@ -3,15 +3,18 @@
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::{Peer, word_after};
+use super::{INSTALLED, Peer, Version, word_after};
 use crate::bench::Bench;
-use crate::figures::Figures;
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::listening;
+use crate::process::listening;
+use crate::row::figures::Figures;
 
 /// How iperf3 is found.
-pub(crate) const PEER: Peer =
-    Peer { name: "iperf3", version_args: &["--version"], version: |printed| word_after(printed, "iperf ") };
+pub(crate) const PEER: Peer = Peer {
+    name: "iperf3",
+    version: Version::Printed(&["--version"], |printed| word_after(printed, "iperf ")),
+    source: INSTALLED,
+};
 
 const PORT: u16 = 5201;
 

@@ -1,12 +1,12 @@
-//! The plain epoll loop of [`crate::plain`], as a peer.
+//! The plain epoll loop of [`crate::part::plain], as a peer.
 
 use anyhow::{Context, Result};
 
 use crate::bench::{Bench, WARMUP};
-use crate::figures::Figures;
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::listening;
-use crate::plain::Received;
+use crate::part::plain::Received;
+use crate::process::listening;
+use crate::row::figures::Figures;
 
 const PORT: u16 = 7475;
 

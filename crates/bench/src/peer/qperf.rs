@@ -2,15 +2,18 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::{Peer, word_after};
+use super::{INSTALLED, Peer, Version, word_after};
 use crate::bench::Bench;
-use crate::figures::Figures;
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::listening;
+use crate::process::listening;
+use crate::row::figures::Figures;
 
 /// How qperf is found.
-pub(crate) const PEER: Peer =
-    Peer { name: "qperf", version_args: &["--version"], version: |printed| word_after(printed, "qperf ") };
+pub(crate) const PEER: Peer = Peer {
+    name: "qperf",
+    version: Version::Printed(&["--version"], |printed| word_after(printed, "qperf ")),
+    source: INSTALLED,
+};
 
 const PORT: u16 = 19765;
 

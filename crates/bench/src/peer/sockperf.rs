@@ -2,15 +2,18 @@
 
 use anyhow::{Context, Result};
 
-use super::{Peer, number_after, word_after};
+use super::{INSTALLED, Peer, Version, number_after, word_after};
 use crate::bench::Bench;
-use crate::figures::Figures;
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::listening;
+use crate::process::listening;
+use crate::row::figures::Figures;
 
 /// How sockperf is found.
-pub(crate) const PEER: Peer =
-    Peer { name: "sockperf", version_args: &["--version"], version: |printed| word_after(printed, "version ") };
+pub(crate) const PEER: Peer = Peer {
+    name: "sockperf",
+    version: Version::Printed(&["--version"], |printed| word_after(printed, "version ")),
+    source: INSTALLED,
+};
 
 const PORT: u16 = 11111;
 

@@ -2,34 +2,27 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::nginx::Nginx;
-use super::{Peer, number_after, word_after};
-use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::lab::End;
+use super::generator::{Answered, Generator};
+use super::{INSTALLED, Peer, Version, number_after, word_after};
 
 /// How wrk is found.
-pub(crate) const PEER: Peer =
-    Peer { name: "wrk", version_args: &["--version"], version: |printed| word_after(printed, "wrk ") };
+pub(crate) const PEER: Peer = Peer {
+    name: "wrk",
+    version: Version::Printed(&["--version"], |printed| word_after(printed, "wrk ")),
+    source: INSTALLED,
+};
 
 /// Requests as fast as they are answered, from one thread.
-///
-/// Figures: `requests_per_s`, and `client_cpu_s_per_request` with requests as nginx counted them.
-///
-/// # Errors
-/// When a program fails or prints something else, or a request failed.
-pub(crate) fn closed(bench: &Bench, connections: u32) -> Result<Figures> {
-    let nginx = Nginx::start(bench)?;
-    let (c, d, url) = (format!("-c{connections}"), format!("-d{}s", bench.seconds()), nginx.url());
-    let client = bench.peer(&PEER, End::Client, &["-t1", &c, &d, &url])?.run(bench.scratch(), bench.limit())?;
-    let served = nginx.served()?;
-    let requests_per_s = parse(&client.stdout)?;
-    nginx.stop()?;
-    Ok(Figures::from([
-        ("requests_per_s", requests_per_s),
-        ("client_cpu_s_per_request", client.usage.total_s() / served),
-    ]))
-}
+pub(crate) const CLOSED: Generator = Generator {
+    peer: &PEER,
+    shown: "wrk -t1",
+    words: |load, _| {
+        let (c, d) = (format!("-c{}", load.connections), format!("-d{}s", load.seconds));
+        Ok(vec!["-t1".to_owned(), c, d, load.url.clone()])
+    },
+    read: |finished| parse(&finished.stdout).map(Answered::at),
+    note: "",
+};
 
 fn parse(text: &str) -> Result<f64> {
     if let Some(line) = text.lines().find(|l| l.contains("Socket errors:") || l.contains("Non-2xx")) {

@@ -10,8 +10,8 @@ use nix::unistd::Pid;
 use tempfile::NamedTempFile;
 
 use super::Usage;
-use crate::clock::{self, Moment};
-use crate::interrupt;
+use crate::process::clock::{self, Moment};
+use crate::process::interrupt;
 
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);

@@ -1,8 +1,8 @@
 //! Cells of the table, the same in every format.
 
-use crate::figures::Spread;
-use crate::goal::Judged;
-use crate::pairs::Judgement;
+use crate::row::figures::Spread;
+use crate::row::goal::Judged;
+use crate::row::pairs::Judgement;
 
 /// Headings of the cells below.
 pub(super) const HEADINGS: [&str; 6] = ["figure", "ours", "peer", "ratio (min - max)", "goal", ""];

@@ -2,15 +2,29 @@
 
 use std::fmt::Write;
 
-use super::{Outcome, Report, cell};
-use crate::peer::nginx;
+use super::{Report, cell};
+use crate::peer::k6;
+use crate::target::nginx;
 
 /// A section that stands on its own: machine, table, versions, commands.
 pub(crate) fn markdown(report: &Report) -> String {
+    let mut text = summary(report);
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "\n<details><summary>Commands</summary>\n");
+    for row in report.rows.iter().filter(|row| !row.commands.is_empty()) {
+        let (name, what, commands) = (&row.name, &row.what, row.commands.join("\n"));
+        let _ = writeln!(text, "`{name}`: {what}\n\n```\n{commands}\n```\n{}\n", row.note);
+    }
+    let (nginx, k6) = (nginx::configuration(), k6::script());
+    let _ = writeln!(text, "nginx.conf:\n\n```\n{nginx}```\n\nk6.js:\n\n```\n{k6}```\n</details>");
+    text
+}
+
+/// The part of it that a page quotes: machine, versions, table, and what was not measured.
+pub(crate) fn summary(report: &Report) -> String {
     let mut text = String::new();
     let versions: Vec<String> = report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let (met, judged) = report.score();
-    // Writing to a String cannot fail.
     let _ = writeln!(
         text,
         "Measured on {}. {} pairs of {} s runs, ours and the peer in turn; a ratio is ours divided by the peer's, median \
@@ -29,21 +43,12 @@ pub(crate) fn markdown(report: &Report) -> String {
             let _ = writeln!(text, "| {title} | {} |", cell::line(judgement).join(" | "));
         }
     }
-    let _ = writeln!(text);
-    for row in &report.rows {
-        let _ = match &row.outcome {
-            Outcome::Measured => Ok(()),
-            Outcome::Skipped(why) => writeln!(text, "- `{}` was not run: {why}", row.name),
-            Outcome::Failed(why) => {
-                writeln!(text, "- `{}` failed: {}", row.name, why.replace('\n', " "))
-            }
-        };
+    let mut notes: Vec<String> =
+        report.broken().map(|(name, why)| format!("- `{name}` failed: {}", why.replace('\n', " "))).collect();
+    notes.extend(report.skipped().iter().map(|(why, rows)| format!("- Not run: {why}: `{}`.", rows.join("`, `"))));
+    if !notes.is_empty() {
+        let _ = writeln!(text, "\n{}", notes.join("\n"));
     }
-    let _ = writeln!(text, "\n<details><summary>Commands</summary>\n");
-    for row in report.rows.iter().filter(|row| !row.commands.is_empty()) {
-        let _ = writeln!(text, "`{}`: {}\n\n```\n{}\n```\n{}\n", row.name, row.what, row.commands.join("\n"), row.note);
-    }
-    let _ = writeln!(text, "nginx.conf:\n\n```\n{}```\n</details>", nginx::configuration());
     text
 }
 
@@ -57,6 +62,6 @@ mod tests {
         let text = markdown(&sample());
         let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [8, 8, 8], "{text}");
-        assert!(text.contains("Test CPU") && text.contains("`rr-qperf` was not run"), "{text}");
+        assert!(text.contains("Test CPU") && text.contains("- Not run: qperf was not found: `rr-qperf`."), "{text}");
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{Table, presets};
 
-use super::{Outcome, Report, cell};
+use super::{Report, cell};
 
 /// The table, then what did not run, and what it was measured with.
 pub(crate) fn terminal(report: &Report) -> String {
@@ -21,15 +21,11 @@ pub(crate) fn terminal(report: &Report) -> String {
     }
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{table}\n");
-    for row in &report.rows {
-        let _ = match &row.outcome {
-            Outcome::Measured => Ok(()),
-            Outcome::Skipped(why) => writeln!(text, "{}: not run: {why}", row.name),
-            Outcome::Failed(why) => writeln!(text, "{}: failed: {why}", row.name),
-        };
+    for (name, why) in report.broken() {
+        let _ = writeln!(text, "{name}: failed: {why}");
     }
-    if !report.missing.is_empty() {
-        let _ = writeln!(text, "not found: {} (scripts/install-peers.sh installs them)", report.missing.join(", "));
+    for (why, rows) in report.skipped() {
+        let _ = writeln!(text, "not run: {why}: {}", rows.join(", "));
     }
     let (met, judged) = report.score();
     let versions: Vec<String> = report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
@@ -58,8 +54,7 @@ mod tests {
             "1.100 (1.050 - 1.100)",
             ">= 1.03",
             "pass",
-            "rr-qperf: not run: qperf was not found",
-            "not found: qperf",
+            "not run: qperf was not found: rr-qperf",
             "1 of 1 goals reached",
             "iperf3 3.12",
             "client$ taskset -c 0 iperf3 -u",

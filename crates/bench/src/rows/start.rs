@@ -7,12 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::bench::Bench;
-use crate::clock::{self, Moment};
-use crate::figures::{Figures, Spread};
-use crate::goal::{Goal, Reach};
+use crate::ours;
 use crate::peer::Peer;
+use crate::process::clock::{self, Moment};
+use crate::process::interrupt;
 use crate::row::Row;
-use crate::{interrupt, ours};
+use crate::row::figures::{Figures, Spread};
+use crate::row::goal::{Goal, Reach};
 
 /// `hopbench http` on loopback.
 #[derive(Debug)]
@@ -37,17 +38,18 @@ impl Row for Start {
         ""
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        &[]
+    fn needs(&self) -> Vec<&'static Peer> {
+        Vec::new()
     }
 
     fn goals(&self) -> &'static [Goal] {
         const { &[Goal::value("start_s", "first byte after", "ms", 1e3, Reach::AtMost(30.0))] }
     }
 
-    fn note(&self) -> &'static str {
+    fn note(&self) -> String {
         "From fork to the first byte of a request at a listener in this program, one clock. The start of `setpriv` before it \
          (about 1 ms) is in the figure."
+        .to_owned()
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {

@@ -3,11 +3,11 @@
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::goal::{Goal, Reach};
 use crate::ours;
 use crate::peer::{Peer, iperf3};
 use crate::row::Row;
+use crate::row::figures::Figures;
+use crate::row::goal::{Goal, Reach};
 
 /// A few connections, 128 KiB at a time.
 #[derive(Debug)]
@@ -36,18 +36,19 @@ impl Row for Stream {
         "iperf3"
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        &[&iperf3::PEER]
+    fn needs(&self) -> Vec<&'static Peer> {
+        vec![&iperf3::PEER]
     }
 
     fn goals(&self) -> &'static [Goal] {
         GOALS
     }
 
-    fn note(&self) -> &'static str {
+    fn note(&self) -> String {
         "CPU is user and system time of the whole process from exec to exit, read from outside (getrusage), divided \
          by the bytes that the server's interface counted meanwhile: the same ruler for both, warm-up included. \
          Ours runs twice a pair (copy, discard); both are compared with the same run of iperf3, which copies."
+            .to_owned()
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {

@@ -3,11 +3,11 @@
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::goal::{Goal, Reach};
 use crate::ours;
 use crate::peer::{Peer, plain};
 use crate::row::Row;
+use crate::row::figures::Figures;
+use crate::row::goal::{Goal, Reach};
 
 /// 100 connections, 100 kB at a time.
 #[derive(Debug)]
@@ -29,17 +29,18 @@ impl Row for StreamMany {
         "plain epoll loop"
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        &[]
+    fn needs(&self) -> Vec<&'static Peer> {
+        Vec::new()
     }
 
     fn goals(&self) -> &'static [Goal] {
         const { &[Goal::ratio("received_bits_per_s", "received", "Gbit/s", 1e-9, Reach::AtLeast(1.0))] }
     }
 
-    fn note(&self) -> &'static str {
+    fn note(&self) -> String {
         "The loop is crates/bench/src/plain.rs: one thread each end, level-triggered epoll, one write or read for \
          each readiness, nothing else. Both are read by the receiver's count in a window after the same warm-up."
+            .to_owned()
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {

@@ -3,11 +3,11 @@
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::goal::{Goal, Reach};
 use crate::ours;
 use crate::peer::{Peer, iperf3};
 use crate::row::Row;
+use crate::row::figures::Figures;
+use crate::row::goal::{Goal, Reach};
 
 /// 16-byte packets as fast as one thread can.
 #[derive(Debug)]
@@ -26,16 +26,17 @@ impl Row for Udp {
         "iperf3 -u -b 0"
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        &[&iperf3::PEER]
+    fn needs(&self) -> Vec<&'static Peer> {
+        vec![&iperf3::PEER]
     }
 
     fn goals(&self) -> &'static [Goal] {
         const { &[Goal::ratio("received_packets_per_s", "delivered", "packets/s", 1.0, Reach::AtLeast(1.03))] }
     }
 
-    fn note(&self) -> &'static str {
+    fn note(&self) -> String {
         "Packets that the receiving program read, by each program's own count; what iperf3 calls packets less what it calls lost."
+        .to_owned()
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {

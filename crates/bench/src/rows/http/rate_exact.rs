@@ -3,22 +3,25 @@
 use anyhow::Result;
 use hopbench_model::Pacing;
 
+use super::needs;
 use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::goal::{Goal, Reach};
 use crate::lab::End;
 use crate::ours;
-use crate::peer::fortio::{self, Load};
-use crate::peer::nginx::Nginx;
-use crate::peer::{Peer, nginx};
+use crate::peer::Peer;
+use crate::peer::generator::{self, Generator};
 use crate::row::Row;
+use crate::row::figures::Figures;
+use crate::row::goal::{Goal, Reach};
+use crate::target::{Kind, Target};
 
 /// 20 000 requests a second, evenly spaced over 16 connections.
 #[derive(Debug)]
-pub(super) struct HttpRateExact {
-    pub(super) pacing: Pacing,
+pub(in crate::rows) struct RateExact {
+    pub(in crate::rows) pacing: Pacing,
+    pub(in crate::rows) generator: Option<&'static Generator>,
 }
 
+const CONNECTIONS: u32 = 16;
 const PER_S: u64 = 20_000;
 
 /// Six requests in the 60 000 of a 3 s window: what may lie across its edges.
@@ -30,9 +33,10 @@ const SLEEP_GOALS: &[Goal] =
 const SPIN_GOALS: &[Goal] =
     &[ACHIEVED, UNSENT, Goal::value("lateness_p99_ns", "send lateness p99", "us", 1e-3, Reach::AtMost(20.0))];
 
-impl Row for HttpRateExact {
+impl Row for RateExact {
     fn name(&self) -> String {
-        format!("http-rate-exact-{}", self.pacing)
+        let peer = self.generator.map_or_else(String::new, |generator| format!("-{}", generator.peer.name));
+        format!("http-rate-exact-{}{peer}", self.pacing)
     }
 
     fn what(&self) -> String {
@@ -40,17 +44,11 @@ impl Row for HttpRateExact {
     }
 
     fn against(&self) -> &'static str {
-        match self.pacing {
-            Pacing::Sleep => "fortio -uniform -nocatchup",
-            Pacing::Spin => "",
-        }
+        self.generator.map_or("", |generator| generator.shown)
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        match self.pacing {
-            Pacing::Sleep => &[&fortio::PEER, &nginx::PEER],
-            Pacing::Spin => &[&nginx::PEER],
-        }
+    fn needs(&self) -> Vec<&'static Peer> {
+        needs(self.generator, Kind::Nginx)
     }
 
     fn goals(&self) -> &'static [Goal] {
@@ -60,17 +58,21 @@ impl Row for HttpRateExact {
         }
     }
 
-    fn note(&self) -> &'static str {
-        "Judged on ours alone; fortio's share of the asked rate is shown beside it. The generator's thread is placed by \
-         `--cpu`, so that only its own thread is on that CPU; nginx has the other."
+    fn note(&self) -> String {
+        format!(
+            "Judged on ours alone; the peer's share of the asked rate is shown beside it. The generator's thread is placed \
+             by `--cpu`, so that only its own thread is on that CPU; nginx has the other. {}",
+            self.generator.map_or("", |generator| generator.note)
+        )
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        let nginx = Nginx::start(bench)?;
+        let target = Target::start(bench, Kind::Nginx)?;
+        let connections = CONNECTIONS.to_string();
         let (rate, cpu) = (PER_S.to_string(), bench.cpu(End::Client).to_string());
         let extra = [
             "-c",
-            "16",
+            &connections,
             "--threads",
             "1",
             "--schedule",
@@ -82,10 +84,10 @@ impl Row for HttpRateExact {
             "--cpu",
             &cpu,
         ];
-        let words = ours::http_words(&nginx.url(), &format!("{}s", bench.seconds()), &extra);
+        let words = ours::http_words(&target.url(), &format!("{}s", bench.seconds()), &extra);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let client = bench.ours_unpinned(End::Client, None, &words).run(bench.scratch(), bench.limit())?;
-        nginx.stop()?;
+        target.stop()?;
         let record = ours::parse(&client.stdout)?;
         Ok(Figures::from([
             ("achieved_share", ours::metric(&record, "requests_per_s")? / PER_S as f64),
@@ -96,11 +98,8 @@ impl Row for HttpRateExact {
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {
-        if self.pacing == Pacing::Spin {
-            return Ok(None);
-        }
-        let load = Load { connections: 16, per_s: PER_S, no_catch_up: true, seconds: bench.seconds() };
-        let figures = fortio::alone(bench, load)?;
+        let Some(generator) = self.generator else { return Ok(None) };
+        let figures = generator::alone(bench, generator, Kind::Nginx, CONNECTIONS, PER_S)?;
         Ok(Some(Figures::from([("achieved_share", figures["requests_per_s"] / PER_S as f64)])))
     }
 }

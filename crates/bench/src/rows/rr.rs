@@ -1,10 +1,14 @@
-//! Our round trips, for every row that compares them.
+//! Round trips of one byte.
+
+pub(super) mod qperf;
+pub(super) mod sockperf;
+pub(super) mod spin;
 
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::figures::Figures;
 use crate::ours;
+use crate::row::figures::Figures;
 
 /// One connection, one byte there and back, moved by this engine.
 ///
@@ -12,7 +16,7 @@ use crate::ours;
 ///
 /// # Errors
 /// When either end fails.
-pub(crate) fn ours(bench: &Bench, engine: &str) -> Result<Figures> {
+pub(super) fn ours(bench: &Bench, engine: &str) -> Result<Figures> {
     let run = ours::against_agent(bench, "rr", &["-c", "1", "--size", "1", "--engine", engine])?;
     let service = ours::latency(&run.record, "service_ns")?;
     Ok(Figures::from([("rtt_p50_ns", service.p50 as f64), ("rtt_mean_ns", service.mean)]))

@@ -4,10 +4,10 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::bench::Bench;
-use crate::figures::{Figures, Spread};
-use crate::goal::{Goal, Judged, Reach};
-use crate::interrupt;
+use crate::process::interrupt;
 use crate::row::Row;
+use crate::row::figures::{Figures, Spread};
+use crate::row::goal::{Goal, Judged, Reach};
 
 /// One run of ours and the peer's after it.
 #[derive(Debug, Clone, PartialEq, Serialize)]

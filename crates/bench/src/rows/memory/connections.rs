@@ -3,19 +3,20 @@
 use anyhow::{Context, Result, bail};
 
 use crate::bench::Bench;
-use crate::clock;
-use crate::figures::Figures;
-use crate::goal::{Goal, Reach};
-use crate::interrupt;
 use crate::lab::End;
-use crate::peer::nginx::Nginx;
-use crate::peer::{Peer, nginx};
+use crate::ours;
+use crate::peer::Peer;
+use crate::process::clock;
+use crate::process::interrupt;
+use crate::process::memory;
 use crate::row::Row;
-use crate::{memory, ours};
+use crate::row::figures::Figures;
+use crate::row::goal::{Goal, Reach};
+use crate::target::{Kind, Target, nginx};
 
 /// 10 000 connections that all have a request under way.
 #[derive(Debug)]
-pub(super) struct MemoryConnections;
+pub(in crate::rows) struct MemoryConnections;
 
 const FEW: u32 = 10;
 const MANY: u32 = 10_000;
@@ -35,17 +36,18 @@ impl Row for MemoryConnections {
         ""
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        &[&nginx::PEER]
+    fn needs(&self) -> Vec<&'static Peer> {
+        vec![&nginx::PEER]
     }
 
     fn goals(&self) -> &'static [Goal] {
         const { &[Goal::value("bytes_per_connection", "memory a connection", "KiB", 1.0 / 1024.0, Reach::AtMost(8.0))] }
     }
 
-    fn note(&self) -> &'static str {
+    fn note(&self) -> String {
         "Peak resident memory (VmHWM) with 10 000 connections less that with 10, divided by 9990; user memory only. Needs \
          10 500 open files (`ulimit -Hn`)."
+        .to_owned()
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
@@ -59,7 +61,7 @@ impl Row for MemoryConnections {
 }
 
 fn peak(bench: &Bench, connections: u32) -> Result<f64> {
-    let nginx = Nginx::start(bench)?;
+    let nginx = Target::start(bench, Kind::Nginx)?;
     let (c, cpu) = (connections.to_string(), bench.cpu(End::Client).to_string());
     // 10 000 requests wait for one nginx: an answer may take longer than the usual patience.
     let extra = ["-c", &c, "--threads", "1", "--schedule", "closed", "--timeout", "20s", "--cpu", &cpu];
@@ -76,11 +78,11 @@ fn peak(bench: &Bench, connections: u32) -> Result<f64> {
         clock::sleep(interrupt::SLICE);
     }
     let finished = client.finish(bench.limit())?;
-    let accepted = nginx.accepted()?;
-    nginx.stop()?;
+    let accepted = nginx.served()?.connections;
+    let (said, _) = nginx.stop()?;
+    ours::parse(&finished.stdout).with_context(|| format!("nginx accepted {accepted} connections{said}"))?;
     if accepted < f64::from(connections) {
-        bail!("nginx accepted {accepted} connections of {connections}");
+        bail!("nginx accepted {accepted} connections of {connections}{said}");
     }
-    ours::parse(&finished.stdout)?;
     peak.context("the memory of hopbench was never seen")
 }

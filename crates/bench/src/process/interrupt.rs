@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::clock::{self, Moment};
+use crate::process::clock::{self, Moment};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 

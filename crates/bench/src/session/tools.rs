@@ -48,7 +48,7 @@ impl Tools {
     /// When it was not found.
     pub(crate) fn peer(&self, peer: &Peer) -> Result<&Path> {
         let file = self.peers.get(peer.name).map(PathBuf::as_path);
-        file.with_context(|| format!("{} was not found; scripts/install-peers.sh installs it", peer.name))
+        file.with_context(|| format!("{} was not found ({})", peer.name, peer.source))
     }
 
     /// The peers that were found, with their versions.
@@ -58,11 +58,6 @@ impl Tools {
             Some((peer.name.to_owned(), peer.version_of(file)))
         });
         found.collect()
-    }
-
-    /// The peers that were not found.
-    pub(crate) fn missing(&self) -> Vec<&'static str> {
-        PEERS.iter().map(|peer| peer.name).filter(|name| !self.peers.contains_key(name)).collect()
     }
 }
 

@@ -3,15 +3,14 @@
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::goal::{Goal, Reach};
 use crate::peer::{Peer, sockperf};
-use crate::round_trip;
 use crate::row::Row;
+use crate::row::figures::Figures;
+use crate::row::goal::{Goal, Reach};
 
 /// Spinning round trips against sockperf, which sleeps.
 #[derive(Debug)]
-pub(super) struct RrSpin;
+pub(in crate::rows) struct RrSpin;
 
 impl Row for RrSpin {
     fn name(&self) -> String {
@@ -26,8 +25,8 @@ impl Row for RrSpin {
         "sockperf --full-rtt"
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        &[&sockperf::PEER]
+    fn needs(&self) -> Vec<&'static Peer> {
+        vec![&sockperf::PEER]
     }
 
     fn goals(&self) -> &'static [Goal] {
@@ -39,12 +38,13 @@ impl Row for RrSpin {
         }
     }
 
-    fn note(&self) -> &'static str {
+    fn note(&self) -> String {
         "Ours polls at both ends and never sleeps; sockperf blocks. What is saved is the wake-up at each end."
+            .to_owned()
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        round_trip::ours(bench, "spin")
+        super::ours(bench, "spin")
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {

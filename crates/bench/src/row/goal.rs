@@ -7,7 +7,7 @@ use serde::Serialize;
 /// A figure of a row, and what is asked of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Goal {
-    /// The figure's name in [`crate::figures::Figures`].
+    /// The figure's name in [`crate::row::figures::Figures`].
     pub(crate) figure: &'static str,
     /// The figure in words, for the table.
     pub(crate) label: &'static str,

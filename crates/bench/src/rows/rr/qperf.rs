@@ -3,15 +3,14 @@
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::goal::{Goal, Reach};
 use crate::peer::{Peer, qperf};
-use crate::round_trip;
 use crate::row::Row;
+use crate::row::figures::Figures;
+use crate::row::goal::{Goal, Reach};
 
 /// Blocking round trips against qperf.
 #[derive(Debug)]
-pub(super) struct RrQperf;
+pub(in crate::rows) struct RrQperf;
 
 impl Row for RrQperf {
     fn name(&self) -> String {
@@ -26,8 +25,8 @@ impl Row for RrQperf {
         "qperf tcp_lat x 2"
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        &[&qperf::PEER]
+    fn needs(&self) -> Vec<&'static Peer> {
+        vec![&qperf::PEER]
     }
 
     fn goals(&self) -> &'static [Goal] {
@@ -39,12 +38,13 @@ impl Row for RrQperf {
         }
     }
 
-    fn note(&self) -> &'static str {
+    fn note(&self) -> String {
         "qperf prints only the mean of half a round trip; our p50 is judged against twice that. A mean is above the median where the tail is long, which favours ours, so mean against mean is shown below it."
+        .to_owned()
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        round_trip::ours(bench, "threads")
+        super::ours(bench, "threads")
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Moment;
+use crate::process::clock::Moment;
 
 const EVENTS: usize = 256;
 const POLL_MS: u16 = 100;

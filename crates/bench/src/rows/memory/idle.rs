@@ -5,15 +5,16 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::goal::{Goal, Reach};
+use crate::ours;
 use crate::peer::Peer;
+use crate::process::{interrupt, memory};
 use crate::row::Row;
-use crate::{interrupt, memory, ours};
+use crate::row::figures::Figures;
+use crate::row::goal::{Goal, Reach};
 
 /// `hopbench serve` without a client.
 #[derive(Debug)]
-pub(super) struct MemoryIdle;
+pub(in crate::rows) struct MemoryIdle;
 
 impl Row for MemoryIdle {
     fn name(&self) -> String {
@@ -28,16 +29,16 @@ impl Row for MemoryIdle {
         ""
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        &[]
+    fn needs(&self) -> Vec<&'static Peer> {
+        Vec::new()
     }
 
     fn goals(&self) -> &'static [Goal] {
         const { &[Goal::value("rss_bytes", "resident memory", "MiB", 1.0 / 1_048_576.0, Reach::AtMost(16.0))] }
     }
 
-    fn note(&self) -> &'static str {
-        "VmRSS of `hopbench serve`, half a second after it listens."
+    fn note(&self) -> String {
+        "VmRSS of `hopbench serve`, half a second after it listens.".to_owned()
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {

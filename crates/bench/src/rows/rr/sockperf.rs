@@ -3,15 +3,14 @@
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::figures::Figures;
-use crate::goal::{Goal, Reach};
 use crate::peer::{Peer, sockperf};
-use crate::round_trip;
 use crate::row::Row;
+use crate::row::figures::Figures;
+use crate::row::goal::{Goal, Reach};
 
 /// Blocking round trips against sockperf.
 #[derive(Debug)]
-pub(super) struct RrSockperf;
+pub(in crate::rows) struct RrSockperf;
 
 impl Row for RrSockperf {
     fn name(&self) -> String {
@@ -26,8 +25,8 @@ impl Row for RrSockperf {
         "sockperf --full-rtt"
     }
 
-    fn needs(&self) -> &'static [&'static Peer] {
-        &[&sockperf::PEER]
+    fn needs(&self) -> Vec<&'static Peer> {
+        vec![&sockperf::PEER]
     }
 
     fn goals(&self) -> &'static [Goal] {
@@ -39,12 +38,13 @@ impl Row for RrSockperf {
         }
     }
 
-    fn note(&self) -> &'static str {
+    fn note(&self) -> String {
         "sockperf sends 14 bytes, the smallest message it knows, ours 1 byte; both are one segment. Both block in recv."
+            .to_owned()
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        round_trip::ours(bench, "threads")
+        super::ours(bench, "threads")
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::clock::{self, Moment};
-use crate::interrupt;
 use crate::process::Running;
+use crate::process::clock::{self, Moment};
+use crate::process::interrupt;
 
 /// How long a server may take to listen.
 const PATIENCE: Duration = Duration::from_secs(5);

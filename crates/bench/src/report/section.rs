@@ -1,0 +1,75 @@
+//! A part of a page that `make bench` writes.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+const BEGIN: &str = "<!-- make bench: begin -->\n";
+const END: &str = "<!-- make bench: end -->\n";
+
+/// A page with the two lines between which the table goes.
+#[derive(Debug)]
+pub(crate) struct Section {
+    file: PathBuf,
+    before: String,
+    after: String,
+}
+
+impl Section {
+    /// Reads the page.
+    ///
+    /// # Errors
+    /// When it cannot be read or does not have the two lines once each, in their order.
+    pub(crate) fn find(file: PathBuf) -> Result<Self> {
+        let page = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        let once = |line: &str| page.match_indices(line).count() == 1;
+        let found = page.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+        let Some((before, after)) = found.filter(|_| once(BEGIN) && once(END)) else {
+            bail!("{}: expected the lines `{}` and `{}` once each", file.display(), BEGIN.trim(), END.trim());
+        };
+        let (before, after) = (before.to_owned(), after.to_owned());
+        Ok(Self { file, before, after })
+    }
+
+    /// Writes the page with `text` between the two lines.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write(&self, text: &str) -> Result<()> {
+        let page = format!("{}{BEGIN}{text}{END}{}", self.before, self.after);
+        std::fs::write(&self.file, page).with_context(|| self.file.display().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_between_the_lines_changes() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("README.md");
+        std::fs::write(&file, format!("# A\n{BEGIN}old\nolder\n{END}# B\n")).unwrap();
+        let section = Section::find(file.clone()).unwrap();
+        section.write("new\n").unwrap();
+        section.write("newer\n").unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("# A\n{BEGIN}newer\n{END}# B\n"));
+    }
+
+    #[test]
+    fn the_readme_has_a_place_for_the_table() {
+        assert!(Section::find(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"))).is_ok());
+    }
+
+    #[test]
+    fn a_page_without_the_lines_is_refused_and_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("README.md");
+        for page in ["# A\n".to_owned(), format!("{END}{BEGIN}"), format!("{BEGIN}{BEGIN}{END}")] {
+            std::fs::write(&file, &page).unwrap();
+            let error = Section::find(file.clone()).unwrap_err().to_string();
+            assert!(error.contains("make bench: begin"), "{error}");
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), page);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! HTTP requests against other generators.
+
+pub(super) mod closed;
+pub(super) mod rate_cpu;
+pub(super) mod rate_exact;
+pub(super) mod rate_limit;
+
+use crate::peer::Peer;
+use crate::peer::generator::Generator;
+use crate::row::goal::{Goal, Reach};
+use crate::target::Kind;
+
+/// Whether the target was the limit: at one core it was.
+const TARGET_CORES: Goal = Goal::ratio("target_cores", "target's CPU", "cores", 1.0, Reach::Shown);
+
+/// The programs of a row with this peer and this target.
+fn needs(generator: Option<&Generator>, target: Kind) -> Vec<&'static Peer> {
+    generator.map(|generator| generator.peer).into_iter().chain(target.needs().iter().copied()).collect()
+}

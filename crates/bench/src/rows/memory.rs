@@ -1,0 +1,4 @@
+//! Memory.
+
+pub(super) mod connections;
+pub(super) mod idle;
