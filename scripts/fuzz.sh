@@ -30,6 +30,7 @@ RUSTC_BOOTSTRAP=1 RUSTFLAGS="$passes --cfg fuzzing" \
 
 logs=$(mktemp -d)
 running=()
+pid=""
 # Who stops this stops them: no fuzzer outlives its script.
 trap 'for pid in "${running[@]}"; do kill "$pid" 2>/dev/null || true; done; rm -rf "$logs"' EXIT
 fuzz() {

@@ -31,9 +31,8 @@ why() { grep -m 1 -i '^error' "$log" || tail -n 1 "$log"; }
 
 install_hey() {
     have go || { say "could not install hey: no go here"; return; }
-    # Its module is named because `go install` would ask for longer paths, which the proxy may refuse.
-    (cd "$scripts/go/hey" && CGO_ENABLED=0 go build -mod=readonly -trimpath -o "$work/hey" github.com/rakyll/hey) \
-        >"$log" 2>&1 && put hey "$work/hey" || say "could not install hey: $(why)"
+    folder=$("$scripts/go-part.sh" hey 2>"$log") && put hey "$folder/hey" ||
+        say "could not install hey: $(why)"
 }
 
 install_k6() {
