@@ -111,7 +111,9 @@ fn watches(end: &EndReport) -> bool {
 fn process(end: &EndReport) -> BTreeMap<String, f64> {
     let reading = |tick: &Tick, name: &str| tick.readings.get(name).cloned().unwrap_or_default();
     let (spender, rss) = if watches(end) { ("program", "program") } else { ("self", "process") };
-    let mut out = delta::window(&reading(&end.start, spender), &reading(&end.end, spender));
+    let last = reading(&end.end, spender);
+    let mut out = delta::window(&reading(&end.start, spender), &last);
+    delta::split_exactly(&mut out, &last);
     out.retain(|name, _| !processes::is_of_one(name));
     if let (Some(user), Some(system)) = (out.get("user_s").copied(), out.get("system_s").copied()) {
         let cpu_s = out.remove("cpu_s").unwrap_or(user + system);
