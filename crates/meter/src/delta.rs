@@ -125,7 +125,7 @@ mod tests {
         };
         let ticks = |user, system| [("cpu_s", 0.012), ("user_s", user), ("system_s", system)];
         let near = |(user, system): (Option<f64>, Option<f64>), expected: [f64; 2]| {
-            let off = [user, system].iter().zip(expected).map(|(got, want)| (got.unwrap() - want).abs());
+            let off = [user, system].into_iter().zip(expected).map(|(got, want)| (got.unwrap() - want).abs());
             assert!(off.fold(0.0, f64::max) < 1e-12, "{user:?} {system:?}, not {expected:?}");
         };
         near(split(&ticks(0.01, 0.02)), [0.004, 0.008]);

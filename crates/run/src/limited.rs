@@ -60,7 +60,7 @@ pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
     let free = free(job, record, limits);
     cpu::full(job, record, limits)
         .or_else(|| buffer(metrics, limits.proxied))
-        .or_else(|| round_trip::of(job, record, &free))
+        .or_else(|| round_trip::of(job, record, &format!("{free}{}", unmetered(limits))))
         .unwrap_or_else(|| {
             let twice = if limits.proxied {
                 format!("few bytes were sent twice {NEAREST}")
@@ -69,6 +69,12 @@ pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
             };
             verdict("unknown", format!("{free}, {twice}, no buffer was full for long"))
         })
+}
+
+/// Whose CPUs were not looked at.
+fn unmetered(limits: &Limits) -> &'static str {
+    let metered = limits.burdens.iter().any(|burden| burden.who == SERVER);
+    if metered { "" } else { "; nobody metered the server, whose own time is part of the round trip" }
 }
 
 /// What was looked at among the CPUs and was not full.

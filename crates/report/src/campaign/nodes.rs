@@ -68,11 +68,17 @@ pub(super) fn has_short_windows(cell: &Cell) -> bool {
     cell.counted().any(|round| round.window_s < SHORTEST_OF_MACHINE_S)
 }
 
+/// Whether windows of this length together, s, hold enough ticks. Ten times 50 ms do, and are less than
+/// half a second in binary numbers.
+fn is_enough(all_s: f64) -> bool {
+    all_s > SHORTEST_OF_MACHINE_S - 1e-6
+}
+
 /// How many cells have no figures of their machines because all their windows together are too short.
 pub(super) fn too_short<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
     let known = |cell: &&Cell| cell.counted().any(|round| !round.nodes.is_empty());
     let all_s = |cell: &Cell| cell.counted().map(|round| round.window_s).sum::<f64>();
-    let short = cells.filter(known).filter(|cell| all_s(cell) < SHORTEST_OF_MACHINE_S).count();
+    let short = cells.filter(known).filter(|cell| !is_enough(all_s(cell))).count();
     (short > 0).then(|| {
         format!(
             "{}: all windows together are too short (below {SHORTEST_OF_MACHINE_S} s) for the CPU of the machine, which the \
@@ -89,7 +95,7 @@ pub(super) fn summed(windows: impl Iterator<Item = (f64, f64)>) -> Option<Spread
     let known = windows.filter(|(s, cores)| *s > 0.0 && cores.is_finite());
     let (count, all_s, spent_s) =
         known.fold((0, 0.0, 0.0), |(count, all, spent), (s, cores)| (count + 1, all + s, spent + s * cores));
-    (all_s >= SHORTEST_OF_MACHINE_S).then(|| Spread::with(spent_s / all_s, None, count))
+    is_enough(all_s).then(|| Spread::with(spent_s / all_s, None, count))
 }
 
 /// A node of whose CPU time more than this share went to others in a round is told.

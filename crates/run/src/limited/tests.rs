@@ -414,16 +414,20 @@ fn in_a_short_window_processes_are_known_and_the_machine_is_not() {
 
 #[test]
 fn the_round_trip_limits_only_what_nothing_else_does() {
-    assert_eq!(in_a_window_of(1.0, 0.6, 0.8).0, "round_trip");
+    let (name, why) = in_a_window_of(1.0, 0.6, 0.8);
+    assert_eq!((name.as_str(), why.contains("metered")), ("round_trip", false), "{why}");
     let fits = |metrics: &[(&str, f64)], link| {
         let mut record = record(&[&[("requests_per_s", 10_000.0)], metrics].concat());
         let service = Latency { count: 10_000, mean: 99_000.0, max: 400_000, ..Latency::default() };
         record.latency.insert("service_ns".to_owned(), service);
         let limits = Limits { server_nodes: None, burdens: vec![], one_machine: true, link, proxied: false };
-        limited(&job("rr"), &record, &limits).0
+        limited(&job("rr"), &record, &limits)
     };
+    let (name, why) = fits(&[("received_bits_per_s", 500e6)], Some(LINK));
+    assert_eq!(name, "round_trip");
+    assert!(why.ends_with("; nobody metered the server, whose own time is part of the round trip"), "{why}");
+    let fits = |metrics: &[(&str, f64)], link| fits(metrics, link).0;
     assert_eq!(fits(&[("received_bits_per_s", 940e6)], Some(LINK)), "nic");
     assert_eq!(fits(&[("sent_bits_per_s", 8e6), ("retransmitted_bytes", 5e4)], None), "retransmission");
     assert_eq!(fits(&[("sent_bits_per_s", 8e6), ("receive_window_limited_ratio", 0.9)], None), "socket_buffer");
-    assert_eq!(fits(&[("received_bits_per_s", 500e6)], Some(LINK)), "round_trip");
 }
