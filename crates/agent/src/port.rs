@@ -44,9 +44,9 @@ impl Port {
     /// Serves until told to stop.
     pub(crate) fn run(self) -> std::io::Result<()> {
         let epoll = Epoll::new()?;
-        epoll.add(&self.listener, LISTENER)?;
-        epoll.add(&self.datagrams, DATAGRAMS)?;
-        epoll.add(&*self.waker, WAKER)?;
+        epoll.add_for_reading(&self.listener, LISTENER)?;
+        epoll.add_for_reading(&self.datagrams, DATAGRAMS)?;
+        epoll.add_for_reading(&*self.waker, WAKER)?;
         let mut events = Events::with_capacity(TURN);
         let mut pending = Pending::new(FIRST_PENDING);
         // What edge-triggered readiness said and was not used up yet.
@@ -67,6 +67,8 @@ impl Port {
                     token => {
                         if let Some(verdict) = pending.socket(token).and_then(look)
                             && let Some(socket) = pending.take(token)
+                            // Else every byte of it would wake this thread, too.
+                            && epoll.remove(&socket).is_ok()
                         {
                             self.hand_over(verdict, socket);
                         }
@@ -104,7 +106,7 @@ impl Port {
             match look(&socket) {
                 Some(verdict) => self.hand_over(verdict, socket),
                 None => {
-                    if epoll.add(&socket, pending.next_token()).is_ok() {
+                    if epoll.add_for_reading(&socket, pending.next_token()).is_ok() {
                         pending.add(socket, clock::now());
                     }
                 }

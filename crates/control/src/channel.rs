@@ -112,7 +112,7 @@ impl Channel {
     /// # Errors
     /// What the kernel refuses.
     pub fn watch(&self, waker: &impl AsFd) -> Result<(), ChannelError> {
-        Ok(self.epoll.add(waker, WAKER)?)
+        Ok(self.epoll.add_for_reading(waker, WAKER)?)
     }
 
     /// Whether it crosses a network, which can lose the other end without a word.

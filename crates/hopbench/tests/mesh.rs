@@ -53,13 +53,23 @@ fn named(record: &Record) -> Vec<&ProxyCost> {
     record.cost.proxies.iter().filter(|proxy| proxy.named).collect()
 }
 
-/// The median over the rounds of a cell.
-fn median(results: &Results, path: &str, rate: u64, of: impl Fn(&Record) -> f64) -> f64 {
-    let cell = |record: &&Record| record.path == path && record.point["rate"].as_u64() == Some(rate);
-    let mut values: Vec<f64> = results.records.iter().filter(cell).map(of).collect();
-    assert!(!values.is_empty(), "{path} at {rate}/s was not measured");
+/// The trials of a cell.
+fn trials<'r>(results: &'r Results, path: &'r str, rate: u64) -> impl Iterator<Item = &'r Record> {
+    results.records.iter().filter(move |record| record.path == path && record.point["rate"].as_u64() == Some(rate))
+}
+
+/// The median over the rounds of a cell that have the figure.
+fn median(results: &Results, path: &str, rate: u64, of: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
+    let mut values: Vec<f64> = trials(results, path, rate).filter_map(of).collect();
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    values.get(values.len() / 2).copied()
+}
+
+/// Whether the record says that a proxy's processes were not read at the window's edges: a conductor that
+/// waits 20 ms for a CPU is too late, and gives no figure rather than one of another time.
+fn was_read_late(record: &Record, proxy: &ProxyCost) -> bool {
+    let said = record.settings.get(&format!("proxy_{}", proxy.name));
+    said.is_some_and(|said| said.starts_with("unavailable: read ") && said.ends_with(" ms late"))
 }
 
 #[test]
@@ -80,13 +90,20 @@ fn every_hop_counts_what_was_sent_and_more_hops_take_longer() {
         if rounds == "1" {
             continue;
         }
-        let p50 = |path| median(&results, path, 1000, |record| record.latency["response_ns"].p50 as f64);
-        let (none, server, client, both) = (p50("none"), p50("server"), p50("client"), p50("both"));
+        // The fastest of some 3000 exchanges: whoever else uses the machine makes most of them slower,
+        // and does not make any of them skip a hop.
+        let fastest = |path| trials(&results, path, 1000).map(|record| record.latency["service_ns"].min).min();
+        let all = ["none", "server", "client", "both"].map(|path| fastest(path).expect("a trial"));
+        let [none, server, client, both] = all;
         let ordered = none < server && none < client && server < both && client < both;
-        assert!(ordered, "p50: none {none}, server {server}, client {client}, both {both} ns");
-        let cores = |rate| median(&results, "server", rate, |record| record.metrics["proxy_cores"]);
-        assert!(cores(1000) > cores(100), "{} cores at 1000/s, {} at 100/s", cores(1000), cores(100));
-        reported(&bench);
+        assert!(ordered, "fastest: none {none}, server {server}, client {client}, both {both} ns");
+        let known = |path, rate| median(&results, path, rate, |record| record.metrics.get("proxy_cores").copied());
+        let cores = ["server", "client", "both", "ingress"].map(|path| known(path, 100).zip(known(path, 1000)));
+        let cores: Vec<(f64, f64)> = cores.into_iter().flatten().collect();
+        assert!(!cores.is_empty(), "no path has its proxies' CPU at both rates: {:?}", results.records[0].settings);
+        assert!(cores.iter().all(|(at_100, at_1000)| at_1000 > at_100), "cores at 100/s and at 1000/s: {cores:?}");
+        let late = |record: &Record| record.cost.proxies.iter().any(|proxy| was_read_late(record, proxy));
+        reported(&bench, !results.records.iter().any(late));
     }
 }
 
@@ -109,17 +126,21 @@ fn sound(record: &Record) {
         let requests = proxy.figures["requests"];
         assert_eq!(requests, proxies[0].figures["requests"], "{name}: {}", proxy.name);
         assert!((requests - asked).abs() <= 0.05 * asked + 17.0, "{name}: {requests} of {asked}");
-        assert!(proxy.figures["cpu_s"] > 0.0 && proxy.figures["rss_bytes"] > 10e6, "{name}: {proxy:?}");
+        let spent = |figure: &str, least: f64| proxy.figures.get(figure).is_some_and(|value| *value > least);
+        let known = spent("cpu_s", 0.0) && spent("rss_bytes", 10e6);
+        assert!(known || was_read_late(record, proxy), "{name}: {proxy:?} {:?}", record.settings);
     }
     for proxy in record.cost.proxies.iter().filter(|proxy| !proxy.named) {
         assert_eq!(proxy.figures["requests"], 0.0, "{name}: {} is not on the path", proxy.name);
-        assert!(proxy.figures["rss_bytes"] > 10e6, "{name}: idling costs memory");
+        let idles = proxy.figures.get("rss_bytes").is_some_and(|bytes| *bytes > 10e6);
+        assert!(idles || was_read_late(record, proxy), "{name}: idling costs memory: {proxy:?}");
     }
     assert!(record.errors.is_empty(), "{name}: {:?}", record.errors);
 }
 
-/// The reports show the modes as what each hop adds, and other tools get their labels.
-fn reported(bench: &Bench) {
+/// The reports show the modes as what each hop adds, and other tools get their labels. `complete`: what the
+/// proxies spent is known of every trial.
+fn reported(bench: &Bench, complete: bool) {
     let out = bench.out();
     let report = |format: &str| {
         let done = run(&mut bench.command(&["report", &out.to_string_lossy(), "--format", format]));
@@ -137,7 +158,9 @@ fn reported(bench: &Bench) {
         *modes.entry(mode.expect("a mode of the kit")).or_insert(0) += 1;
         // CPU of the sidecars, which stand in the pods in every mode, and of the gateway, which stands in front of one.
         let has = |column: usize| row.split(',').nth(column).is_some_and(|value| value.parse::<f64>().is_ok());
-        assert_eq!([has(9), has(10), has(11)], [true, true, mode == Some("ingress")], "{row}");
+        let expected = [true, true, mode == Some("ingress")];
+        let found = [has(9), has(10), has(11)];
+        assert!(found == expected || !complete && found.iter().zip(expected).all(|(has, may)| may || !has), "{row}");
     }
     assert_eq!(modes.into_values().collect::<Vec<_>>(), [6; 5], "two rates in three rounds each: {rows}");
 }

@@ -29,6 +29,22 @@ pub fn window(start: &Reading, end: &Reading) -> Reading {
     window
 }
 
+/// Brings the `user_s` and `system_s` of a process, which count in ticks, in line with its `cpu_s`, which
+/// is exact: they share it as the ticks do. Where no tick fell into the window, as those of its whole
+/// life do, which `end` has. Without `cpu_s` or without ticks they stay as they are.
+pub fn split_exactly(window: &mut Reading, end: &Reading) {
+    let Some(cpu_s) = window.get("cpu_s").copied() else { return };
+    let pair = |of: &Reading, names: [&str; 2]| {
+        let [user, system] = names.map(|name| of.get(name).copied());
+        user.zip(system).filter(|(user, system)| user + system > 0.0)
+    };
+    let ticks = pair(window, ["user_s", "system_s"]).or_else(|| pair(end, ["user_s_total", "system_s_total"]));
+    if let Some((user, system)) = ticks {
+        window.insert("user_s".to_owned(), cpu_s * user / (user + system));
+        window.insert("system_s".to_owned(), cpu_s * system / (user + system));
+    }
+}
+
 /// What a machine spent over a window of `window_s` seconds, from the readings of all its meters at
 /// both edges.
 ///
@@ -98,6 +114,27 @@ mod tests {
 
     fn reading(values: &[(&str, f64)]) -> Reading {
         values.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn exact_time_is_split_as_the_ticks_are() {
+        let split = |window: &[(&str, f64)]| {
+            let mut window = reading(window);
+            split_exactly(&mut window, &reading(&[("user_s_total", 3.0), ("system_s_total", 1.0)]));
+            (window.get("user_s").copied(), window.get("system_s").copied())
+        };
+        let ticks = |user, system| [("cpu_s", 0.012), ("user_s", user), ("system_s", system)];
+        let near = |(user, system): (Option<f64>, Option<f64>), expected: [f64; 2]| {
+            let off = [user, system].into_iter().zip(expected).map(|(got, want)| (got.unwrap() - want).abs());
+            assert!(off.fold(0.0, f64::max) < 1e-12, "{user:?} {system:?}, not {expected:?}");
+        };
+        near(split(&ticks(0.01, 0.02)), [0.004, 0.008]);
+        // A window of 50 ms mostly has no tick: the whole life says how such a process spends its time.
+        near(split(&ticks(0.0, 0.0)), [0.009, 0.003]);
+        near(split(&[("user_s", 0.01), ("system_s", 0.0)]), [0.01, 0.0]);
+        let mut never = reading(&ticks(0.0, 0.0));
+        split_exactly(&mut never, &reading(&[("user_s_total", 0.0), ("system_s_total", 0.0)]));
+        assert_eq!(never, reading(&ticks(0.0, 0.0)));
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec, point_label};
 pub use problem::Problem;
 pub use record::{
     Cost, DISTURBED_SETTING, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost,
-    RECORD_SCHEMA, Record,
+    RECORD_SCHEMA, Record, SHORTEST_OF_MACHINE_S,
 };
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
 pub use search::{CpuOf, EQUAL_LOAD, RateRange, SearchGoal, SearchOutcome, SearchSpec, SearchStep};

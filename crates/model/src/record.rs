@@ -189,6 +189,10 @@ pub struct ProxyCost {
     pub figures: BTreeMap<String, f64>,
 }
 
+/// The shortest window whose CPU figures of a machine say something by themselves, s: the kernel
+/// counts them in ticks of 10 ms. Processes have theirs in nanoseconds.
+pub const SHORTEST_OF_MACHINE_S: f64 = 0.5;
+
 /// What a machine spent over the window.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -2,12 +2,13 @@
 
 mod agent;
 mod cpu;
+mod round_trip;
 mod schedule;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::units::BitRate;
-use hopbench_model::{EngineKind, Job, Record, Schedule};
+use hopbench_model::{EngineKind, Job, Record, SHORTEST_OF_MACHINE_S};
 
 use crate::conduct::Outcome;
 use crate::link_rate::LinkRate;
@@ -15,8 +16,6 @@ use crate::words;
 pub(crate) use cpu::{Burden, CLIENT, Process, SERVER};
 pub(crate) use schedule::late_ns;
 
-/// CPU figures of a shorter window are a few ticks of the kernel, s.
-const SHORTEST: f64 = 0.5;
 /// A share of the sending time above this makes a buffer the limit.
 const MOSTLY: f64 = 0.5;
 /// More of the bytes than this sent twice is a path that loses.
@@ -58,29 +57,40 @@ pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
     if let Some(found) = found {
         return found;
     }
-    if record.window_s < SHORTEST {
-        let why = format!("the window of {:.3} s is too short to read CPUs, which count in ticks", record.window_s);
-        return verdict("unknown", why);
+    let free = free(job, record, limits);
+    cpu::full(job, record, limits)
+        .or_else(|| buffer(metrics, limits.proxied))
+        .or_else(|| round_trip::of(job, record, &format!("{free}{}", unmetered(limits))))
+        .unwrap_or_else(|| {
+            let twice = if limits.proxied {
+                format!("few bytes were sent twice {NEAREST}")
+            } else {
+                "few bytes were sent twice".to_owned()
+            };
+            verdict("unknown", format!("{free}, {twice}, no buffer was full for long"))
+        })
+}
+
+/// Whose CPUs were not looked at.
+fn unmetered(limits: &Limits) -> &'static str {
+    let metered = limits.burdens.iter().any(|burden| burden.who == SERVER);
+    if metered { "" } else { "; nobody metered the server, whose own time is part of the round trip" }
+}
+
+/// What was looked at among the CPUs and was not full.
+fn free(job: &Job, record: &Record, limits: &Limits) -> String {
+    if job.engine == EngineKind::Spin {
+        return "busy polling fills its CPUs whatever the traffic does".to_owned();
     }
-    cpu::full(job, record, limits).or_else(|| buffer(metrics, limits.proxied)).unwrap_or_else(|| {
-        let cpus = if limits.proxied { "no CPU of ends or proxies was full" } else { "no CPU of the ends was full" };
-        let twice = if limits.proxied {
-            format!("few bytes were sent twice {NEAREST}")
-        } else {
-            "few bytes were sent twice".to_owned()
-        };
-        let why = if job.engine == EngineKind::Spin && metrics.contains_key("requests_per_s") {
-            "busy polling fills its CPUs; each exchange waits for the answer before it, so the round trip sets the rate"
-                .to_owned()
-        } else if job.schedule == Schedule::Closed && metrics.contains_key("requests_per_s") && job.connections == 1 {
-            format!(
-                "{cpus} and no buffer: each exchange waits for the answer before it, so the round trip sets the rate"
-            )
-        } else {
-            format!("{cpus}, {twice}, no buffer was full for long")
-        };
-        verdict("unknown", why)
-    })
+    let whose = if limits.proxied { "ends or proxies" } else { "the ends" };
+    if record.window_s < SHORTEST_OF_MACHINE_S {
+        return format!(
+            "no thread of {whose} was busy all the time (a window of {:.3} s is too short for the machine's CPUs, which \
+             count in ticks)",
+            record.window_s
+        );
+    }
+    format!("no CPU of {whose} was full")
 }
 
 /// The same, where agents keep to limits of their own: a trial in which one came up to its own was held by it, whatever

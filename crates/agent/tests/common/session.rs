@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, like tests")]
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use hopbench_agent::{Limits, Options, Server, hello};
@@ -23,7 +23,12 @@ pub(crate) struct Conductor {
 
 impl Conductor {
     pub(crate) fn of(server: &Server) -> Self {
-        let stream = TcpStream::connect_timeout(&server.address(), Duration::from_secs(5)).unwrap();
+        Self::at(server.address())
+    }
+
+    /// With whoever answers at this address.
+    pub(crate) fn at(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5)).unwrap();
         let mut channel = Channel::open(stream, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
         channel.send(&ToAgent::Hello(hello())).unwrap();
         let mut conductor = Self { channel, hello: hello() };

@@ -127,7 +127,7 @@ pub(crate) struct Trial {
 pub(crate) struct Outcome {
     pub(crate) clients: Vec<EndReport>,
     pub(crate) servers: Vec<EndReport>,
-    /// From the first `Prepare` to the last `Ready`, ns.
+    /// From the first `Prepare` to the last `Ready`, ns; 0 where that was not looked at.
     pub(crate) opening_ns: u64,
     /// From the end of the window to the last report, ns.
     pub(crate) closing_ns: u64,
@@ -167,6 +167,11 @@ impl Trial {
         }
         clients.iter_mut().for_each(|client| client.ready());
         let opening_ns = clock::now() - began;
+        Outcome { opening_ns, ..self.measure(clients, servers) }
+    }
+
+    /// From `Start` on, where all are ready.
+    pub(crate) fn measure<'a>(&self, clients: &mut [&'a mut Agent], servers: &mut [&'a mut Agent]) -> Outcome {
         let window_start_ns = clock::now() + 5 * MS + self.job.timing.warmup_ns;
         for agent in clients.iter_mut().chain(servers.iter_mut()) {
             agent.send(&ToAgent::Start { window_start_ns });
@@ -175,7 +180,7 @@ impl Trial {
         servers.iter_mut().for_each(|server| server.send(&ToAgent::Finish));
         let servers = servers.iter_mut().map(|server| server.report()).collect();
         let closing_ns = clock::now().saturating_sub(window_start_ns + self.job.timing.window_ns);
-        Outcome { clients, servers, opening_ns, closing_ns }
+        Outcome { clients, servers, opening_ns: 0, closing_ns }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use hopbench_model::Nanos;
-use hopbench_sys::{Epoll, Events, Socket, Timer, Waker};
+use hopbench_sys::{Epoll, Events, Socket, Timer, Waker, clock};
 
 use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
@@ -18,6 +18,8 @@ pub struct EpollEngine {
     timer: Timer,
     /// When the timer goes off; `Nanos::MAX` when it is not set.
     armed: Nanos,
+    /// Waits in a row that ended because their time had come.
+    in_time: u32,
     slots: Vec<Watched>,
     calls: Calls,
 }
@@ -30,7 +32,14 @@ struct Watched {
     writable: bool,
     /// The other end sends no more: there is always something to read, the end if nothing else.
     closed: bool,
+    /// Datagrams: whether the kernel is asked to tell when there is room.
+    tells_room: bool,
 }
+
+/// After so many waits that ended in time the next one has a timeout of its own: a schedule paces
+/// them, and setting the timer for each would be a call more. Waits that mostly end before their time
+/// leave the timer as it is.
+const PACED: u32 = 2;
 
 const WAKER: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
@@ -39,15 +48,16 @@ const EVENTS_A_WAIT: usize = 256;
 impl Engine for EpollEngine {
     fn new(setup: &EngineSetup) -> io::Result<Self> {
         let epoll = Epoll::new()?;
-        epoll.add(&*setup.waker, WAKER)?;
+        epoll.add_for_reading(&*setup.waker, WAKER)?;
         let timer = Timer::new()?;
-        epoll.add(&timer, TIMER)?;
+        epoll.add_for_reading(&timer, TIMER)?;
         Ok(Self {
             epoll,
             events: Events::with_capacity(EVENTS_A_WAIT),
             waker: Arc::clone(&setup.waker),
             timer,
             armed: Nanos::MAX,
+            in_time: 0,
             slots: Vec::with_capacity(setup.slots),
             calls: Calls::new(setup),
         })
@@ -57,9 +67,15 @@ impl Engine for EpollEngine {
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, Watched::default);
         }
-        self.epoll.add(&**socket, slot as u64)?;
-        // Nothing is known yet; the first wait reports the state at registration.
-        self.slots[slot] = Watched { socket: Some(Arc::clone(socket)), ..Watched::default() };
+        let datagrams = self.calls.datagrams();
+        if datagrams {
+            // Each datagram that leaves makes room, and would end a wait: there mostly is room.
+            self.epoll.add_for_reading(&**socket, slot as u64)?;
+        } else {
+            self.epoll.add(&**socket, slot as u64)?;
+        }
+        // Nothing else is known yet; the first wait reports the state at registration.
+        self.slots[slot] = Watched { socket: Some(Arc::clone(socket)), writable: datagrams, ..Watched::default() };
         Ok(())
     }
 
@@ -78,12 +94,13 @@ impl Engine for EpollEngine {
         if !(if receives { watched.readable } else { watched.writable }) {
             return Attempt::Later;
         }
+        let datagrams = self.calls.datagrams();
         // Of a stream, less than was asked for means that the queue is empty, or full (epoll(7)): the next edge will
         // tell. Trying at once would not only be a call that says EAGAIN: a send would squeeze in the few bytes that
         // the last acknowledgement made room for, and so on, segment by segment. A stream that ended has no next
         // edge, and a datagram is always less.
         let wanted = match op {
-            _ if self.calls.datagrams() => 0,
+            _ if datagrams => 0,
             IoOp::Recv(n) if !watched.closed => (*n).min(self.calls.most()),
             IoOp::Discard(n) if !watched.closed => *n,
             IoOp::Send(bytes) => bytes.len(),
@@ -93,7 +110,15 @@ impl Engine for EpollEngine {
         let attempt = self.calls.perform(socket, op);
         match &attempt {
             Attempt::Later if receives => watched.readable = false,
-            Attempt::Later => watched.writable = false,
+            Attempt::Later => {
+                watched.writable = false;
+                if datagrams && !watched.tells_room {
+                    watched.tells_room = true;
+                    if let Err(error) = self.epoll.watch_writing(&**socket, slot as u64) {
+                        return Attempt::Now(Event::Failed(error));
+                    }
+                }
+            }
             Attempt::Now(Event::Received(bytes)) if bytes.len() < wanted => watched.readable = false,
             Attempt::Now(Event::Discarded(n)) if *n < wanted => watched.readable = false,
             Attempt::Now(Event::Sent(n)) if *n < wanted => watched.writable = false,
@@ -107,12 +132,24 @@ impl Engine for EpollEngine {
     }
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()> {
-        // A timer that goes off too early only makes a turn for nothing, and most waits end before it does.
-        if until != 0 && until < self.armed {
-            self.timer.set(until)?;
-            self.armed = until;
+        let timeout = if until == 0 {
+            Some(0)
+        } else if self.in_time >= PACED && self.epoll.is_precise() {
+            Some(until.saturating_sub(clock::now()))
+        } else {
+            // A timer that goes off too early only makes a turn for nothing, and most waits end before it does.
+            if until < self.armed {
+                self.timer.set(until)?;
+                self.armed = until;
+            }
+            None
+        };
+        self.epoll.wait(&mut self.events, timeout)?;
+        if self.events.iter().any(|event| event.token != TIMER) {
+            self.in_time = 0;
+        } else if until != 0 {
+            self.in_time = self.in_time.saturating_add(1);
         }
-        self.epoll.wait(&mut self.events, (until == 0).then_some(0))?;
         for event in self.events.iter() {
             if event.token == WAKER {
                 self.waker.reset();

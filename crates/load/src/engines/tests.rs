@@ -7,7 +7,7 @@ use std::time::Duration;
 use hopbench_model::EngineKind;
 use hopbench_sys::{DatagramPort, Listener, Socket, Waker, clock};
 
-use super::with_engine;
+use super::{EpollEngine, with_engine};
 use crate::engine::{Attempt, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
 
@@ -142,5 +142,45 @@ fn no_more_than_the_filler_is_sent_and_no_more_than_the_buffer_received() {
             [sent, perform(&mut engine, 0, &IoOp::Recv(1 << 20))]
         });
         assert_eq!(got, ["Sent(1000)", "1000 bytes"], "{kind}");
+    }
+}
+
+#[test]
+fn datagrams_that_find_no_room_are_told_of_the_next() {
+    let (ours, theirs) = std::os::unix::net::UnixDatagram::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    let socket = Arc::new(Socket::from(std::os::fd::OwnedFd::from(ours)));
+    let mut engine = EpollEngine::new(&setup(true)).unwrap();
+    engine.adopt(0, &socket).unwrap();
+    let mut ready = Vec::new();
+    engine.wait(clock::now() + 1_000_000, &mut ready).unwrap();
+    assert_eq!(ready, [0usize; 0], "that there is room is no news");
+    let mut sent = 0;
+    while matches!(engine.attempt(0, &IoOp::SendFill(10)), Attempt::Now(Event::Sent(10))) {
+        sent += 1;
+        assert!(sent < 1_000_000, "the queue never fills");
+    }
+    assert!(sent > 0);
+    ready.clear();
+    engine.wait(clock::now() + 1_000_000, &mut ready).unwrap();
+    assert!(matches!(engine.attempt(0, &IoOp::SendFill(10)), Attempt::Later), "nothing was taken out");
+    theirs.set_nonblocking(true).unwrap();
+    // Twice: the kernel is asked once, and tells each time.
+    for _ in 0..2 {
+        while theirs.recv(&mut [0; 16]).is_ok() {}
+        assert_eq!(perform(&mut engine, 0, &IoOp::SendFill(10)), "Sent(10)");
+        while matches!(engine.attempt(0, &IoOp::SendFill(10)), Attempt::Now(Event::Sent(10))) {}
+    }
+}
+
+/// Waits that a schedule paces end when they should, with the timer and without it.
+#[test]
+fn a_paced_wait_is_never_early() {
+    let mut engine = EpollEngine::new(&setup(true)).unwrap();
+    let mut ready = Vec::new();
+    for _ in 0..20 {
+        let until = clock::now() + 300_000;
+        engine.wait(until, &mut ready).unwrap();
+        assert!(clock::now() >= until && ready.is_empty());
     }
 }

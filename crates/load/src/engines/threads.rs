@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 impl Engine for ThreadsEngine {
     fn new(setup: &EngineSetup) -> io::Result<Self> {
         let idle = Epoll::new()?;
-        idle.add(&*setup.waker, 0)?;
+        idle.add_for_reading(&*setup.waker, 0)?;
         Ok(Self {
             socket: None,
             again: None,

@@ -29,7 +29,7 @@ use serde_json::Value;
 use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
 use crate::dial::{SocketOptions, Transport, reach};
 use crate::figures;
-use crate::flow::{Event, Flow, Op};
+use crate::flow::{BEYOND, Event, Flow, Op};
 use crate::recorder::Recorder;
 use crate::tickets::REFUSED_FLOWS;
 use crate::workload::{Figures, Nature, Trial, Workload, read_params};
@@ -72,7 +72,7 @@ impl Params {
     fn setup(&self, job: &Job) -> CrewSetup {
         let largest = self.request().max(self.response()).min(CHUNK);
         CrewSetup {
-            receive_bytes: largest,
+            receive_bytes: largest + BEYOND,
             fill_bytes: largest,
             options: SocketOptions::default(),
             transport: Transport::Tcp,
@@ -195,7 +195,7 @@ struct Server {
 
 impl Flow for Server {
     fn start(&mut self, _now: Nanos) -> Op {
-        Op::Recv(self.left)
+        Op::Recv(self.left + BEYOND)
     }
 
     #[inline]
@@ -205,11 +205,11 @@ impl Flow for Server {
             out.count(Counter::Connects, 1);
         }
         match event {
-            Event::Received(bytes) => {
+            Event::Received(bytes) if bytes.len() <= self.left => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
                 self.left -= bytes.len();
                 if self.left > 0 {
-                    return Op::Recv(self.left);
+                    return Op::Recv(self.left + BEYOND);
                 }
                 self.left = self.response;
                 Op::SendFill(self.left)

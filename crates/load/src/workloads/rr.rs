@@ -13,7 +13,7 @@ use crate::broken::lost;
 use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
 use crate::dial::{SocketOptions, Transport};
 use crate::figures;
-use crate::flow::{Event, Flow, Op};
+use crate::flow::{BEYOND, Event, Flow, Op};
 use crate::greeting::Greeting;
 use crate::recorder::Recorder;
 use crate::welcome::Welcoming;
@@ -59,7 +59,7 @@ impl Params {
     fn setup(&self, job: &Job) -> CrewSetup {
         let largest = self.request().max(self.response());
         CrewSetup {
-            receive_bytes: if self.udp { MOST_UDP as usize } else { largest.min(256 * 1024) },
+            receive_bytes: if self.udp { MOST_UDP as usize } else { largest.min(256 * 1024) + BEYOND },
             fill_bytes: largest.min(256 * 1024),
             options: SocketOptions::default(),
             transport: if self.udp { Transport::Udp } else { Transport::Tcp },
@@ -234,13 +234,16 @@ impl StreamClient {
                     return Op::SendFill(self.left);
                 }
                 self.left = self.response;
-                Op::Recv(self.left)
+                Op::Recv(self.left + BEYOND)
+            }
+            Event::Received(bytes) if bytes.len() > self.left => {
+                Op::Abort(Box::new(Fault::measuring("the server sent more than the answer that it was asked for")))
             }
             Event::Received(bytes) => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
                 self.left -= bytes.len();
                 if self.left > 0 {
-                    return Op::Recv(self.left);
+                    return Op::Recv(self.left + BEYOND);
                 }
                 out.completed(self.intended, self.sent_at, now);
                 Op::Rest
@@ -320,7 +323,7 @@ enum RrServer {
 impl Flow for RrServer {
     fn start(&mut self, now: Nanos) -> Op {
         match self {
-            Self::Stream(server) => Op::Recv(server.request),
+            Self::Stream(server) => Op::Recv(server.request + BEYOND),
             Self::Datagram(server) => server.start(now),
         }
     }
@@ -352,11 +355,11 @@ impl StreamServer {
     #[inline]
     fn on(&mut self, event: &Event<'_>, out: &Recorder) -> Op {
         match event {
-            Event::Received(bytes) => {
+            Event::Received(bytes) if bytes.len() <= self.left => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
                 self.left -= bytes.len();
                 if self.left > 0 {
-                    return Op::Recv(self.left);
+                    return Op::Recv(self.left + BEYOND);
                 }
                 self.left = self.response;
                 Op::SendFill(self.left)
@@ -369,9 +372,10 @@ impl StreamServer {
                 }
                 out.count(Counter::Completed, 1);
                 self.left = self.request;
-                Op::Recv(self.left)
+                Op::Recv(self.left + BEYOND)
             }
-            // The client's side of the story is the one that is told.
+            // The client's side of the story is the one that is told. One that asks again before it has its
+            // answer is no client of this workload.
             _ => Op::End,
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Round {
     pub(crate) round: u32,
     /// In which part of the run it was measured; `--resume` begins another.
     pub(crate) session: u32,
+    /// How long its window was, s.
+    pub(crate) window_s: f64,
     /// Whether the testbed changed in its time: what is seen then is compared with nothing.
     pub(crate) disturbed: bool,
     /// Whether the generator was its limit.
@@ -129,6 +131,7 @@ impl Cell {
         let taken = Round {
             round: record.round,
             session: record.session,
+            window_s: record.window_s,
             disturbed: record.settings.contains_key(DISTURBED_SETTING),
             late: record.is_generator_limited(),
             figures,
@@ -190,6 +193,11 @@ impl Cell {
     pub(crate) fn values(&self, figure: usize) -> (Vec<u32>, Vec<f64>) {
         let value = |round: &Round| (round.round, round.figures[figure]);
         self.counted().map(value).filter(|(_, value)| value.is_finite()).unzip()
+    }
+
+    /// How long the window of each round that counts was, s, with the value of a figure in it.
+    pub(crate) fn windows(&self, figure: usize) -> impl Iterator<Item = (f64, f64)> {
+        self.counted().map(move |round| (round.window_s, round.figures[figure]))
     }
 
     /// Rounds that were measured here and in the baseline's cell, but not in one session.

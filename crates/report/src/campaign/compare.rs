@@ -4,11 +4,11 @@ use hopbench_model::{MeshMode, Path, Via};
 use hopbench_stats::{Evidence, NoRatio, Question, Stop, noise_floor, paired};
 
 use super::cell::Cell;
-use super::kind::{Better, Figure, Kind};
-use super::outliers;
+use super::kind::{Better, Figure, Kind, Source};
 use super::spread::Spread;
 use super::summary::{CONNECTING_ENDS, Estimate, RatioSummary};
 use super::verdict::Verdict;
+use super::{nodes, outliers};
 use crate::number::counted;
 
 /// Why the CPU time of an end has no verdict.
@@ -73,7 +73,10 @@ pub(super) fn asked(
     // What has no good direction scatters as it likes.
     let marked = figure.is_compared() && figure.better != Better::Neither;
     let outliers = if marked { outliers::of(&rounds, &values) } else { Vec::new() };
-    let spread = figure.over(values, stop)?;
+    let mut spread = figure.over(values, stop)?;
+    if matches!(figure.source, Source::Nodes(_)) && nodes::has_short_windows(here.cell) {
+        spread = nodes::summed(here.cell.windows(index))?;
+    }
     let mut out = Asked {
         estimate: Estimate { name: figure.name, spread, outliers, ratio: None, note: String::new() },
         question: None,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Cost, NodeCost};
+use hopbench_model::{Cost, NodeCost, SHORTEST_OF_MACHINE_S};
 
 use super::cell::Cell;
 use super::kind::Busy;
 use super::spread::Spread;
 use super::summary::NodeSummary;
-use crate::number::percentage;
+use crate::number::{counted, percentage};
 
 /// How busy the CPUs of a machine were, in cores.
 #[derive(Debug)]
@@ -45,17 +45,57 @@ impl Node {
                 names.push(&node.name);
             }
         }
+        let short = has_short_windows(cell);
         let one = |name: &str| {
-            let nodes = || cell.counted().flat_map(|round| &round.nodes).filter(|node| node.name == name);
+            let spread = |of: fn(&Self) -> f64| {
+                let nodes = cell.counted().flat_map(|round| round.nodes.iter().map(|node| (round.window_s, node)));
+                let windows = nodes.filter(|(_, node)| node.name == name).map(|(s, node)| (s, of(node)));
+                if short { summed(windows) } else { Spread::of(windows.map(|(_, cores)| cores)) }
+            };
             Some(NodeSummary {
                 name: name.to_owned(),
-                busy_cores: Spread::of(nodes().map(|node| node.busy))?,
-                softirq_cores: Spread::of(nodes().map(|node| node.softirq))?,
-                steal_cores: Spread::of(nodes().map(|node| node.steal))?,
+                busy_cores: spread(|node| node.busy)?,
+                softirq_cores: spread(|node| node.softirq)?,
+                steal_cores: spread(|node| node.steal)?,
             })
         };
         if names.len() > 1 { names.into_iter().filter_map(one).collect() } else { Vec::new() }
     }
+}
+
+/// Whether a window of the cell holds too few ticks for figures of its own.
+pub(super) fn has_short_windows(cell: &Cell) -> bool {
+    cell.counted().any(|round| round.window_s < SHORTEST_OF_MACHINE_S)
+}
+
+/// Whether windows of this length together, s, hold enough ticks. Ten times 50 ms do, and are less than
+/// half a second in binary numbers.
+fn is_enough(all_s: f64) -> bool {
+    all_s > SHORTEST_OF_MACHINE_S - 1e-6
+}
+
+/// How many cells have no figures of their machines because all their windows together are too short.
+pub(super) fn too_short<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
+    let known = |cell: &&Cell| cell.counted().any(|round| !round.nodes.is_empty());
+    let all_s = |cell: &Cell| cell.counted().map(|round| round.window_s).sum::<f64>();
+    let short = cells.filter(known).filter(|cell| !is_enough(all_s(cell))).count();
+    (short > 0).then(|| {
+        format!(
+            "{}: all windows together are too short (below {SHORTEST_OF_MACHINE_S} s) for the CPU of the machine, which the \
+             kernel counts in ticks",
+            counted(short as u64, "cell", "cells")
+        )
+    })
+}
+
+/// Cores over several windows, of each of which the length in seconds is given, and the cores in it:
+/// all that was counted in them by all their time. It has no interval, since one of them by itself is
+/// a few ticks. `None` where all of them together are too short.
+pub(super) fn summed(windows: impl Iterator<Item = (f64, f64)>) -> Option<Spread> {
+    let known = windows.filter(|(s, cores)| *s > 0.0 && cores.is_finite());
+    let (count, all_s, spent_s) =
+        known.fold((0, 0.0, 0.0), |(count, all, spent), (s, cores)| (count + 1, all + s, spent + s * cores));
+    is_enough(all_s).then(|| Spread::with(spent_s / all_s, None, count))
 }
 
 /// A node of whose CPU time more than this share went to others in a round is told.
@@ -120,4 +160,22 @@ pub(crate) fn cores(cost: &Cost, busy: Busy) -> Option<f64> {
 /// Whether its CPUs were read.
 fn is_known(node: &NodeCost) -> bool {
     !node.per_cpu_busy.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_windows_are_added_up() {
+        // One tick of 10 ms in 50 ms is a fifth of a core, and there were three of them in ten windows.
+        let windows = |count: usize| (0..count).map(|n| (0.05, if n < 3 { 0.2 } else { 0.0 }));
+        let spread = summed(windows(10)).unwrap();
+        assert!((spread.median - 0.06).abs() < 1e-9, "{spread:?}");
+        assert_eq!((spread.low, spread.high, spread.rounds), (None, None, 10));
+        assert_eq!(summed(windows(9)), None, "0.45 s are too short, too");
+        // A longer window counts for more; one without a figure for nothing.
+        let spread = summed([(0.9, 1.0), (0.1, 0.0), (5.0, f64::NAN)].into_iter()).unwrap();
+        assert!((spread.median - 0.9).abs() < 1e-9 && spread.rounds == 2, "{spread:?}");
+    }
 }

@@ -15,6 +15,7 @@ pub(crate) fn limit(name: &str) -> String {
         "generator" => "the load generator".to_owned(),
         "agent_limit" => "a limit that the agent keeps (--max-rate)".to_owned(),
         "target_rate" => "nothing: the asked rate was reached".to_owned(),
+        "round_trip" => "the round trip at this number of connections".to_owned(),
         "unknown" => "no single limit was seen".to_owned(),
         other => match other.strip_prefix("cpu:") {
             Some("client") => "CPU of the client".to_owned(),

@@ -141,6 +141,7 @@ pub(super) fn spent(
 /// What a proxy's processes spent between two readings.
 fn window(edges: &Edges) -> BTreeMap<String, f64> {
     let mut out = delta::window(&edges.start, &edges.end);
+    delta::split_exactly(&mut out, &edges.end);
     out.retain(|name, _| !super::processes::is_of_one(name) && name != "processes");
     let of = |name: &str| out.get(name).copied();
     let cpu_s = of("cpu_s").or_else(|| Some(of("user_s")? + of("system_s")?));

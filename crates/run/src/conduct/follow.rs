@@ -43,7 +43,7 @@ impl<'e> Conductor<'e> {
         let epoll = Epoll::new().map_err(cannot)?;
         let links = ends.clients.iter().chain(&ends.servers);
         for (token, link) in (0..).zip(links) {
-            epoll.add(link.channel.readiness(), token).map_err(cannot)?;
+            epoll.add_for_reading(link.channel.readiness(), token).map_err(cannot)?;
         }
         let events = Events::with_capacity((ends.clients.len() + ends.servers.len()).clamp(1, 64));
         Ok(Self { ends, epoll, events })

@@ -336,7 +336,8 @@ fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
         "no CPU of ends or proxies was full, few bytes were sent twice on the ends' own connections (behind the first \
          proxy this is not known), no buffer was full for long"
     );
-    assert!(says(&[("requests_per_s", 9.0)], true).starts_with("no CPU of ends or proxies was full and no buffer: "));
+    // Without a time of its exchanges nothing is known of a round trip.
+    assert!(says(&[("requests_per_s", 9.0)], true).starts_with("no CPU of ends or proxies was full, few bytes "));
 }
 
 #[test]
@@ -387,4 +388,46 @@ fn a_sender_that_waits_for_a_proxy_is_not_said_to_wait_for_the_receiver() {
     };
     assert!(why(false).starts_with("the receiver's window was the limit for 90 %"), "{}", why(false));
     assert!(why(true).starts_with("the window of the sender's proxy was the limit for 90 %"), "{}", why(true));
+}
+
+/// A closed loop of 1 connection in a window of so many seconds, whose exchanges took 100 us each.
+fn in_a_window_of(seconds: f64, client: f64, busy: f64) -> (String, String) {
+    let mut record = record(&[("requests_per_s", 10_000.0)]);
+    record.window_s = seconds;
+    let service = Latency { count: 500, mean: 99_000.0, max: 400_000, ..Latency::default() };
+    record.latency.insert("service_ns".to_owned(), service);
+    record.cost.nodes = vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![busy; 2], ..NodeCost::default() }];
+    let burdens = vec![end(CLIENT, client, None), end(SERVER, 0.4, None)];
+    limited(&job("rr"), &record, &Limits { server_nodes: None, burdens, one_machine: true, link: None, proxied: false })
+}
+
+#[test]
+fn in_a_short_window_processes_are_known_and_the_machine_is_not() {
+    assert_eq!(in_a_window_of(0.05, 0.97, 0.8).0, "cpu:client", "its own time is exact");
+    let (name, why) = in_a_window_of(0.05, 0.6, 1.0);
+    assert_eq!(name, "round_trip", "5 ticks of a CPU are no ground for anything");
+    let but = "no thread of the ends was busy all the time (a window of 0.050 s is too short for the machine's CPUs, \
+               which count in ticks)";
+    assert!(why.ends_with(but), "{why}");
+    assert_eq!(in_a_window_of(0.5, 0.6, 1.0).0, "cpu:client");
+}
+
+#[test]
+fn the_round_trip_limits_only_what_nothing_else_does() {
+    let (name, why) = in_a_window_of(1.0, 0.6, 0.8);
+    assert_eq!((name.as_str(), why.contains("metered")), ("round_trip", false), "{why}");
+    let fits = |metrics: &[(&str, f64)], link| {
+        let mut record = record(&[&[("requests_per_s", 10_000.0)], metrics].concat());
+        let service = Latency { count: 10_000, mean: 99_000.0, max: 400_000, ..Latency::default() };
+        record.latency.insert("service_ns".to_owned(), service);
+        let limits = Limits { server_nodes: None, burdens: vec![], one_machine: true, link, proxied: false };
+        limited(&job("rr"), &record, &limits)
+    };
+    let (name, why) = fits(&[("received_bits_per_s", 500e6)], Some(LINK));
+    assert_eq!(name, "round_trip");
+    assert!(why.ends_with("; nobody metered the server, whose own time is part of the round trip"), "{why}");
+    let fits = |metrics: &[(&str, f64)], link| fits(metrics, link).0;
+    assert_eq!(fits(&[("received_bits_per_s", 940e6)], Some(LINK)), "nic");
+    assert_eq!(fits(&[("sent_bits_per_s", 8e6), ("retransmitted_bytes", 5e4)], None), "retransmission");
+    assert_eq!(fits(&[("sent_bits_per_s", 8e6), ("receive_window_limited_ratio", 0.9)], None), "socket_buffer");
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hopbench_model::{Counter, Fault, LatencyKind, Nanos};
 use hopbench_sys::errno;
 
-use crate::flow::{Event, Flow, Op};
+use crate::flow::{BEYOND, Event, Flow, Op};
 use crate::greeting::Greeter;
 use crate::recorder::Recorder;
 
@@ -130,7 +130,7 @@ impl Client {
             return Op::SendFill(left.min(CHUNK));
         }
         (self.left, self.state) = (self.response, State::Answer);
-        Op::Recv(self.left)
+        Op::Recv(self.left + BEYOND)
     }
 
     #[inline]
@@ -138,7 +138,7 @@ impl Client {
         out.count(Counter::ReceivedBytes, n as u64);
         self.left = self.left.saturating_sub(n);
         if self.left > 0 {
-            return Op::Recv(self.left);
+            return Op::Recv(self.left + BEYOND);
         }
         if out.completed(self.intended, self.began, now) {
             out.latency_of_counted(LatencyKind::Reply, now.saturating_sub(self.asked));
@@ -172,7 +172,7 @@ impl Flow for Client {
             (State::Idle, Event::Go { intended }) => self.begin(intended, now, out),
             (State::Connecting, Event::Connected) => self.connected(now, out),
             (State::Asking, Event::Sent(n)) => self.sent(n, out),
-            (State::Answer, Event::Received(bytes)) => self.received(bytes.len(), now, out),
+            (State::Answer, Event::Received(bytes)) if bytes.len() <= self.left => self.received(bytes.len(), now, out),
             (State::Ending, event) => {
                 if matches!(event, Event::TimedOut) {
                     out.add_extra(LEFT_OPEN, 1.0);

@@ -7,7 +7,7 @@ use hopbench_model::{Schedule, is_of_exchanges};
 
 use super::super::summary::{CellSummary, WorkloadSummary};
 use super::super::verdict::Outcome;
-use super::super::{Campaign, Workload, drift, grid, outliers};
+use super::super::{Campaign, Workload, drift, grid, nodes, outliers};
 use crate::number::{counted, percentage};
 
 /// More paths than this are counted, not named.
@@ -33,6 +33,7 @@ pub(super) fn notes(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Vec<S
     out.extend(drift::notes(campaign));
     out.extend(unequal(campaign));
     out.extend(campaign.warnings.machine());
+    out.extend(nodes::too_short(campaign.cells.values()));
     out
 }
 

@@ -103,6 +103,32 @@ fn bad_records_are_listed_and_not_used() {
 }
 
 #[test]
+fn short_windows_are_added_up_for_the_cpu_of_the_machine() {
+    // Rounds of 100 ms in which the kernel counted one tick of 10 ms or none: 0.1 cores or nothing.
+    let of = |rounds: usize| {
+        let mut made = made(&vec![(8e9, 4e9); rounds]);
+        for record in &mut made.records {
+            record.window_s = 0.1;
+            let ticks = if record.round == 1 { 0.1 } else { 0.0 };
+            record.cost.one_machine = true;
+            for node in &mut record.cost.nodes {
+                (node.busy_cores, node.per_cpu_busy) = (ticks, vec![ticks, 0.0]);
+            }
+        }
+        made
+    };
+    let five = summary(&of(5));
+    let busy = figure(&five, "other", "node_cores");
+    assert!((busy.spread.median - 0.02).abs() < 1e-9, "the median of the rounds is 0: {:?}", busy.spread);
+    assert_eq!((busy.spread.low, busy.spread.rounds), (None, 5));
+    assert!(five.run.notes.iter().all(|note| !note.contains("too short")), "{:?}", five.run.notes);
+    let four = summary(&of(4));
+    assert!(four.workloads[0].cells.iter().all(|cell| cell.figures.iter().all(|one| one.name != "node_cores")));
+    let said = "2 cells: all windows together are too short (below 0.5 s) for the CPU of the machine";
+    assert!(four.run.notes.iter().any(|note| note.starts_with(said)), "{:?}", four.run.notes);
+}
+
+#[test]
 fn a_generator_at_its_limit_gives_no_verdict() {
     let mut made = made(&[(8e9, 4e9), (8e9, 4e9), (8e9, 4e9)]);
     let outcome = |made: &Made| {

@@ -1,0 +1,104 @@
+//! The port's thread while load runs: what was handed over no longer wakes it.
+
+#![allow(clippy::unwrap_used, reason = "all of this file is test")]
+
+#[path = "port_thread/relay.rs"]
+mod relay;
+#[allow(dead_code, reason = "a part of it is used here")]
+#[path = "inherited/rig.rs"]
+mod rig;
+#[path = "common/session.rs"]
+mod session;
+
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+
+use hopbench_agent::Limits;
+use hopbench_model::{Counter, Nanos};
+use hopbench_wire::{FromAgent, Role, ToAgent};
+use relay::Relay;
+use rig::{Agent, MS, Outcome, Trial, job, params};
+use session::Conductor;
+
+/// Wake-ups that a window may cost the port's thread, however much is sent in it. None is needed;
+/// a stray timer or signal costs one.
+const HANDFUL: u64 = 8;
+/// Wake-ups for each connection that comes in: the listener's edge, that of its first bytes, and one
+/// more where these come in two parts.
+const EACH_CONNECTION: u64 = 3;
+/// How much later than its connection a header comes.
+const LATE: Nanos = 20 * MS;
+
+/// Two tests at a time would read each other's threads, which have the same name.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// How often the port threads of this process went to sleep, or were interrupted: each time they
+/// had woken up.
+fn wakeups() -> u64 {
+    let of_task = |task: fs::DirEntry| {
+        let read = |name: &str| fs::read_to_string(task.path().join(name)).unwrap_or_default();
+        let number = |line: &str| line.rsplit(char::is_whitespace).next()?.parse::<u64>().ok();
+        let status = read("status");
+        let switches = status.lines().filter(|line| line.contains("_ctxt_switches:")).filter_map(number);
+        if read("comm").trim() == "hb-port" { switches.sum() } else { 0 }
+    };
+    fs::read_dir("/proc/self/task").unwrap().flatten().map(of_task).sum()
+}
+
+/// A trial of one client; what came of it, and the port threads' wake-ups from the moment at which
+/// all was ready to the last report.
+fn woken(trial: &Trial, run: u32, client: &mut Agent, server: &mut Agent) -> (Outcome, u64) {
+    server.send(&trial.prepare(run, Role::Server, 0, 1));
+    server.ready();
+    client.send(&trial.prepare(run, Role::Client, 0, 1));
+    client.ready();
+    // The client's last flow may be ready before the port's thread sleeps again.
+    hopbench_sys::clock::sleep_until(hopbench_sys::clock::now() + 10 * MS);
+    let before = wakeups();
+    let outcome = trial.measure(&mut [client], &mut [server]);
+    (outcome, wakeups() - before)
+}
+
+#[test]
+fn a_window_wakes_the_ports_thread_a_handful_of_times() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut client, mut server) = (Agent::start(), Agent::start());
+    let late = Relay::start(server.address, LATE);
+    let mut busy = Vec::new();
+    let mut run = 0;
+    for name in ["stream", "push", "rr", "rr-udp", "crr", "udp", "ping", "http"] {
+        let workload = name.trim_end_matches("-udp");
+        // Datagrams and echoes go by the relay, which knows TCP only.
+        let over_tcp = !matches!(name, "rr-udp" | "udp" | "ping");
+        for target in [Some(server.address), over_tcp.then_some(late.address)].into_iter().flatten() {
+            run += 1;
+            let trial = Trial::new(job(workload, params(name, target), 4), target);
+            let (outcome, woken) = woken(&trial, run, &mut client, &mut server);
+            let counts = outcome.clients[0].drained;
+            let connections = if name == "crr" { counts.of(Counter::Connects) } else { 0 };
+            let (sent, received) = (counts.of(Counter::SentBytes), counts.of(Counter::ReceivedBytes));
+            assert!(sent + received > 0, "{name}: nothing was sent");
+            if woken > HANDFUL + EACH_CONNECTION * connections {
+                let way = if target == late.address { ", headers late" } else { "" };
+                busy.push(format!("{name}{way}: {woken} wake-ups, {connections} connections, {sent} B sent"));
+            }
+        }
+    }
+    assert!(busy.is_empty(), "{busy:#?}");
+    assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
+}
+
+#[test]
+fn a_control_session_wakes_only_its_own_thread() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let server = session::server(Limits::default());
+    let late = Relay::start(server.address(), LATE);
+    let mut conductor = Conductor::at(late.address);
+    let before = wakeups();
+    for _ in 0..100 {
+        conductor.send(&ToAgent::Clock);
+        assert!(matches!(conductor.answer(5), Some(FromAgent::Clock { .. })));
+    }
+    let woken = wakeups() - before;
+    assert!(woken <= HANDFUL, "{woken} wake-ups for 100 messages");
+}
