@@ -83,6 +83,19 @@ impl Epoll {
         Ok(())
     }
 
+    /// Watches `file` no longer. A file that another thread goes on with must be taken out first: as
+    /// long as its descriptor is open, each of its edges wakes whoever waits here.
+    ///
+    /// # Errors
+    /// `ENOENT` when it is not watched.
+    pub fn remove(&self, file: &impl AsFd) -> io::Result<()> {
+        let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
+        // SAFETY: both descriptors are open for the length of the call; for a removal the event may
+        // be null since Linux 2.6.9.
+        check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, file, std::ptr::null_mut()) })?;
+        Ok(())
+    }
+
     /// Waits until something is ready or `timeout_ns` has passed; 0 only looks, `None` waits for ever.
     /// A signal ends the wait early with no events.
     ///
