@@ -52,6 +52,12 @@ impl<T> Crowd<T> {
         self.members.len()
     }
 
+    /// How many come from there.
+    #[cfg(test)]
+    pub(crate) fn of(&self, source: Source) -> usize {
+        self.sources.get(&source).map_or(0, BTreeSet::len)
+    }
+
     /// Takes one in; those that have to go for it, so that there are at most `most`.
     pub(crate) fn add(&mut self, origin: Origin, member: T, most: usize) -> Vec<(Origin, T)> {
         self.members.insert(origin.number, (origin, member));

@@ -39,9 +39,11 @@ impl Pending {
         Origin { number, source, since: now }
     }
 
-    /// Takes a connection in that has said nothing; there is room for `expected` more of them than for strangers.
+    /// Takes a connection in that has said nothing. There is room for twice as many more as are `expected`: a source that
+    /// floods leaves half of it to the one where those come from.
     pub(crate) fn add(&mut self, newcomer: Newcomer, expected: usize) {
-        drop(self.silent.add(newcomer.origin, newcomer.socket, MOST_SILENT.saturating_add(expected)));
+        let most = MOST_SILENT.saturating_add(expected.saturating_mul(2));
+        drop(self.silent.add(newcomer.origin, newcomer.socket, most));
     }
 
     /// It has said a part of what it is.
@@ -116,10 +118,11 @@ mod tests {
             come(&mut pending, 1, 0, 0);
         }
         assert_eq!(pending.silent.len(), MOST_SILENT);
-        for _ in 0..5 {
-            come(&mut pending, 1, 0, 5);
+        for _ in 0..MOST_SILENT + 10 {
+            come(&mut pending, 2, 0, 5);
         }
-        assert_eq!(pending.silent.len(), MOST_SILENT + 5, "those that are expected are let in");
+        assert_eq!(pending.silent.len(), MOST_SILENT + 10, "those that are expected are let in");
+        assert!(pending.silent.of(Source::V4(1)) >= 5, "and not displaced by others");
     }
 
     #[test]

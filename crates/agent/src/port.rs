@@ -9,8 +9,8 @@ use hopbench_sys::{DatagramPort, Epoll, Events, Listener, Socket, Waker, clock, 
 use hopbench_wire::udp::CookieJar;
 use hopbench_wire::{FLOW_HEADER_BYTES, First, classify};
 
-use crate::gate::Gate;
 use crate::crowd::Source;
+use crate::gate::Gate;
 use crate::listening::NewSession;
 use crate::pending::{Newcomer, Pending};
 use crate::runs::Runs;

@@ -74,12 +74,7 @@ pub(crate) struct Guest {
 
 /// Serves one session to its end. Whatever ends it ends its load too. One that has no `guest` has said nothing yet, and
 /// nobody takes its place.
-pub(crate) fn serve(
-    mut channel: Channel,
-    shared: &Arc<Shared>,
-    over: Over,
-    guest: Option<Guest>,
-) -> Result<(), Ended> {
+pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, over: Over, guest: Option<Guest>) -> Result<(), Ended> {
     let (seat, said) = guest.map(|Guest { seat, hello }| (seat, hello)).unzip();
     let notify = match &seat {
         Some(seat) => seat.waker(),

@@ -278,7 +278,10 @@ fn worker_threads_are_bounded_over_all_trials() {
     let (mut first, mut second) = (Conductor::of(&server), Conductor::of(&server));
     let with = |threads: u32| Job { connections: 16, threads, ..job() };
     let why = make_ready(&mut first, 7, with(9)).unwrap_err();
-    assert!(why.contains("8 worker threads") && why.contains("9 were asked for") && why.contains("--max-threads"), "{why}");
+    assert!(
+        why.contains("8 worker threads") && why.contains("9 were asked for") && why.contains("--max-threads"),
+        "{why}"
+    );
     let a_thread_each = Job { engine: EngineKind::Threads, ..with(1) };
     let why = make_ready(&mut first, 7, a_thread_each.clone()).unwrap_err();
     assert!(why.contains("16 were asked for") && why.contains("one a connection"), "{why}");
