@@ -420,7 +420,9 @@ fn limits_are_enforced() {
     );
     let threads = measure(&["-t", "100ms", "-c", "3", "--threads", "3"]);
     assert!(
-        threads.code == Some(3) && threads.stderr.contains("2 worker threads") && threads.stderr.contains("--max-threads"),
+        threads.code == Some(3)
+            && threads.stderr.contains("2 worker threads")
+            && threads.stderr.contains("--max-threads"),
         "{}",
         threads.story()
     );
