@@ -124,7 +124,9 @@ mod tests {
         assert_eq!(held.iter().filter(|held| !**held).count(), 1);
         assert!(!held[2] && held[0] && held[1], "the one that was idle the longest had to go");
         assert!(!seats[2].busy(), "it begins no trial any more");
-        seats.iter().for_each(|seat| drop(seat.busy()));
+        for seat in &seats {
+            seat.busy();
+        }
         newcomer.busy();
         assert!(sessions.enter().is_none(), "everybody has a trial");
         // A session that panics gives up its place like any other.

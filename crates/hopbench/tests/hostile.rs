@@ -446,18 +446,20 @@ fn limits_have_defaults_and_an_insecure_agent_has_more_of_them() {
     let long = ["rr", "-t", "1h"];
     let asked = |agent: &Agent, job: &[&str]| {
         let (workload, flags) = job.split_first().expect("a workload");
-        let mut command = program(&[workload, &agent.target(), "--json", "--warmup", "20ms"]);
+        let mut command = program(&[*workload, &agent.target(), "--json", "--warmup", "20ms"]);
         match agent.token.as_str() {
             "" => command.arg("--insecure"),
             token => command.args(["--token", token]),
         };
         run(command.args(flags))
     };
+    let most_threads = format!("{} worker threads", 4 * cpus);
+    let of_threads = [most_threads.as_str(), "--max-threads"];
     for (agent, job, words) in [
-        (&guarded, &threads[..], [&format!("{} worker threads", 4 * cpus)[..], "--max-threads"]),
-        (&insecure, &threads, [&format!("{} worker threads", 4 * cpus), "--max-threads"]),
-        (&insecure, &flows, ["10000 flows", "--max-flows"]),
-        (&insecure, &long, ["3600s", "--max-duration"]),
+        (&guarded, threads.as_slice(), of_threads),
+        (&insecure, threads.as_slice(), of_threads),
+        (&insecure, flows.as_slice(), ["10000 flows", "--max-flows"]),
+        (&insecure, long.as_slice(), ["3600s", "--max-duration"]),
     ] {
         // Where a client cannot open so many at all, that is what it says.
         if job == flows && files < 12_000 {
