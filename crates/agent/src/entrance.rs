@@ -7,7 +7,7 @@ use hopbench_load::crew::{Acceptor, Context, Crew};
 use hopbench_load::workload::Workload;
 use hopbench_load::{Tickets, bystander, door};
 use hopbench_model::Fault;
-use hopbench_wire::{FlowKey, FlowLedger, Prepare, WorkloadCode};
+use hopbench_wire::{FlowKey, FlowLedger, Prepare, Role, WorkloadCode};
 
 use crate::gate::Pass;
 use crate::runs::{Run, Runs};
@@ -33,6 +33,12 @@ pub(crate) fn tickets(shared: &Shared, workload: &dyn Workload, connections: u32
     shared.runs.tickets().part(most)
 }
 
+/// Whether this end has no workers: somebody else answers.
+pub(crate) fn looks_on(workload: &dyn Workload, prepare: &Prepare) -> bool {
+    let answers_itself = WorkloadCode::from_code(workload.nature().code).is_some();
+    prepare.role == Role::Server && !answers_itself && (prepare.looks_on || !prepare.watch.is_empty())
+}
+
 /// Starts a server's workers and opens the way to them.
 pub(crate) fn open(
     shared: &Shared,
@@ -43,7 +49,7 @@ pub(crate) fn open(
     tickets: &Arc<Tickets>,
 ) -> Result<(Crew, Entrance), Fault> {
     let code = WorkloadCode::from_code(workload.nature().code);
-    if code.is_none() && (prepare.looks_on || !prepare.watch.is_empty()) {
+    if looks_on(workload, prepare) {
         return Ok((bystander(context)?, Entrance::Shut));
     }
     let (crew, acceptor) = workload.server(context)?;

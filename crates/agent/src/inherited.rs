@@ -50,7 +50,7 @@ impl Inherited {
     pub fn serve_over(self, stream: UnixStream) -> Result<(), Fault> {
         let ended = Channel::pair(stream)
             .map_err(Ended::from)
-            .and_then(|channel| session::serve(channel, &self.shared, Over::Pair, || true));
+            .and_then(|channel| session::serve(channel, &self.shared, Over::Pair, None));
         explain(ended)
     }
 

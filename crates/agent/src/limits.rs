@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hopbench_load::{Throttle, Tickets};
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{Fault, Job, Nanos};
-use hopbench_sys::limits;
+use hopbench_sys::{cpu, limits};
 
 /// An agent's limits: its own, whatever a conductor asks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,7 +16,12 @@ pub struct Limits {
     pub bits_per_s: Option<u64>,
     /// Longest trial, warm-up included, ns.
     pub duration_ns: Option<Nanos>,
+    /// Worker threads at once, over all trials.
+    pub threads: Option<u32>,
 }
+
+/// See [`Limits::usual_threads`].
+const THREADS_A_CPU: u32 = 4;
 
 impl Limits {
     /// Refuses a job that asks for more than the agent ever allows.
@@ -44,6 +49,13 @@ impl Limits {
         Tickets::new(self.flows.map(|most| most as usize))
     }
 
+    /// Worker threads at once where nobody says otherwise: 4 for each CPU that this process may use. More would only take
+    /// CPUs from each other.
+    pub fn usual_threads() -> u32 {
+        let cpus = cpu::allowed().map_or(1, |cpus| cpus.len());
+        u32::try_from(cpus).unwrap_or(u32::MAX).saturating_mul(THREADS_A_CPU)
+    }
+
     pub(crate) fn throttle(&self) -> Option<Throttle> {
         self.bits_per_s.map(Throttle::new)
     }
@@ -65,17 +77,21 @@ pub(crate) fn no_room(most: usize, taken: usize, asked: u32) -> Fault {
     ))
 }
 
+/// Open files that strangers cannot use up.
+pub(crate) const OPEN_FILES: u64 = 4096;
+
 /// Makes room for the sockets of a trial.
 pub(crate) fn make_room(job: &Job) -> Result<(), Fault> {
     // Besides the sockets: an epoll and an eventfd a worker, and what the process has open anyway.
-    let wanted = u64::from(job.connections) * if job.engine == hopbench_model::EngineKind::Threads { 3 } else { 1 }
+    let needed = u64::from(job.connections) * if job.engine == hopbench_model::EngineKind::Threads { 3 } else { 1 }
         + 2 * u64::from(job.threads)
         + 128;
-    let got = limits::raise_open_files(wanted)
+    // Where there are more to be had, strangers at the port take none of them.
+    let got = limits::raise_open_files(needed + OPEN_FILES)
         .map_err(|e| Fault::environment(format!("cannot read the limit of open files: {e}")))?;
-    if got < wanted {
+    if got < needed {
         return Err(Fault::environment(format!(
-            "{} connections need {wanted} open files, the limit here is {got}; raise it with `ulimit -n {wanted}`",
+            "{} connections need {needed} open files, the limit here is {got}; raise it with `ulimit -n {needed}`",
             job.connections
         )));
     }

@@ -1,6 +1,6 @@
 //! The one port, bound and served by a thread of its own.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -11,6 +11,8 @@ use hopbench_sys::{DatagramPort, Listener, Waker, limits};
 use hopbench_wire::udp::CookieJar;
 
 use crate::gate::Gate;
+use crate::limits::OPEN_FILES;
+use crate::pending::Newcomer;
 use crate::port::Port;
 use crate::runs::Runs;
 
@@ -30,8 +32,8 @@ pub(crate) struct Listening {
     thread: Option<JoinHandle<std::io::Result<()>>>,
 }
 
-/// Starts a control session over a connection that began like one.
-pub(crate) type NewSession = Box<dyn Fn(TcpStream) + Send>;
+/// Takes a connection that began like a control session.
+pub(crate) type NewSession = Box<dyn Fn(Newcomer) + Send>;
 
 /// Which flags set the address and the port, for what is said when they cannot be had.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +44,6 @@ pub(crate) struct Flags {
 
 /// Connections waiting to be accepted; the kernel caps it at `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
-/// Open files that strangers cannot use up.
-const OPEN_FILES: u64 = 4096;
 
 impl Bound {
     /// Binds TCP and UDP in the network namespace of the calling thread; port 0 takes a free one.

@@ -1,8 +1,6 @@
 //! The one port: what every new connection and datagram is.
 
 use std::io::ErrorKind;
-use std::net::TcpStream;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,9 +9,10 @@ use hopbench_sys::{DatagramPort, Epoll, Events, Listener, Socket, Waker, clock, 
 use hopbench_wire::udp::CookieJar;
 use hopbench_wire::{FLOW_HEADER_BYTES, First, classify};
 
+use crate::crowd::Source;
 use crate::gate::Gate;
 use crate::listening::NewSession;
-use crate::pending::Pending;
+use crate::pending::{Newcomer, Pending};
 use crate::runs::Runs;
 
 /// Everything the port's thread works with.
@@ -24,7 +23,7 @@ pub(crate) struct Port {
     pub(crate) runs: Arc<Runs>,
     /// Where HTTP connections go.
     pub(crate) gate: Arc<Gate>,
-    /// Starts a control session, where the port takes any.
+    /// Takes control sessions, where the port does.
     pub(crate) session: Option<NewSession>,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) waker: Arc<Waker>,
@@ -37,6 +36,10 @@ const FIRST_PENDING: u64 = 16;
 
 /// Datagrams and connections that are looked at before the others get their turn.
 const TURN: usize = 256;
+/// Bytes before the content of a TLS record, the last two of them its length.
+const RECORD_HEADER: usize = 5;
+/// The most bytes that follow them in a record that is not encrypted.
+const MOST_RECORD: usize = 1 << 14;
 /// How long to wait for a file descriptor when none can be had.
 const NO_FILES_PAUSE: Nanos = 10_000_000;
 
@@ -54,7 +57,7 @@ impl Port {
         let mut retry_at = None;
         while !self.stop.load(Ordering::Relaxed) {
             let now = clock::now();
-            let expiry = pending.expire(now);
+            let expiry = pending.expire(now, self.runs.may_rest());
             let until = [expiry, retry_at].into_iter().flatten().min().unwrap_or(now + 3600 * SECOND);
             let busy = reads || (accepts && retry_at.is_none());
             epoll.wait(&mut events, Some(if busy { 0 } else { until.saturating_sub(now) }))?;
@@ -64,15 +67,18 @@ impl Port {
                     LISTENER => accepts = true,
                     DATAGRAMS => reads = true,
                     WAKER => self.waker.reset(),
-                    token => {
-                        if let Some(verdict) = pending.socket(token).and_then(look)
-                            && let Some(socket) = pending.take(token)
-                            // Else every byte of it would wake this thread, too.
-                            && epoll.remove(&socket).is_ok()
-                        {
-                            self.hand_over(verdict, socket);
+                    token => match pending.socket(token).map(|socket| self.look(socket)) {
+                        Some(Look::Is(verdict)) => {
+                            if let Some(newcomer) = pending.take(token)
+                                // Else every byte of it would wake this thread, too.
+                                && epoll.remove(&newcomer.socket).is_ok()
+                            {
+                                self.hand_over(verdict, newcomer);
+                            }
                         }
-                    }
+                        Some(Look::Begun) => pending.has_begun(token),
+                        Some(Look::Silent) | None => {}
+                    },
                 }
             }
             if retry_at.is_some_and(|at| at <= clock::now()) {
@@ -81,7 +87,9 @@ impl Port {
             if accepts && retry_at.is_none() {
                 match self.accept(&epoll, &mut pending) {
                     Ok(more) => accepts = more,
-                    // Too few files, or memory: those who wait in the backlog are not lost.
+                    // Too few files, or memory: who has said nothing gives up one, and those who wait in the
+                    // backlog are not lost.
+                    Err(_) if pending.displace() => {}
                     Err(_) => retry_at = Some(clock::now() + NO_FILES_PAUSE),
                 }
             }
@@ -95,35 +103,38 @@ impl Port {
     /// Takes new connections; returns whether there may be more.
     fn accept(&self, epoll: &Epoll, pending: &mut Pending) -> std::io::Result<bool> {
         for _ in 0..TURN {
-            let socket = match self.listener.accept() {
-                Ok((socket, _)) => socket,
+            let (socket, peer) = match self.listener.accept() {
+                Ok(accepted) => accepted,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if errno::too_many_files(&error) || errno::no_memory(&error) => return Err(error),
                 // ECONNABORTED and the like concern one connection, which is gone.
                 Err(_) => continue,
             };
             // Clients speak first, and mostly have: no need to wait for what is there already.
-            match look(&socket) {
-                Some(verdict) => self.hand_over(verdict, socket),
-                None => {
-                    if epoll.add_for_reading(&socket, pending.next_token()).is_ok() {
-                        pending.add(socket, clock::now());
-                    }
+            let look = self.look(&socket);
+            let origin = pending.origin(Source::of(peer), clock::now());
+            let newcomer = Newcomer { origin, socket };
+            if let Look::Is(verdict) = look {
+                self.hand_over(verdict, newcomer);
+            } else if epoll.add_for_reading(&newcomer.socket, origin.number).is_ok() {
+                pending.add(newcomer, self.runs.expected());
+                if let Look::Begun = look {
+                    pending.has_begun(origin.number);
                 }
             }
         }
         Ok(true)
     }
 
-    fn hand_over(&self, verdict: Verdict, socket: Socket) {
+    fn hand_over(&self, verdict: Verdict, newcomer: Newcomer) {
         match verdict {
             Verdict::Control => {
                 if let Some(session) = &self.session {
-                    session(TcpStream::from(OwnedFd::from(socket)));
+                    session(newcomer);
                 }
             }
-            Verdict::Flow(header) => self.runs.tcp_flow(&header, socket),
-            Verdict::Http => self.gate.enter(socket),
+            Verdict::Flow(header) => self.runs.tcp_flow(&header, newcomer.socket),
+            Verdict::Http => self.gate.enter(newcomer.socket),
             // Says nothing: whoever guesses learns nothing.
             Verdict::Drop => {}
         }
@@ -155,24 +166,49 @@ enum Verdict {
     Drop,
 }
 
-/// Looks at the first bytes of a connection; `None`: not enough of them yet.
-fn look(socket: &Socket) -> Option<Verdict> {
-    let mut bytes = [0; FLOW_HEADER_BYTES];
-    let got = match socket.peek(&mut bytes) {
-        Ok(0) => return Some(Verdict::Drop),
-        Ok(got) => got,
-        Err(error) if error.kind() == ErrorKind::WouldBlock => return None,
-        Err(_) => return Some(Verdict::Drop),
-    };
-    match classify(&bytes[..got]) {
-        First::NeedMore => None,
-        First::Tls => Some(Verdict::Control),
-        First::Http => Some(Verdict::Http),
-        First::Flow if got < FLOW_HEADER_BYTES => None,
-        First::Flow => match socket.recv(&mut bytes) {
-            Ok(FLOW_HEADER_BYTES) => Some(Verdict::Flow(bytes)),
-            _ => Some(Verdict::Drop),
-        },
-        First::Unknown => Some(Verdict::Drop),
+/// What the first bytes of a connection say.
+#[derive(Clone, Copy)]
+enum Look {
+    /// There are none.
+    Silent,
+    /// Not enough.
+    Begun,
+    Is(Verdict),
+}
+
+impl Port {
+    fn look(&self, socket: &Socket) -> Look {
+        let mut bytes = [0; FLOW_HEADER_BYTES];
+        let got = match socket.peek(&mut bytes) {
+            Ok(0) => return Look::Is(Verdict::Drop),
+            Ok(got) => got,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Look::Silent,
+            Err(_) => return Look::Is(Verdict::Drop),
+        };
+        match classify(&bytes[..got]) {
+            First::NeedMore => Look::Begun,
+            First::Tls if self.session.is_none() => Look::Is(Verdict::Drop),
+            First::Tls => look_at_record(socket, &bytes[..got]),
+            First::Http => Look::Is(Verdict::Http),
+            First::Flow if got < FLOW_HEADER_BYTES => Look::Begun,
+            First::Flow => match socket.recv(&mut bytes) {
+                Ok(FLOW_HEADER_BYTES) => Look::Is(Verdict::Flow(bytes)),
+                _ => Look::Is(Verdict::Drop),
+            },
+            First::Unknown => Look::Is(Verdict::Drop),
+        }
+    }
+}
+
+/// Whether the first TLS record of a connection is all there: until then it costs no more than any other.
+fn look_at_record(socket: &Socket, bytes: &[u8]) -> Look {
+    let &[_, _, _, high, low, ..] = bytes else { return Look::Begun };
+    let length = RECORD_HEADER + usize::from(u16::from_be_bytes([high, low]));
+    let mut record = [0; RECORD_HEADER + MOST_RECORD];
+    match record.get_mut(..length).map(|record| socket.peek(record)) {
+        // No TLS record is that long.
+        None => Look::Is(Verdict::Drop),
+        Some(Ok(got)) if got < length => Look::Begun,
+        Some(_) => Look::Is(Verdict::Control),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hopbench_load::crew::{Accepted, Acceptor};
@@ -21,6 +22,17 @@ pub(crate) struct Runs {
     open: Mutex<BTreeMap<u32, Run>>,
     /// Flows that the agent has open: those of runs, those of the HTTP target, those that outlive their run.
     tickets: Arc<Tickets>,
+    /// Connections that trials under way expect.
+    expected: AtomicUsize,
+    /// Those of them that may come long before they have anything to say.
+    resting: AtomicUsize,
+}
+
+/// Connections that a trial expects, for as long as it does.
+pub(crate) struct Expected {
+    runs: Arc<Runs>,
+    connections: usize,
+    may_rest: bool,
 }
 
 /// One run that expects flows.
@@ -40,7 +52,26 @@ pub(crate) struct Run {
 impl Runs {
     /// No runs yet; their flows are bounded by `tickets`.
     pub(crate) fn new(tickets: Arc<Tickets>) -> Self {
-        Self { open: Mutex::default(), tickets }
+        Self { tickets, ..Self::default() }
+    }
+
+    /// A trial expects so many connections. HTTP clients open theirs before the load begins (`may_rest`), and say nothing
+    /// until then.
+    pub(crate) fn expect(self: &Arc<Self>, connections: u32, may_rest: bool) -> Expected {
+        let connections = connections as usize;
+        self.expected.fetch_add(connections, Ordering::AcqRel);
+        self.resting.fetch_add(if may_rest { connections } else { 0 }, Ordering::AcqRel);
+        Expected { runs: Arc::clone(self), connections, may_rest }
+    }
+
+    /// Connections that all trials together expect.
+    pub(crate) fn expected(&self) -> usize {
+        self.expected.load(Ordering::Acquire)
+    }
+
+    /// Whether connections may have good reason to say nothing for long.
+    pub(crate) fn may_rest(&self) -> bool {
+        self.resting.load(Ordering::Acquire) > 0
     }
 
     /// All flows of the agent.
@@ -168,6 +199,13 @@ impl Runs {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Run>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Expected {
+    fn drop(&mut self) {
+        self.runs.expected.fetch_sub(self.connections, Ordering::AcqRel);
+        self.runs.resting.fetch_sub(if self.may_rest { self.connections } else { 0 }, Ordering::AcqRel);
     }
 }
 

@@ -1,6 +1,6 @@
 //! An agent behind a port.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hopbench_control::secret::Secret;
@@ -9,11 +9,13 @@ use hopbench_load::crew::Crew;
 use hopbench_load::{TargetContext, Window, target};
 use hopbench_model::Fault;
 use hopbench_sys::Waker;
+use hopbench_wire::ToAgent;
 
 use crate::gate::Pass;
+use crate::handshakes::Handshakes;
 use crate::limits::Limits;
 use crate::listening::{Bound, Flags, Listening};
-use crate::session::{self, Over};
+use crate::session::{self, Guest, Over};
 use crate::sessions::Sessions;
 use crate::trial::Shared;
 
@@ -39,7 +41,8 @@ pub struct Server {
     port: Listening,
     /// Ports that answer like the first one, but for control sessions.
     _also: Vec<Listening>,
-    /// Ended after the port, which hands connections to it.
+    /// Ended after the port, which hands connections to it, as to the next.
+    _handshakes: Handshakes,
     _http: Option<Http>,
 }
 
@@ -78,20 +81,19 @@ impl Server {
         let also = also.into_iter().map(|bound| bound.serve(Arc::clone(&runs), Arc::clone(&gate), None));
         let also = also.collect::<Result<_, _>>()?;
         let sessions = Arc::new(Sessions::default());
-        let session = move |stream: TcpStream| {
-            let Some(mut seat) = sessions.enter(&stream) else { return };
-            let (shared, config) = (Arc::clone(&shared), Arc::clone(&config));
-            let body = move || {
-                // Who breaks the protocol, or has no token, is told by TLS and by the closed connection.
-                if let Ok(channel) = Channel::accept(stream, config) {
-                    let _ = session::serve(channel, &shared, Over::Tls, || seat.welcome());
-                }
-            };
+        let known = move |channel: Channel, hello: ToAgent| {
+            let Some(seat) = sessions.enter() else { return };
+            let shared = Arc::clone(&shared);
+            // Who breaks the protocol is told by the closed connection.
+            let body = move || drop(session::serve(channel, &shared, Over::Tls, Some(Guest { seat, hello })));
             // Without a thread the connection is closed, and its seat is free again.
             let _ = std::thread::Builder::new().name("hb-control".to_owned()).stack_size(512 * 1024).spawn(body);
         };
-        let port = bound.serve(runs, gate, Some(Box::new(session)))?;
-        Ok(Self { port, _also: also, _http: http })
+        let accept = move |stream| Channel::accept(stream, Arc::clone(&config));
+        let handshakes = Handshakes::start(Box::new(accept), Box::new(known))?;
+        let door = handshakes.door();
+        let port = bound.serve(runs, gate, Some(Box::new(move |newcomer| door.enter(newcomer))))?;
+        Ok(Self { port, _also: also, _handshakes: handshakes, _http: http })
     }
 
     /// The address it listens on.

@@ -12,6 +12,7 @@ use hopbench_wire::{
 
 use crate::hello::hello;
 use crate::limits::Limits;
+use crate::sessions::Seat;
 use crate::trial::{News, Shared, Trial};
 
 /// Why a session ended before its time.
@@ -25,8 +26,8 @@ pub(crate) enum Ended {
     Silence,
     #[error("there is no agent to serve it")]
     Refused,
-    #[error("too many sessions")]
-    TooMany,
+    #[error("another session took its place")]
+    Displaced,
     #[error("no hello within 5 s")]
     NoHello,
     #[error("cannot watch workers: {0}")]
@@ -57,32 +58,36 @@ pub fn local() -> std::io::Result<UnixStream> {
     std::thread::Builder::new().name("hb-local".to_owned()).spawn(move || {
         // The conductor notices a session that ends; there is nobody else to tell.
         if let Ok(channel) = Channel::pair(theirs) {
-            let _ = serve(channel, &shared, Over::Pair, || true);
+            let _ = serve(channel, &shared, Over::Pair, None);
         }
     })?;
     Ok(ours)
 }
 
-/// Serves one session to its end. Whatever ends it ends its load too. Once the other end has said hello, and so shown
-/// that it has the token, `welcome` says whether there is room for it.
-pub(crate) fn serve(
-    mut channel: Channel,
-    shared: &Arc<Shared>,
-    over: Over,
-    welcome: impl FnOnce() -> bool,
-) -> Result<(), Ended> {
-    let notify = Arc::new(Waker::new()?);
+/// A session whose other end has shown that it has the token.
+pub(crate) struct Guest {
+    /// Its place among the agent's sessions.
+    pub(crate) seat: Seat,
+    /// What it said first.
+    pub(crate) hello: ToAgent,
+}
+
+/// Serves one session to its end. Whatever ends it ends its load too. One that has no `guest` has said nothing yet, and
+/// nobody takes its place.
+pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, over: Over, guest: Option<Guest>) -> Result<(), Ended> {
+    let (seat, said) = guest.map(|Guest { seat, hello }| (seat, hello)).unzip();
+    let notify = match &seat {
+        Some(seat) => seat.waker(),
+        None => Arc::new(Waker::new()?),
+    };
     channel.watch(&*notify)?;
     let mut ours = hello();
     if over == Over::Tls && shared.may_be_client {
         ours.machine.insert(BOTH_ENDS.to_owned(), "yes".to_owned());
     }
     let mut state = AgentSession::new(Build::of(&ours));
-    greet(&mut channel, &mut state, ours)?;
-    if !welcome() {
-        return Err(Ended::TooMany);
-    }
-    match follow(&mut channel, &mut state, shared, over, &notify) {
+    greet(&mut channel, &mut state, ours, said)?;
+    match follow(&mut channel, &mut state, shared, over, seat.as_ref(), &notify) {
         // An answer that could not be sent any more, to a conductor that was done.
         Err(Ended::Channel(_)) if said_goodbye(&mut channel) => Ok(()),
         ended => ended,
@@ -101,11 +106,14 @@ fn follow(
     state: &mut AgentSession,
     shared: &Arc<Shared>,
     over: Over,
+    seat: Option<&Seat>,
     notify: &Arc<Waker>,
 ) -> Result<(), Ended> {
     let mut trial: Option<Trial> = None;
     let mut heard = clock::now();
+    let is_held = |held: fn(&Seat) -> bool| seat.is_none_or(held).then_some(()).ok_or(Ended::Displaced);
     loop {
+        is_held(Seat::is_held)?;
         let mut left = TURN;
         while left > 0
             && let Some(message) = channel.receive::<ToAgent>()?
@@ -121,6 +129,7 @@ fn follow(
                 ToAgent::Ping => Some(FromAgent::Pong),
                 ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
                 ToAgent::Prepare(order) => {
+                    is_held(Seat::busy)?;
                     let prepared = Trial::prepare(&order, shared, notify);
                     // It can take a while, in which nobody listened.
                     heard = clock::now();
@@ -173,6 +182,9 @@ fn follow(
             state.send(&message)?;
             channel.send(&message)?;
         }
+        if let (Some(seat), None) = (seat, &trial) {
+            seat.rest();
+        }
         let next = trial.as_ref().map_or(Nanos::MAX, Trial::next_look);
         // Whole messages may wait that no edge will announce.
         let until = if left == 0 { 0 } else { next.min(silent_at) };
@@ -184,7 +196,7 @@ fn follow(
 pub(crate) fn refuse(mut channel: Channel, fault: &Fault) -> Result<(), Ended> {
     let ours = hello();
     let mut state = AgentSession::new(Build::of(&ours));
-    greet(&mut channel, &mut state, ours)?;
+    greet(&mut channel, &mut state, ours, None)?;
     let until = clock::now() + HANDSHAKE_LIMIT;
     while let Some(message) = channel.receive_until::<ToAgent>(until)? {
         state.receive(&message)?;
@@ -203,10 +215,17 @@ pub(crate) fn refuse(mut channel: Channel, fault: &Fault) -> Result<(), Ended> {
     Err(Ended::Refused)
 }
 
-fn greet(channel: &mut Channel, state: &mut AgentSession, ours: hopbench_wire::Hello) -> Result<(), Ended> {
+/// Answers the first message, which `said` is where it has come already.
+fn greet(
+    channel: &mut Channel,
+    state: &mut AgentSession,
+    ours: hopbench_wire::Hello,
+    said: Option<ToAgent>,
+) -> Result<(), Ended> {
     let until = clock::now() + HANDSHAKE_LIMIT;
-    let Some(message) = channel.receive_until::<ToAgent>(until)? else {
-        return Err(Ended::NoHello);
+    let message = match said {
+        Some(message) => message,
+        None => channel.receive_until::<ToAgent>(until)?.ok_or(Ended::NoHello)?,
     };
     let heard = state.receive(&message);
     // Also to a conductor of another protocol, so that it can say which.

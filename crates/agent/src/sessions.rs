@@ -1,24 +1,18 @@
-//! How many control sessions an agent holds.
+//! The control sessions that an agent holds.
 
 use std::collections::BTreeMap;
-use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Sessions at once whose other end has shown that it has the token.
-const MOST_KNOWN: usize = 128;
-/// Sessions at once that are still shaking hands.
-const MOST_STRANGERS: usize = 128;
+use hopbench_model::Nanos;
+use hopbench_sys::{Waker, clock};
 
-/// One session's place among them, given up when this is dropped: however the session ends.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    sessions: Arc<Sessions>,
-    number: u64,
-    known: bool,
-}
+/// Sessions at once.
+const MOST: usize = 128;
+/// Threads of sessions at once: one whose place was taken may need a moment to end.
+const MOST_THREADS: usize = 2 * MOST;
 
-/// The control sessions of an agent. A stranger who only opens sessions cannot keep out who has the token: when
-/// there are too many strangers, the one that came first goes.
+/// The control sessions of an agent, whose other ends have all shown that they have the token. When there are too many,
+/// the one goes that has had no trial for the longest time, and none that has one.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     inner: Mutex<Inner>,
@@ -27,87 +21,130 @@ pub(crate) struct Sessions {
 #[derive(Debug, Default)]
 struct Inner {
     next: u64,
-    strangers: BTreeMap<u64, TcpStream>,
-    known: usize,
+    seats: BTreeMap<u64, Occupant>,
+    /// Seats that were not given up, taken or not.
+    threads: usize,
+}
+
+#[derive(Debug)]
+struct Occupant {
+    waker: Arc<Waker>,
+    /// Since when it has had no trial; `Nanos::MAX` while it has one.
+    idle_since: Nanos,
+}
+
+/// One session's place among them, given up when this is dropped: however the session ends.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    sessions: Arc<Sessions>,
+    number: u64,
+    waker: Arc<Waker>,
 }
 
 impl Sessions {
-    /// Enters a session that begins; `None` when its socket cannot be shared, for want of files.
-    pub(crate) fn enter(self: &Arc<Self>, stream: &TcpStream) -> Option<Seat> {
-        let stream = stream.try_clone().ok()?;
+    /// A place for a session, which is woken when it loses it; `None` where every session has a trial, or for want of
+    /// files.
+    pub(crate) fn enter(self: &Arc<Self>) -> Option<Seat> {
+        let waker = Arc::new(Waker::new().ok()?);
         let mut inner = self.lock();
-        while inner.strangers.len() >= MOST_STRANGERS
-            && let Some((_, oldest)) = inner.strangers.pop_first()
-        {
-            // Its thread sees the end of the stream and leaves.
-            let _ = oldest.shutdown(Shutdown::Both);
+        if inner.threads >= MOST_THREADS {
+            return None;
+        }
+        if inner.seats.len() >= MOST {
+            let (idlest, since) =
+                inner.seats.iter().map(|(number, seat)| (*number, seat.idle_since)).min_by_key(|(_, since)| *since)?;
+            if since == Nanos::MAX {
+                return None;
+            }
+            if let Some(gone) = inner.seats.remove(&idlest) {
+                gone.waker.wake();
+            }
         }
         let number = inner.next;
         inner.next += 1;
-        inner.strangers.insert(number, stream);
-        Some(Seat { sessions: Arc::clone(self), number, known: false })
+        inner.threads += 1;
+        inner.seats.insert(number, Occupant { waker: Arc::clone(&waker), idle_since: clock::now() });
+        Some(Seat { sessions: Arc::clone(self), number, waker })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Both fields are right after every statement.
+        // All fields are right after every statement.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Seat {
-    /// The session's other end has the token; whether there is room for it.
-    pub(crate) fn welcome(&mut self) -> bool {
+    /// Woken when the place is lost.
+    pub(crate) fn waker(&self) -> Arc<Waker> {
+        Arc::clone(&self.waker)
+    }
+
+    /// Whether the place is still the session's.
+    pub(crate) fn is_held(&self) -> bool {
+        self.sessions.lock().seats.contains_key(&self.number)
+    }
+
+    /// A trial begins: nobody gets the place before it is over. Whether it is still the session's.
+    pub(crate) fn busy(&self) -> bool {
         let mut inner = self.sessions.lock();
-        self.known = inner.known < MOST_KNOWN && inner.strangers.remove(&self.number).is_some();
-        inner.known += usize::from(self.known);
-        self.known
+        let occupant = inner.seats.get_mut(&self.number);
+        occupant.map(|occupant| occupant.idle_since = Nanos::MAX).is_some()
+    }
+
+    /// It has no trial, any more or still.
+    pub(crate) fn rest(&self) {
+        let mut inner = self.sessions.lock();
+        if let Some(occupant) = inner.seats.get_mut(&self.number).filter(|o| o.idle_since == Nanos::MAX) {
+            occupant.idle_since = clock::now();
+        }
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
         let mut inner = self.sessions.lock();
-        inner.strangers.remove(&self.number);
-        inner.known -= usize::from(self.known);
+        inner.seats.remove(&self.number);
+        inner.threads -= 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-    use std::net::TcpListener;
-
     use super::*;
 
     #[test]
-    fn strangers_make_room_for_each_other_and_never_for_who_is_known() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let open = || {
-            let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            (ours, listener.accept().unwrap().0)
-        };
+    fn the_longest_idle_makes_room_and_one_with_a_trial_does_not() {
         let sessions = Arc::new(Sessions::default());
-        let (_known_peer, known) = open();
-        let mut known_seat = sessions.enter(&known).unwrap();
-        assert!(known_seat.welcome());
-        let pairs: Vec<_> = (0..=MOST_STRANGERS).map(|_| open()).collect();
-        let mut seats: Vec<_> = pairs.iter().map(|(_, s)| sessions.enter(s).unwrap()).collect();
-        // The first stranger was cut off, nobody else.
-        assert_eq!((&pairs[0].0).read(&mut [0]).unwrap(), 0);
-        pairs[1].0.set_nonblocking(true).unwrap();
-        assert!((&pairs[1].0).read(&mut [0]).is_err());
-        assert!(!seats[0].welcome(), "who was cut off is not welcomed any more");
-        assert!(seats[1].welcome());
-        assert_eq!(sessions.lock().known, 2);
-        // A session that panics drops its seat like any other.
+        let mut seats: Vec<_> = (0..MOST).map(|_| sessions.enter().unwrap()).collect();
+        assert!(seats[0].busy());
+        seats[1].busy();
+        seats[1].rest();
+        let newcomer = sessions.enter().unwrap();
+        let held: Vec<bool> = seats.iter().map(Seat::is_held).collect();
+        assert_eq!(held.iter().filter(|held| !**held).count(), 1);
+        assert!(!held[2] && held[0] && held[1], "the one that was idle the longest had to go");
+        assert!(!seats[2].busy(), "it begins no trial any more");
+        for seat in &seats {
+            seat.busy();
+        }
+        newcomer.busy();
+        assert!(sessions.enter().is_none(), "everybody has a trial");
+        // A session that panics gives up its place like any other.
         let panicked = std::thread::spawn(move || {
-            let _seat = known_seat;
+            let _seat = newcomer;
             std::panic::resume_unwind(Box::new(()));
         });
         assert!(panicked.join().is_err());
-        assert_eq!(sessions.lock().known, 1);
-        drop(seats);
+        let other = sessions.enter().unwrap();
+        drop((seats.split_off(1), other));
         let inner = sessions.lock();
-        assert_eq!((inner.known, inner.strangers.len()), (0, 0));
+        assert_eq!((inner.seats.len(), inner.threads), (1, 1));
+    }
+
+    #[test]
+    fn threads_that_do_not_end_are_bounded() {
+        let sessions = Arc::new(Sessions::default());
+        let seats: Vec<_> = std::iter::from_fn(|| sessions.enter()).take(10 * MOST).collect();
+        assert_eq!((seats.len(), sessions.lock().seats.len()), (MOST_THREADS, MOST));
     }
 }

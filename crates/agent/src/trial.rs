@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopbench_load::crew::{Context, Crew};
 use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Throttle, Ticket, Tickets, Window, workload};
+use hopbench_model::units::Span;
 use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick};
 use hopbench_sys::{Waker, clock, usage};
 use hopbench_wire::{FlowKey, Prepare, Role, WorkloadCode};
@@ -17,7 +18,8 @@ use crate::gate::Gate;
 use crate::greeter::RunGreeter;
 use crate::limits::{Limits, make_room};
 use crate::observer::{self, Observer};
-use crate::runs::{Runs, over_datagrams};
+use crate::runs::{Expected, Runs, over_datagrams};
+use crate::threads::{Share, Threads};
 
 /// What all trials of an agent share.
 pub(crate) struct Shared {
@@ -26,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) gate: Arc<Gate>,
     pub(crate) limits: Limits,
     pub(crate) throttle: Option<Arc<Throttle>>,
+    /// Worker threads of all trials.
+    pub(crate) threads: Arc<Threads>,
     /// Whether a trial may open connections: an agent behind a port is not sent against others unless whoever started it
     /// said so.
     pub(crate) may_be_client: bool,
@@ -40,6 +44,7 @@ impl Shared {
             runs: Arc::new(Runs::new(limits.tickets())),
             gate: Arc::default(),
             throttle: limits.throttle().map(Arc::new),
+            threads: Threads::new(limits.threads),
             limits,
             may_be_client,
             trials: AtomicUsize::new(0),
@@ -68,6 +73,10 @@ pub(crate) struct Trial {
     tickets: Arc<Tickets>,
     /// The places of a client's flows among all of the agent's.
     places: Vec<Ticket>,
+    /// Its worker threads, if it has any, among all of the agent's.
+    threads: Option<Share>,
+    /// The connections that a server waits for.
+    expected: Option<Expected>,
     crew: Option<Crew>,
     observer: Observer,
     /// What this thread had spent when the window began, ns.
@@ -79,8 +88,9 @@ pub(crate) struct Trial {
     next_word: Nanos,
     /// The other end is done; a server's flows need not be waited for beyond this.
     closing_until: Option<Nanos>,
+    prepared: Nanos,
     ready_by: Nanos,
-    /// When the trial ends whatever the conductor says or does not say.
+    /// When the trial ends whatever the conductor says or does not say: before `Start`, by when that must have come.
     must_end: Nanos,
     /// Why an order to start is not followed.
     refused: Option<Fault>,
@@ -120,6 +130,10 @@ const CLOSING_ENDLESS: Nanos = 10_000_000;
 const BETWEEN_WORDS: Nanos = SECOND / 10;
 /// How much later than planned a trial may end.
 const LATENESS: Nanos = 10 * SECOND;
+/// How long after `Prepare` the order to start may come, where opening the flows takes no longer.
+const START_LIMIT: Nanos = 30 * SECOND;
+/// How long after all flows may be open it may come at least.
+const START_MARGIN: Nanos = 5 * SECOND;
 /// How far in the future a warm-up may begin.
 const EARLIEST_ORDER: Nanos = 60 * SECOND;
 
@@ -180,6 +194,9 @@ impl Trial {
         let tickets = entrance::tickets(shared, workload, job.connections);
         let program = observer::watch(&prepare.watch)?;
         let places = if prepare.role == Role::Client { shared.runs.places(job.connections)? } else { Vec::new() };
+        let threads = if entrance::looks_on(workload, prepare) { None } else { Some(shared.threads.take(&job)?) };
+        let expected =
+            (prepare.role == Role::Server).then(|| shared.runs.expect(job.connections, workload.over_http()));
         let started = match prepare.role {
             Role::Client => workload.client(&context).map(|crew| (crew, Entrance::Shut)),
             Role::Server => entrance::open(shared, workload, &context, prepare, key, &tickets),
@@ -190,10 +207,9 @@ impl Trial {
         shared.trials.fetch_add(1, Ordering::AcqRel);
         let timing = job.timing;
         let patience = timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);
-        let ready_by = clock::now().saturating_add(patience);
-        let must_end = [timing.warmup_ns, timing.window_ns, timing.timeout_ns, LATENESS]
-            .into_iter()
-            .fold(ready_by, Nanos::saturating_add);
+        let prepared = clock::now();
+        let ready_by = prepared.saturating_add(patience);
+        let must_end = prepared.saturating_add(START_LIMIT).max(ready_by.saturating_add(START_MARGIN));
         Ok(Self {
             shared: Arc::clone(shared),
             patience: if endless { CLOSING_ENDLESS } else { CLOSING },
@@ -204,6 +220,8 @@ impl Trial {
             sockets,
             tickets,
             places,
+            threads,
+            expected,
             crew: Some(crew),
             observer: Observer::new(program),
             spent_before: 0,
@@ -212,6 +230,7 @@ impl Trial {
             next_tick: Nanos::MAX,
             next_word: 0,
             closing_until: None,
+            prepared,
             ready_by,
             must_end,
             refused: None,
@@ -230,6 +249,7 @@ impl Trial {
         let end = window_start.saturating_add(timing.window_ns);
         let load_start = window_start.saturating_sub(timing.warmup_ns);
         self.window.open(load_start, window_start, end);
+        self.must_end = end.max(clock::now()).saturating_add(timing.timeout_ns).saturating_add(LATENESS);
         self.report.start_late_ns = clock::now().saturating_sub(load_start);
         self.report.window_start_ns = window_start;
         self.phase = Phase::WarmUp;
@@ -300,7 +320,13 @@ impl Trial {
         }
         if now >= self.must_end {
             self.window.stop();
-            return Some(self.conclude());
+            return Some(match self.phase {
+                Phase::Opening | Phase::Ready => self.fail(Fault::measuring(format!(
+                    "the trial was not started within {} after it was prepared; what it held was released",
+                    Span(self.must_end - self.prepared)
+                ))),
+                _ => self.conclude(),
+            });
         }
         if self.shared.trials.load(Ordering::Relaxed) > 1 {
             self.report.shared = true;
@@ -479,6 +505,8 @@ impl Trial {
         let counts = crew.counts_handle();
         let outcome = crew.join();
         self.places.clear();
+        self.threads = None;
+        self.expected = None;
         self.report.drained = counts();
         self.report.drained_tcp = Some(self.sockets.tcp_totals()).filter(|t| t.connections > 0);
         Some(outcome)

@@ -250,24 +250,81 @@ fn the_http_target_has_a_bound_of_its_own() {
     assert!(healthy(agent).is_none());
 }
 
-/// A conductor that lives and never says `Start`: its trial keeps no places for longer than its times allow.
+/// A conductor that lives and never says `Start`: its trial keeps nothing for longer than half a minute.
 #[test]
 fn a_trial_that_is_never_started_ends_by_itself() {
-    let server = server(Limits { flows: Some(1), duration_ns: Some(SECOND), ..Limits::default() });
+    let server = server(Limits { flows: Some(1), duration_ns: Some(SECOND), threads: Some(1), ..Limits::default() });
     let agent = server.address();
     let mut conductor = Conductor::of(&server);
     let timing = Timing { warmup_ns: 0, window_ns: 100 * MS, interval_ns: 100 * MS, timeout_ns: 10 * MS };
     let before = clock::now();
     make_ready(&mut conductor, 7, Job { timing, ..job() }).unwrap();
     let flow = welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).unwrap();
-    // 5 s to open its flows, the trial itself, and 10 s for being late.
-    let (kind, text) = conductor.refusal(30);
+    let (kind, text) = conductor.refusal(40);
     let took = clock::now() - before;
     assert_eq!(kind, FaultKind::Measuring);
-    assert!(text.contains("before it was started"), "{text}");
-    assert!((15 * SECOND..22 * SECOND).contains(&took), "it ended after {} ms", took / MS);
+    assert!(text.contains("not started within 30s"), "{text}");
+    assert!((29 * SECOND..33 * SECOND).contains(&took), "it ended after {} ms", took / MS);
     until("its flow is closed", || is_closed(&flow));
-    // The session and the agent go on.
-    make_ready(&mut conductor, 8, job()).unwrap();
-    assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 8, 0)).is_some());
+    // The session and the agent go on, with the same run, its one place and its one thread.
+    make_ready(&mut conductor, 7, job()).unwrap();
+    assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).is_some());
+}
+
+/// All trials together have so many worker threads, whatever their engines and however they end.
+#[test]
+fn worker_threads_are_bounded_over_all_trials() {
+    let server = server(Limits { threads: Some(8), ..Limits::default() });
+    let (mut first, mut second) = (Conductor::of(&server), Conductor::of(&server));
+    let with = |threads: u32| Job { connections: 16, threads, ..job() };
+    let why = make_ready(&mut first, 7, with(9)).unwrap_err();
+    assert!(
+        why.contains("8 worker threads") && why.contains("9 were asked for") && why.contains("--max-threads"),
+        "{why}"
+    );
+    let a_thread_each = Job { engine: EngineKind::Threads, ..with(1) };
+    let why = make_ready(&mut first, 7, a_thread_each.clone()).unwrap_err();
+    assert!(why.contains("16 were asked for") && why.contains("one a connection"), "{why}");
+    make_ready(&mut first, 7, with(6)).unwrap();
+    let why = make_ready(&mut second, 8, with(3)).unwrap_err();
+    assert!(why.contains("6 are taken and 3 were asked for"), "{why}");
+    make_ready(&mut second, 8, with(2)).unwrap();
+    first.send(&ToAgent::Abort);
+    first.refusal(5);
+    make_ready(&mut first, 9, Job { connections: 6, ..a_thread_each }).unwrap();
+    // A session that ends gives them back, too.
+    drop(second);
+    until("two threads are free", || {
+        let mut third = Conductor::of(&server);
+        make_ready(&mut third, 10, with(2)).is_ok()
+    });
+}
+
+/// CPU time of this process's threads of a name, ms.
+fn spent_by(name: &str) -> u64 {
+    let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+    let of_name = tasks.filter(|task| read(task.join("comm")).trim() == name);
+    of_name.filter_map(|task| read(task.join("schedstat")).split(' ').next()?.parse::<u64>().ok()).sum::<u64>() / MS
+}
+
+/// Workers that spin do so while there is load, at both ends. An order to start may never come.
+#[test]
+fn workers_that_spin_sleep_until_the_load_begins() {
+    let server = server(Limits::default());
+    let mut conductor = Conductor::of(&server);
+    let timing = Timing { warmup_ns: 0, window_ns: 300 * MS, interval_ns: 100 * MS, timeout_ns: SECOND };
+    let job = Job { engine: EngineKind::Spin, connections: 32, threads: 32, timing, ..job() };
+    make_ready(&mut conductor, 7, job).unwrap();
+    let flows: Vec<_> = (0..32).map(|flow| welcomed(server.address(), &rr_header(FlowKind::Tcp, 7, flow))).collect();
+    assert!(flows.iter().all(Option::is_some));
+    clock::sleep_until(clock::now() + 50 * MS);
+    let before = spent_by("hb-spin");
+    clock::sleep_until(clock::now() + 500 * MS);
+    let asleep = spent_by("hb-spin") - before;
+    assert!(asleep < 50, "{asleep} ms of CPU in 500 ms before the load");
+    conductor.send(&ToAgent::Start { window_start_ns: clock::now() });
+    clock::sleep_until(clock::now() + 250 * MS);
+    let spun = spent_by("hb-spin") - before - asleep;
+    assert!(spun > 100, "{spun} ms of CPU in 250 ms of load: they do not spin at all");
 }

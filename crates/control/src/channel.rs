@@ -107,6 +107,11 @@ impl Channel {
         Ok(Self { stream, tls, frames: FrameReader::new(), epoll, events: Events::with_capacity(4), ended: false })
     }
 
+    /// Takes messages of at most `most` bytes from here on.
+    pub fn set_most(&mut self, most: usize) {
+        self.frames.set_most(most);
+    }
+
     /// Makes [`Channel::wait`] return when `waker` is woken, too.
     ///
     /// # Errors

@@ -354,6 +354,7 @@ impl Shared {
         lock(&self.wakers).push(Arc::clone(&waker));
         let engine = EngineSetup {
             waker,
+            window: Arc::clone(&context.window),
             receive_bytes: setup.receive_bytes,
             filler: Arc::clone(&self.filler),
             slots: flows.len(),

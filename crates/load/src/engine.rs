@@ -7,6 +7,7 @@ use hopbench_model::Nanos;
 use hopbench_sys::{Socket, Waker};
 
 use crate::flow::{Event, Op};
+use crate::window::Window;
 
 /// Moves bytes for the flows of one worker.
 ///
@@ -48,6 +49,8 @@ pub trait Engine: Sized {
 pub struct EngineSetup {
     /// Wakes `wait`.
     pub waker: Arc<Waker>,
+    /// When load runs.
+    pub window: Arc<Window>,
     /// Largest receive, bytes.
     pub receive_bytes: usize,
     /// What `SendFill` sends from; at least as long as any.

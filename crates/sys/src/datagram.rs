@@ -28,8 +28,8 @@ pub struct Arrival {
 }
 
 impl DatagramPort {
-    /// Binds `local`; an IPv6 wildcard takes IPv4 too. The address stays shareable, so that flows can get
-    /// connected sockets of their own.
+    /// Binds `local`; an IPv6 wildcard takes IPv4 too. Sockets of the same user can share the port, so that flows get
+    /// connected sockets of their own; no other user can.
     ///
     /// # Errors
     /// `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES`.
@@ -58,7 +58,7 @@ impl DatagramPort {
             set(libc::IPPROTO_IP, libc::IP_PKTINFO)?;
         }
         let socket = Socket(raw);
-        socket.set_shared_address()?;
+        socket.set_shared_port()?;
         socket.bind(local)?;
         Ok(Self(socket))
     }
@@ -158,7 +158,7 @@ impl DatagramPort {
     /// `EMFILE`, `EADDRNOTAVAIL`.
     pub fn connected(local: SocketAddr, peer: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::udp(peer)?;
-        socket.set_shared_address()?;
+        socket.set_shared_port()?;
         socket.bind(local)?;
         // Between the two the new socket shares the port with this one, and may get datagrams of any peer.
         socket.connect(peer)?;
@@ -229,6 +229,68 @@ mod tests {
             assert_eq!((client.recv(&mut buffer).unwrap(), buffer[0]), (1, b'x'));
             flow.send(b"y").unwrap();
             assert_eq!((client.recv(&mut buffer).unwrap(), buffer[0]), (1, b'y'));
+        }
+    }
+
+    /// Tries to bind `address` with these options, as `uid`; the error, if there is one.
+    fn bind_as(uid: u32, address: SocketAddr, options: &[libc::c_int]) -> Option<i32> {
+        let attempt = move |options: &[libc::c_int]| {
+            // SAFETY: no memory is passed. The plain system call changes the calling thread only, which ends soon.
+            let changed = unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) };
+            assert_eq!(changed, 0, "{}", io::Error::last_os_error());
+            let socket = Socket::udp(address).unwrap();
+            for option in options {
+                socket.set_int(libc::SOL_SOCKET, *option, 1).unwrap();
+            }
+            socket.bind(address).err().map(|error| error.raw_os_error().unwrap())
+        };
+        std::thread::scope(|scope| scope.spawn(|| attempt(options)).join().unwrap())
+    }
+
+    #[test]
+    fn no_other_user_binds_the_port_and_flows_get_sockets_all_the_same() {
+        // SAFETY: reads the thread's effective user id.
+        let uid = unsafe { libc::geteuid() };
+        // Nobody but root may become somebody else; then at least nobody gets in with the option for addresses.
+        let other = if uid == 0 { 65534 } else { uid };
+        let (address, port_option) = (libc::SO_REUSEADDR, libc::SO_REUSEPORT);
+        for (any, others) in [
+            ("0.0.0.0:0", &["0.0.0.0", "127.0.0.1", "127.0.0.2"][..]),
+            ("[::]:0", &["0.0.0.0", "127.0.0.1", "127.0.0.2", "::", "::1"]),
+            ("127.0.0.1:0", &["0.0.0.0", "127.0.0.1"]),
+        ] {
+            let port = DatagramPort::bind(any.parse().unwrap()).unwrap();
+            let number = port.0.local().unwrap().port();
+            let server = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), number);
+            let nobody_gets_in = |when: &str| {
+                for wanted in others {
+                    let wanted = SocketAddr::new(wanted.parse().unwrap(), number);
+                    for options in [&[][..], &[address], &[port_option], &[address, port_option]] {
+                        if uid == other && options.contains(&port_option) {
+                            continue;
+                        }
+                        let got = bind_as(other, wanted, options);
+                        assert_eq!(got, Some(libc::EADDRINUSE), "{any}, {when}: {wanted}, {options:?}");
+                    }
+                }
+            };
+            nobody_gets_in("before any flow");
+            let mut buffer = [0; 16];
+            let mut flows = Vec::new();
+            for n in 0..20u8 {
+                let client = Socket::udp(server).unwrap();
+                client.connect(server).unwrap();
+                client.send(&[n]).unwrap();
+                let arrival = port.receive(&mut buffer).unwrap_or_else(|e| panic!("registration {n}: {e}"));
+                assert_eq!((arrival.len, buffer[0]), (1, n));
+                flows.push((client, DatagramPort::connected(arrival.local, arrival.peer).unwrap()));
+            }
+            nobody_gets_in("beside flows");
+            for (n, (client, flow)) in flows.iter().enumerate() {
+                client.send(&[n as u8]).unwrap();
+                assert_eq!((flow.recv(&mut buffer).unwrap(), buffer[0]), (1, n as u8), "{any}");
+            }
+            assert!(port.receive(&mut buffer).is_err(), "flows get what is theirs");
         }
     }
 }

@@ -96,12 +96,12 @@ impl Socket {
         self.set_int(libc::SOL_UDP, UDP_SEGMENT, libc::c_int::from(bytes))
     }
 
-    /// Lets several sockets share one local address, so that each flow gets a connected socket of its own.
+    /// Lets sockets of this user that have it too be bound to the same port (`SO_REUSEPORT`). Not `SO_REUSEADDR`: with
+    /// that, any user's sockets could, and would get what is meant for this one.
     ///
     /// # Errors
     /// What the kernel said.
-    pub fn set_shared_address(&self) -> io::Result<()> {
-        self.0.set_reuse_address(true)?;
+    pub(crate) fn set_shared_port(&self) -> io::Result<()> {
         self.0.set_reuse_port(true)
     }
 

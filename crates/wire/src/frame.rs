@@ -18,11 +18,13 @@ pub enum FrameError {
     /// A frame of no bytes: JSON has at least one.
     #[error("frame of 0 bytes")]
     Empty,
-    /// More than [`MAX_FRAME`].
-    #[error("frame of {announced} bytes is longer than the {MAX_FRAME} that are allowed")]
+    /// More than [`MAX_FRAME`], or than the reader takes.
+    #[error("frame of {announced} bytes is longer than the {most} that are allowed")]
     TooLong {
         /// Bytes of JSON that were announced, or that the value takes.
         announced: usize,
+        /// Bytes of JSON that are allowed.
+        most: usize,
     },
     /// The JSON is not the message that was expected.
     #[error("frame does not hold the expected message: {why}")]
@@ -46,17 +48,17 @@ pub enum FrameError {
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, FrameError> {
     let mut frame = vec![0; LENGTH_BYTES];
     serde_json::to_writer(&mut frame, value).map_err(|e| FrameError::Unwritable { why: e.to_string() })?;
-    let length = checked(frame.len() - LENGTH_BYTES)?;
+    let length = checked(frame.len() - LENGTH_BYTES, MAX_FRAME)?;
     frame[..LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
     Ok(frame)
 }
 
 /// The length as it is written, when it is allowed.
-fn checked(length: usize) -> Result<u32, FrameError> {
+fn checked(length: usize, most: usize) -> Result<u32, FrameError> {
     match u32::try_from(length) {
         Ok(0) => Err(FrameError::Empty),
-        Ok(short) if length <= MAX_FRAME => Ok(short),
-        _ => Err(FrameError::TooLong { announced: length }),
+        Ok(short) if length <= most => Ok(short),
+        _ => Err(FrameError::TooLong { announced: length, most }),
     }
 }
 
@@ -66,18 +68,31 @@ fn checked(length: usize) -> Result<u32, FrameError> {
 /// [`next`](Self::next) until it gives `None` after every [`push`](Self::push): then at most one
 /// unfinished frame is held. After an error the stream has no known position, so the reader drops
 /// what it holds and repeats the error for ever.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FrameReader {
+    /// Bytes of JSON that a frame may hold.
+    most: usize,
     buffer: Vec<u8>,
     /// Where the first byte that was not yet given out is.
     at: usize,
     failed: Option<FrameError>,
 }
 
+impl Default for FrameReader {
+    fn default() -> Self {
+        Self { most: MAX_FRAME, buffer: Vec::new(), at: 0, failed: None }
+    }
+}
+
 impl FrameReader {
     /// A reader at the start of a stream.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Takes frames of at most `most` bytes of JSON from here on; never more than [`MAX_FRAME`].
+    pub fn set_most(&mut self, most: usize) {
+        self.most = most.min(MAX_FRAME);
     }
 
     /// Takes the next bytes of the stream.
@@ -119,7 +134,7 @@ impl FrameReader {
             return Ok(None);
         };
         let length = u32::from_be_bytes(*length) as usize;
-        checked(length)?;
+        checked(length, self.most)?;
         let Some(json) = rest.get(..length) else {
             return Ok(None);
         };
@@ -150,8 +165,8 @@ mod tests {
     fn a_length_that_is_not_allowed_fails_before_any_content() {
         for (length, error) in [
             (0, FrameError::Empty),
-            (MAX_FRAME as u32 + 1, FrameError::TooLong { announced: MAX_FRAME + 1 }),
-            (u32::MAX, FrameError::TooLong { announced: u32::MAX as usize }),
+            (MAX_FRAME as u32 + 1, FrameError::TooLong { announced: MAX_FRAME + 1, most: MAX_FRAME }),
+            (u32::MAX, FrameError::TooLong { announced: u32::MAX as usize, most: MAX_FRAME }),
         ] {
             let mut reader = FrameReader::new();
             reader.push(&length.to_be_bytes()[..3]);
@@ -160,6 +175,18 @@ mod tests {
             assert_eq!(reader.next::<String>(), Err(error));
             assert_eq!(reader.buffer.capacity(), 0);
         }
+    }
+
+    #[test]
+    fn a_reader_takes_no_longer_frames_than_it_is_told() {
+        let frame = encode(&"12345678").unwrap();
+        let mut reader = FrameReader::new();
+        reader.set_most(10);
+        reader.push(&frame);
+        assert_eq!(reader.next::<String>(), Ok(Some("12345678".to_owned())));
+        reader.set_most(9);
+        reader.push(&frame[..LENGTH_BYTES]);
+        assert_eq!(reader.next::<String>(), Err(FrameError::TooLong { announced: 10, most: 9 }));
     }
 
     #[test]
@@ -193,7 +220,7 @@ mod tests {
         assert_eq!(reader.next::<String>(), Ok(Some(text)));
         assert!(reader.buffer.capacity() <= KEPT_CAPACITY, "memory of a long frame is kept");
         let longer = "x".repeat(MAX_FRAME - 1);
-        assert_eq!(encode(&longer), Err(FrameError::TooLong { announced: MAX_FRAME + 1 }));
+        assert_eq!(encode(&longer), Err(FrameError::TooLong { announced: MAX_FRAME + 1, most: MAX_FRAME }));
     }
 
     #[test]

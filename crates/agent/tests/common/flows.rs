@@ -1,6 +1,7 @@
 //! Flows as a client opens them, one by one.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, like tests")]
+#![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};

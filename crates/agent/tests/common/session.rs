@@ -55,6 +55,13 @@ impl Conductor {
         None
     }
 
+    /// Whether the agent still answers.
+    pub(crate) fn lives(&mut self) -> bool {
+        let until = clock::now() + 2 * SECOND;
+        self.channel.send(&ToAgent::Ping).is_ok()
+            && matches!(self.channel.receive_until(until), Ok(Some(FromAgent::Pong)))
+    }
+
     /// The kind and text of the refusal that must come.
     pub(crate) fn refusal(&mut self, seconds: u64) -> (FaultKind, String) {
         match self.answer(seconds) {

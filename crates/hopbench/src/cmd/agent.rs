@@ -20,6 +20,9 @@ struct Flags {
     /// Address and port to listen on, TCP and UDP; the wildcard of IPv6 takes IPv4 too
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:7474")]
     listen: SocketAddr,
+    /// Worker threads at once [default: no limit: whoever started it drives it]
+    #[arg(long, value_name = "N")]
+    max_threads: Option<std::num::NonZeroU32>,
 }
 
 impl Subcommand for Agent {
@@ -40,6 +43,7 @@ impl Subcommand for Agent {
                  socket, the other end of which a conductor holds. For an agent by hand see `hopbench serve`"
             ))
         })?;
-        Inherited::serve(stream, Some(flags.listen), Limits::default())
+        let limits = Limits { threads: flags.max_threads.map(std::num::NonZeroU32::get), ..Limits::default() };
+        Inherited::serve(stream, Some(flags.listen), limits)
     }
 }

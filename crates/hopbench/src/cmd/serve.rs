@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::{Limits, Options, Server};
 use hopbench_control::secret::Secret;
-use hopbench_model::Fault;
 use hopbench_model::units::{BitRate, Span};
+use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_wire::DEFAULT_PORT;
 
 use super::{Subcommand, token};
@@ -39,15 +39,35 @@ struct Flags {
     /// Let who has the token make this agent a client, too: it then sends load to wherever they say
     #[arg(long)]
     both_ends: bool,
-    /// Flows at once, over all tests and the HTTP target [default: no limit]
+    /// Flows at once, over all tests and the HTTP target [default: no limit; 10000 with --insecure]
     #[arg(long, value_name = "N")]
     max_flows: Option<u32>,
     /// Payload rate over all tests, like 1Gbit [default: no limit]
     #[arg(long, value_name = "RATE")]
     max_rate: Option<BitRate>,
-    /// Length of a test with its warm-up, like 60s [default: no limit]
+    /// Length of a test with its warm-up, like 60s [default: no limit; 1h with --insecure]
     #[arg(long, value_name = "TIME")]
     max_duration: Option<Span>,
+    /// Worker threads at once, over all tests [default: 4 for each CPU that it may use]
+    #[arg(long, value_name = "N")]
+    max_threads: Option<u32>,
+}
+
+/// Flows of an agent that lets anybody in: each takes memory, and what is asked of it by hand takes far fewer.
+const INSECURE_FLOWS: u32 = 10_000;
+/// Its longest test: nobody would see that load goes on for days.
+const INSECURE_DURATION: Nanos = 3600 * SECOND;
+
+impl Flags {
+    /// A rate has no default: whatever it were, it would be measured in place of the network.
+    fn limits(&self) -> Limits {
+        Limits {
+            flows: self.max_flows.or(self.insecure.then_some(INSECURE_FLOWS)),
+            bits_per_s: self.max_rate.map(|r| r.0),
+            duration_ns: self.max_duration.map(|d| d.0).or(self.insecure.then_some(INSECURE_DURATION)),
+            threads: Some(self.max_threads.unwrap_or_else(Limits::usual_threads)),
+        }
+    }
 }
 
 impl Subcommand for Serve {
@@ -62,9 +82,11 @@ impl Subcommand for Serve {
         if flags.max_rate.is_some_and(|r| r.0 == 0)
             || flags.max_flows == Some(0)
             || flags.max_duration.is_some_and(|d| d.0 == 0)
+            || flags.max_threads == Some(0)
         {
             return Err(Fault::input(
-                "--max-rate, --max-flows, --max-duration: found 0, expected more than 0 (leave it out for no limit)",
+                "--max-rate, --max-flows, --max-duration, --max-threads: found 0, expected more than 0 (leave it out for \
+                 the default)",
             ));
         }
         if flags.both_ends && flags.insecure && !flags.bind.is_some_and(|bind| bind.is_loopback()) {
@@ -82,11 +104,7 @@ impl Subcommand for Serve {
         let options = |bind: IpAddr| Options {
             listen: SocketAddr::new(bind, flags.port),
             secret: secret.clone(),
-            limits: Limits {
-                flows: flags.max_flows,
-                bits_per_s: flags.max_rate.map(|r| r.0),
-                duration_ns: flags.max_duration.map(|d| d.0),
-            },
+            limits: flags.limits(),
             http: flags.http,
             both_ends: flags.both_ends,
         };

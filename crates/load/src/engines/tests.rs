@@ -14,6 +14,7 @@ use crate::flow::Event;
 fn setup(datagrams: bool) -> EngineSetup {
     EngineSetup {
         waker: Arc::new(Waker::new().unwrap()),
+        window: Arc::default(),
         receive_bytes: 1000,
         filler: vec![7; 1000].into(),
         slots: 1,

@@ -1,0 +1,163 @@
+//! A bounded number of newcomers, in which nobody displaces those of another source.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+
+use hopbench_model::Nanos;
+
+/// Where a connection comes from: an IPv4 address, or an IPv6 network of 64 bits, of which one machine has all
+/// addresses. Behind a proxy or a port-forward everybody is one source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    V4(u32),
+    V6(u64),
+}
+
+impl Source {
+    pub(crate) fn of(peer: SocketAddr) -> Self {
+        match peer.ip().to_canonical() {
+            IpAddr::V4(ip) => Self::V4(ip.to_bits()),
+            IpAddr::V6(ip) => Self::V6((ip.to_bits() >> 64) as u64),
+        }
+    }
+}
+
+/// When a newcomer came, and from where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin {
+    /// Ascending in the order in which they came.
+    pub(crate) number: u64,
+    pub(crate) source: Source,
+    /// Monotonic, ns.
+    pub(crate) since: Nanos,
+}
+
+/// Newcomers by number. One too many displaces the oldest of the source that has the most; of several such sources,
+/// the one whose oldest is the oldest of all.
+#[derive(Debug)]
+pub(crate) struct Crowd<T> {
+    members: BTreeMap<u64, (Origin, T)>,
+    sources: BTreeMap<Source, BTreeSet<u64>>,
+    /// How many a source has, and its oldest: the last is the next to go.
+    ranks: BTreeMap<(usize, Reverse<u64>), Source>,
+}
+
+impl<T> Crowd<T> {
+    pub(crate) fn new() -> Self {
+        Self { members: BTreeMap::new(), sources: BTreeMap::new(), ranks: BTreeMap::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// How many come from there.
+    #[cfg(test)]
+    pub(crate) fn of(&self, source: Source) -> usize {
+        self.sources.get(&source).map_or(0, BTreeSet::len)
+    }
+
+    /// Takes one in; those that have to go for it, so that there are at most `most`.
+    pub(crate) fn add(&mut self, origin: Origin, member: T, most: usize) -> Vec<(Origin, T)> {
+        self.members.insert(origin.number, (origin, member));
+        self.change(origin.source, |numbers| numbers.insert(origin.number));
+        let mut gone = Vec::new();
+        while self.len() > most.max(1) {
+            gone.extend(self.displace());
+        }
+        gone
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Option<&T> {
+        self.members.get(&number).map(|(_, member)| member)
+    }
+
+    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+        self.members.get_mut(&number).map(|(_, member)| member)
+    }
+
+    pub(crate) fn remove(&mut self, number: u64) -> Option<(Origin, T)> {
+        let (origin, member) = self.members.remove(&number)?;
+        self.change(origin.source, |numbers| numbers.remove(&number));
+        Some((origin, member))
+    }
+
+    /// Removes the one that has to go first.
+    pub(crate) fn displace(&mut self) -> Option<(Origin, T)> {
+        let (_, source) = self.ranks.last_key_value()?;
+        let oldest = *self.sources.get(source)?.first()?;
+        self.remove(oldest)
+    }
+
+    /// Removes the one that came first.
+    pub(crate) fn pop_first(&mut self) -> Option<(Origin, T)> {
+        let first = *self.members.first_key_value()?.0;
+        self.remove(first)
+    }
+
+    /// When the one came that came first.
+    pub(crate) fn first_since(&self) -> Option<Nanos> {
+        self.members.first_key_value().map(|(_, (origin, _))| origin.since)
+    }
+
+    fn change(&mut self, source: Source, how: impl FnOnce(&mut BTreeSet<u64>) -> bool) {
+        let numbers = self.sources.entry(source).or_default();
+        if let Some(rank) = rank(numbers) {
+            self.ranks.remove(&rank);
+        }
+        how(numbers);
+        match rank(numbers) {
+            Some(rank) => drop(self.ranks.insert(rank, source)),
+            None => drop(self.sources.remove(&source)),
+        }
+    }
+}
+
+fn rank(numbers: &BTreeSet<u64>) -> Option<(usize, Reverse<u64>)> {
+    numbers.first().map(|first| (numbers.len(), Reverse(*first)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(number: u64, source: u32) -> Origin {
+        Origin { number, source: Source::V4(source), since: number }
+    }
+
+    #[test]
+    fn one_source_displaces_its_own_and_its_oldest() {
+        let mut crowd = Crowd::new();
+        assert!(crowd.add(origin(0, 1), (), 3).is_empty());
+        let gone: Vec<u64> =
+            (1..10).flat_map(|n| crowd.add(origin(n, 2), (), 3)).map(|(origin, ())| origin.number).collect();
+        assert_eq!(gone, (1..8).collect::<Vec<_>>(), "whoever came first from elsewhere stays");
+        assert!(crowd.get(0).is_some());
+        assert_eq!((crowd.len(), crowd.first_since()), (3, Some(0)));
+        assert_eq!(crowd.pop_first().unwrap().0.number, 0);
+        assert_eq!(crowd.remove(9).unwrap().0.number, 9);
+        assert_eq!(crowd.displace().unwrap().0.number, 8);
+        assert!(crowd.displace().is_none() && crowd.sources.is_empty() && crowd.ranks.is_empty());
+    }
+
+    #[test]
+    fn of_many_sources_that_have_as_many_the_oldest_goes() {
+        let mut crowd = Crowd::new();
+        for n in 0..4 {
+            crowd.add(origin(n, 100 - n as u32), (), 4);
+        }
+        let gone: Vec<u64> =
+            (4..7).flat_map(|n| crowd.add(origin(n, n as u32), (), 4)).map(|(origin, ())| origin.number).collect();
+        assert_eq!(gone, [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_network_of_64_bits_is_one_source_and_ipv4_is_itself_however_it_is_written() {
+        let source = |text: &str| Source::of(text.parse().unwrap());
+        assert_eq!(source("[2001:db8::1]:1"), source("[2001:db8::ffff:1]:2"));
+        assert_ne!(source("[2001:db8::1]:1"), source("[2001:db8:0:1::1]:1"));
+        assert_eq!(source("[::ffff:127.0.0.1]:1"), source("127.0.0.1:9"));
+        assert_ne!(source("127.0.0.1:1"), source("127.0.0.2:1"));
+    }
+}

@@ -1,0 +1,175 @@
+//! Control sessions whose other end has not shown yet that it has the token.
+
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use hopbench_control::{Channel, ChannelError};
+use hopbench_model::{Fault, Nanos, SECOND};
+use hopbench_sys::{Epoll, Events, Waker, clock};
+use hopbench_wire::{HANDSHAKE_LIMIT, ToAgent};
+
+use crate::crowd::Crowd;
+use crate::pending::Newcomer;
+
+/// Handshakes under way. One takes a round trip once the client's first record is here, so that this many of one
+/// source displace each other only when they come faster than this thread can answer them.
+const MOST: usize = 512;
+/// Newcomers whose handshake has not begun: they come faster than they are answered.
+const MOST_WAITING: usize = 256;
+/// Handshakes that begin before those under way get their turn.
+const TURN: usize = 16;
+/// The longest hello: whoever is not known yet can make this end keep no more.
+const MOST_HELLO: usize = 64 << 10;
+/// The longest message of a conductor. Reports, which go the other way, may be longer.
+const MOST_ORDER: usize = 1 << 20;
+const WAKER: u64 = u64::MAX;
+
+/// Begins a session over a connection.
+pub(crate) type Accept = Box<dyn Fn(TcpStream) -> Result<Channel, ChannelError> + Send>;
+
+/// Goes on with a session that has shown its token and said this.
+pub(crate) type Known = Box<dyn Fn(Channel, ToAgent) + Send>;
+
+/// One thread for all of them; dropping this ends it, and them.
+#[derive(Debug)]
+pub(crate) struct Handshakes {
+    door: Arc<Door>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where newcomers wait for the thread.
+#[derive(Debug)]
+pub(crate) struct Door {
+    waiting: Mutex<Crowd<Newcomer>>,
+    stop: AtomicBool,
+    waker: Waker,
+}
+
+struct Hands {
+    door: Arc<Door>,
+    accept: Accept,
+    known: Known,
+    epoll: Epoll,
+    channels: Crowd<Channel>,
+}
+
+impl Handshakes {
+    pub(crate) fn start(accept: Accept, known: Known) -> Result<Self, Fault> {
+        let other = |error: std::io::Error| Fault::environment(format!("cannot start the agent: {error}"));
+        let waker = Waker::new().map_err(other)?;
+        let door = Arc::new(Door { waiting: Mutex::new(Crowd::new()), stop: AtomicBool::new(false), waker });
+        let epoll = Epoll::new().map_err(other)?;
+        epoll.add(&door.waker, WAKER).map_err(other)?;
+        let hands = Hands { door: Arc::clone(&door), accept, known, epoll, channels: Crowd::new() };
+        let thread =
+            std::thread::Builder::new().name("hb-handshakes".to_owned()).spawn(move || hands.run()).map_err(other)?;
+        Ok(Self { door, thread: Some(thread) })
+    }
+
+    /// For whoever accepts connections.
+    pub(crate) fn door(&self) -> Arc<Door> {
+        Arc::clone(&self.door)
+    }
+}
+
+impl Drop for Handshakes {
+    fn drop(&mut self) {
+        self.door.stop.store(true, Ordering::Relaxed);
+        self.door.waker.wake();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Door {
+    /// Takes a connection in whose client has sent its first record.
+    pub(crate) fn enter(&self, newcomer: Newcomer) {
+        let gone = self.lock().add(newcomer.origin, newcomer, MOST_WAITING);
+        self.waker.wake();
+        // Outside of the lock: closing takes its time.
+        drop(gone);
+    }
+
+    fn take(&self) -> Option<Newcomer> {
+        self.lock().pop_first().map(|(_, newcomer)| newcomer)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Crowd<Newcomer>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hands {
+    fn run(mut self) {
+        let mut events = Events::with_capacity(MOST);
+        let mut more = false;
+        while !self.door.stop.load(Ordering::Relaxed) {
+            let now = clock::now();
+            let until = self.expire(now).unwrap_or(now + 3600 * SECOND);
+            if self.epoll.wait(&mut events, Some(if more { 0 } else { until.saturating_sub(now) })).is_err() {
+                return;
+            }
+            // Those under way go first: the more they are, the fewer begin.
+            for ready in events.iter() {
+                if ready.token == WAKER {
+                    self.door.waker.reset();
+                } else {
+                    self.go_on(ready.token);
+                }
+            }
+            more = self.begin_some();
+        }
+    }
+
+    /// Ends those whose time is over, waiting or not; when to look again.
+    fn expire(&mut self, now: Nanos) -> Option<Nanos> {
+        loop {
+            let until = self.channels.first_since()? + HANDSHAKE_LIMIT;
+            if until > now {
+                return Some(until);
+            }
+            self.channels.pop_first();
+        }
+    }
+
+    /// Begins with newcomers; whether there may be more.
+    fn begin_some(&mut self) -> bool {
+        for _ in 0..TURN {
+            let Some(Newcomer { origin, socket }) = self.door.take() else { return false };
+            let Ok(mut channel) = (self.accept)(TcpStream::from(OwnedFd::from(socket))) else { continue };
+            channel.set_most(MOST_HELLO);
+            if self.epoll.add(channel.readiness(), origin.number).is_ok() {
+                drop(self.channels.add(origin, channel, MOST));
+                self.go_on(origin.number);
+            }
+        }
+        true
+    }
+
+    /// Does what a handshake can do now. One that fails is told by TLS, or by the closed connection.
+    fn go_on(&mut self, number: u64) {
+        let Some(channel) = self.channels.get_mut(number) else { return };
+        // Takes note of what is ready: the next edge is a new one.
+        // A panic would be a defect of ours, and no reason to turn everybody else away.
+        let step = catch_unwind(AssertUnwindSafe(|| {
+            channel.wait(0, None)?;
+            channel.receive::<ToAgent>()
+        }));
+        if matches!(step, Ok(Ok(None))) {
+            return;
+        }
+        let Some((_, mut channel)) = self.channels.remove(number) else { return };
+        // Its own thread looks after it from here on.
+        if let Ok(Ok(Some(hello))) = step
+            && self.epoll.remove(channel.readiness()).is_ok()
+        {
+            channel.set_most(MOST_ORDER);
+            (self.known)(channel, hello);
+        }
+    }
+}
