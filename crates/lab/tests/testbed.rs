@@ -510,8 +510,10 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
         let said = fs::read_to_string(&log).expect("the log");
         for (id, port) in agents.iter().zip([7474, 7474, 7474, 7475, 7476]) {
             let inode = lab.namespace(&id.0).expect("a place").inode();
-            let line = format!("{id}: agent --control-fd 0 --listen 0.0.0.0:{port} net:[{inode}] Cpus_allowed_list: ");
-            assert!(said.lines().any(|found| found.starts_with(&line)), "{line}\nnot in\n{said}");
+            let begin = format!("{id}: agent --control-fd 0 --listen 0.0.0.0:{port} --run-key ");
+            let end = format!(" net:[{inode}] Cpus_allowed_list: ");
+            let said_so = |found: &str| found.starts_with(&begin) && found.contains(&end);
+            assert!(said.lines().any(said_so), "{begin}...{end}\nnot in\n{said}");
         }
         // A second session is a new agent; the one before is gone.
         let Control::Pair(mut stream) = lab.control(&agents[0]).expect("a session") else { panic!("no socket pair") };

@@ -28,7 +28,7 @@ pub(crate) struct Agent {
 impl Agent {
     /// With a port on loopback.
     pub(crate) fn start() -> Self {
-        let agent = Inherited::open(Some(([127, 0, 0, 1], 0).into()), Limits::default()).unwrap();
+        let agent = Inherited::open(Some(([127, 0, 0, 1], 0).into()), Limits::default(), None).unwrap();
         let address = agent.address().unwrap();
         let (ours, theirs) = UnixStream::pair().unwrap();
         let thread = std::thread::spawn(move || agent.serve_over(theirs));
@@ -152,6 +152,7 @@ impl Trial {
             all_connections: clients * self.job.connections,
             watch: if role == Role::Server { self.watch.clone() } else { Vec::new() },
             looks_on: false,
+            permit: None,
         }))
     }
 

@@ -97,7 +97,7 @@ fn a_port_in_use_is_told_over_the_session() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap();
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let agent = std::thread::spawn(move || Inherited::serve(theirs, Some(listen), Limits::default()));
+    let agent = std::thread::spawn(move || Inherited::serve(theirs, Some(listen), Limits::default(), None));
     let mut channel = Channel::pair(ours).unwrap();
     let until = clock::now() + 5 * SECOND;
     channel.send(&ToAgent::Hello(hello())).unwrap();

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::{Inherited, Limits};
+use hopbench_control::conductor::RunKey;
 use hopbench_model::Fault;
 use hopbench_sys::inherited;
 
@@ -20,6 +21,9 @@ struct Flags {
     /// Address and port to listen on, TCP and UDP; the wildcard of IPv6 takes IPv4 too
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:7474")]
     listen: SocketAddr,
+    /// The run that it belongs to: it does nothing without a permit which that run's conductor signed
+    #[arg(long, value_name = "RUN:KEY")]
+    run_key: Option<RunKey>,
 }
 
 impl Subcommand for Agent {
@@ -40,6 +44,6 @@ impl Subcommand for Agent {
                  socket, the other end of which a conductor holds. For an agent by hand see `hopbench serve`"
             ))
         })?;
-        Inherited::serve(stream, Some(flags.listen), Limits::default())
+        Inherited::serve(stream, Some(flags.listen), Limits::default(), flags.run_key)
     }
 }

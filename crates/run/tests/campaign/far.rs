@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 
 use hopbench_agent::{Limits, Options, Server};
 use hopbench_control::secret::Secret;
+use hopbench_control::tls;
 use hopbench_model::{Fault, Path, Plan, Point, Proof};
 use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Control, Counters, Metered, Need, Proxy, Route, Seen, Testbed};
@@ -58,13 +59,17 @@ impl Far {
     fn start(&mut self, agent: &AgentId) -> Result<(), Fault> {
         let options = Options {
             listen: "127.0.0.1:0".parse().unwrap(),
-            secret: self.token.parse().unwrap(),
+            credentials: self.secret().into(),
             limits: Limits::default(),
             http: true,
             both_ends: true,
         };
         self.agents.insert(agent.clone(), Server::start(&options)?);
         Ok(())
+    }
+
+    fn secret(&self) -> Secret {
+        self.token.parse().unwrap()
     }
 
     fn address(&self, agent: &AgentId) -> SocketAddr {
@@ -139,14 +144,15 @@ impl Testbed for Far {
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
         clock::sleep_until(clock::now() + self.far_ms * 1_000_000);
         *self.opened.entry(agent.clone()).or_default() += 1;
-        let other = self.other_token.then(|| Secret::random().unwrap().to_text());
-        let (address, token) = (self.address(agent), other.unwrap_or_else(|| self.token.clone()));
+        let other = self.other_token.then(|| Secret::random().unwrap());
+        let (address, secret) = (self.address(agent), other.unwrap_or_else(|| self.secret()));
+        let tls = tls::client_config(&secret).unwrap();
         if !self.forwarded {
-            return Ok(Control::Address { address, token: Some(token) });
+            return Ok(Control::Address { address, tls });
         }
         let (stream, cut) = forward(address);
         self.forwards.insert(agent.clone(), cut);
-        Ok(Control::Forwarded { stream, token })
+        Ok(Control::Forwarded { stream, tls })
     }
 
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
