@@ -1,7 +1,8 @@
 //! Agents and ways to them that go while a run is on.
 
 use hopbench_control::keys::KeyPair;
-use hopbench_model::Via;
+use hopbench_kube::Cluster;
+use hopbench_model::{Bounds, Permit, Via};
 use hopbench_testbed::{AgentId, Control, Testbed};
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::Api;
@@ -39,6 +40,37 @@ fn an_agent_that_somebody_deletes_is_there_again_for_the_next_trial() {
     let namespace = cluster.namespace().unwrap().to_owned();
     cluster.down();
     ground.assert_gone(&namespace);
+}
+
+/// The address that a pod had may be anybody's tomorrow.
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_pod_that_is_made_anew_is_in_a_later_permit_and_its_old_address_is_not() {
+    let Some(ground) = ground("a later permit") else { return };
+    let spec = spec();
+    let plan = plan(&spec, vec![path("p", "pod@a", "pod@b", Via::Direct), path("q", "pod@b", "pod@a", Via::ClusterIp)]);
+    let mut cluster = ground.cluster(&spec);
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "p");
+    let permit = |cluster: &mut Cluster| {
+        let signed = cluster.permit(&Bounds::default()).unwrap().unwrap();
+        Permit::from_text(&signed.text).unwrap()
+    };
+    let route = cluster.route(path, point).unwrap();
+    let first = permit(&mut cluster);
+    assert_eq!(first.targets.len(), 2, "the other path's, too, which nobody has asked for yet: {first:?}");
+    assert!(first.targets.contains(&route.target) && permit(&mut cluster) == first);
+    let pods: Api<Pod> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let name = cluster.pod(&route.servers[0]).unwrap().to_owned();
+    ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
+    eventually("the pod is gone", || ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none());
+    let again = cluster.route(path, point).unwrap();
+    let later = permit(&mut cluster);
+    assert!(later.targets.contains(&again.target), "{later:?}");
+    if again.target != route.target {
+        assert!(later.sequence > first.sequence && !later.targets.contains(&route.target), "{later:?}");
+    }
+    cluster.down();
 }
 
 #[test]
