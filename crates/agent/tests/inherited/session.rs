@@ -164,5 +164,7 @@ fn an_agent_of_a_run_needs_its_permit() {
     client.send(&ToAgent::Abort);
     assert!(matches!(client.answer(), FromAgent::Failed { .. }));
     refused(client, &order(Role::Client, Some(&elsewhere)), "none of the 1 targets");
-    agents.map(|agent| assert_eq!(agent.bye(), Ok(())));
+    for agent in agents {
+        assert_eq!(agent.bye(), Ok(()));
+    }
 }

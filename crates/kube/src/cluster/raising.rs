@@ -67,7 +67,7 @@ impl Cluster {
         let node = assigned.nodes.values().next().map(|node| node.name.clone()).unwrap_or_default();
         let asked = client.clone();
         let kube_proxy = access.runtime.spawn(async move { KubeProxy::of(&asked, &node).await.mode() });
-        let pair = |id: &PodId| Ok((id.clone(), KeyPair::random().map_err(Fault::environment)?));
+        let pair = |id: &PodId| Ok::<_, Fault>((id.clone(), KeyPair::random().map_err(Fault::environment)?));
         // Their private halves are in the pods' Secrets and nowhere else.
         let keys: BTreeMap<PodId, KeyPair> =
             demand.pods.iter().filter(|id| id.has_agent()).map(pair).collect::<Result<_, Fault>>()?;
