@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
+use hopbench_control::conductor::RunKey;
 use hopbench_control::{Channel, ChannelError};
 use hopbench_model::{Fault, FaultKind};
 
@@ -26,12 +27,12 @@ const FLAGS: Flags = Flags { address: "--listen", port: "--listen" };
 
 impl Inherited {
     /// Binds the port, TCP and UDP, in the network namespace of the calling thread; without an address there is none,
-    /// and the agent is a client only. Port 0 takes a free one.
+    /// and the agent is a client only. Port 0 takes a free one. An agent of a run (`run`) does nothing without its permit.
     ///
     /// # Errors
     /// A port in use, an address that this namespace does not have, no right to either: of kind `Environment`.
-    pub fn open(listen: Option<SocketAddr>, limits: Limits) -> Result<Self, Fault> {
-        let shared = Shared::new(limits, true);
+    pub fn open(listen: Option<SocketAddr>, limits: Limits, run: Option<RunKey>) -> Result<Self, Fault> {
+        let shared = Shared::of_run(limits, true, run);
         let serve = |listen| Bound::to(listen, FLAGS)?.serve(Arc::clone(&shared.runs), Arc::clone(&shared.gate), None);
         // Whoever started the agent chose the address, not whoever wrote the scenario.
         let port = listen.map(serve).transpose().map_err(|fault| Fault { kind: FaultKind::Environment, ..fault })?;
@@ -59,8 +60,13 @@ impl Inherited {
     ///
     /// # Errors
     /// As both of them.
-    pub fn serve(stream: UnixStream, listen: Option<SocketAddr>, limits: Limits) -> Result<(), Fault> {
-        match Self::open(listen, limits) {
+    pub fn serve(
+        stream: UnixStream,
+        listen: Option<SocketAddr>,
+        limits: Limits,
+        run: Option<RunKey>,
+    ) -> Result<(), Fault> {
+        match Self::open(listen, limits, run) {
             Ok(agent) => agent.serve_over(stream),
             Err(fault) => {
                 Self::refuse(stream, &fault);

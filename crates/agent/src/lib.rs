@@ -22,6 +22,7 @@ mod limits;
 mod listening;
 mod observer;
 mod pending;
+mod permits;
 mod port;
 mod runs;
 mod server;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use hopbench_control::secret::Secret;
+use hopbench_control::credentials::Credentials;
 use hopbench_control::{Channel, tls};
 use hopbench_load::crew::Crew;
 use hopbench_load::{TargetContext, Window, target};
@@ -24,8 +24,8 @@ use crate::trial::Shared;
 pub struct Options {
     /// The address and port, TCP and UDP; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// What control sessions must know.
-    pub secret: Secret,
+    /// What the agent proves itself with, and whose control sessions it takes.
+    pub credentials: Credentials,
     /// What anybody may ask for.
     pub limits: Limits,
     /// Whether HTTP requests on the port are answered by the HTTP target.
@@ -74,8 +74,8 @@ impl Server {
         let beside = |port: &u16| Bound::to(SocketAddr::new(options.listen.ip(), *port), FLAGS);
         let also: Vec<Bound> = also.iter().map(beside).collect::<Result<_, _>>()?;
         let other = |error: &dyn std::fmt::Display| Fault::environment(format!("cannot start the agent: {error}"));
-        let config = tls::server_config(&options.secret).map_err(|e| other(&e))?;
-        let shared = Shared::new(options.limits, options.both_ends);
+        let config = tls::server_config(&options.credentials).map_err(|e| other(&e))?;
+        let shared = Shared::of_run(options.limits, options.both_ends, options.credentials.run());
         let http = if options.http { Some(Http::open(&shared).map_err(|e| other(&e))?) } else { None };
         let (runs, gate) = (Arc::clone(&shared.runs), Arc::clone(&shared.gate));
         let also = also.into_iter().map(|bound| bound.serve(Arc::clone(&runs), Arc::clone(&gate), None));

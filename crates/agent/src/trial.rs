@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hopbench_control::conductor::RunKey;
 use hopbench_load::crew::{Context, Crew};
 use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Throttle, Ticket, Tickets, Window, workload};
 use hopbench_model::units::Span;
@@ -18,6 +19,7 @@ use crate::gate::Gate;
 use crate::greeter::RunGreeter;
 use crate::limits::{Limits, make_room};
 use crate::observer::{self, Observer};
+use crate::permits::Permits;
 use crate::runs::{Expected, Runs, over_datagrams};
 use crate::threads::{Share, Threads};
 
@@ -33,6 +35,8 @@ pub(crate) struct Shared {
     /// Whether a trial may open connections: an agent behind a port is not sent against others unless whoever started it
     /// said so.
     pub(crate) may_be_client: bool,
+    /// What the run allows whose agent this is; absent: it is nobody's, and needs no permit.
+    pub(crate) permits: Option<Permits>,
     /// Trials under way.
     pub(crate) trials: AtomicUsize,
 }
@@ -40,6 +44,11 @@ pub(crate) struct Shared {
 impl Shared {
     /// An agent without trials.
     pub(crate) fn new(limits: Limits, may_be_client: bool) -> Arc<Self> {
+        Self::of_run(limits, may_be_client, None)
+    }
+
+    /// The same of a run, where there is one: without a permit of it the agent does nothing.
+    pub(crate) fn of_run(limits: Limits, may_be_client: bool, run: Option<RunKey>) -> Arc<Self> {
         Arc::new(Self {
             runs: Arc::new(Runs::new(limits.tickets())),
             gate: Arc::default(),
@@ -47,6 +56,7 @@ impl Shared {
             threads: Threads::new(limits.threads),
             limits,
             may_be_client,
+            permits: run.map(Permits::of),
             trials: AtomicUsize::new(0),
         })
     }
@@ -169,6 +179,10 @@ impl Trial {
             (None, Role::Server) => SocketAddr::from(([0, 0, 0, 0], 0)),
             (None, Role::Client) => return Err(Fault::input("a client needs a target")),
         };
+        if let Some(permits) = &shared.permits {
+            // ICMP has no ports.
+            permits.check(prepare, target, nature.target == "HOST")?;
+        }
         let greeter = WorkloadCode::from_code(nature.code).filter(|_| nature.needs_agent).map(|code| {
             Arc::new(RunGreeter {
                 run: prepare.run,

@@ -21,7 +21,8 @@ const MS: Nanos = 1_000_000;
 /// An agent that may be both ends.
 fn both(limits: Limits) -> Server {
     let listen = "127.0.0.1:0".parse().unwrap();
-    Server::start(&Options { listen, secret: Secret::insecure(), limits, http: true, both_ends: true }).unwrap()
+    Server::start(&Options { listen, credentials: Secret::insecure().into(), limits, http: true, both_ends: true })
+        .unwrap()
 }
 
 /// The order to make ready as the client of run `run` against `target`.

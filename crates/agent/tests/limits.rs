@@ -27,7 +27,8 @@ const MS: Nanos = 1_000_000;
 fn http_server(flows: Option<u32>) -> Server {
     let listen = "127.0.0.1:0".parse().unwrap();
     let limits = Limits { flows, ..Limits::default() };
-    Server::start(&Options { listen, secret: Secret::insecure(), limits, http: true, both_ends: false }).unwrap()
+    Server::start(&Options { listen, credentials: Secret::insecure().into(), limits, http: true, both_ends: false })
+        .unwrap()
 }
 
 fn at_most(flows: u32) -> Limits {

@@ -1,4 +1,4 @@
-//! The token that both ends of a control session share, and the keys that are made from it.
+//! The token that both ends of a control session by hand share, and the key pairs that are made from it.
 
 use std::fmt;
 use std::fs::File;
@@ -6,18 +6,18 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use hopbench_wire::FlowKey;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
+use zeroize::Zeroizing;
+
+use crate::hex::{self, HexError};
+use crate::keys::KeyPair;
 
 /// Bytes of a secret.
-const SECRET_BYTES: usize = 32;
-
-/// Hex digits of its text form.
-const TEXT_DIGITS: usize = 2 * SECRET_BYTES;
+const SECRET_BYTES: usize = hex::BYTES;
 
 /// A token file is not read beyond this; more than a token and white space is an error anyway.
-const MOST_FILE_BYTES: u64 = 4096;
+pub(crate) const MOST_FILE_BYTES: u64 = 4096;
 
 /// What `--insecure` uses: everybody knows it, so it keeps nobody out.
 const WELL_KNOWN: [u8; SECRET_BYTES] = *b"hopbench --insecure: public key!";
@@ -26,27 +26,19 @@ const WELL_KNOWN: [u8; SECRET_BYTES] = *b"hopbench --insecure: public key!";
 ///
 /// Who has it can open control sessions. It always is 32 random bytes and never a password: what
 /// the TLS handshake shows of an agent lets anybody try guesses at leisure. It can be neither
-/// compared nor printed by accident; [`to_text`](Self::to_text) is the one way out.
+/// compared nor printed by accident; [`to_text`](Self::to_text) is the one way out. Its bytes are
+/// overwritten when it is dropped.
 #[derive(Clone)]
 pub struct Secret {
-    bytes: [u8; SECRET_BYTES],
+    bytes: Zeroizing<[u8; SECRET_BYTES]>,
 }
 
 /// Why there is no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// A text that is no token. The text is not repeated: it may be most of one.
-    #[error("token has {found} characters, expected {TEXT_DIGITS} hex digits")]
-    Length {
-        /// Characters of the text.
-        found: usize,
-    },
-    /// A text that is no token.
-    #[error("token has no hex digit at character {at}, expected {TEXT_DIGITS} hex digits")]
-    Digit {
-        /// Position of the first other character, from 1.
-        at: usize,
-    },
+    #[error("token {0}")]
+    Text(#[from] HexError),
     /// The token file cannot be read.
     #[error("cannot read the token file {path}: {source}", path = path.display())]
     Unreadable {
@@ -74,12 +66,12 @@ impl Secret {
     /// # Errors
     /// When the system gives no random bytes.
     pub fn random() -> Result<Self, SecretError> {
-        Ok(Self { bytes: random_bytes()? })
+        Ok(Self { bytes: Zeroizing::new(random_bytes()?) })
     }
 
     /// The well-known secret of `--insecure`: whoever reaches the port gets in.
     pub fn insecure() -> Self {
-        Self { bytes: WELL_KNOWN }
+        Self { bytes: Zeroizing::new(WELL_KNOWN) }
     }
 
     /// The secret in a token file: its text form, with white space around it.
@@ -87,7 +79,7 @@ impl Secret {
     /// # Errors
     /// When the file cannot be read or holds anything else; the error names the file.
     pub fn from_file(path: &Path) -> Result<Self, SecretError> {
-        let mut text = Vec::new();
+        let mut text = Zeroizing::new(Vec::new());
         File::open(path)
             .and_then(|file| file.take(MOST_FILE_BYTES).read_to_end(&mut text))
             .map_err(|source| SecretError::Unreadable { path: path.to_owned(), source })?;
@@ -98,35 +90,28 @@ impl Secret {
 
     /// The text form: 64 hex digits, for the user who has to take it to the other end.
     pub fn to_text(&self) -> String {
-        self.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::write(&*self.bytes)
     }
 
-    /// The key of a run's flows. It is the same for every end that has the secret, so a number of
-    /// a run must not be used twice with one secret.
-    pub fn flow_key(&self, run: u32) -> FlowKey {
-        FlowKey::new(self.derive("flow key", &run.to_be_bytes()))
+    /// The key pair that TLS servers prove themselves with.
+    pub(crate) fn server_keys(&self) -> KeyPair {
+        KeyPair::of(self.derive("tls server"))
     }
 
-    /// The seed of the Ed25519 key that TLS servers prove themselves with.
-    pub(crate) fn server_seed(&self) -> [u8; 32] {
-        self.derive("tls server", &[])
+    /// The key pair that TLS clients prove themselves with.
+    pub(crate) fn client_keys(&self) -> KeyPair {
+        KeyPair::of(self.derive("tls client"))
     }
 
-    /// The seed of the Ed25519 key that TLS clients prove themselves with.
-    pub(crate) fn client_seed(&self) -> [u8; 32] {
-        self.derive("tls client", &[])
-    }
-
-    /// HMAC-SHA256 of a purpose and its details. The secret is uniform already, so one keyed hash
-    /// is all that a derivation takes.
-    fn derive(&self, purpose: &str, details: &[u8]) -> [u8; 32] {
-        let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &self.bytes));
+    /// HMAC-SHA256 of a purpose. The secret is uniform already, so one keyed hash is all that a
+    /// derivation takes.
+    fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &*self.bytes));
         context.update(b"hopbench/1 ");
         context.update(purpose.as_bytes());
-        // No purpose contains it, so no purpose and details read like others.
+        // Ends the purpose; none contains it.
         context.update(&[0]);
-        context.update(details);
-        let mut out = [0; 32];
+        let mut out = Zeroizing::new([0; 32]);
         out.copy_from_slice(context.sign().as_ref());
         out
     }
@@ -147,19 +132,7 @@ impl FromStr for Secret {
     type Err = SecretError;
 
     fn from_str(text: &str) -> Result<Self, SecretError> {
-        let text = text.trim();
-        let mut digits = Vec::with_capacity(TEXT_DIGITS);
-        for (i, c) in text.chars().enumerate() {
-            digits.push(c.to_digit(16).ok_or(SecretError::Digit { at: i + 1 })? as u8);
-        }
-        if digits.len() != TEXT_DIGITS {
-            return Err(SecretError::Length { found: digits.len() });
-        }
-        let mut bytes = [0; SECRET_BYTES];
-        for (byte, [high, low]) in bytes.iter_mut().zip(digits.as_chunks().0) {
-            *byte = high << 4 | low;
-        }
-        Ok(Self { bytes })
+        Ok(Self { bytes: hex::read(text.trim())? })
     }
 }
 
@@ -224,19 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn keys_differ_by_purpose_run_and_secret() {
+    fn keys_differ_by_purpose_and_secret() {
         let (a, b) = (Secret::insecure(), Secret::random().unwrap());
         let keys = [&a, &b].map(|secret| {
-            [
-                secret.flow_key(1).to_hex(),
-                secret.flow_key(2).to_hex(),
-                FlowKey::new(secret.server_seed()).to_hex(),
-                FlowKey::new(secret.client_seed()).to_hex(),
-                secret.to_text(),
-            ]
+            let pairs = [secret.server_keys(), secret.client_keys()];
+            pairs.map(|pair| hex::write(pair.seed())).into_iter().chain([secret.to_text()]).collect::<Vec<_>>()
         });
         let distinct: std::collections::BTreeSet<_> = keys.iter().flatten().collect();
-        assert_eq!(distinct.len(), 10);
-        assert_eq!(a.flow_key(1).to_hex(), Secret::insecure().flow_key(1).to_hex());
+        assert_eq!(distinct.len(), 6);
+        assert_eq!(a.server_keys().public(), Secret::insecure().server_keys().public());
     }
 }

@@ -1,10 +1,11 @@
-//! TLS 1.3 with both sides authenticated by a shared secret.
+//! TLS 1.3 with both sides authenticated by key pairs that are known beforehand.
 //!
-//! From the [`Secret`] both ends make the same two Ed25519 keys, one for servers and one for
-//! clients, and the same two certificates. Each end shows its own certificate, takes no other than
-//! the one it expects, and checks the signature over the handshake: knowing the certificates, which
-//! every handshake shows, does not help without the keys. There are no tickets, no resumption and
-//! no early data, so every session proves itself anew.
+//! An agent has a key pair of its own and knows its conductor's public key; a conductor has a key
+//! pair and knows each agent's public key. From a token ([`Secret`]) both ends make both key pairs,
+//! so that whoever has it can be either. Each end shows a certificate in which all but the key is
+//! fixed, takes no other than that of the key it expects, and checks the signature over the
+//! handshake: knowing the certificates, which every handshake shows, does not help without the
+//! keys. There are no tickets, no resumption and no early data, so every session proves itself anew.
 
 mod explain;
 mod identity;
@@ -23,6 +24,8 @@ pub use explain::{Refusal, explain};
 use identity::Identity;
 use pin::Pin;
 
+use crate::credentials::Credentials;
+use crate::keys::{KeyPair, PublicKey};
 use crate::secret::Secret;
 
 /// Why there is no TLS configuration.
@@ -41,14 +44,14 @@ pub enum TlsError {
     Config(#[from] rustls::Error),
 }
 
-/// What an agent listens with: takes only clients that have the secret.
+/// What an agent listens with: takes only its conductor.
 ///
 /// # Errors
-/// When the libraries refuse the keys, which no secret makes them do.
-pub fn server_config(secret: &Secret) -> Result<Arc<ServerConfig>, TlsError> {
+/// When the libraries refuse the keys, which no key makes them do.
+pub fn server_config(credentials: &Credentials) -> Result<Arc<ServerConfig>, TlsError> {
     let provider = provider();
-    let own = Identity::server(secret)?;
-    let pin = Pin::new(&Identity::client(secret)?, &provider);
+    let own = Identity::server(&credentials.keys)?;
+    let pin = Pin::new(&Identity::client(&credentials.keys)?, &credentials.conductor, &provider);
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])?
         .with_client_cert_verifier(Arc::new(pin))
@@ -59,14 +62,22 @@ pub fn server_config(secret: &Secret) -> Result<Arc<ServerConfig>, TlsError> {
     Ok(Arc::new(config))
 }
 
-/// What a conductor connects with: takes only agents that have the secret.
+/// What a conductor connects with who has the token of an agent: takes only agents that have it.
 ///
 /// # Errors
 /// When the libraries refuse the keys, which no secret makes them do.
 pub fn client_config(secret: &Secret) -> Result<Arc<ClientConfig>, TlsError> {
+    conductor_config(&secret.client_keys(), &secret.server_keys().public())
+}
+
+/// What a conductor connects with to the agent whose public key is `agent`: takes no other.
+///
+/// # Errors
+/// When the libraries refuse the keys, which no key makes them do.
+pub fn conductor_config(own: &KeyPair, agent: &PublicKey) -> Result<Arc<ClientConfig>, TlsError> {
     let provider = provider();
-    let own = Identity::client(secret)?;
-    let pin = Pin::new(&Identity::server(secret)?, &provider);
+    let pin = Pin::new(&Identity::server(own)?, agent, &provider);
+    let own = Identity::client(own)?;
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])?
         .dangerous()

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_control::secret::Secret;
 use hopbench_model::{Fault, Host, HostsSpec, Path, Plan, Point, Proof, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
 use hopbench_wire::Hello;
 
-use crate::machine::{Machine, outside, secret};
+use crate::machine::{Machine, outside, tls_of};
 use crate::{needs, proof};
 
 /// What the agents answered, by node.
@@ -30,12 +29,12 @@ impl Hosts {
     }
 
     /// Asks the agents that these paths need, all at once.
-    fn ask(&self, paths: &[Path], secret: &Secret) -> Answers {
+    fn ask(&self, paths: &[Path]) -> Answers {
         let needed: BTreeSet<&String> = paths.iter().flat_map(|path| [&path.from.node, &path.to.node]).collect();
         let hosts: Vec<&Host> = self.spec.nodes.iter().filter(|host| needed.contains(&host.name)).collect();
+        let ask = |host| Machine::ask(host, tls_of(host, &self.spec)?, &self.ours);
         std::thread::scope(|scope| {
-            let asked: Vec<_> =
-                hosts.into_iter().map(|host| (host, scope.spawn(|| Machine::ask(host, secret, &self.ours)))).collect();
+            let asked: Vec<_> = hosts.into_iter().map(|host| (host, scope.spawn(move || ask(host)))).collect();
             let panicked = || Err(Fault::measuring("a thread that asked an agent panicked"));
             asked
                 .into_iter()
@@ -63,12 +62,13 @@ impl Testbed for Hosts {
         let mut out: Vec<Need> = plan.paths.iter().filter_map(|path| needs::of_path(path, &self.spec)).collect();
         let not = |path: &Path| out.iter().any(|need| need.path.as_deref() == Some(&path.name));
         let possible: Vec<Path> = plan.paths.iter().filter(|path| !not(path)).cloned().collect();
-        match secret(&self.spec) {
-            Ok(secret) => {
-                let answers = self.ask(&possible, &secret);
+        let unreadable = self.spec.nodes.iter().find_map(|host| tls_of(host, &self.spec).err());
+        match unreadable {
+            None => {
+                let answers = self.ask(&possible);
                 out.extend(needs::of_agents(&Plan { paths: possible, ..plan.clone() }, &answers, &self.ours));
             }
-            Err(fault) => out.push(Need {
+            Some(fault) => out.push(Need {
                 path: None,
                 what: "the token".to_owned(),
                 why: fault.text,
@@ -89,7 +89,7 @@ impl Testbed for Hosts {
     }
 
     fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
-        let answers = self.ask(&plan.paths, &secret(&self.spec)?);
+        let answers = self.ask(&plan.paths);
         self.machines =
             answers.into_iter().map(|(node, machine)| Ok((node, machine?))).collect::<Result<_, Fault>>()?;
         self.paths = plan.paths.iter().map(|path| (path.name.clone(), path.clone())).collect();
@@ -126,11 +126,9 @@ impl Testbed for Hosts {
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
         let node = agent.0.strip_prefix("host@").unwrap_or(&agent.0);
         let address = self.machine(node)?.control;
-        let token = match &self.spec.token_file {
-            Some(_) => Some(secret(&self.spec)?.to_text()),
-            None => None,
-        };
-        Ok(Control::Address { address, token })
+        let host = self.spec.nodes.iter().find(|host| host.name == node);
+        let host = host.ok_or_else(|| Fault::input(format!("the machine {node} is not part of the testbed")))?;
+        Ok(Control::Address { address, tls: tls_of(host, &self.spec)? })
     }
 
     fn counters(&mut self, _route: &Route) -> Result<Counters, Fault> {

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hopbench_control::reach::{connect, greet, refused};
@@ -10,6 +11,7 @@ use hopbench_control::secret::Secret;
 use hopbench_control::{Channel, tls};
 use hopbench_model::{Fault, FaultKind, Host, HostsSpec};
 use hopbench_wire::{BOTH_ENDS, Build, DEFAULT_PORT, HANDSHAKE_LIMIT, Hello, ToAgent};
+use rustls::ClientConfig;
 
 /// An agent that answered.
 #[derive(Debug, Clone)]
@@ -27,12 +29,11 @@ impl Machine {
     ///
     /// # Errors
     /// A name without an address, nobody there, another token, another protocol (environment).
-    pub(crate) fn ask(host: &Host, secret: &Secret, ours: &Hello) -> Result<Self, Fault> {
+    pub(crate) fn ask(host: &Host, tls: Arc<ClientConfig>, ours: &Hello) -> Result<Self, Fault> {
         let (control, target) = addresses(host)?;
         let who = format!("the agent of {} at {control}", host.name);
         let stream = connect(control, Duration::from_nanos(HANDSHAKE_LIMIT))?;
-        let config = tls::client_config(secret).map_err(|e| Fault::environment(format!("TLS: {e}")))?;
-        let mut channel = Channel::open(stream, config).map_err(|e| refused(&who, &e))?;
+        let mut channel = Channel::open(stream, tls).map_err(|e| refused(&who, &e))?;
         let (_, hello) = greet(&mut channel, ours, &who)?;
         // It hears of the end from the connection, too.
         let _ = channel.send(&ToAgent::Bye);
@@ -66,11 +67,14 @@ pub(crate) fn outside(text: &str) -> Result<SocketAddr, Fault> {
     Ok(resolve(text, DEFAULT_PORT, None)?.address)
 }
 
-/// What the agents' sessions must know.
+/// What a session with the agent of a machine is opened with: its own token, or the one of all.
 ///
 /// # Errors
 /// A token file that cannot be read or holds something else.
-pub(crate) fn secret(spec: &HostsSpec) -> Result<Secret, Fault> {
-    let Some(file) = &spec.token_file else { return Ok(Secret::insecure()) };
-    Secret::from_file(Path::new(file)).map_err(Fault::environment)
+pub(crate) fn tls_of(host: &Host, spec: &HostsSpec) -> Result<Arc<ClientConfig>, Fault> {
+    let secret = match host.token_file.as_ref().or(spec.token_file.as_ref()) {
+        Some(file) => Secret::from_file(Path::new(file)).map_err(Fault::environment)?,
+        None => Secret::insecure(),
+    };
+    tls::client_config(&secret).map_err(|e| Fault::environment(format!("TLS: {e}")))
 }

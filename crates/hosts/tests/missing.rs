@@ -6,6 +6,8 @@ use std::net::TcpListener;
 use std::path::Path as File;
 
 use hopbench_agent::{Limits, Options, Server, hello};
+use hopbench_control::Channel;
+use hopbench_control::reach::greet;
 use hopbench_control::secret::Secret;
 use hopbench_hosts::Hosts;
 use hopbench_model::{Host, HostsSpec, MeshMode, PLAN_SCHEMA, Path, Place, Plan, TestbedSpec, Via};
@@ -13,13 +15,17 @@ use hopbench_testbed::{AgentId, Control, Need, Testbed};
 
 fn agent(secret: &Secret, both_ends: bool) -> Server {
     let listen = "127.0.0.1:0".parse().unwrap();
-    let (limits, secret) = (Limits::default(), secret.clone());
-    Server::start(&Options { listen, secret, limits, http: false, both_ends }).unwrap()
+    let (limits, credentials) = (Limits::default(), secret.into());
+    Server::start(&Options { listen, credentials, limits, http: false, both_ends }).unwrap()
 }
 
 fn spec(nodes: &[(&str, String)], token_file: Option<&File>) -> HostsSpec {
-    let host =
-        |(name, control): &(&str, String)| Host { name: (*name).to_owned(), control: control.clone(), address: None };
+    let host = |(name, control): &(&str, String)| Host {
+        name: (*name).to_owned(),
+        control: control.clone(),
+        address: None,
+        token_file: None,
+    };
     let token_file = token_file.map(|file| file.to_str().unwrap().to_owned());
     HostsSpec { nodes: nodes.iter().map(host).collect(), token_file }
 }
@@ -185,8 +191,10 @@ fn what_is_up_has_routes_and_facts_and_its_agents_stay() {
     assert_eq!((route.clients[0].0.as_str(), route.servers[0].0.as_str()), ("host@a", "host@b"));
     // Another address, and the port of the control sessions.
     assert_eq!(route.target, format!("127.0.0.7:{}", other.address().port()).parse().unwrap());
-    let Control::Address { address, token } = hosts.control(&AgentId("host@b".to_owned())).unwrap() else { panic!() };
-    assert_eq!((address, token), (other.address(), Some(secret.to_text())));
+    let Control::Address { address, tls } = hosts.control(&AgentId("host@b".to_owned())).unwrap() else { panic!() };
+    assert_eq!(address, other.address());
+    let mut channel = Channel::open(std::net::TcpStream::connect(address).unwrap(), tls).unwrap();
+    greet(&mut channel, &hello(), "b").unwrap();
     let facts = hosts.facts();
     assert_eq!(facts["node a boot_id"], hello().boot_id);
     assert_eq!(facts["node b address"], route.target.to_string());
@@ -194,4 +202,29 @@ fn what_is_up_has_routes_and_facts_and_its_agents_stay() {
     hosts.down();
     assert!(hosts.route(&paths[0], &point).is_err());
     assert_eq!(missing(&spec, &paths), [], "the agents are somebody else's");
+}
+
+/// No two machines need share a token: who takes one from a machine drives that machine and no other.
+#[test]
+fn each_machine_can_have_a_token_of_its_own() {
+    let (folder, own, common) = (tempfile::tempdir().unwrap(), Secret::random().unwrap(), Secret::random().unwrap());
+    let (one, other) = (agent(&own, true), agent(&common, true));
+    let file = token(&folder, &common);
+    let mut spec = spec(&[("a", one.address().to_string()), ("b", other.address().to_string())], Some(&file));
+    let paths = [path("p", "host@a", "host@b")];
+    assert!(missing(&spec, &paths)[0].why.contains("has another token"));
+    let of_a = folder.path().join("a");
+    std::fs::write(&of_a, own.to_text()).unwrap();
+    spec.nodes[0].token_file = Some(of_a.to_str().unwrap().to_owned());
+    assert_eq!(missing(&spec, &paths), []);
+    let mut hosts = Hosts::new(&spec, hello());
+    hosts.up(&plan(&spec, &paths)).unwrap();
+    for (agent, opens) in [("host@a", &one), ("host@b", &other)] {
+        let Control::Address { tls, .. } = hosts.control(&AgentId(agent.to_owned())).unwrap() else { panic!() };
+        for server in [&one, &other] {
+            let stream = std::net::TcpStream::connect(server.address()).unwrap();
+            let greeted = greet(&mut Channel::open(stream, tls.clone()).unwrap(), &hello(), agent);
+            assert_eq!(greeted.is_ok(), server.address() == opens.address(), "{agent}: {:?}", greeted.err());
+        }
+    }
 }

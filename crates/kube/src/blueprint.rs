@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use hopbench_control::conductor::RunKey;
+use hopbench_control::keys::KeyPair;
 use hopbench_model::{ClusterSpec, Fault, Place, Via};
 use k8s_openapi::api::core::v1::{Pod, Secret, Service};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
@@ -32,16 +34,24 @@ pub(crate) struct Ground<'a> {
 /// The objects of a run that are in its namespace, but for the one that owns them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Blueprint {
-    pub(crate) secret: Secret,
+    /// What each agent proves itself with.
+    pub(crate) secrets: Vec<Secret>,
     pub(crate) services: Vec<Service>,
     pub(crate) pods: BTreeMap<PodId, Pod>,
     pub(crate) network_policy: Option<NetworkPolicy>,
 }
 
 impl Blueprint {
+    /// With these key pairs for the agents, which know their conductor by `conductor`.
+    ///
     /// # Errors
     /// A patch that fits no pod, a place that cannot be had (input).
-    pub(crate) fn of(ground: &Ground<'_>, run: &Run, token: &str) -> Result<Self, Fault> {
+    pub(crate) fn of(
+        ground: &Ground<'_>,
+        run: &Run,
+        conductor: &RunKey,
+        agents: &BTreeMap<PodId, KeyPair>,
+    ) -> Result<Self, Fault> {
         let fronts = fronts::fronts(ground.demand);
         let service = |front: &Front| {
             let program = front.program.as_ref().and_then(|name| ground.spec.servers.get(name));
@@ -55,8 +65,10 @@ impl Blueprint {
             let open = ground.demand.paths.values().any(|cast| leaves(&cast.path.via));
             typed(&network_policy::network_policy(run, &nodes, open))
         };
+        let names = names::pods(&ground.demand.pods);
+        let secret = |(id, keys): (&PodId, &KeyPair)| typed(&secret::secret(run, &names[id], keys, conductor));
         Ok(Self {
-            secret: typed(&secret::secret(run, token))?,
+            secrets: agents.iter().map(secret).collect::<Result<_, _>>()?,
             services: fronts.iter().map(service).collect::<Result<_, _>>()?,
             pods: pods.into_iter().map(|(id, pod)| Ok((id, typed(&pod)?))).collect::<Result<_, Fault>>()?,
             network_policy: ground.spec.network_policy.then(policy).transpose()?,

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_control::secret::Secret;
-use hopbench_control::{Channel, tls};
+use hopbench_control::Channel;
 use hopbench_sys::clock;
 use hopbench_wire::{Build, FromAgent, HANDSHAKE_LIMIT, Hello, ToAgent};
 
@@ -52,9 +51,8 @@ pub(crate) fn ask(access: &Access, built: &Built, id: &PodId, ours: &Hello) -> R
     let name = built.names.get(id).ok_or_else(|| format!("there is no pod {id}"))?;
     let way = forward::open(&built.api.pods, name, built.demand.agent_port(id), built.way(id));
     let stream = access.runtime.block_on(way)?;
-    let secret: Secret = built.token.parse().map_err(|e| format!("its token: {e}"))?;
-    let config = tls::client_config(&secret).map_err(|e| e.to_string())?;
-    let mut channel = Channel::open_forwarded(stream, config).map_err(|e| e.to_string())?;
+    let tls = built.tls(id).map_err(|fault| fault.text)?;
+    let mut channel = Channel::open_forwarded(stream, tls).map_err(|e| e.to_string())?;
     channel.send(&ToAgent::Hello(ours.clone())).map_err(|e| e.to_string())?;
     let answer = channel.receive_until::<FromAgent>(clock::now() + HANDSHAKE_LIMIT).map_err(|e| e.to_string())?;
     // It hears of the end from the connection, too.

@@ -4,8 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use hopbench_model::{ClusterSpec, Fault, Place};
+use hopbench_control::conductor::Conductor;
+use hopbench_control::keys::PublicKey;
+use hopbench_control::tls;
+use hopbench_model::{ClusterSpec, Fault, Place, Point};
 use k8s_openapi::api::core::v1::Pod;
+use rustls::ClientConfig;
 
 use crate::attachment::Attachment;
 use crate::demand::Demand;
@@ -28,8 +32,15 @@ pub(crate) struct Built {
     pub(crate) survey: Survey,
     pub(crate) demand: Demand,
     pub(crate) run: Run,
-    /// The agents' token, as text.
-    pub(crate) token: String,
+    /// Opens the agents' sessions, and signs what they may do.
+    pub(crate) conductor: Conductor,
+    /// The agents' public keys.
+    pub(crate) agents: BTreeMap<PodId, PublicKey>,
+    /// The plan's cells: names of their paths, and points.
+    pub(crate) cells: Vec<(String, Point)>,
+    /// Where the clients of paths connect to whose address others say, as it was when it was asked for last: by path,
+    /// server program, and whether datagrams are sent.
+    pub(crate) entered: BTreeMap<(String, String, bool), SocketAddr>,
     /// The cluster's nodes, by the names of the scenario's.
     pub(crate) nodes: BTreeMap<String, NodeFacts>,
     pub(crate) attachments: BTreeMap<Place, Attachment>,
@@ -96,6 +107,12 @@ impl Built {
     pub(crate) fn way(&self, id: &PodId) -> Way {
         let class = self.attachments.get(&id.place).and_then(|attachment| attachment.runtime_class.as_deref());
         if class.is_some_and(|class| self.survey.is_sandbox(class)) { Way::Relay } else { Way::Forward }
+    }
+
+    /// What a session with a pod's agent is opened with.
+    pub(crate) fn tls(&self, id: &PodId) -> Result<Arc<ClientConfig>, Fault> {
+        let agent = self.agents.get(id).ok_or_else(|| Fault::input(format!("pod {id} has no agent")))?;
+        tls::conductor_config(self.conductor.keys(), agent).map_err(|e| Fault::environment(format!("TLS: {e}")))
     }
 
     /// The pod of an agent.

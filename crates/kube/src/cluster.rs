@@ -2,13 +2,14 @@
 
 mod balancers;
 mod raising;
+mod targets;
 mod upkeep;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 
-use hopbench_model::{ClusterSpec, Fault, Path, Plan, Point, Proof, Via};
+use hopbench_model::{Bounds, ClusterSpec, Fault, Path, Plan, Point, Proof, SignedPermit};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
 use hopbench_wire::Hello;
 use tokio::time::Instant;
@@ -17,7 +18,7 @@ use crate::access::Access;
 use crate::alive::Alive;
 use crate::assign::{Assigned, assign};
 use crate::built::Built;
-use crate::cast::{Cast, program};
+use crate::cast::Cast;
 use crate::clear;
 use crate::demand::{Demand, is_datagrams};
 use crate::facts;
@@ -33,7 +34,6 @@ use crate::pod::PodId;
 use crate::proof::{self, Known};
 use crate::rights::{self, Right};
 use crate::survey::Survey;
-use crate::target::{self, Whereabouts, target};
 use crate::tell::Tell;
 use crate::watch::Watch;
 
@@ -235,25 +235,8 @@ impl Testbed for Cluster {
         self.balance_again(&path.name)?;
         let bypassed = point.job.bypasses_proxies();
         let (access, built) = self.standing()?;
-        let front = built.front(&path.name, program(&point.server).as_ref());
-        let entry = front.and_then(|front| built.entries.get(&front.name));
-        let entered = match &path.via {
-            Via::NodePort(node) => {
-                built.nodes.get(node).and_then(|node| target::of_family(&node.addresses, entry?.address))
-            }
-            _ => None,
-        };
-        let known = Whereabouts {
-            server: servers.first().and_then(|pod| built.listener(pod)),
-            entry,
-            node: entered,
-            datagrams: is_datagrams(&point.job),
-        };
-        let target = match mesh::target(built, &cast, point)? {
-            Some(target) => target,
-            None => target(&path.name, &path.via, &known)?,
-        };
-        Ok(Route {
+        let target = targets::target_of(built, &cast, point)?;
+        let route = Route {
             path: path.name.clone(),
             clients: cast.clients.iter().map(PodId::agent).collect(),
             servers: servers.iter().map(PodId::agent).collect(),
@@ -267,7 +250,12 @@ impl Testbed for Cluster {
             link_bits_per_s: None,
             mtu_bytes: 0,
             tunnel_bytes: 0,
-        })
+        };
+        if let Some(built) = self.built.as_mut().filter(|_| targets::is_said_by_others(&cast)) {
+            let entrance = (path.name.clone(), point.server.program.clone(), is_datagrams(&point.job));
+            built.entered.insert(entrance, target);
+        }
+        Ok(route)
     }
 
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
@@ -282,12 +270,19 @@ impl Testbed for Cluster {
             let port = built.demand.agent_port(&pod);
             let opened = access.runtime.block_on(forward::open(&built.api.pods, name, port, built.way(&pod)));
             let opened = opened.map_err(|why| Fault::environment(format!("no way to pod {name} of {pod}: {why}")))?;
-            Ok(Control::Forwarded { stream: opened, token: built.token.clone() })
+            Ok(Control::Forwarded { stream: opened, tls: built.tls(&pod)? })
         };
         open(self).or_else(|_: Fault| {
             self.ensure(std::slice::from_ref(&pod))?;
             open(self)
         })
+    }
+
+    /// Pods that are made anew get new addresses: then there is a later permit.
+    fn permit(&mut self, bounds: &Bounds) -> Result<Option<SignedPermit>, Fault> {
+        let built = self.built.as_mut().ok_or_else(|| Fault::input("the testbed is not up"))?;
+        let targets = targets::all(built);
+        Ok(Some(built.conductor.permit(targets, *bounds)))
     }
 
     /// Asks how everything is, too: nobody in a cluster counts packets for us, but it says where the pods are.

@@ -60,7 +60,7 @@ pub(crate) async fn objects(
 ) -> kube::Result<BTreeMap<String, Entry>> {
     let until = Instant::now() + OBJECTS;
     let secrets: Api<Secret> = Api::namespaced(client.clone(), &run.namespace);
-    create(&secrets, &blueprint.secret, until).await?;
+    try_join_all(blueprint.secrets.iter().map(|secret| create(&secrets, secret, until))).await?;
     if let Some(policy) = &blueprint.network_policy {
         let policies: Api<NetworkPolicy> = Api::namespaced(client.clone(), &run.namespace);
         create(&policies, policy, until).await?;

@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use hopbench_control::conductor::RunKey;
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::AgentId;
@@ -32,6 +33,8 @@ const LOOK_NS: Nanos = 1_000_000;
 pub(crate) struct Agents {
     program: PathBuf,
     log: Option<File>,
+    /// Whose permits they need.
+    run: Option<RunKey>,
     running: BTreeMap<AgentId, Agent>,
     /// Made with the first agent in a runtime; after the agents, so that it goes after them.
     bundles: Option<Bundles>,
@@ -100,7 +103,12 @@ impl Agent {
 impl Agents {
     /// None yet.
     pub(crate) fn new(program: PathBuf, log: Option<File>) -> Self {
-        Self { program, log, running: BTreeMap::new(), bundles: None }
+        Self { program, log, run: None, running: BTreeMap::new(), bundles: None }
+    }
+
+    /// Those that are started from now on do nothing without a permit of this run.
+    pub(crate) fn are_of(&mut self, run: RunKey) {
+        self.run = Some(run);
     }
 
     /// Starts an agent; what it writes to its standard error goes to the log.
@@ -127,7 +135,8 @@ impl Agents {
     fn command(&mut self, seat: Seat<'_>) -> io::Result<Command> {
         let namespace = &seat.stack.namespace;
         let listen = format!("0.0.0.0:{}", seat.port);
-        let arguments = ["agent", "--control-fd", "0", "--listen", &listen].map(str::to_owned);
+        let mut arguments = ["agent", "--control-fd", "0", "--listen", &listen].map(str::to_owned).to_vec();
+        arguments.extend(self.run.iter().flat_map(|run| ["--run-key".to_owned(), run.to_string()]));
         let Some(around) = seat.around else {
             let mut command = namespace.command(self.program.as_os_str())?;
             command.args(arguments);

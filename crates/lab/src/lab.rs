@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use hopbench_model::{CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, Via};
+use hopbench_control::conductor::Conductor;
+use hopbench_model::{Bounds, CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, SignedPermit, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
 
 use crate::addresses;
@@ -35,6 +36,10 @@ pub struct Lab {
     spec: LabSpec,
     demand: Demand,
     steering: Result<(), String>,
+    /// Signs what the agents may do.
+    conductor: Option<Conductor>,
+    /// Where the clients of the plan's cells connect to.
+    targets: BTreeSet<SocketAddr>,
     /// What the kernel and the programs said when the lab stood.
     read_back: BTreeMap<String, String>,
     // Dropped in this order: nobody may use a namespace that is about to go.
@@ -59,6 +64,8 @@ impl Lab {
             spec: spec.clone(),
             demand: Demand::default(),
             steering: Ok(()),
+            conductor: None,
+            targets: BTreeSet::new(),
             read_back: BTreeMap::new(),
             programs: Programs::default(),
             mesh: Mesh::new(program.clone(), of_proxies),
@@ -80,6 +87,10 @@ impl Lab {
         self.read_back = readback::links(&self.spec, &mut built).map_err(refused("cannot read back what was set"))?;
         self.read_back.extend(readback::programs(&demand));
         self.mesh.build(&demand, &built)?;
+        let conductor = Conductor::new().map_err(Fault::environment)?;
+        self.agents.are_of(conductor.run_key());
+        self.conductor = Some(conductor);
+        self.targets = targets(&built, &demand, plan);
         self.demand = demand;
         self.built = Some(built);
         Ok(())
@@ -242,6 +253,12 @@ impl Testbed for Lab {
         self.agents.control(agent, seat).map(Control::Pair)
     }
 
+    /// The addresses of a lab are known when it is built, and stay.
+    fn permit(&mut self, bounds: &Bounds) -> Result<Option<SignedPermit>, Fault> {
+        self.standing()?;
+        Ok(self.conductor.as_mut().map(|conductor| conductor.permit(self.targets.clone(), *bounds)))
+    }
+
     fn sandbox(&self, agent: &AgentId) -> Vec<u32> {
         self.agents.beneath(agent)
     }
@@ -332,12 +349,21 @@ impl Testbed for Lab {
         self.mesh.stop();
         self.built = None;
         self.demand = Demand::default();
+        self.conductor = None;
+        self.targets.clear();
     }
 }
 
 /// Whether the traffic of a route passes by all proxies of its path.
 fn is_bypassed(route: &Route) -> bool {
     route.proxies.iter().all(|proxy| !proxy.named)
+}
+
+/// Where the clients of a plan's cells connect to. A cell that has no such place fails when its route is asked for.
+fn targets(built: &Built, demand: &Demand, plan: &Plan) -> BTreeSet<SocketAddr> {
+    let of_cell =
+        |(path, point): (&Path, &Point)| target(built, demand.paths.get(&path.name)?, &point.job, &point.server).ok();
+    plan.cells.iter().filter_map(|cell| of_cell(plan.at(*cell))).collect()
 }
 
 /// Where the agent of a pod runs.

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use hopbench_lab::doctor::State;
 use hopbench_lab::{KINDS, Lab, Reach, kind};
-use hopbench_model::{CpuSet, Path, ServerSpec, Via};
+use hopbench_model::{Bounds, CpuSet, Path, Permit, ServerSpec, Via};
 use hopbench_testbed::{AgentId, Control, Testbed};
 
 use inside::{inside, inside_with_nginx};
@@ -510,8 +510,10 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
         let said = fs::read_to_string(&log).expect("the log");
         for (id, port) in agents.iter().zip([7474, 7474, 7474, 7475, 7476]) {
             let inode = lab.namespace(&id.0).expect("a place").inode();
-            let line = format!("{id}: agent --control-fd 0 --listen 0.0.0.0:{port} net:[{inode}] Cpus_allowed_list: ");
-            assert!(said.lines().any(|found| found.starts_with(&line)), "{line}\nnot in\n{said}");
+            let begin = format!("{id}: agent --control-fd 0 --listen 0.0.0.0:{port} --run-key ");
+            let end = format!(" net:[{inode}] Cpus_allowed_list: ");
+            let said_so = |found: &str| found.starts_with(&begin) && found.contains(&end);
+            assert!(said.lines().any(said_so), "{begin}...{end}\nnot in\n{said}");
         }
         // A second session is a new agent; the one before is gone.
         let Control::Pair(mut stream) = lab.control(&agents[0]).expect("a session") else { panic!("no socket pair") };
@@ -524,6 +526,37 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
             assert!(!fs::exists(format!("/proc/{pid}")).expect("proc"), "process {pid} is left");
         }
         fs::remove_dir_all(&folder).expect("the folder");
+    });
+}
+
+/// The permit is of the whole plan, whichever path is measured first, and of nothing else.
+#[test]
+fn the_permit_has_the_targets_of_all_paths() {
+    inside("the_permit_has_the_targets_of_all_paths", || {
+        let spec = spec();
+        let paths = vec![
+            path("bridge@a", "bridge@b", Via::Direct),
+            path("bridge@b", "bridge@a", node_port("c")),
+            path("host@a", "host@b", Via::Direct),
+        ];
+        let rr = point("rr", agent());
+        let mut plan = plan(&spec, paths, vec![rr.clone()]);
+        let mut lab = Lab::new(&spec, None);
+        lab.up(&plan).expect("a lab");
+        let mut bounds = Bounds::default();
+        bounds.cover(&rr.job);
+        let signed = lab.permit(&bounds).expect("a lab that stands").expect("a permit");
+        let permit = Permit::from_text(&signed.text).expect("a permit");
+        let routes = plan.paths.iter().map(|path| lab.route(path, &rr).expect("a route").target);
+        assert_eq!(permit.targets, routes.collect::<BTreeSet<_>>());
+        assert_eq!((permit.targets.len(), permit.bounds, permit.sequence), (3, bounds, 1));
+        assert_eq!(lab.permit(&bounds).expect("a lab that stands"), Some(signed), "nothing has changed");
+        // Another lab is another run, and has its own paths only.
+        plan.cells.truncate(1);
+        lab.up(&plan).expect("a lab");
+        let other = Permit::from_text(&lab.permit(&bounds).expect("a lab that stands").expect("a permit").text);
+        let other = other.expect("a permit");
+        assert!(other.run != permit.run && other.targets.len() == 1, "{other:?}");
     });
 }
 

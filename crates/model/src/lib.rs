@@ -7,6 +7,7 @@
 //! - [`Sweep`]: one parameter that takes several values (`1:256KiB:*64`);
 //! - [`Job`]: one trial as both ends must understand it;
 //! - [`Plan`]: a scenario as it was resolved: [`Path`]s, points, cells; [`RunFile`]: what a results folder is about;
+//! - [`Permit`]: what the agents of a run may do;
 //! - [`EndReport`]: what one end saw; [`Record`]: the result of a trial;
 //! - [`Problem`]: an input that cannot be used, and what to do about it;
 //! - [`Warning`]: a result that needs a caveat.
@@ -18,6 +19,7 @@ mod fault;
 mod job;
 mod mesh;
 mod path;
+mod permit;
 mod plan;
 mod problem;
 mod record;
@@ -39,6 +41,7 @@ pub use fault::{Fault, FaultKind};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing, is_of_exchanges};
 pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
 pub use path::{Path, Place, Via};
+pub use permit::{Bounds, Permit, SignedPermit};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec, point_label};
 pub use problem::Problem;
 pub use record::{

@@ -17,7 +17,7 @@ mod trial;
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{Cell, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick};
+use hopbench_model::{Bounds, Cell, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick};
 use hopbench_sys::clock;
 use hopbench_testbed::Testbed;
 use hopbench_wire::{Hello, Role};
@@ -29,7 +29,7 @@ pub use event::{Ended, Event, Observer};
 use links::Links;
 use meters::Meters;
 pub use order::order;
-use searches::Hunt;
+use searches::{Hunt, bounds};
 pub use start::{new_run, same_build};
 pub use stopping::{CellsEnded, looked_at_instead};
 pub use supported::measurable;
@@ -76,6 +76,8 @@ struct Around<'a> {
     links: &'a mut Links,
     meters: &'a mut Meters,
     observer: &'a mut dyn Observer,
+    /// The largest jobs of the plan.
+    bounds: Bounds,
 }
 
 /// What comes after a trial.
@@ -139,7 +141,8 @@ impl Campaign {
         skipped.iter().for_each(|cell| observer.event(&Event::CellSkipped(cell)));
         let mut links = Links::new(self.ours.clone());
         let mut meters = Meters::default();
-        let mut around = Around { plan: &plan, testbed, links: &mut links, meters: &mut meters, observer };
+        let bounds = bounds(&plan);
+        let mut around = Around { plan: &plan, testbed, links: &mut links, meters: &mut meters, observer, bounds };
         let gone = lost.searches.into_iter().filter_map(|(cell, reason)| Hunt::gone(&whole, cell, reason)).collect();
         let walked = self.walk(&mut around, lost.trials).and_then(|()| self.search(&mut around, gone));
         links.close();
@@ -188,9 +191,9 @@ impl Campaign {
         trial: &TrialId,
         around: &mut Around<'_>,
     ) -> Result<Done, Fault> {
-        let Around { testbed, links, meters, observer, .. } = around;
+        let Around { testbed, links, meters, observer, bounds, .. } = around;
         let RunFile { run_id, session, .. } = self.folder.run();
-        let trial_of = Trial { run_id, session: *session, path, point, round };
+        let trial_of = Trial { run_id, session: *session, path, point, round, bounds: *bounds };
         let mut disturbed: Vec<String> = Vec::new();
         loop {
             let Measured { result, changes, barred } =

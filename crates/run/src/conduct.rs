@@ -8,7 +8,7 @@ mod proxies;
 use std::net::SocketAddr;
 
 use hopbench_control::secret::random_bytes;
-use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, Tick};
+use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, SignedPermit, Tick};
 use hopbench_sys::clock;
 use hopbench_testbed::Proxy;
 use hopbench_wire::{FlowKey, Prepare, Role};
@@ -27,6 +27,8 @@ pub struct Ends {
     pub clients: Vec<Link>,
     /// Those that accept them; empty where the server is no agent.
     pub servers: Vec<Link>,
+    /// What agents of a run want to see with every order; absent: these are none.
+    pub permit: Option<SignedPermit>,
 }
 
 /// Processes that take part beside the agents.
@@ -181,6 +183,7 @@ fn orders(
         all_connections: together.connections,
         watch: Vec::new(),
         looks_on: false,
+        permit: ends.permit.clone(),
     };
     let client = |(number, link): (u32, &Link)| Prepare {
         peer_clock_offset_ns: server_offset.saturating_sub(link.clock_offset_ns),

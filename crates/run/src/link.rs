@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hopbench_control::reach::{connect, greet, refused};
@@ -11,6 +12,7 @@ use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::Control;
 use hopbench_wire::{ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, SILENCE_LIMIT, ToAgent};
+use rustls::ClientConfig;
 
 /// A control session with one agent, past its hello.
 #[derive(Debug)]
@@ -57,7 +59,8 @@ impl Link {
     /// # Errors
     /// Nothing listens there, it is no agent, it has another token or another protocol.
     pub fn open(address: SocketAddr, secret: &Secret, ours: &Hello, timeout: Duration) -> Result<Self, Fault> {
-        Self::at(address, secret, ours, timeout, format!("the agent at {address}"))
+        let tls = tls::client_config(secret).map_err(|e| Fault::environment(format!("TLS: {e}")))?;
+        Self::at(address, tls, ours, timeout, format!("the agent at {address}"))
     }
 
     /// Opens a session with an agent of a testbed, which messages call `who`, as `ours`.
@@ -65,28 +68,28 @@ impl Link {
     /// # Errors
     /// An agent that cannot be reached, does not answer, has another token or another protocol.
     pub fn with(control: Control, ours: &Hello, who: String) -> Result<Self, Fault> {
-        let secret = |token: &str| {
-            token.parse::<Secret>().map_err(|error| Fault::environment(format!("the token of {who}: {error}")))
-        };
         match control {
             Control::Pair(stream) => Self::over_pair(stream, ours, who),
-            Control::Forwarded { stream, token } => {
-                let config = tls::client_config(&secret(&token)?).map_err(|e| no_tls(&e))?;
-                let channel = Channel::open_forwarded(stream, config).map_err(|e| refused(&who, &e))?;
+            Control::Forwarded { stream, tls } => {
+                let channel = Channel::open_forwarded(stream, tls).map_err(|e| refused(&who, &e))?;
                 Self::greet(channel, ours, who)
             }
-            Control::Address { address, token } => {
-                let secret = token.as_deref().map_or_else(|| Ok(Secret::insecure()), secret)?;
+            Control::Address { address, tls } => {
                 let who = format!("{who} at {address}");
-                Self::at(address, &secret, ours, Duration::from_nanos(HANDSHAKE_LIMIT), who)
+                Self::at(address, tls, ours, Duration::from_nanos(HANDSHAKE_LIMIT), who)
             }
         }
     }
 
-    fn at(address: SocketAddr, secret: &Secret, ours: &Hello, timeout: Duration, who: String) -> Result<Self, Fault> {
+    fn at(
+        address: SocketAddr,
+        tls: Arc<ClientConfig>,
+        ours: &Hello,
+        timeout: Duration,
+        who: String,
+    ) -> Result<Self, Fault> {
         let stream = connect(address, timeout)?;
-        let config = tls::client_config(secret).map_err(|e| no_tls(&e))?;
-        let channel = Channel::open(stream, config).map_err(|e| refused(&who, &e))?;
+        let channel = Channel::open(stream, tls).map_err(|e| refused(&who, &e))?;
         Self::greet(channel, ours, who)
     }
 
@@ -307,10 +310,6 @@ impl Link {
 fn ahead(theirs: Nanos, ours: Nanos) -> i64 {
     let ns = i128::from(theirs) - i128::from(ours);
     ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64
-}
-
-fn no_tls(error: &tls::TlsError) -> Fault {
-    Fault::environment(format!("TLS: {error}"))
 }
 
 fn broken(who: &str, error: &dyn std::fmt::Display) -> Fault {

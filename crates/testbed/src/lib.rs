@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
-use hopbench_model::{EndReport, Fault, Job, Path, Plan, Point, Proof};
+use hopbench_model::{Bounds, EndReport, Fault, Job, Path, Plan, Point, Proof, SignedPermit};
+use rustls::ClientConfig;
 
 pub use finding::{Finding, State};
 pub use passed::passed;
@@ -63,6 +65,16 @@ pub trait Testbed {
     /// # Errors
     /// An agent that cannot be started.
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault>;
+
+    /// What the agents want to see with every order: a permit for the targets of the whole plan, as far as they are
+    /// known now, and for jobs within `bounds`, signed by the run's conductor. Absent where the agents were not started
+    /// for this run.
+    ///
+    /// # Errors
+    /// A testbed that is not up.
+    fn permit(&mut self, _bounds: &Bounds) -> Result<Option<SignedPermit>, Fault> {
+        Ok(None)
+    }
 
     /// The processes of the sandbox that an agent is in, in this process' own `/proc`: what it spends is seen there, and
     /// not by the agent, whose `/proc` is the sandbox's. Empty where there is no sandbox.
@@ -136,19 +148,19 @@ impl fmt::Display for AgentId {
 pub enum Control {
     /// The conductor's end of a socket pair; the agent holds the other end.
     Pair(UnixStream),
-    /// A stream that leads to an agent's port by way of others, and the token that the agent has: TLS goes over it.
+    /// A stream that leads to an agent's port by way of others: TLS goes over it.
     Forwarded {
         /// The stream.
         stream: UnixStream,
-        /// The token, as text.
-        token: String,
+        /// The conductor's keys, and the agent's public key.
+        tls: Arc<ClientConfig>,
     },
-    /// An agent's port, and its token: TLS goes over a connection to it.
+    /// An agent's port: TLS goes over a connection to it.
     Address {
         /// The port.
         address: SocketAddr,
-        /// The token, as text; absent: the agent takes anybody.
-        token: Option<String>,
+        /// The conductor's keys, and the agent's public key.
+        tls: Arc<ClientConfig>,
     },
 }
 

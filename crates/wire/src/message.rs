@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{EndReport, Fault, Job, Nanos, Tick};
+use hopbench_model::{EndReport, Fault, Job, Nanos, SignedPermit, Tick};
 use serde::{Deserialize, Serialize};
 
 /// The version of the protocol; ends with different numbers refuse each other.
 ///
 /// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an agent that does not know
 /// them would silently do something else than was asked, so older ones are refused. 3: `looks_on`, for the same reason.
-pub const PROTOCOL: u32 = 3;
+/// 4: `permit`, without which an agent of a run does nothing.
+pub const PROTOCOL: u32 = 4;
 
 /// What each end says of itself, first thing after the TLS handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ pub enum Role {
 pub struct Prepare {
     /// The run that flows name in their header.
     pub run: u32,
-    /// The key of the flows' tokens, hex.
+    /// The key of the flows' tokens, hex; random for each trial.
     pub key: String,
     /// Which end this agent is.
     pub role: Role,
@@ -69,6 +70,10 @@ pub struct Prepare {
     /// processes can be seen.
     #[serde(default)]
     pub looks_on: bool,
+    /// What the run's plan lets its agents do, for those that were started with its conductor's public key; others do
+    /// not look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permit: Option<SignedPermit>,
 }
 
 /// From the conductor to an agent.

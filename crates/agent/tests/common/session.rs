@@ -74,7 +74,8 @@ impl Conductor {
 /// An agent on a free port that everybody may use.
 pub(crate) fn server(limits: Limits) -> Server {
     let listen = "127.0.0.1:0".parse().unwrap();
-    Server::start(&Options { listen, secret: Secret::insecure(), limits, http: false, both_ends: false }).unwrap()
+    Server::start(&Options { listen, credentials: Secret::insecure().into(), limits, http: false, both_ends: false })
+        .unwrap()
 }
 
 /// The key of every run's flows.
@@ -118,5 +119,6 @@ pub(crate) fn prepare_run(run: u32, role: Role, job: Job) -> ToAgent {
         all_connections: 0,
         watch: Vec::new(),
         looks_on: false,
+        permit: None,
     }))
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use hopbench_agent::{Inherited, Limits, hello};
 use hopbench_control::Channel;
+use hopbench_control::conductor::RunKey;
 use hopbench_load::workload::Trial as Seen;
 use hopbench_model::{Counter, EndReport, EngineKind, Fault, Job, Pacing, SECOND, Schedule, Timing};
 use hopbench_sys::clock;
@@ -28,7 +29,12 @@ pub(crate) struct Agent {
 impl Agent {
     /// With a port on loopback.
     pub(crate) fn start() -> Self {
-        let agent = Inherited::open(Some(([127, 0, 0, 1], 0).into()), Limits::default()).unwrap();
+        Self::of(None)
+    }
+
+    /// The same of a run.
+    pub(crate) fn of(run: Option<RunKey>) -> Self {
+        let agent = Inherited::open(Some(([127, 0, 0, 1], 0).into()), Limits::default(), run).unwrap();
         let address = agent.address().unwrap();
         let (ours, theirs) = UnixStream::pair().unwrap();
         let thread = std::thread::spawn(move || agent.serve_over(theirs));
@@ -152,6 +158,7 @@ impl Trial {
             all_connections: clients * self.job.connections,
             watch: if role == Role::Server { self.watch.clone() } else { Vec::new() },
             looks_on: false,
+            permit: None,
         }))
     }
 

@@ -5,10 +5,11 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 
 use hopbench_agent::{Inherited, Limits, hello};
+use hopbench_control::conductor::Conductor;
 use hopbench_control::{Channel, ChannelError};
-use hopbench_model::{FaultKind, SECOND};
+use hopbench_model::{Bounds, FaultKind, SECOND, SignedPermit};
 use hopbench_sys::clock;
-use hopbench_wire::{FromAgent, Role, ToAgent};
+use hopbench_wire::{FromAgent, Prepare, Role, ToAgent};
 
 use crate::rig::{Agent, MS, Trial, ask, job, params};
 
@@ -97,7 +98,7 @@ fn a_port_in_use_is_told_over_the_session() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap();
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let agent = std::thread::spawn(move || Inherited::serve(theirs, Some(listen), Limits::default()));
+    let agent = std::thread::spawn(move || Inherited::serve(theirs, Some(listen), Limits::default(), None));
     let mut channel = Channel::pair(ours).unwrap();
     let until = clock::now() + 5 * SECOND;
     channel.send(&ToAgent::Hello(hello())).unwrap();
@@ -130,4 +131,40 @@ fn an_agent_says_where_it_is() {
     assert_eq!(agent.hello.machine["netns"], netns.to_string());
     assert_eq!(agent.hello.machine["pid"], std::process::id().to_string());
     assert_eq!(agent.bye(), Ok(()));
+}
+
+/// The session of a lab's agent is private to it, and still it does nothing that is not in the plan.
+#[test]
+fn an_agent_of_a_run_needs_its_permit() {
+    let mut conductor = Conductor::new().unwrap();
+    let mut agents = [(); 2].map(|()| Agent::of(Some(conductor.run_key())));
+    let [client, server] = &mut agents;
+    let job = job("rr", params("rr", server.address), 1);
+    let mut bounds = Bounds::default();
+    bounds.cover(&job);
+    let trial = Trial::new(job, server.address);
+    let permit = conductor.permit([server.address].into(), bounds);
+    let order = |role, permit: Option<&SignedPermit>| {
+        let ToAgent::Prepare(order) = trial.prepare(1, role, 0, 1) else { unreachable!() };
+        ToAgent::Prepare(Box::new(Prepare { permit: permit.cloned(), ..*order }))
+    };
+    let refused = |agent: &mut Agent, order: &ToAgent, words: &str| {
+        agent.send(order);
+        let answer = agent.answer();
+        assert!(matches!(&answer, FromAgent::Failed { fault, .. } if fault.text.contains(words)), "{answer:?}");
+    };
+    for (agent, role) in [(&mut *client, Role::Client), (&mut *server, Role::Server)] {
+        refused(agent, &order(role, None), "has no permit");
+    }
+    let elsewhere = conductor.permit([client.address].into(), bounds);
+    server.send(&order(Role::Server, Some(&permit)));
+    server.ready();
+    client.send(&order(Role::Client, Some(&permit)));
+    client.ready();
+    client.send(&ToAgent::Abort);
+    assert!(matches!(client.answer(), FromAgent::Failed { .. }));
+    refused(client, &order(Role::Client, Some(&elsewhere)), "none of the 1 targets");
+    for agent in agents {
+        assert_eq!(agent.bye(), Ok(()));
+    }
 }

@@ -4,6 +4,7 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConnection, ConnectionCommon, Error, HandshakeKind, ServerConnection, SideData};
 
 use super::*;
+use crate::conductor::Conductor;
 
 /// How a handshake went, at each end.
 struct Outcome {
@@ -26,6 +27,10 @@ fn carry<A: SideData, B: SideData>(
         to.process_new_packets()?;
     }
     Ok(!bytes.is_empty())
+}
+
+fn server_config(secret: &Secret) -> Result<Arc<ServerConfig>, TlsError> {
+    super::server_config(&Credentials::of_token(secret))
 }
 
 fn connect(client: &mut ClientConnection, server: &mut ServerConnection) -> Outcome {
@@ -122,7 +127,7 @@ fn another_secret_is_refused_and_named_at_both_ends() {
 #[test]
 fn the_server_alone_refuses_another_secret() {
     let (right, wrong) = (Secret::random().unwrap(), Secret::random().unwrap());
-    let identity = Identity::client(&wrong).unwrap();
+    let identity = Identity::client(&wrong.client_keys()).unwrap();
     let client = client_showing(&right, stolen(&identity, &identity));
     let outcome = handshake(client, server_config(&right).unwrap());
     assert_eq!(explain(&outcome.server.unwrap_err()), Refusal::OtherToken);
@@ -141,7 +146,8 @@ fn a_client_without_a_certificate_is_refused() {
 #[test]
 fn a_client_that_only_knows_the_certificate_is_refused() {
     let (right, wrong) = (Secret::random().unwrap(), Secret::random().unwrap());
-    let shown = stolen(&Identity::client(&right).unwrap(), &Identity::client(&wrong).unwrap());
+    let shown =
+        stolen(&Identity::client(&right.client_keys()).unwrap(), &Identity::client(&wrong.client_keys()).unwrap());
     let outcome = handshake(client_showing(&right, shown), server_config(&right).unwrap());
     let error = outcome.server.unwrap_err();
     assert_eq!(error, Error::InvalidCertificate(rustls::CertificateError::BadSignature));
@@ -152,7 +158,8 @@ fn a_client_that_only_knows_the_certificate_is_refused() {
 #[test]
 fn a_server_that_only_knows_the_certificate_is_refused() {
     let (right, wrong) = (Secret::random().unwrap(), Secret::random().unwrap());
-    let shown = stolen(&Identity::server(&right).unwrap(), &Identity::server(&wrong).unwrap());
+    let shown =
+        stolen(&Identity::server(&right.server_keys()).unwrap(), &Identity::server(&wrong.server_keys()).unwrap());
     let mut server = ServerConfig::clone(&server_config(&right).unwrap());
     server.cert_resolver = shown;
     let outcome = handshake(client_config(&right).unwrap(), Arc::new(server));
@@ -164,7 +171,7 @@ fn a_server_that_only_knows_the_certificate_is_refused() {
 #[test]
 fn one_side_cannot_pass_for_the_other() {
     let secret = Secret::random().unwrap();
-    let server = Identity::server(&secret).unwrap();
+    let server = Identity::server(&secret.server_keys()).unwrap();
     let client = client_showing(&secret, stolen(&server, &server));
     let outcome = handshake(client, server_config(&secret).unwrap());
     assert!(matches!(explain(&outcome.server.unwrap_err()), Refusal::NotHopbench { .. }));
@@ -193,6 +200,33 @@ fn what_is_not_tls_is_not_hopbench() {
     client.read_tls(&mut &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..]).unwrap();
     let refusal = explain(&client.process_new_packets().unwrap_err());
     assert!(matches!(refusal, Refusal::NotHopbench { .. }), "{refusal}");
+}
+
+/// What an agent of a run has opens neither its own port nor another agent's, and lets it pass for no other agent.
+#[test]
+fn an_agents_own_credentials_open_nothing() {
+    let (outsider, run) = (KeyPair::random().unwrap(), Conductor::new().unwrap());
+    let [taken, other] = [(); 2].map(|()| KeyPair::random().unwrap());
+    let agent = |keys: &KeyPair| super::server_config(&Credentials::of_run(keys.clone(), run.run_key())).unwrap();
+    let to = |keys: &KeyPair| conductor_config(run.keys(), &keys.public()).unwrap();
+    for keys in [&taken, &other] {
+        let outcome = handshake(to(keys), agent(keys));
+        assert_eq!((outcome.client, outcome.server), (Ok(()), Ok(())));
+        // Neither the stolen key nor one of the thief's own opens a session.
+        for thief in [&taken, &outsider] {
+            let outcome = handshake(conductor_config(thief, &keys.public()).unwrap(), agent(keys));
+            assert_eq!(explain(&outcome.server.unwrap_err()), Refusal::OtherToken);
+        }
+        // The certificate that the conductor shows is known to all, its key is not.
+        let shown = stolen(&Identity::client(run.keys()).unwrap(), &Identity::client(&taken).unwrap());
+        let mut config = ClientConfig::clone(&to(keys));
+        config.client_auth_cert_resolver = shown;
+        let outcome = handshake(Arc::new(config), agent(keys));
+        let error = outcome.server.unwrap_err();
+        assert_eq!(error, Error::InvalidCertificate(rustls::CertificateError::BadSignature));
+    }
+    let outcome = handshake(to(&other), agent(&taken));
+    assert_eq!(explain(&outcome.client.unwrap_err()), Refusal::OtherToken);
 }
 
 /// A ClientHello as TLS 1.2 clients write it, with ECDHE and Ed25519 on offer.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::{Inherited, Limits};
+use hopbench_control::conductor::RunKey;
 use hopbench_model::Fault;
 use hopbench_sys::inherited;
 
@@ -23,6 +24,9 @@ struct Flags {
     /// Worker threads at once [default: no limit: whoever started it drives it]
     #[arg(long, value_name = "N")]
     max_threads: Option<std::num::NonZeroU32>,
+    /// The run that it belongs to: it does nothing without a permit which that run's conductor signed
+    #[arg(long, value_name = "RUN:KEY")]
+    run_key: Option<RunKey>,
 }
 
 impl Subcommand for Agent {
@@ -44,6 +48,6 @@ impl Subcommand for Agent {
             ))
         })?;
         let limits = Limits { threads: flags.max_threads.map(std::num::NonZeroU32::get), ..Limits::default() };
-        Inherited::serve(stream, Some(flags.listen), limits)
+        Inherited::serve(stream, Some(flags.listen), limits, flags.run_key)
     }
 }

@@ -80,7 +80,8 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
         None
     };
     let client = local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
-    let ends = Ends { clients: vec![Link::over(client, &ours)?], servers: server.into_iter().collect() };
+    let clients = vec![Link::over(client, &ours)?];
+    let ends = Ends { clients, servers: server.into_iter().collect(), permit: None };
     Session { workload, target, ends, interrupt, json: common.json, run_id: format!("{:016x}", rand::random::<u64>()) }
         .measure(trials)
 }

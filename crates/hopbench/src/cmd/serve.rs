@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::{Limits, Options, Server};
+use hopbench_control::credentials::Credentials;
 use hopbench_control::secret::Secret;
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{Fault, Nanos, SECOND};
@@ -33,6 +34,9 @@ struct Flags {
     /// A file that holds the token clients must have [default: a new one is made and printed]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// A file that a testbed made for this agent: its own key, and its conductor's public key
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["token_file", "insecure"], hide = true)]
+    credentials_file: Option<PathBuf>,
     /// Let anybody in who can reach the port, as iperf3 does
     #[arg(long, conflicts_with = "token_file")]
     insecure: bool,
@@ -59,13 +63,15 @@ const INSECURE_FLOWS: u32 = 10_000;
 const INSECURE_DURATION: Nanos = 3600 * SECOND;
 
 impl Flags {
-    /// A rate has no default: whatever it were, it would be measured in place of the network.
+    /// A rate has no default: whatever it were, it would be measured in place of the network. An agent of
+    /// a run is bounded by the signed permit of its plan.
     fn limits(&self) -> Limits {
+        let bounded_here = self.credentials_file.is_none();
         Limits {
             flows: self.max_flows.or(self.insecure.then_some(INSECURE_FLOWS)),
             bits_per_s: self.max_rate.map(|r| r.0),
             duration_ns: self.max_duration.map(|d| d.0).or(self.insecure.then_some(INSECURE_DURATION)),
-            threads: Some(self.max_threads.unwrap_or_else(Limits::usual_threads)),
+            threads: self.max_threads.or(bounded_here.then(Limits::usual_threads)),
         }
     }
 }
@@ -101,9 +107,13 @@ impl Subcommand for Serve {
             None => (Secret::random().map_err(Fault::environment)?, true),
         };
         let text = secret.to_text();
+        let credentials = match &flags.credentials_file {
+            Some(file) => Credentials::from_file(file).map_err(|e| Fault::input(format!("--credentials-file: {e}")))?,
+            None => Credentials::of_token(&secret),
+        };
         let options = |bind: IpAddr| Options {
             listen: SocketAddr::new(bind, flags.port),
-            secret: secret.clone(),
+            credentials: credentials.clone(),
             limits: flags.limits(),
             http: flags.http,
             both_ends: flags.both_ends,
@@ -129,7 +139,9 @@ impl Subcommand for Serve {
         } else {
             format!(":{}", server.address().port())
         };
-        if flags.insecure {
+        if flags.credentials_file.is_some() {
+            say(format_args!("only the conductor of its run may drive it"))?;
+        } else if flags.insecure {
             println!("anybody who can reach it may use it; a client runs, for example:");
             say(format_args!("  hopbench stream HOST{port} --insecure"))?;
         } else if made {

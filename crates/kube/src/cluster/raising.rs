@@ -5,7 +5,8 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hopbench_control::secret::Secret;
+use hopbench_control::conductor::Conductor;
+use hopbench_control::keys::KeyPair;
 use hopbench_model::{Fault, Plan};
 use tokio::time::Instant;
 
@@ -23,6 +24,7 @@ use crate::labels::Run;
 use crate::mesh::{self, Mesh};
 use crate::names;
 use crate::observe;
+use crate::pod::PodId;
 use crate::raise;
 use crate::ready::Pods;
 
@@ -35,7 +37,7 @@ impl Cluster {
         let (mut demand, survey, assigned) = self.survey(plan)?;
         let (spec, ours, interrupt) = (self.spec.clone(), self.ours.clone(), self.interrupt.clone());
         let tell = self.tell.clone();
-        let token = Secret::random().map_err(Fault::environment)?.to_text();
+        let conductor = Conductor::new().map_err(Fault::environment)?;
         let name = self.named.clone().map_or_else(names::run, Ok)?;
         let mut run = Run { namespace: names::namespace(&name), name, owner: String::new() };
         demand.host_port = names::host_port(&run.name);
@@ -65,7 +67,11 @@ impl Cluster {
         let node = assigned.nodes.values().next().map(|node| node.name.clone()).unwrap_or_default();
         let asked = client.clone();
         let kube_proxy = access.runtime.spawn(async move { KubeProxy::of(&asked, &node).await.mode() });
-        let blueprint = Blueprint::of(&ground, &run, &token)?;
+        let pair = |id: &PodId| Ok::<_, Fault>((id.clone(), KeyPair::random().map_err(Fault::environment)?));
+        // Their private halves are in the pods' Secrets and nowhere else.
+        let keys: BTreeMap<PodId, KeyPair> =
+            demand.pods.iter().filter(|id| id.has_agent()).map(pair).collect::<Result<_, Fault>>()?;
+        let blueprint = Blueprint::of(&ground, &run, &conductor.run_key(), &keys)?;
         let entries = access.ask("making the run's objects", raise::objects(&client, &run, &blueprint))?;
         let api = Pods::new(&client, &run);
         let mut built = Built {
@@ -87,7 +93,15 @@ impl Cluster {
             api,
             mesh: Mesh::new()?,
             run,
-            token,
+            conductor,
+            agents: keys.iter().map(|(id, keys)| (id.clone(), keys.public())).collect(),
+            cells: plan
+                .cells
+                .iter()
+                .map(|cell| plan.at(*cell))
+                .map(|(path, at)| (path.name.clone(), at.clone()))
+                .collect(),
+            entered: BTreeMap::new(),
             demand,
             spec,
         };

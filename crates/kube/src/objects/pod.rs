@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::attachment::Attachment;
 use crate::image::USER;
 use crate::labels::{POD, Run, behind};
-use crate::objects::secret::{FOLDER, TOKEN};
+use crate::objects::secret::{self, CREDENTIALS, FOLDER};
 use crate::sidecar::Sidecar;
 
 /// Name of the agent's container, and of its port.
@@ -66,8 +66,9 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
     let mut containers: Vec<Value> = recipe.has_agent.then(|| agent(recipe)).into_iter().collect();
     containers.extend(recipe.program.map(|program| server_program(recipe.spec, program)));
     containers.extend(sidecar.containers.iter().cloned());
-    let token = json!({"name": TOKEN, "secret": {"secretName": TOKEN, "defaultMode": 0o444}});
-    let mut volumes: Vec<Value> = recipe.has_agent.then_some(token).into_iter().collect();
+    let own = json!({"secretName": secret::name(recipe.name), "defaultMode": 0o444});
+    let credentials = json!({"name": CREDENTIALS, "secret": own});
+    let mut volumes: Vec<Value> = recipe.has_agent.then_some(credentials).into_iter().collect();
     if recipe.program.is_some() {
         volumes.push(json!({"name": "tmp", "emptyDir": {}}));
     }
@@ -101,7 +102,6 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
 
 fn agent(recipe: &Recipe<'_>) -> Value {
     let Recipe { spec, attachment, port, .. } = recipe;
-    let token = format!("{FOLDER}/{TOKEN}");
     let mut security = json!({
         "allowPrivilegeEscalation": false,
         "readOnlyRootFilesystem": true,
@@ -113,8 +113,8 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         security["runAsUser"] = 0.into();
         security["runAsNonRoot"] = false.into();
     }
-    let mut arguments =
-        ["serve", "--both-ends", "--token-file", &token, "--port", &port.to_string()].map(str::to_owned).to_vec();
+    let arguments = ["serve", "--both-ends", "--credentials-file", &secret::file(), "--port", &port.to_string()];
+    let mut arguments = arguments.map(str::to_owned).to_vec();
     let also: Vec<(u16, Protocol)> = recipe.sidecar.iter().flat_map(|sidecar| sidecar.also.clone()).collect();
     if !also.is_empty() {
         let numbers: Vec<String> = also.iter().map(|(number, _)| number.to_string()).collect();
@@ -140,7 +140,7 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
         "securityContext": security,
-        "volumeMounts": [{"name": TOKEN, "mountPath": FOLDER, "readOnly": true}],
+        "volumeMounts": [{"name": CREDENTIALS, "mountPath": FOLDER, "readOnly": true}],
     })
 }
 

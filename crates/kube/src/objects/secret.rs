@@ -1,24 +1,37 @@
-//! The token that a run's agents let nobody in without.
+//! What an agent proves itself with, in a Secret that its own pod mounts and no other.
 
+use hopbench_control::conductor::RunKey;
+use hopbench_control::credentials::Credentials;
+use hopbench_control::keys::KeyPair;
 use serde_json::{Value, json};
 
 use crate::labels::Run;
 
-/// The Secret's name.
-pub(crate) const TOKEN: &str = "token";
-/// The token's key in it, and the name of its file.
-pub(crate) const KEY: &str = "token";
-/// The folder in which agents find the file.
+/// The volume's name.
+pub(crate) const CREDENTIALS: &str = "credentials";
+/// The key in the Secret, and the name of the file.
+const KEY: &str = "credentials";
+/// The folder in which the agent finds the file.
 pub(crate) const FOLDER: &str = "/var/run/hopbench";
 
-/// The Secret with the token's text form.
-pub(crate) fn secret(run: &Run, token: &str) -> Value {
+/// The name of the Secret of a pod's agent.
+pub(crate) fn name(pod: &str) -> String {
+    format!("agent-{pod}")
+}
+
+/// The file, as the agent finds it.
+pub(crate) fn file() -> String {
+    format!("{FOLDER}/{KEY}")
+}
+
+/// The Secret of the agent in `pod`: its own key pair, and the public key of the run's conductor.
+pub(crate) fn secret(run: &Run, pod: &str, keys: &KeyPair, conductor: &RunKey) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": run.metadata(TOKEN),
+        "metadata": run.metadata(&name(pod)),
         "type": "Opaque",
         "immutable": true,
-        "stringData": {KEY: token},
+        "stringData": {KEY: *Credentials::text(keys, conductor)},
     })
 }

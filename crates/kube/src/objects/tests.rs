@@ -1,9 +1,11 @@
 //! Objects compared with files that a person has looked at. `UPDATE_GOLDEN=1` writes them anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
+use hopbench_control::conductor::RunKey;
+use hopbench_control::keys::KeyPair;
 use hopbench_model::{ClusterSpec, Plan, PodNetwork, ServerImage, Via};
 use serde_json::{Value, json};
 
@@ -25,6 +27,23 @@ fn nodes() -> BTreeMap<String, NodeFacts> {
     [("a", 1), ("b", 2), ("c", 3)].map(node).into()
 }
 
+/// A seed of 32 such bytes.
+fn seed(byte: u8) -> String {
+    format!("{byte:02x}").repeat(32)
+}
+
+/// How the agents know the conductor whose seed is 32 bytes of 255.
+fn conductor() -> RunKey {
+    let keys: KeyPair = seed(255).parse().unwrap();
+    format!("{:016x}:{}", 1, keys.public()).parse().unwrap()
+}
+
+/// Key pairs for the agents: the first has a seed of 1s, the second of 2s.
+fn agents(demand: &Demand) -> BTreeMap<PodId, KeyPair> {
+    let agents = demand.pods.iter().filter(|pod| pod.has_agent());
+    agents.zip(1..).map(|(pod, number)| (pod.clone(), seed(number).parse().unwrap())).collect()
+}
+
 /// The namespace and all objects in it, in the order in which they are made.
 fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Value> {
     let demand = Demand::of(plan);
@@ -38,9 +57,9 @@ fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Va
     let (namespace, mut owner) = blueprint::frame(&run, level, "test", "conductor").unwrap();
     owner.data.as_mut().unwrap().insert("version".into(), "VERSION".into());
     run.owner = "6f9c0e7e-0000-4000-8000-000000000001".to_owned();
-    let blueprint = Blueprint::of(&ground, &run, "TOKEN").unwrap();
+    let blueprint = Blueprint::of(&ground, &run, &conductor(), &agents(&demand)).unwrap();
     let mut all = vec![serde_json::to_value(namespace).unwrap(), serde_json::to_value(owner).unwrap()];
-    all.push(serde_json::to_value(&blueprint.secret).unwrap());
+    all.extend(blueprint.secrets.iter().map(|secret| serde_json::to_value(secret).unwrap()));
     all.extend(blueprint.network_policy.iter().map(|policy| serde_json::to_value(policy).unwrap()));
     all.extend(blueprint.services.iter().map(|service| serde_json::to_value(service).unwrap()));
     all.extend(blueprint.pods.values().map(|pod| serde_json::to_value(pod).unwrap()));
@@ -112,6 +131,38 @@ fn objects_are_as_they_were_when_somebody_looked() {
         let known = fs::read_to_string(&file).unwrap_or_default();
         assert!(known == text, "{} differs: UPDATE_GOLDEN=1 writes it anew\n{text}", file.display());
     }
+}
+
+/// Who gets hold of one pod's Secret has that agent's key, and nobody else's.
+#[test]
+fn each_pod_has_its_own_key_and_no_object_has_the_conductors() {
+    let mut agents = 0;
+    for (name, objects) in goldens() {
+        let of_kind = |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
+        let mut keys = BTreeSet::new();
+        for pod in of_kind("Pod") {
+            let volumes = pod["spec"]["volumes"].as_array().unwrap();
+            let secrets = volumes.iter().filter_map(|volume| volume["secret"]["secretName"].as_str());
+            let secrets: Vec<&str> = secrets.filter(|secret| secret.starts_with("agent-")).collect();
+            let own = format!("agent-{}", pod["metadata"]["name"].as_str().unwrap());
+            assert_eq!(secrets, [own.as_str()], "{name}");
+            let secret = of_kind("Secret").find(|secret| secret["metadata"]["name"] == own).unwrap();
+            let data = secret["stringData"].as_object().unwrap();
+            let words: Vec<&str> = data["credentials"].as_str().unwrap().split_whitespace().collect();
+            assert_eq!((data.len(), &words[1..]), (1, &[conductor().to_string().as_str()][..]), "{name}");
+            assert!(keys.insert(words[0].to_owned()), "{name}: two agents have one key");
+        }
+        assert_eq!(of_kind("Secret").count(), keys.len(), "{name}");
+        // Whatever else there is has none of them, and nothing has the conductor's.
+        for object in &objects {
+            let text = object.to_string();
+            let found = keys.iter().filter(|key| text.contains(*key)).count();
+            assert_eq!(found, usize::from(object["kind"] == "Secret"), "{name}: {object}");
+            assert!(!text.contains(&seed(255)), "{name}: {object}");
+        }
+        agents += keys.len();
+    }
+    assert!(agents > 8, "{agents} agents");
 }
 
 #[test]

@@ -7,8 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hopbench_control::Channel;
-use hopbench_control::secret::Secret;
-use hopbench_control::tls::client_config;
 use hopbench_kube::{Access, Cluster, labels};
 use hopbench_model::{ClusterSpec, Fault, Path, Plan, PodNetwork, Point, ServerSpec, TestbedSpec};
 use hopbench_testbed::{AgentId, Control, Testbed};
@@ -137,9 +135,8 @@ pub(crate) fn spec() -> ClusterSpec {
 
 /// What an agent says of itself in a control session.
 pub(crate) fn hello(cluster: &mut Cluster, agent: &AgentId) -> Result<Hello, Fault> {
-    let Control::Forwarded { stream, token } = cluster.control(agent)? else { panic!("not forwarded") };
-    let secret: Secret = token.parse().unwrap();
-    let mut channel = Channel::open_forwarded(stream, client_config(&secret).unwrap()).unwrap();
+    let Control::Forwarded { stream, tls } = cluster.control(agent)? else { panic!("not forwarded") };
+    let mut channel = Channel::open_forwarded(stream, tls).unwrap();
     let ours = Hello {
         protocol: PROTOCOL,
         version: env!("CARGO_PKG_VERSION").into(),

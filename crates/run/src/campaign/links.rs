@@ -119,7 +119,7 @@ impl Links {
             if bad.is_empty() && links.len() == clients.len() + servers.len() {
                 let servers = links.split_off(clients.len());
                 let plain = |links: Vec<(_, Link)>| links.into_iter().map(|(_, link)| link).collect();
-                return Ok(Ends { clients: plain(links), servers: plain(servers) });
+                return Ok(Ends { clients: plain(links), servers: plain(servers), permit: None });
             }
             self.resting.lock().extend(links);
             fault = bad.into_iter().find_map(|(_, link)| link.err()).unwrap_or(fault);

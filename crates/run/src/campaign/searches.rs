@@ -1,5 +1,6 @@
 //! Searches for a load: one trial of each that is not over, in one pass after the other, so that what drifts hits all alike.
 
+mod bounds;
 mod equal;
 mod hunt;
 mod load;
@@ -14,6 +15,7 @@ use super::order::shuffled;
 use super::trial::Done;
 use super::{Around, Campaign};
 use crate::results::{CellName, Searched, TrialId};
+pub(super) use bounds::bounds;
 use equal::Visit;
 pub(super) use hunt::Hunt;
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use hopbench_load::workload::Workload;
-use hopbench_model::{CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick};
+use hopbench_model::{Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick};
 use hopbench_testbed::{AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth};
 use hopbench_wire::{Hello, Role};
 
@@ -31,6 +31,8 @@ pub(super) struct Trial<'a> {
     pub(super) path: &'a Path,
     pub(super) point: &'a Point,
     pub(super) round: u32,
+    /// The largest jobs of the plan.
+    pub(super) bounds: Bounds,
 }
 
 /// A trial that left something to report.
@@ -109,7 +111,9 @@ impl Trial<'_> {
         let known = testbed.changes(&route);
         // As near to the traffic as can be.
         let counters = testbed.counters(&route)?;
+        let permit = testbed.permit(&self.bounds)?;
         let mut ends = links.take(testbed, &route.clients, &route.servers)?;
+        ends.permit = permit;
         for (agent, link) in ends_of(&route, &mut ends) {
             link.is_in(testbed.sandbox(agent));
         }

@@ -99,7 +99,7 @@ impl Testbed for Bed {
         for path in &plan.paths {
             let mut addresses = Vec::new();
             for agent in agents(path, "server", path.backends) {
-                let server = Inherited::open(Some("127.0.0.1:0".parse().unwrap()), Limits::default())?;
+                let server = Inherited::open(Some("127.0.0.1:0".parse().unwrap()), Limits::default(), None)?;
                 addresses.push(server.address().unwrap());
                 self.waiting.insert(agent, server);
             }
@@ -149,7 +149,7 @@ impl Testbed for Bed {
         let served = match self.waiting.remove(agent) {
             Some(server) => server,
             // A server that died gets a new port, which its route does not know: only clients come back here.
-            None => Inherited::open(None, Limits::default())?,
+            None => Inherited::open(None, Limits::default(), None)?,
         };
         std::thread::spawn(move || drop(served.serve_over(theirs)));
         Ok(Control::Pair(ours))

@@ -6,8 +6,12 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 
 use hopbench_agent::{Limits, Options, Server};
+use hopbench_control::conductor::Conductor;
+use hopbench_control::credentials::Credentials;
+use hopbench_control::keys::KeyPair;
 use hopbench_control::secret::Secret;
-use hopbench_model::{Fault, Path, Plan, Point, Proof};
+use hopbench_control::tls;
+use hopbench_model::{Bounds, Fault, Path, Permit, Plan, Point, Proof, SignedPermit};
 use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Control, Counters, Metered, Need, Proxy, Route, Seen, Testbed};
 
@@ -17,6 +21,12 @@ use crate::housekeeping::Housekeeping;
 #[derive(Default)]
 pub(crate) struct Far {
     pub(crate) token: String,
+    /// The conductor of the run that the agents were started for, and their keys; absent: they have the token.
+    pub(crate) run: Option<(Conductor, BTreeMap<AgentId, KeyPair>)>,
+    /// Where permits let clients connect to instead of the servers.
+    pub(crate) permitted: Option<SocketAddr>,
+    /// The permits that were given, as they were read.
+    pub(crate) permits: Vec<Permit>,
     /// Whether sessions go through a forwarder instead of straight to the port.
     pub(crate) forwarded: bool,
     pub(crate) agents: BTreeMap<AgentId, Server>,
@@ -55,16 +65,33 @@ impl Far {
         Self { token: Secret::random().unwrap().to_text(), forwarded, ..Self::default() }
     }
 
+    /// Agents that were started for a run, each with a key of its own.
+    pub(crate) fn of_run() -> Self {
+        Self { run: Some((Conductor::new().unwrap(), BTreeMap::new())), ..Self::new(false) }
+    }
+
+    fn credentials(&mut self, agent: &AgentId) -> Credentials {
+        let secret = self.secret();
+        let Some((conductor, keys)) = &mut self.run else { return secret.into() };
+        let own = KeyPair::random().unwrap();
+        keys.insert(agent.clone(), own.clone());
+        Credentials::of_run(own, conductor.run_key())
+    }
+
     fn start(&mut self, agent: &AgentId) -> Result<(), Fault> {
         let options = Options {
             listen: "127.0.0.1:0".parse().unwrap(),
-            secret: self.token.parse().unwrap(),
+            credentials: self.credentials(agent),
             limits: Limits::default(),
             http: true,
             both_ends: true,
         };
         self.agents.insert(agent.clone(), Server::start(&options)?);
         Ok(())
+    }
+
+    fn secret(&self) -> Secret {
+        self.token.parse().unwrap()
     }
 
     fn address(&self, agent: &AgentId) -> SocketAddr {
@@ -139,14 +166,26 @@ impl Testbed for Far {
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
         clock::sleep_until(clock::now() + self.far_ms * 1_000_000);
         *self.opened.entry(agent.clone()).or_default() += 1;
-        let other = self.other_token.then(|| Secret::random().unwrap().to_text());
-        let (address, token) = (self.address(agent), other.unwrap_or_else(|| self.token.clone()));
+        let other = self.other_token.then(|| Secret::random().unwrap());
+        let (address, secret) = (self.address(agent), other.unwrap_or_else(|| self.secret()));
+        let tls = match &self.run {
+            Some((conductor, keys)) => tls::conductor_config(conductor.keys(), &keys[agent].public()).unwrap(),
+            None => tls::client_config(&secret).unwrap(),
+        };
         if !self.forwarded {
-            return Ok(Control::Address { address, token: Some(token) });
+            return Ok(Control::Address { address, tls });
         }
         let (stream, cut) = forward(address);
         self.forwards.insert(agent.clone(), cut);
-        Ok(Control::Forwarded { stream, token })
+        Ok(Control::Forwarded { stream, tls })
+    }
+
+    fn permit(&mut self, bounds: &Bounds) -> Result<Option<SignedPermit>, Fault> {
+        let servers = self.agents.iter().filter(|(id, _)| id.0.starts_with("server")).map(|(_, agent)| agent.address());
+        let targets = self.permitted.map_or_else(|| servers.collect(), |only| [only].into());
+        let permit = self.run.as_mut().map(|(conductor, _)| conductor.permit(targets, *bounds));
+        self.permits.extend(permit.iter().map(|permit| Permit::from_text(&permit.text).unwrap()));
+        Ok(permit)
     }
 
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {

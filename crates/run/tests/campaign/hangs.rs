@@ -53,7 +53,7 @@ fn an_agent_that_hangs_does_not_hang_the_conductor() {
     let ours_hello = hello();
     let server = Link::over_pair(ours, &ours_hello, "the server".to_owned()).unwrap();
     let client = Link::over(local().unwrap(), &ours_hello).unwrap();
-    let mut ends = Ends { clients: vec![client], servers: vec![server] };
+    let mut ends = Ends { clients: vec![client], servers: vec![server], permit: None };
     // Pings the loopback: that needs nothing of a server.
     let job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
     let began = clock::now();
@@ -91,7 +91,7 @@ fn an_agent_that_does_not_read_keeps_nobody_from_starting() {
     // It comes first: whoever waited for it would start late.
     let mut clients = vec![Link::over_pair(ours, &ours_hello, "the deaf one".to_owned()).unwrap()];
     clients.extend((0..10).map(|_| Link::over(local().unwrap(), &ours_hello).unwrap()));
-    let mut ends = Ends { clients, servers: Vec::new() };
+    let mut ends = Ends { clients, servers: Vec::new(), permit: None };
     let job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
     let began = clock::now();
     let ended = conduct(&mut ends, &job, "127.0.0.1:0".parse().unwrap(), &Watch::default(), &mut Nobody);

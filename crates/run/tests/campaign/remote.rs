@@ -33,6 +33,26 @@ fn sessions_over_networks_do_what_socket_pairs_do() {
     }
 }
 
+/// Agents of a run, each with a key of its own: they measure what the plan has, and connect nowhere else.
+#[test]
+fn agents_of_a_run_do_what_is_in_the_plan_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let points = [1, 4].map(|n| point("w", &[("connections", json!(n))], job("rr", json!({"size": "1B"}), n, 200)));
+    let plan = plan(vec![path("x", 3, 1), path("y", 1, 1)], points.into(), 1);
+    let (mut bed, mut onlooker) = (Far::of_run(), Onlooker::default());
+    let ended = run(plan.clone(), dir.path(), &mut bed, &mut onlooker).unwrap();
+    assert_eq!((ended.good, ended.errors, ended.failures), (4, 0, 0), "{:?}", onlooker.failed);
+    // All of the plan from the first trial on: both servers, and the connections of three clients with four each.
+    let [first, .., last] = &bed.permits[..] else { panic!("{:?}", bed.permits) };
+    assert_eq!((first.targets.len(), first.bounds.connections, first.bounds.threads), (2, 12, 1));
+    assert_eq!(first, last);
+    let (dir, nobody) = (tempfile::tempdir().unwrap(), "127.0.0.1:9".parse().unwrap());
+    let (mut bed, mut onlooker) = (Far { permitted: Some(nobody), ..Far::of_run() }, Onlooker::default());
+    let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
+    assert_eq!((ended.good, ended.failures), (0, 4), "{:?}", onlooker.failed);
+    assert!(onlooker.failed.iter().all(|why| why.contains("none of the 1 targets")), "{:?}", onlooker.failed);
+}
+
 /// An agent ends a session that is silent for 5 s. One path is measured for longer than that while the other rests, and
 /// the testbed itself takes longer than that between the sessions' opening and the trial.
 #[test]

@@ -220,9 +220,11 @@ fn prometheus() -> Value {
 
 fn hosts() -> Value {
     let agent = || text(&format!(r"({ENDPOINT}|\[?[0-9a-fA-F:.]+\]?|{})", domain()));
+    let token = || json!({"type": "string", "minLength": 1});
     let machine = || {
         let known = mapping(HOST_KEYS, |key| match key {
             "control" => (agent(), "Name or address of the agent, with the port where it is not 7474"),
+            "token-file" => (token(), "The file with this agent's own token"),
             _ => (agent(), "Where the traffic goes; to the same without it"),
         });
         json!({"anyOf": [agent(), required(known, &["control"])]})
@@ -233,9 +235,7 @@ fn hosts() -> Value {
             nodes["maxProperties"] = json!(MOST_NODES);
             (nodes, "The machines, by their names in the scenario")
         }
-        _ => {
-            (json!({"type": "string", "minLength": 1}), "The file with the agents' token; they take anybody without it")
-        }
+        _ => (token(), "The file with the token of those that have none of their own; they take anybody without it"),
     });
     required(known, &["nodes"])
 }

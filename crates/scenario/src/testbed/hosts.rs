@@ -11,13 +11,13 @@ use crate::problem::Problems;
 /// The keys of the block.
 pub(crate) const HOSTS_KEYS: &[&str] = &["nodes", "token-file"];
 /// The keys of a machine.
-pub(crate) const HOST_KEYS: &[&str] = &["control", "address"];
+pub(crate) const HOST_KEYS: &[&str] = &["control", "address", "token-file"];
 
 const FORM: &str = "a mapping with nodes, like {nodes: {a: 10.0.0.1, b: 10.0.0.2:7474}}";
 const NODES: &str = "machines by name, like {a: 10.0.0.1, b: worker-2:7474}";
 const HOST: &str = "an address like 10.0.0.1, 10.0.0.1:7474 or {control: 192.0.2.1, address: 10.0.0.1}";
 const AGENT: &str = "name or address of a machine, with a port or without, like 10.0.0.1 or worker-1:7474";
-const TOKEN_FILE: &str = "the file with the agents' token";
+const TOKEN_FILE: &str = "the file with a token";
 
 /// The machines; none where they could not be read.
 #[derive(Debug, Default)]
@@ -86,7 +86,9 @@ fn host(key: &Key, node: &Node, path: &str, problems: &mut Problems) -> Option<H
     let name = key.text.clone();
     let path = joined(path, &key.text);
     match &node.kind {
-        Kind::Scalar(text) if is_agent(text) => Some(Host { name, control: text.clone(), address: None }),
+        Kind::Scalar(text) if is_agent(text) => {
+            Some(Host { name, control: text.clone(), address: None, token_file: None })
+        }
         Kind::Scalar(text) => {
             problems.add(node.at, &path, quoted(text), AGENT);
             None
@@ -103,7 +105,8 @@ fn host(key: &Key, node: &Node, path: &str, problems: &mut Problems) -> Option<H
             }
             let mut agent = |name| fields.checked(name, AGENT, |text: &String| is_agent(text), problems);
             let (control, address) = (agent("control"), agent("address"));
-            Some(Host { name, control: control?, address })
+            let token_file = fields.checked("token-file", TOKEN_FILE, |file: &String| !file.is_empty(), problems);
+            Some(Host { name, control: control?, address, token_file })
         }
     }
 }

@@ -107,7 +107,7 @@ fn a_cluster_of_which_everything_is_said() {
 
 #[test]
 fn hosts_are_where_their_agents_are() {
-    let block = "{nodes: {a: 10.0.0.1, 'b.example': '[::1]:7000', c: {control: worker-1, address: '10.1.0.1:7475'}}, token-file: t}";
+    let block = "{nodes: {a: 10.0.0.1, 'b.example': '[::1]:7000', c: {control: worker-1, address: '10.1.0.1:7475', token-file: own}}, token-file: t}";
     let plan =
         plan(&on(&format!("testbed: {{hosts: {block}}}\npaths: {{p: host@a -> host@b.example via address@x:80}}")));
     let spec = hosts(&plan.testbed);
@@ -115,6 +115,8 @@ fn hosts_are_where_their_agents_are() {
     let expected =
         [("a", "10.0.0.1", None), ("b.example", "[::1]:7000", None), ("c", "worker-1", Some("10.1.0.1:7475"))];
     assert_eq!((all.as_slice(), spec.token_file.as_deref()), (&expected[..], Some("t")));
+    let own: Vec<_> = spec.nodes.iter().map(|host| host.token_file.as_deref()).collect();
+    assert_eq!(own, [None, None, Some("own")]);
     assert_eq!(plan.paths[0].via, Via::Address("x:80".to_owned()));
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use zeroize::Zeroizing;
+
 use super::FlowHeader;
 use crate::tag::{TAG_BYTES, same, tag};
 
@@ -11,10 +13,11 @@ use crate::tag::{TAG_BYTES, same, tag};
 #[derive(Debug, Clone, Copy)]
 pub struct Token(pub [u8; TAG_BYTES]);
 
-/// The key of one run, made once and then used for every flow; `Prepare` carries it as hex.
+/// The key of one run, made once and then used for every flow; `Prepare` carries it as hex. Its bytes are overwritten
+/// when it is dropped.
 #[derive(Clone)]
 pub struct FlowKey {
-    bytes: [u8; 32],
+    bytes: Zeroizing<[u8; 32]>,
     key: ring::hmac::Key,
 }
 
@@ -38,7 +41,7 @@ pub enum KeyError {
 impl FlowKey {
     /// The key with these bytes; they must be secret and hard to guess.
     pub fn new(bytes: [u8; 32]) -> Self {
-        Self { bytes, key: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &bytes) }
+        Self { key: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &bytes), bytes: Zeroizing::new(bytes) }
     }
 
     /// Reads 64 hex digits of either case.
@@ -115,8 +118,8 @@ mod tests {
         #[test]
         fn hex_round_trips(bytes in any::<[u8; 32]>()) {
             let hex = FlowKey::new(bytes).to_hex();
-            prop_assert_eq!(FlowKey::from_hex(&hex).unwrap().bytes, bytes);
-            prop_assert_eq!(FlowKey::from_hex(&hex.to_uppercase()).unwrap().bytes, bytes);
+            prop_assert_eq!(*FlowKey::from_hex(&hex).unwrap().bytes, bytes);
+            prop_assert_eq!(*FlowKey::from_hex(&hex.to_uppercase()).unwrap().bytes, bytes);
         }
     }
 }

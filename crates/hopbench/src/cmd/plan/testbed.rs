@@ -119,7 +119,8 @@ fn mesh(spec: &ClusterSpec) -> String {
 fn hosts(spec: &HostsSpec) -> Vec<(&'static str, String)> {
     let host = |host: &Host| {
         let traffic = host.address.as_ref().map_or(String::new(), |address| format!(", traffic to {address}"));
-        format!("{} at {}{traffic}", host.name, host.control)
+        let token = host.token_file.as_ref().map_or(String::new(), |file| format!(", token in {file}"));
+        format!("{} at {}{traffic}{token}", host.name, host.control)
     };
     let token = spec
         .token_file
