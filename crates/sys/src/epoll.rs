@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::check;
 
 /// An epoll instance. Everything is registered once, edge-triggered, for reading and writing: no call
-/// to change the interest is ever made while traffic runs.
+/// to change the interest is ever made while traffic runs. A file is in it until it is removed or
+/// its last descriptor is closed.
 #[derive(Debug)]
 pub struct Epoll {
     fd: OwnedFd,
@@ -80,6 +81,19 @@ impl Epoll {
         let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
         // SAFETY: both descriptors are open for the length of the call and `event` is valid.
         check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, file, &raw mut event) })?;
+        Ok(())
+    }
+
+    /// Watches `file` no longer. A file that another thread goes on with must be taken out first: as
+    /// long as its descriptor is open, each of its edges wakes whoever waits here.
+    ///
+    /// # Errors
+    /// `ENOENT` when it is not watched.
+    pub fn remove(&self, file: &impl AsFd) -> io::Result<()> {
+        let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
+        // SAFETY: both descriptors are open for the length of the call; for a removal the event may
+        // be null since Linux 2.6.9.
+        check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, file, std::ptr::null_mut()) })?;
         Ok(())
     }
 
@@ -212,5 +226,32 @@ impl Waker {
 impl AsFd for Waker {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn what_was_removed_wakes_nobody_while_it_is_open() {
+        let (epoll, mut events) = (Epoll::new().unwrap(), Events::with_capacity(4));
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        epoll.add(&theirs, 7).unwrap();
+        ours.write_all(b"a").unwrap();
+        epoll.wait(&mut events, Some(1_000_000_000)).unwrap();
+        assert_eq!(events.iter().map(|ready| ready.token).collect::<Vec<_>>(), [7]);
+        epoll.remove(&theirs).unwrap();
+        ours.write_all(b"b").unwrap();
+        epoll.wait(&mut events, Some(0)).unwrap();
+        assert_eq!(events.iter().count(), 0);
+        assert_eq!(epoll.remove(&theirs).unwrap_err().raw_os_error(), Some(libc::ENOENT));
+        // Whoever has it now watches it anew.
+        epoll.add(&theirs, 8).unwrap();
+        epoll.wait(&mut events, Some(1_000_000_000)).unwrap();
+        assert_eq!(events.iter().map(|ready| ready.token).collect::<Vec<_>>(), [8]);
     }
 }

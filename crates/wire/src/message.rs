@@ -69,6 +69,9 @@ pub struct Prepare {
     /// processes can be seen.
     #[serde(default)]
     pub looks_on: bool,
+    /// Whether a client's HTTP requests carry the credential of the run: agents answer them. Nobody else is told of it.
+    #[serde(default)]
+    pub shows_credential: bool,
 }
 
 /// From the conductor to an agent.

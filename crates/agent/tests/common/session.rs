@@ -106,5 +106,6 @@ pub(crate) fn prepare_run(run: u32, role: Role, job: Job) -> ToAgent {
         all_connections: 0,
         watch: Vec::new(),
         looks_on: false,
+        shows_credential: true,
     }))
 }

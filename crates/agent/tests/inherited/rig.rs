@@ -152,6 +152,7 @@ impl Trial {
             all_connections: clients * self.job.connections,
             watch: if role == Role::Server { self.watch.clone() } else { Vec::new() },
             looks_on: false,
+            shows_credential: true,
         }))
     }
 

@@ -37,6 +37,7 @@ fn prepare() -> ToAgent {
         all_connections: 0,
         watch: Vec::new(),
         looks_on: false,
+        shows_credential: false,
     }))
 }
 
