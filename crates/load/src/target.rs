@@ -80,9 +80,6 @@ impl TargetContext {
 /// Takes a connection that was accepted elsewhere and began with an HTTP request.
 pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 
-/// Connections beyond the bound that were cut off and that their worker has not closed yet.
-const MOST_LEAVING: usize = 256;
-
 /// Starts the workers of a target for everybody and says where accepted connections go. A flow reads its request from
 /// the socket itself: whoever looked at the first bytes must only have peeked. One more connection than the bound
 /// ends the one that has been idle longest; where the agent's flows are used up, one more is closed without a word.
@@ -102,7 +99,8 @@ pub fn target(context: &TargetContext) -> Result<(Crew, TargetAcceptor), Fault> 
         patience: bounds.patience,
     };
     let (crew, acceptor) = serve(&trial(context), false, house, Some(Guests::new(bounds.connections)))?;
-    let tickets = context.tickets.part(Some(bounds.connections + MOST_LEAVING));
+    // As many again may have been cut off and not been closed by their worker yet.
+    let tickets = context.tickets.part(Some(2 * bounds.connections));
     Ok((crew, door(acceptor, tickets)))
 }
 
