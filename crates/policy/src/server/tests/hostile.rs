@@ -23,7 +23,7 @@ fn is_well<S: Service>(running: &Running<S>, message: &[u8]) {
 
 /// Lets so much time pass.
 fn pass(time: Duration) {
-    Builder::new_current_thread().enable_time().build().unwrap().block_on(sleep(time));
+    Builder::new_current_thread().enable_time().build().unwrap().block_on(async { sleep(time).await });
 }
 
 /// Whether the other end closes it, having sent anything or nothing.
