@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::check;
 
-/// An epoll instance. Everything is registered once, edge-triggered, for reading and writing: no call
-/// to change the interest is ever made while traffic runs. A file is in it until it is removed or
-/// its last descriptor is closed.
+/// An epoll instance. Everything is registered once, edge-triggered: no call to change the interest is
+/// made while traffic runs, but for datagrams whose socket was full. A file is in it until it is
+/// removed or its last descriptor is closed.
 #[derive(Debug)]
 pub struct Epoll {
     fd: OwnedFd,
@@ -76,11 +76,33 @@ impl Epoll {
     /// # Errors
     /// `EPERM` for files that cannot be polled, `EEXIST` when it is watched already.
     pub fn add(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
-        let flags = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        self.control(libc::EPOLL_CTL_ADD, file, libc::EPOLLOUT, token)
+    }
+
+    /// Watches `file` for reading only. That it can be written to would be told of a new file at once,
+    /// of an eventfd after each read, and of datagrams after each send.
+    ///
+    /// # Errors
+    /// As [`Epoll::add`].
+    pub fn add_for_reading(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_ADD, file, 0, token)
+    }
+
+    /// Watches a file that was added for reading for writing, too. Where it can be written to by now,
+    /// the next wait says so.
+    ///
+    /// # Errors
+    /// `ENOENT` when it is not watched.
+    pub fn watch_writing(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_MOD, file, libc::EPOLLOUT, token)
+    }
+
+    fn control(&self, what: libc::c_int, file: &impl AsFd, more: libc::c_int, token: u64) -> io::Result<()> {
+        let flags = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET | more;
         let mut event = libc::epoll_event { events: flags as u32, u64: token };
         let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
         // SAFETY: both descriptors are open for the length of the call and `event` is valid.
-        check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, file, &raw mut event) })?;
+        check(unsafe { libc::epoll_ctl(epoll, what, file, &raw mut event) })?;
         Ok(())
     }
 
@@ -95,6 +117,12 @@ impl Epoll {
         // be null since Linux 2.6.9.
         check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, file, std::ptr::null_mut()) })?;
         Ok(())
+    }
+
+    /// Whether the timeouts of waits are exact: kernels before 5.11 round them up to milliseconds. Not
+    /// known before the first wait with one.
+    pub fn is_precise(&self) -> bool {
+        self.precise.load(Ordering::Relaxed)
     }
 
     /// Waits until something is ready or `timeout_ns` has passed; 0 only looks, `None` waits for ever.
@@ -232,7 +260,7 @@ impl AsFd for Waker {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::os::unix::net::UnixStream;
+    use std::os::unix::net::{UnixDatagram, UnixStream};
 
     use super::*;
 
@@ -253,5 +281,28 @@ mod tests {
         epoll.add(&theirs, 8).unwrap();
         epoll.wait(&mut events, Some(1_000_000_000)).unwrap();
         assert_eq!(events.iter().map(|ready| ready.token).collect::<Vec<_>>(), [8]);
+    }
+
+    #[test]
+    fn who_only_reads_hears_nothing_of_room_until_it_asks_for_it() {
+        let (epoll, mut events) = (Epoll::new().unwrap(), Events::with_capacity(4));
+        let mut told = |epoll: &Epoll| {
+            epoll.wait(&mut events, Some(0)).unwrap();
+            events.iter().map(|ready| (ready.token, ready.readable, ready.writable)).collect::<Vec<_>>()
+        };
+        let waker = Waker::new().unwrap();
+        epoll.add_for_reading(&waker, 1).unwrap();
+        waker.wake();
+        assert_eq!(told(&epoll), [(1, true, false)]);
+        waker.reset();
+        assert_eq!(told(&epoll), [], "a reset is no news");
+        let (ours, theirs) = UnixDatagram::pair().unwrap();
+        epoll.add_for_reading(&ours, 2).unwrap();
+        assert_eq!(told(&epoll), []);
+        ours.send(b"a").unwrap();
+        theirs.recv(&mut [0; 8]).unwrap();
+        assert_eq!(told(&epoll), [], "there has always been room");
+        epoll.watch_writing(&ours, 2).unwrap();
+        assert_eq!(told(&epoll), [(2, false, true)]);
     }
 }
