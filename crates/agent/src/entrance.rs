@@ -17,14 +17,14 @@ use crate::trial::Shared;
 pub(crate) enum Entrance {
     /// Flows say which run they are of.
     Run(Arc<Runs>, u32),
-    /// HTTP connections say nothing: while the trial is prepared they are its own.
+    /// Requests over HTTP show the trial's credential.
     Http(#[expect(dead_code, reason = "what counts is when it is dropped")] Pass),
     /// Nothing of ours answers: the kernel does, or a server program.
     Shut,
 }
 
-/// HTTP connections that a trial takes besides its own: anybody may connect, and one that ended may be seen to end only
-/// after its successor came.
+/// HTTP connections that a trial takes besides its own: proxies may open more than they are sent, and one that ended
+/// may be seen to end only after its successor came.
 const MORE_CONNECTIONS: usize = 1024;
 
 /// The open flows of a trial's server, among all of the agent's.
@@ -62,11 +62,13 @@ pub(crate) fn open(
                 Err(fault)
             }
         },
-        None if workload.over_http() => {
-            let pass = shared.gate.open(door(acceptor, Arc::clone(tickets)));
-            Ok((crew, Entrance::Http(pass)))
-        }
-        None => Ok((crew, Entrance::Shut)),
+        None => match &context.credential {
+            Some(credential) => {
+                let pass = shared.gate.open_to(credential.clone(), door(acceptor, Arc::clone(tickets)));
+                Ok((crew, Entrance::Http(pass)))
+            }
+            None => Ok((crew, Entrance::Shut)),
+        },
     }
 }
 

@@ -1,89 +1,155 @@
-//! Whether HTTP requests on the port are answered, and by whom.
+//! Whose HTTP connections on the port are: a trial's, everybody's, or nobody's.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod lobby;
+
+use std::io::ErrorKind;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hopbench_load::TargetAcceptor;
+use hopbench_load::http::{Credential, Glance, glance};
 use hopbench_sys::Socket;
 
-/// Those who answer HTTP on the port. While there is none, HTTP connections are closed without a word.
+use self::lobby::Lobby;
+pub(crate) use self::lobby::Waits;
+
+/// Those who answer HTTP on the port. A connection goes to the trial whose credential its first request shows, or else to
+/// who answers everybody. While there is neither, connections are closed without a word; while there are trials only,
+/// strangers are told 401.
 #[derive(Default)]
 pub(crate) struct Gate {
-    open: Mutex<Open>,
+    doors: Arc<Doors>,
+    /// Started when the first connection has to wait; `None` where it could not be.
+    lobby: OnceLock<Option<Lobby>>,
+    waits: Waits,
 }
+
+/// Where connections may go.
+#[derive(Default)]
+struct Doors(Mutex<Open>);
 
 #[derive(Default)]
 struct Open {
     next: u64,
     /// In the order in which they came.
-    answering: Vec<(u64, TargetAcceptor)>,
+    everybody: Vec<(u64, TargetAcceptor)>,
+    trials: Vec<(u64, Credential, TargetAcceptor)>,
 }
 
 /// Keeps the gate open for one of them; dropping it ends that.
 pub(crate) struct Pass {
-    gate: Arc<Gate>,
+    doors: Arc<Doors>,
     number: u64,
 }
 
+/// What is to be done with a connection.
+enum Verdict {
+    /// It belongs to them.
+    Enter(TargetAcceptor),
+    /// Its head is not all there; it was looked for up to here.
+    Wait(usize),
+    /// It shows no credential, and nobody answers strangers.
+    Refuse,
+    /// Nobody is there, or it is over.
+    Close,
+}
+
+/// Heads up to this length are judged where the connection came in; longer ones wait in the lobby.
+const USUAL_HEAD_BYTES: usize = 2 * 1024;
+
 impl Gate {
-    /// New connections go to `acceptor`, until somebody opens the gate after it, and again when that one is gone.
-    pub(crate) fn open(self: &Arc<Self>, acceptor: TargetAcceptor) -> Pass {
-        let mut open = self.lock();
-        let number = open.next;
-        open.next += 1;
-        open.answering.push((number, acceptor));
-        Pass { gate: Arc::clone(self), number }
+    /// With other times and numbers than usual.
+    #[cfg(test)]
+    pub(crate) fn waiting(waits: Waits) -> Self {
+        Self { waits, ..Self::default() }
     }
 
-    /// Hands a connection to who answers; it is closed where nobody does.
+    /// New connections that show no trial's credential go to `acceptor`, until somebody opens the gate after it, and again
+    /// when that one is gone.
+    pub(crate) fn open(&self, acceptor: TargetAcceptor) -> Pass {
+        self.pass(|open, number| open.everybody.push((number, acceptor)))
+    }
+
+    /// New connections that show this credential go to `acceptor`.
+    pub(crate) fn open_to(&self, credential: Credential, acceptor: TargetAcceptor) -> Pass {
+        self.pass(|open, number| open.trials.push((number, credential, acceptor)))
+    }
+
+    fn pass(&self, enter: impl FnOnce(&mut Open, u64)) -> Pass {
+        let mut open = self.doors.lock();
+        let number = open.next;
+        open.next += 1;
+        enter(&mut open, number);
+        Pass { doors: Arc::clone(&self.doors), number }
+    }
+
+    /// Hands a connection to who answers it; it is closed where nobody does. Only its first bytes were looked at.
     pub(crate) fn enter(&self, socket: Socket) {
-        let last = self.lock().answering.last().map(|(_, acceptor)| Arc::clone(acceptor));
-        if let Some(acceptor) = last {
-            acceptor(socket);
+        match self.doors.judge(&socket, &mut [0; USUAL_HEAD_BYTES], 0) {
+            Verdict::Enter(acceptor) => acceptor(socket),
+            Verdict::Wait(_) => self.lobby(|lobby| lobby.wait(socket)),
+            Verdict::Refuse => self.lobby(|lobby| lobby.refuse(socket)),
+            Verdict::Close => {}
+        }
+    }
+
+    fn lobby(&self, send: impl FnOnce(&Lobby)) {
+        // Without a thread for it the connection is closed, as where there are too many.
+        if let Some(lobby) = self.lobby.get_or_init(|| Lobby::start(Arc::clone(&self.doors), self.waits).ok()) {
+            send(lobby);
+        }
+    }
+}
+
+impl Doors {
+    /// Looks at a connection's first request, of which `seen` bytes were looked at before; `buffer` is for a copy of it.
+    fn judge(&self, socket: &Socket, buffer: &mut [u8], seen: usize) -> Verdict {
+        // Nothing has to be known of it where all are treated alike.
+        if let Some(verdict) = self.lock().without_trials() {
+            return verdict;
+        }
+        let bytes = match socket.peek(buffer) {
+            Ok(0) => return Verdict::Close,
+            Ok(got) => &buffer[..got],
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Verdict::Wait(seen),
+            Err(_) => return Verdict::Close,
+        };
+        match glance(bytes, seen) {
+            Glance::More(seen) => Verdict::Wait(seen),
+            Glance::Head(shown) => self.lock().of(shown),
+            Glance::Wrong => self.lock().of(None),
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        // Both fields are right after every statement.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        // All fields are right after every statement.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    fn without_trials(&self) -> Option<Verdict> {
+        self.trials.is_empty().then(|| self.everybodys().map_or(Verdict::Close, Verdict::Enter))
+    }
+
+    /// Whose a connection is that shows this.
+    fn of(&self, shown: Option<&[u8]>) -> Verdict {
+        let trial = shown.and_then(|shown| self.trials.iter().find(|(_, credential, _)| credential.is(shown)));
+        let acceptor = trial.map(|(.., acceptor)| Arc::clone(acceptor)).or_else(|| self.everybodys());
+        acceptor.map_or(Verdict::Refuse, Verdict::Enter)
+    }
+
+    fn everybodys(&self) -> Option<TargetAcceptor> {
+        self.everybody.last().map(|(_, acceptor)| Arc::clone(acceptor))
     }
 }
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        self.gate.lock().answering.retain(|(number, _)| *number != self.number);
+        let mut open = self.doors.lock();
+        open.everybody.retain(|(number, _)| *number != self.number);
+        open.trials.retain(|(number, ..)| *number != self.number);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
-    use super::*;
-
-    fn counting() -> (TargetAcceptor, Arc<AtomicU32>) {
-        let count = Arc::new(AtomicU32::new(0));
-        let counted = Arc::clone(&count);
-        (Arc::new(move |_| _ = counted.fetch_add(1, Ordering::Relaxed)), count)
-    }
-
-    #[test]
-    fn the_last_to_open_answers_and_closed_is_closed() {
-        let gate = Arc::new(Gate::default());
-        let knock = || gate.enter(Socket::tcp("127.0.0.1:1".parse().unwrap()).unwrap());
-        let ((first, a), (second, b)) = (counting(), counting());
-        let seen = || (a.load(Ordering::Relaxed), b.load(Ordering::Relaxed));
-        knock();
-        let one = gate.open(first);
-        knock();
-        assert_eq!(seen(), (1, 0), "before it was open nobody answered");
-        let two = gate.open(second);
-        knock();
-        assert_eq!(seen(), (1, 1));
-        drop(two);
-        knock();
-        assert_eq!(seen(), (2, 1));
-        drop(one);
-        knock();
-        assert_eq!(seen(), (2, 1));
-    }
-}
+mod tests;

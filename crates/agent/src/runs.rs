@@ -150,7 +150,7 @@ impl Runs {
         let from_server = run.workload.server_sends(&run.job, header.flow);
         let acceptor = Arc::clone(&run.acceptor);
         drop(open);
-        acceptor(Accepted { flow: header.flow, from_server, socket, again: None, ticket });
+        acceptor(Accepted { flow: header.flow, from_server, socket: Arc::new(socket), again: None, ticket });
     }
 
     /// Judges a datagram that belongs to no flow yet, and answers it if it deserves an answer.
@@ -190,6 +190,7 @@ impl Runs {
                     let acceptor = Arc::clone(&run.acceptor);
                     drop(open);
                     let again = Some(Again { greeting: bytes.into(), answer: answer.as_slice().into() });
+                    let socket = Arc::new(socket);
                     acceptor(Accepted { flow: header.flow, from_server: false, socket, again, ticket });
                 }
                 drop(port.send_from(&answer, local.ip(), peer));

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopbench_control::conductor::RunKey;
 use hopbench_load::crew::{Context, Crew};
+use hopbench_load::http::Credential;
 use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Throttle, Ticket, Tickets, Window, workload};
 use hopbench_model::units::Span;
 use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick};
@@ -194,6 +195,9 @@ impl Trial {
                 all_connections: prepare.all_connections,
             })
         });
+        // A server over HTTP always wants it; a client shows it only to agents.
+        let shows = prepare.role == Role::Server || prepare.shows_credential;
+        let credential = (workload.over_http() && shows).then(|| Credential::new(&key.credential(prepare.run)));
         let context = Context {
             job: job.clone(),
             window: Arc::clone(&window),
@@ -202,6 +206,7 @@ impl Trial {
             notify: Arc::clone(notify),
             target,
             greeter: greeter.clone().map(|greeter| -> Arc<dyn Greeter> { greeter }),
+            credential,
             peer_clock_offset_ns: prepare.peer_clock_offset_ns,
             shared_clock: prepare.shared_clock,
         };

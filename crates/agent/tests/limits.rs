@@ -229,26 +229,43 @@ fn a_flow_of_the_wrong_transport_opens_nothing() {
 }
 
 #[test]
-fn the_http_target_has_a_bound_of_its_own() {
+fn the_http_target_has_a_bound_of_its_own_and_keeps_nobody_out() {
     const MOST: usize = 1024;
     // Both ends of each connection are in this process.
     limits::raise_open_files(4096).unwrap();
     let server = http_server(None);
     let agent = server.address();
     let mut open: Vec<_> = (0..MOST + 20).map_while(|_| healthy(agent)).collect();
-    assert_eq!(open.len(), MOST);
-    assert!(healthy(agent).is_none());
+    assert_eq!(open.len(), MOST + 20, "one more than there are places for is let in");
+    let mut closed = Vec::new();
+    until("the longest idle make room", || {
+        closed = (0..open.len()).filter(|i| is_over(&mut open[*i])).collect();
+        closed.len() >= 20
+    });
+    assert_eq!(closed, (0..20).collect::<Vec<_>>(), "those who came first, and nobody else");
     // It binds nobody else.
     let mut conductor = Conductor::of(&server);
     make_ready(&mut conductor, 7, job()).unwrap();
     assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).is_some());
-    open.truncate(MOST - 10);
-    let mut back = Vec::new();
-    until("ten places are free again", || {
-        back.extend(healthy(agent));
-        back.len() == 10
-    });
-    assert!(healthy(agent).is_none());
+    // Half a head holds its place no better than silence.
+    open.clear();
+    let half: Vec<_> = (0..MOST)
+        .map(|_| {
+            let mut stream = flows::connect(agent);
+            stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+            stream
+        })
+        .collect();
+    assert!(healthy(agent).is_some(), "half heads fill the table");
+    until("one of them made room", || half.iter().any(is_closed));
+}
+
+/// Whether the agent closed the connection, after what was not read yet.
+fn is_over(stream: &mut TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    let end = stream.read_to_end(&mut Vec::new());
+    stream.set_nonblocking(false).unwrap();
+    end.map_or_else(|error| error.kind() != std::io::ErrorKind::WouldBlock, |_| true)
 }
 
 /// A conductor that lives and never says `Start`: its trial keeps nothing for longer than half a minute.

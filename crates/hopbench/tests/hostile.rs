@@ -206,6 +206,92 @@ fn half_a_tls_greeting_takes_no_thread() {
     assert_stays_small(&agent, before);
 }
 
+/// Bodies that never end, to a target for everybody: they share 64 MiB, and who gets none of it is told 503.
+#[test]
+fn unfinished_posts_hold_no_more_than_64_mib() {
+    const BODY: usize = 16 << 20;
+    let mut agent = Agent::guarded(&["--http"]);
+    assert_serves(&mut agent);
+    let before = resident_bytes(agent.pid());
+    let head = format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {BODY}\r\n\r\n");
+    let piece = vec![b'x'; 1 << 20];
+    let mut posts: Vec<_> = (0..16).map(|_| connect(agent.address())).collect();
+    for stream in &mut posts {
+        stream.write_all(head.as_bytes()).expect("a head");
+    }
+    // All but the last byte of each, a MiB of each at a time; a refused one is closed.
+    for round in 0..16 {
+        let last = if round == 15 { 1 } else { 0 };
+        posts.iter_mut().for_each(|stream| drop(stream.write_all(&piece[last..])));
+    }
+    let most = resident_bytes(agent.pid());
+    assert!(most <= before + (96 << 20), "{} MiB more than before", (most - before) >> 20);
+    let mut told = 0;
+    for stream in &mut posts {
+        stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
+        let mut line = [0; 12];
+        // One that is held says nothing; a reset may have overtaken a refusal.
+        if stream.read_exact(&mut line).is_ok() {
+            assert_eq!(&line, b"HTTP/1.1 503", "{}", String::from_utf8_lossy(&line));
+            told += 1;
+        }
+    }
+    assert!(told > 0, "nobody was told that there is no room");
+    assert_serves(&mut agent);
+    drop(posts);
+    let url = format!("http://{}/?size=1kB", agent.target());
+    let free = until(5 * S, || {
+        let record = one(&run(&mut program(&["http", &url, "--json", "-t", "100ms", "--warmup", "10ms"])));
+        record.errors.is_empty().then_some(())
+    });
+    assert!(free.is_some(), "the room was not given back");
+}
+
+/// Without `--http` an agent's target answers the requests of a trial that was announced over a session, and nobody else's.
+#[test]
+fn http_needs_a_session_where_the_target_is_not_for_everybody() {
+    let mut agent = Agent::guarded(&[]);
+    let url = format!("http://{}/?size=1kB", agent.target());
+    let flags = ["http", &url, "--json", "-t", "1s", "--warmup", "50ms", "--token", &agent.token];
+    let client = Running::start(&mut program(&flags));
+    let ask = |shown: &str| {
+        let request = format!("GET /?size=1GiB HTTP/1.1\r\nHost: h\r\n{shown}\r\n");
+        let mut stream = connect(agent.address());
+        let _ = stream.write_all(request.as_bytes());
+        String::from_utf8_lossy(&listen(&mut stream)).into_owned()
+    };
+    let told = until(3 * S, || Some(ask("")).filter(|said| !said.is_empty())).expect("a trial");
+    assert!(told.starts_with("HTTP/1.1 401 ") && told.len() < 300, "{told}");
+    let guess = ask(&format!("X-Hopbench-Run: 00000000-{}\r\n", "0".repeat(32)));
+    assert!(guess.starts_with("HTTP/1.1 401 ") && guess.len() < 300, "{guess}");
+    let done = client.finish();
+    let record = one(&done);
+    assert!(record.metrics["requests"] > 10.0 && record.errors.is_empty(), "{}", done.story());
+    let counted = record.invariants.iter().find(|i| i.name == "answered_le_served");
+    assert!(counted.is_some_and(|i| i.ok), "{:?}", record.invariants);
+    assert!(!done.stdout.to_lowercase().contains("x-hopbench-run"), "the credential is in the record");
+    // To somebody who is no agent nothing is shown.
+    let stranger = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", stranger.local_addr().expect("its address"));
+    let client =
+        Running::start(&mut program(&["http", &url, "--json", "-t", "100ms", "--warmup", "10ms", "--timeout", "1s"]));
+    let mut asked = Vec::new();
+    // The first connection is a look whether anybody is there.
+    let seen = until(5 * S, || {
+        let (mut stream, _) = stranger.accept().ok()?;
+        stream.set_read_timeout(Some(Duration::from_millis(500))).ok()?;
+        let mut bytes = [0; 4096];
+        let n = stream.read(&mut bytes).unwrap_or(0);
+        asked.extend_from_slice(&bytes[..n]);
+        (n > 0).then_some(())
+    });
+    assert!(seen.is_some(), "it was never asked");
+    let asked = String::from_utf8_lossy(&asked).to_lowercase();
+    assert!(asked.contains("user-agent: hopbench/") && !asked.contains("x-hopbench-run"), "{asked}");
+    drop(client);
+    assert!(agent.runs());
+}
+
 /// Who holds a session breaks the protocol: frames that are too long, empty, no JSON, JSON without end.
 #[test]
 fn sessions_that_break_the_protocol_are_closed() {

@@ -13,6 +13,7 @@ use crate::engine::{Engine, EngineSetup};
 use crate::engines::with_engine;
 use crate::flow::Flow;
 use crate::greeting::Greeter;
+use crate::http::Credential;
 use crate::inbox::{Arrival, Inbox};
 use crate::pool::Pool;
 use crate::readiness::Readiness;
@@ -41,6 +42,8 @@ pub struct Context {
     pub target: std::net::SocketAddr,
     /// How flows identify themselves; absent where the server is not an agent.
     pub greeter: Option<Arc<dyn Greeter>>,
+    /// What every HTTP request of the trial shows; `None` where a stranger is asked, and at a target for everybody.
+    pub credential: Option<Credential>,
     /// What to add to this end's clock to get the other end's, ns.
     pub peer_clock_offset_ns: i64,
     /// Whether that is exact: both ends read one clock.
@@ -81,7 +84,7 @@ pub struct Accepted {
     /// Whether the server sends (`stream` from the server).
     pub from_server: bool,
     /// Its socket.
-    pub socket: Socket,
+    pub socket: Arc<Socket>,
     /// For datagrams: the greeting that was accepted, in case the answer to it is lost.
     pub again: Option<Again>,
     /// Its place among the flows that the agent may have open; given back when the flow ends.

@@ -176,7 +176,6 @@ impl<F: Flow> Deck<F> {
     /// Takes in flows whose sockets were accepted elsewhere.
     fn take_in<E: Engine>(&mut self, engine: &mut E, inbox: &Inbox<F>, now: Nanos) -> io::Result<()> {
         while let Some(Arrival { number, socket, flow, ticket }) = inbox.take() {
-            let socket = Arc::new(socket);
             let fresh = Slot { ticket: Some(ticket), ..Slot::new(number, flow, Some(Arc::clone(&socket))) };
             let slot = match self.free.pop() {
                 Some(slot) => {

@@ -10,6 +10,7 @@
 //! (RFC 9112, section 6.3): a measurement that guesses where an answer ends is worth nothing.
 
 mod chunked;
+mod credential;
 mod framing;
 mod head;
 #[cfg(test)]
@@ -20,11 +21,13 @@ mod target;
 mod url;
 
 pub use chunked::ChunkError;
+pub use credential::{CREDENTIAL_FIELD, Credential};
 pub use framing::FramingError;
 pub use request::{RequestSpec, RequestTemplate};
 pub use response::{Flags, ResponseEnd, ResponseError, ResponseParser, Step, StepState};
 pub use target::{
-    Answer, Body, CONTINUE, Method, Request, RequestError, RequestParser, RequestState, RequestStep, Responder, refuse,
+    Answer, Body, CONTINUE, Glance, Method, Request, RequestError, RequestParser, RequestState, RequestStep, Responder,
+    glance, refuse,
 };
 pub use url::{Url, UrlError};
 

@@ -13,7 +13,7 @@ use crate::tickets::Ticket;
 #[derive(Debug)]
 pub(crate) struct Arrival<F> {
     pub(crate) number: u32,
-    pub(crate) socket: Socket,
+    pub(crate) socket: Arc<Socket>,
     pub(crate) flow: F,
     /// Its place among the open flows.
     pub(crate) ticket: Ticket,

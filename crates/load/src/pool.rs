@@ -143,7 +143,7 @@ mod tests {
         let started = RefCell::new(Vec::new());
         let tickets = Tickets::new(None);
         let put = |number| {
-            let socket = Socket::udp(([127, 0, 0, 1], 9).into()).unwrap();
+            let socket = Arc::new(Socket::udp(([127, 0, 0, 1], 9).into()).unwrap());
             let arrival = Arrival { number, socket, flow: Nothing, ticket: tickets.take().unwrap() };
             pool.put(arrival, |seat, inbox| {
                 started.borrow_mut().push(inbox);

@@ -5,6 +5,8 @@
 //! the last connection is gone, or until its window says stop.
 
 mod flow;
+mod guests;
+mod patience;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -13,9 +15,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hopbench_model::{CpuSet, EngineKind, Fault, Job, Nanos, Pacing, SECOND, Schedule, Timing};
 use hopbench_sys::{Socket, Waker, clock};
 
-use self::flow::TargetFlow;
+use self::flow::{House, TargetFlow};
+use self::guests::Guests;
+pub use self::patience::Patience;
 use crate::crew::{self, Accepted, Acceptor, Context, Crew, CrewSetup};
 use crate::dial::{SocketOptions, Transport};
+use crate::room::Room;
 use crate::sockets::SocketSet;
 use crate::throttle::Throttle;
 use crate::tickets::Tickets;
@@ -36,24 +41,48 @@ pub struct TargetContext {
     pub window: Arc<Window>,
     /// Woken when a worker ends.
     pub notify: Arc<Waker>,
+    /// What strangers may do here.
+    pub bounds: Bounds,
+}
+
+/// What all strangers at a target may do together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Connections at once; one more takes the place of the one that has been idle longest.
+    pub connections: usize,
+    /// Bytes of heads and bodies that are held at once; a request that needs more gets 503.
+    pub memory_bytes: usize,
+    /// How long each is waited for.
+    pub patience: Patience,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { connections: 1024, memory_bytes: 64 << 20, patience: Patience::STRANGERS }
+    }
 }
 
 impl TargetContext {
     /// One thread, no ceiling, flows of nobody else.
     pub fn new(notify: Arc<Waker>) -> Self {
-        Self { threads: 1, cpus: None, throttle: None, tickets: Arc::default(), window: Arc::default(), notify }
+        Self {
+            threads: 1,
+            cpus: None,
+            throttle: None,
+            tickets: Arc::default(),
+            window: Arc::default(),
+            notify,
+            bounds: Bounds::default(),
+        }
     }
 }
 
 /// Takes a connection that was accepted elsewhere and began with an HTTP request.
 pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 
-/// Connections that a target serves at once.
-const MOST_CONNECTIONS: usize = 1024;
-
-/// Starts the target's workers and says where accepted connections go. A flow reads its request from the socket
-/// itself: whoever looked at the first bytes must only have peeked. Anybody may connect here: beyond 1024 connections at
-/// once, or where the agent's flows are used up, one more is closed without a word.
+/// Starts the workers of a target for everybody and says where accepted connections go. A flow reads its request from
+/// the socket itself: whoever looked at the first bytes must only have peeked. One more connection than the bound
+/// ends the one that has been idle longest; where the agent's flows are used up, one more is closed without a word.
 ///
 /// Counts: `Completed` is requests that were answered, `Errors` requests that could not be read.
 ///
@@ -62,17 +91,40 @@ const MOST_CONNECTIONS: usize = 1024;
 pub fn target(context: &TargetContext) -> Result<(Crew, TargetAcceptor), Fault> {
     context.window.open(clock::now(), 0, Nanos::MAX);
     // Connections come and go for as long as the agent runs; nobody reads their figures.
-    let (crew, acceptor) = workers(&trial(context), false)?;
-    let tickets = context.tickets.part(Some(MOST_CONNECTIONS));
+    let bounds = context.bounds;
+    let house = House {
+        inline: crew::filler(flow::INLINE_BYTES),
+        credential: None,
+        room: Some(Room::new(bounds.memory_bytes)),
+        patience: bounds.patience,
+    };
+    let (crew, acceptor) = serve(&trial(context), false, house, Some(Guests::new(bounds.connections)))?;
+    // As many again may have been cut off and not been closed by their worker yet.
+    let tickets = context.tickets.part(Some(2 * bounds.connections));
     Ok((crew, door(acceptor, tickets)))
 }
 
-/// The target's workers as the server's end of a trial. What came before the window's end is answered as long as the
-/// trial's timeout allows.
+/// The target's workers as the server's end of a trial, which answer nobody without the trial's credential, where it
+/// has one. What came before the window's end is answered as long as the trial's timeout allows.
 ///
 /// # Errors
 /// Threads that could not be started.
 pub(crate) fn workers(context: &Context, watch_sockets: bool) -> Result<(Crew, Acceptor), Fault> {
+    let house = House {
+        inline: crew::filler(flow::INLINE_BYTES),
+        credential: context.credential.clone(),
+        room: None,
+        patience: Patience::PARTICIPANTS,
+    };
+    serve(context, watch_sockets, house, None)
+}
+
+fn serve(
+    context: &Context,
+    watch_sockets: bool,
+    house: House,
+    guests: Option<Arc<Guests>>,
+) -> Result<(Crew, Acceptor), Fault> {
     let setup = CrewSetup {
         receive_bytes: flow::RECEIVE_BYTES,
         fill_bytes: flow::FILL_BYTES,
@@ -81,8 +133,11 @@ pub(crate) fn workers(context: &Context, watch_sockets: bool) -> Result<(Crew, A
         watch_sockets,
         grace: context.job.timing.timeout_ns,
     };
-    let inline: Arc<[u8]> = crew::filler(flow::INLINE_BYTES);
-    crew::server(context, &setup, move |_| TargetFlow::new(Arc::clone(&inline)))
+    let house = Arc::new(house);
+    crew::server(context, &setup, move |accepted| {
+        let guest = guests.as_ref().map(|guests| guests.enter(&accepted.socket, clock::now()));
+        TargetFlow::new(Arc::clone(&house), guest)
+    })
 }
 
 /// Numbers the connections that somebody accepted, and hands on those that get one of the `tickets`.
@@ -91,7 +146,7 @@ pub fn door(acceptor: Acceptor, tickets: Arc<Tickets>) -> TargetAcceptor {
     Arc::new(move |socket| {
         if let Some(ticket) = tickets.take() {
             let flow = next.fetch_add(1, Ordering::Relaxed);
-            acceptor(Accepted { flow, from_server: false, socket, again: None, ticket });
+            acceptor(Accepted { flow, from_server: false, socket: Arc::new(socket), again: None, ticket });
         }
     })
 }
@@ -119,7 +174,20 @@ fn trial(context: &TargetContext) -> Context {
         notify: Arc::clone(&context.notify),
         target: SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
         greeter: None,
+        credential: None,
         peer_clock_offset_ns: 0,
         shared_clock: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values that README.md promises; `patience` has the times.
+    #[test]
+    fn strangers_get_so_much_and_no_more() {
+        let patience = Patience::STRANGERS;
+        assert_eq!(Bounds::default(), Bounds { connections: 1024, memory_bytes: 64 * 1024 * 1024, patience });
     }
 }

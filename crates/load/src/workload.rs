@@ -51,8 +51,7 @@ pub trait Workload: Sync {
         false
     }
 
-    /// Whether what comes to the server are HTTP connections: they do not say which run they are of, and whoever
-    /// answered last is asked first.
+    /// Whether what comes to the server are HTTP connections: each request shows the credential of its trial.
     fn over_http(&self) -> bool {
         false
     }

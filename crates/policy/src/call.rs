@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::grpc::{self, Frames, Status};
 use crate::room::Room;
+use crate::seats::Call;
 use crate::service::Service;
 
 /// How a call ends without an answer.
@@ -36,7 +37,8 @@ impl From<h2::Error> for Failure {
     }
 }
 
-/// Serves a call. A message that began must be there within `patience`; `room` is for bytes of such messages.
+/// Serves a call. A message that began must be there within `patience`; `room` is for bytes of such messages. Whatever
+/// comes is a sign of life of the `call`'s connection.
 ///
 /// # Errors
 /// Why there was no answer; the peer was told.
@@ -44,10 +46,11 @@ pub(crate) async fn serve<S: Service>(
     service: &S,
     room: &Room,
     patience: Duration,
+    call: &Call,
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
 ) -> Result<(), Failure> {
-    let result = match read(service, room, patience, request).await {
+    let result = match read(service, room, patience, call, request).await {
         Ok(answer) => return Ok(reply(&mut respond, answer)?),
         Err(failure) => failure,
     };
@@ -78,6 +81,7 @@ async fn read<S: Service>(
     service: &S,
     room: &Room,
     patience: Duration,
+    call: &Call,
     request: Request<RecvStream>,
 ) -> Result<Bytes, Failure> {
     if request.method() != Method::POST {
@@ -102,6 +106,7 @@ async fn read<S: Service>(
             next.map_err(|_| Status::late(format!("a message that is not whole after {patience:?}")))?
         };
         let Some(bytes) = next.transpose()? else { break };
+        call.active();
         body.flow_control().release_capacity(bytes.len())?;
         let mut begins = frames.pending_bytes() == 0;
         frames.push(&bytes);

@@ -19,6 +19,7 @@ mod messages;
 mod policy;
 mod room;
 mod rules;
+mod seats;
 mod server;
 mod service;
 mod telemetry;
@@ -40,7 +41,7 @@ pub struct Options {
 }
 
 /// Runs the policy service until `SIGTERM`. Its totals: `checks`, of these `http_checks` and `tcp_checks`, `denied`;
-/// `connections`, `refused_connections`, `failed_calls`.
+/// `connections`, `dropped_connections`, `failed_calls`.
 ///
 /// # Errors
 /// An address or a name that cannot be listened on, an admin name that is none.
@@ -50,7 +51,7 @@ pub fn policy(options: &Options) -> Result<(), Fault> {
 
 /// Runs the telemetry service until `SIGTERM`. Its totals: `reports`, of these `http_reports` and `tcp_reports`,
 /// `intermediate_reports` (of connections that are not over, in no other figure), `received_bytes` and `sent_bytes` as
-/// the proxies report them, `connections`, `refused_connections`, `failed_calls`. All of these only grow; `series` is an
+/// the proxies report them, `connections`, `dropped_connections`, `failed_calls`. All of these only grow; `series` is an
 /// object: how many are `told_apart`, and the `busiest` of them, those with the most reports.
 ///
 /// # Errors

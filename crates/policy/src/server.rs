@@ -1,8 +1,10 @@
 //! A service on a port: connections come in, each with its calls.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::net::TcpListener;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,12 +19,14 @@ use crate::Options;
 use crate::admin::{self, Admin};
 use crate::call::{self, Failure};
 use crate::room::Room;
+use crate::seats::Seats;
 use crate::service::{Count, Service};
 
 /// What a server lets its peers do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Connections at once. A proxy opens one for each of its worker threads.
+    /// Connections at once; one more takes the place of the one that has been idle longest. A proxy opens one for each of
+    /// its worker threads.
     pub(crate) connections: usize,
     /// Calls at once on a connection.
     pub(crate) calls: u32,
@@ -30,11 +34,20 @@ pub(crate) struct Limits {
     pub(crate) pending_bytes: usize,
     /// How long a peer may take for what it began: its side of HTTP/2, or a message.
     pub(crate) patience: Duration,
+    /// How long a connection may have no call. A proxy makes another when it has something to ask: that must not fall
+    /// into a trial, between which a run lets less time pass.
+    pub(crate) idle: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 512, calls: 256, pending_bytes: 64 << 20, patience: Duration::from_secs(10) }
+        Self {
+            connections: 512,
+            calls: 256,
+            pending_bytes: 64 << 20,
+            patience: Duration::from_secs(10),
+            idle: Duration::from_secs(600),
+        }
     }
 }
 
@@ -51,10 +64,10 @@ const BREATH: Duration = Duration::from_millis(20);
 pub(crate) struct Server<S> {
     service: S,
     limits: Limits,
-    connections: Room,
+    seats: Arc<Seats>,
     pending: Room,
     accepted: Count,
-    refused: Count,
+    dropped: Count,
     failed: Count,
 }
 
@@ -114,6 +127,15 @@ fn runtime(threads: usize) -> std::io::Result<Runtime> {
     builder.enable_all().build()
 }
 
+/// What comes next on a connection.
+enum Next<T> {
+    Call(T),
+    /// It had no call for long.
+    Idle,
+    /// It ended, or its place was given to another.
+    Over,
+}
+
 async fn accept<S: Service>(server: Arc<Server<S>>, listener: tokio::net::TcpListener) {
     loop {
         match listener.accept().await {
@@ -126,12 +148,11 @@ async fn accept<S: Service>(server: Arc<Server<S>>, listener: tokio::net::TcpLis
 }
 
 async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream) {
-    let mut held = server.connections.holder();
-    if !held.set(1) {
-        server.refused.one();
-        return;
-    }
+    let (seat, instead) = server.seats.take();
     server.accepted.one();
+    if instead {
+        server.dropped.one();
+    }
     // Without it answers wait for acknowledgements; where it cannot be had, they come later.
     let _ = stream.set_nodelay(true);
     let mut protocol = h2::server::Builder::new();
@@ -140,20 +161,44 @@ async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream) {
         .max_header_list_size(MOST_HEADER_BYTES)
         .initial_window_size(CALL_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
-    let Ok(Ok(mut connection)) = timeout(server.limits.patience, protocol.handshake::<_, Bytes>(stream)).await else {
-        return;
-    };
-    // A connection that breaks the rules of HTTP/2 was told so, and ends.
-    while let Some(Ok((request, respond))) = connection.accept().await {
-        let server = Arc::clone(&server);
+    let mut given_away = pin!(seat.given_away());
+    let mut handshake = pin!(timeout(server.limits.patience, protocol.handshake::<_, Bytes>(stream)));
+    let begun = poll_fn(|context| match given_away.as_mut().poll(context) {
+        Poll::Ready(()) => Poll::Ready(None),
+        Poll::Pending => handshake.as_mut().poll(context).map(Some),
+    });
+    let Some(Ok(Ok(mut connection))) = begun.await else { return };
+    seat.active();
+    let mut idle = pin!(seat.idle_for(server.limits.idle));
+    loop {
+        let next = poll_fn(|context| {
+            if given_away.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Next::Over);
+            }
+            match connection.poll_accept(context) {
+                // A connection that breaks the rules of HTTP/2 was told so, and ends.
+                Poll::Ready(call) => Poll::Ready(call.and_then(Result::ok).map_or(Next::Over, Next::Call)),
+                Poll::Pending => idle.as_mut().poll(context).map(|()| Next::Idle),
+            }
+        });
+        let (request, respond) = match next.await {
+            Next::Call(call) => call,
+            Next::Idle => break,
+            Next::Over => return,
+        };
+        let (server, call) = (Arc::clone(&server), seat.call());
         tokio::spawn(async move {
             let Server { service, pending, limits, failed, .. } = &*server;
-            match call::serve(service, pending, limits.patience, request, respond).await {
+            match call::serve(service, pending, limits.patience, &call, request, respond).await {
                 Ok(()) | Err(Failure::Gone) => {}
                 Err(Failure::Status(_) | Failure::Http(_)) => failed.one(),
             }
         });
     }
+    // The peer is told that no call is taken any more, so that it opens none that would be lost.
+    connection.graceful_shutdown();
+    let end = async { while let Some(Ok(_)) = connection.accept().await {} };
+    let _ = timeout(server.limits.patience, end).await;
 }
 
 impl<S: Service> Server<S> {
@@ -161,10 +206,10 @@ impl<S: Service> Server<S> {
         Self {
             service,
             limits,
-            connections: Room::new(limits.connections),
+            seats: Seats::new(limits.connections),
             pending: Room::new(limits.pending_bytes),
             accepted: Count::default(),
-            refused: Count::default(),
+            dropped: Count::default(),
             failed: Count::default(),
         }
     }
@@ -173,7 +218,7 @@ impl<S: Service> Server<S> {
     pub(crate) fn totals(&self) -> Map<String, Value> {
         let mut totals = self.service.totals();
         totals.insert("connections".to_owned(), json!(self.accepted.get()));
-        totals.insert("refused_connections".to_owned(), json!(self.refused.get()));
+        totals.insert("dropped_connections".to_owned(), json!(self.dropped.get()));
         totals.insert("failed_calls".to_owned(), json!(self.failed.get()));
         totals
     }

@@ -184,6 +184,8 @@ fn orders(
         watch: Vec::new(),
         looks_on: false,
         permit: ends.permit.clone(),
+        // Other programs have no use for it, and are not to be trusted with it.
+        shows_credential: !ends.servers.is_empty() && programs.is_none(),
     };
     let client = |(number, link): (u32, &Link)| Prepare {
         peer_clock_offset_ns: server_offset.saturating_sub(link.clock_offset_ns),

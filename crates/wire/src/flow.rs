@@ -1,10 +1,12 @@
 //! The header that every data flow starts with.
 
 mod code;
+mod credential;
 mod key;
 mod ledger;
 
 pub use code::{Direction, FlowKind, WorkloadCode};
+pub use credential::CREDENTIAL_CHARS;
 pub use key::{FlowKey, KeyError, Token};
 pub use ledger::FlowLedger;
 

@@ -114,8 +114,8 @@ pub mod udp;
 
 pub use first::{First, MOST_FIRST_BYTES, classify};
 pub use flow::{
-    Direction, FLOW_ACCEPTED, FLOW_HEADER_BYTES, FLOW_MAGIC, FLOW_VERSION, FlowError, FlowHeader, FlowKey, FlowKind,
-    FlowLedger, KeyError, Token, WorkloadCode,
+    CREDENTIAL_CHARS, Direction, FLOW_ACCEPTED, FLOW_HEADER_BYTES, FLOW_MAGIC, FLOW_VERSION, FlowError, FlowHeader,
+    FlowKey, FlowKind, FlowLedger, KeyError, Token, WorkloadCode,
 };
 pub use frame::{FrameError, FrameReader, MAX_FRAME, encode};
 pub use message::{FromAgent, Hello, PROTOCOL, Prepare, Role, ToAgent};

@@ -74,6 +74,9 @@ pub struct Prepare {
     /// not look at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permit: Option<SignedPermit>,
+    /// Whether a client's HTTP requests carry the credential of the run: agents answer them. Nobody else is told of it.
+    #[serde(default)]
+    pub shows_credential: bool,
 }
 
 /// From the conductor to an agent.

@@ -120,5 +120,6 @@ pub(crate) fn prepare_run(run: u32, role: Role, job: Job) -> ToAgent {
         watch: Vec::new(),
         looks_on: false,
         permit: None,
+        shows_credential: true,
     }))
 }

@@ -8,12 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hopbench_meter::delta;
 use hopbench_model::{Counter, FaultKind, SECOND, Timing};
 use hopbench_sys::clock;
-use hopbench_wire::{FromAgent, Role, ToAgent};
+use hopbench_wire::{FlowKey, FromAgent, Role, ToAgent};
 
 use crate::rig::{Agent, MS, Trial, ask, assert_sound, job, params};
 
+/// What a stranger is told.
 fn http(address: SocketAddr) -> String {
     ask(address, b"GET /healthz HTTP/1.1\r\nHost: agent\r\n\r\n")
+}
+
+/// What somebody is told who shows the credential of a run.
+fn http_of(run: u32, address: SocketAddr) -> String {
+    let shown = FlowKey::new([3; 32]).credential(run);
+    ask(address, format!("GET /healthz HTTP/1.1\r\nHost: agent\r\nX-Hopbench-Run: {shown}\r\n\r\n").as_bytes())
 }
 
 #[test]
@@ -23,11 +30,13 @@ fn http_is_answered_while_a_trial_is_prepared_and_the_answers_are_counted() {
     assert_eq!(http(server.address), "", "before");
     server.send(&trial.prepare(1, Role::Server, 0, 1));
     server.ready();
-    assert!(http(server.address).starts_with("HTTP/1.1 200 "), "while it is prepared");
+    assert!(http_of(1, server.address).starts_with("HTTP/1.1 200 "), "while it is prepared");
+    assert!(http(server.address).starts_with("HTTP/1.1 401 "), "nobody else's");
+    assert!(http_of(2, server.address).starts_with("HTTP/1.1 401 "), "nor another run's");
     assert_eq!(http(client.address), "", "at another agent");
     server.send(&ToAgent::Abort);
     assert!(matches!(server.answer(), FromAgent::Failed { .. }));
-    assert_eq!(http(server.address), "", "after");
+    assert_eq!((http(server.address), http_of(1, server.address)), (String::new(), String::new()), "after");
 
     let outcome = trial.run(2, &mut [&mut client], &mut [&mut server]);
     let (seen, served) = (&outcome.clients[0], &outcome.servers[0]);

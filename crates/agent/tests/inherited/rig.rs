@@ -159,6 +159,7 @@ impl Trial {
             watch: if role == Role::Server { self.watch.clone() } else { Vec::new() },
             looks_on: false,
             permit: None,
+            shows_credential: true,
         }))
     }
 

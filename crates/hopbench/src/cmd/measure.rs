@@ -74,7 +74,9 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let interrupt = Interrupt::watch()?;
     let ours = hello();
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
-    let server = if nature.needs_agent {
+    // An agent's own HTTP target answers the requests of a trial that it knows of; any other server needs no session.
+    let asks_agent = nature.needs_agent || (workload.over_http() && common.token.is_given(matches));
+    let server = if asks_agent {
         Some(Link::open(target.address, &common.token.secret()?, &ours, timeout).map_err(|f| common.token.explain(f))?)
     } else {
         None
@@ -137,8 +139,8 @@ fn failed_exchanges(record: &Record) -> Option<String> {
     // An agent closes a connection whose HTTP it is not to answer.
     let reset = record.workload == "http" && record.errors.keys().all(|reason| SHUT.contains(&reason.as_str()));
     let all = record.metrics.get("error_ratio").is_some_and(|failed| *failed >= 1.0);
-    let hint = if reset && all { "; an agent answers HTTP with `hopbench serve --http`" } else { "" };
-    Some(format!("{why}{hint}"))
+    let hint = "; an agent answers HTTP to who gives its token, and to everybody with `hopbench serve --http`";
+    Some(format!("{why}{}", if reset && all { hint } else { "" }))
 }
 
 struct Session {

@@ -33,6 +33,11 @@ impl TokenArgs {
         Ok(())
     }
 
+    /// Whether the command line says how to get into an agent; what the environment says is for all commands.
+    pub(super) fn is_given(&self, matches: &ArgMatches) -> bool {
+        self.insecure || self.token_file.is_some() || matches.value_source("token") == Some(ValueSource::CommandLine)
+    }
+
     /// The secret that they name; without any of them the well-known one.
     pub(super) fn secret(&self) -> Result<Secret, Fault> {
         match (&self.token, &self.token_file) {

@@ -267,6 +267,7 @@ fn service(command: &'static str, port: u16, services: &Path, stack: &Stack) -> 
     let admin = format!("hopbench-{command}");
     let totals = Totals::at(&stack.namespace, &admin)?;
     let arguments = move |_: &Path| {
+        // All addresses here are those of the pod's namespace.
         let (listen, admin) = (format!("0.0.0.0:{port}"), format!("@{admin}"));
         Ok([command, "--listen", &listen, "--admin", &admin].map(OsString::from).to_vec())
     };

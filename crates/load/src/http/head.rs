@@ -137,7 +137,6 @@ impl<T: Copy> HeadBuffer<T> {
     }
 
     /// Bytes of memory held.
-    #[cfg(test)]
     pub(super) fn held_bytes(&self) -> usize {
         self.carry.capacity() + self.last.capacity()
     }
@@ -145,7 +144,7 @@ impl<T: Copy> HeadBuffer<T> {
 
 /// Where the first empty line at or after `from` ends. Lines may end with LF alone, as the parser
 /// has it.
-fn end_of_head(bytes: &[u8], from: usize) -> Option<usize> {
+pub(super) fn end_of_head(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while let Some(step) = bytes[at..].iter().position(|b| *b == b'\n') {
         at += step + 1;

@@ -2,7 +2,8 @@
 
 use hopbench_model::Problem;
 
-use super::Url;
+use super::credential::CREDENTIAL_FIELD;
+use super::{Credential, Url};
 
 /// What a request is made of.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,8 @@ pub struct RequestSpec<'a> {
     pub body: &'a [u8],
     /// Whether the connection is used again afterwards.
     pub keep_alive: bool,
+    /// What shows that it belongs to a trial; `None` where a stranger is asked.
+    pub credential: Option<&'a Credential>,
 }
 
 /// One HTTP/1.1 request, ready to be written.
@@ -73,12 +76,13 @@ fn check_method(method: &str, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Fields that say where the request ends or whether the connection stays: a second opinion would
-/// break both.
-const OURS: [(&str, &str); 3] = [
+/// Fields that say where the request ends, whether the connection stays, and whose it is: a second
+/// opinion would break all of it.
+const OURS: [(&str, &str); 4] = [
     ("content-length", "no Content-Length: it is set from the body"),
     ("transfer-encoding", "no Transfer-Encoding: the body is sent with its length"),
     ("connection", "no Connection: it is set from the keep-alive option"),
+    (CREDENTIAL_FIELD, "no X-Hopbench-Run: it is set from the key of the run"),
 ];
 
 fn split_header(header: &str) -> Result<(&str, &str), Problem> {
@@ -109,6 +113,10 @@ fn write(spec: &RequestSpec<'_>, fields: &[(&str, &str)]) -> Vec<u8> {
     }
     if !has(fields, "user-agent") {
         field("User-Agent", concat!("hopbench/", env!("CARGO_PKG_VERSION")));
+    }
+    // Before the user's: whoever looks for it finds it early.
+    if let Some(credential) = spec.credential {
+        field(CREDENTIAL_FIELD, credential.text());
     }
     for (name, value) in fields {
         field(name, value);
@@ -144,7 +152,22 @@ mod tests {
     fn build(method: &str, headers: &[&str], body: &[u8], keep_alive: bool) -> Result<RequestTemplate, Vec<Problem>> {
         let url = Url::parse("http://h:81/p?q=1").unwrap();
         let headers: Vec<String> = headers.iter().map(ToString::to_string).collect();
-        RequestTemplate::new(&RequestSpec { method, url: &url, headers: &headers, body, keep_alive })
+        let spec = RequestSpec { method, url: &url, headers: &headers, body, keep_alive, credential: None };
+        RequestTemplate::new(&spec)
+    }
+
+    #[test]
+    fn a_credential_costs_its_field_and_nothing_else() {
+        let url = Url::parse("http://h:81/p").unwrap();
+        let credential = Credential::new(&"c".repeat(41));
+        let headers = ["X-A: b".to_owned()];
+        let bare =
+            RequestSpec { method: "GET", url: &url, headers: &headers, body: b"", keep_alive: true, credential: None };
+        let shown = RequestTemplate::new(&RequestSpec { credential: Some(&credential), ..bare }).unwrap();
+        let text = String::from_utf8(shown.bytes().to_vec()).unwrap();
+        assert!(text.contains(&format!("\r\nx-hopbench-run: {}\r\nX-A: b\r\n", "c".repeat(41))), "{text}");
+        // The name, colon and space, the value, the line's end; as METHOD.md says.
+        assert_eq!(text.len() - RequestTemplate::new(&bare).unwrap().bytes().len(), 14 + 2 + 41 + 2);
     }
 
     #[test]
@@ -191,7 +214,13 @@ mod tests {
         {
             assert!(text.contains(part) && text.contains("expected"), "{text}");
         }
-        for bad in [&["Host: a", "host: b"][..], &["Transfer-Encoding: chunked"], &["Connection: close"], &["A: \0"]] {
+        for bad in [
+            &["Host: a", "host: b"][..],
+            &["Transfer-Encoding: chunked"],
+            &["Connection: close"],
+            &["A: \0"],
+            &["X-Hopbench-Run: 1"],
+        ] {
             assert_eq!(build("GET", bad, b"", true).unwrap_err().len(), 1, "{bad:?}");
         }
         for bad in ["", "GET\r\n", "CONNECT", "GÉT"] {

@@ -1,4 +1,4 @@
-//! Our HTTP target: what `serve --http` answers.
+//! Our HTTP target: what `serve --http` answers, and the server of a trial.
 //!
 //! | request | answer |
 //! |---|---|
@@ -11,6 +11,7 @@
 
 mod answer;
 mod error;
+mod glance;
 mod page;
 mod parser;
 mod request;
@@ -19,5 +20,6 @@ mod tests;
 
 pub use answer::{Answer, Body, Responder, refuse};
 pub use error::RequestError;
+pub use glance::{Glance, glance};
 pub use parser::{CONTINUE, RequestParser, RequestState, RequestStep};
 pub use request::{Method, Request};

@@ -11,9 +11,12 @@ use std::sync::Arc;
 
 use hopbench_model::{Counter, Nanos, SECOND};
 
+use super::guests::Guest;
+use super::patience::{Pace, Patience};
 use crate::flow::{Event, Flow, Op};
-use crate::http::{Body, CONTINUE, RequestError, RequestParser, RequestState, Responder, refuse};
+use crate::http::{Body, CONTINUE, Credential, RequestError, RequestParser, RequestState, Responder, refuse};
 use crate::recorder::Recorder;
+use crate::room::{Room, Share};
 
 /// Most bytes of one receive: the most of pipelined requests that is held.
 pub(super) const RECEIVE_BYTES: usize = 16 * 1024;
@@ -22,18 +25,32 @@ pub(super) const FILL_BYTES: usize = 256 * 1024;
 /// Bodies up to this length leave together with their head; of longer ones this much does.
 pub(super) const INLINE_BYTES: usize = 4 * 1024;
 
-/// How long a connection may rest, a request may take to arrive, and a client may read nothing.
-const PATIENCE_NS: Nanos = 60 * SECOND;
 /// How long what follows a refused request is dropped.
 const DRAIN_NS: Nanos = 2 * SECOND;
 
+/// What all connections of a target have in common.
+#[derive(Debug)]
+pub(super) struct House {
+    /// Filler that leaves together with heads, [`INLINE_BYTES`] of it.
+    pub(super) inline: Arc<[u8]>,
+    /// What every request must show; `None`: anybody is answered.
+    pub(super) credential: Option<Credential>,
+    /// What all of them together may hold of requests; `None`: as much as they send.
+    pub(super) room: Option<Arc<Room>>,
+    pub(super) patience: Patience,
+}
+
 /// The state machine of one connection.
 pub(super) struct TargetFlow {
+    house: Arc<House>,
+    /// Where signs of life go, if anybody wants them.
+    guest: Option<Arc<Guest>>,
     parser: RequestParser,
     responder: Responder,
-    inline: Arc<[u8]>,
     /// Received bytes behind the request that is being answered.
     surplus: Vec<u8>,
+    /// What they take of the house's room.
+    share: Share,
     /// How many of them were taken.
     taken: usize,
     head: Vec<u8>,
@@ -42,6 +59,11 @@ pub(super) struct TargetFlow {
     rest: Rest,
     end: End,
     state: State,
+    /// Whether the request under way shows what it has to; what does not is in no figure.
+    known: bool,
+    /// Bytes of a head whose end, and so whose credential, is not there yet.
+    unjudged: u64,
+    pace: Pace,
     deadline: Nanos,
 }
 
@@ -73,11 +95,13 @@ enum End {
 }
 
 impl TargetFlow {
-    pub(super) fn new(inline: Arc<[u8]>) -> Self {
+    pub(super) fn new(house: Arc<House>, guest: Option<Arc<Guest>>) -> Self {
         Self {
-            parser: RequestParser::new(),
+            parser: house.parser(),
+            share: Share::of(house.room.clone()),
+            house,
+            guest,
             responder: Responder::default(),
-            inline,
             surplus: Vec::new(),
             taken: 0,
             head: Vec::new(),
@@ -85,6 +109,9 @@ impl TargetFlow {
             rest: Rest::Nothing,
             end: End::Next,
             state: State::Reading,
+            known: false,
+            unjudged: 0,
+            pace: Pace::default(),
             deadline: 0,
         }
     }
@@ -96,21 +123,61 @@ impl TargetFlow {
 
     #[inline]
     fn received(&mut self, bytes: &[u8], now: Nanos, out: &Recorder) -> Op {
-        if !self.parser.is_inside() {
-            self.deadline = now + PATIENCE_NS;
+        self.begins(now);
+        let in_body = self.parser.is_in_body();
+        let step = match self.parser.feed(bytes) {
+            Ok(step) if step.consumed < bytes.len() => self.keep(&bytes[step.consumed..]).map(|()| step.state),
+            step => step.map(|step| step.state),
+        };
+        self.unjudged += bytes.len() as u64;
+        self.known = self.parser.is_known();
+        if self.known {
+            out.count(Counter::ReceivedBytes, std::mem::take(&mut self.unjudged));
         }
-        let step = self.parser.feed(bytes).map(|step| {
-            self.surplus.extend_from_slice(&bytes[step.consumed..]);
-            step.state
-        });
+        if self.parser.is_in_body() {
+            self.goes_on(in_body, bytes.len(), now);
+        }
         self.act(step, now, out)
+    }
+
+    /// A head has a time of its own from its first byte on.
+    #[inline]
+    fn begins(&mut self, now: Nanos) {
+        if !self.parser.is_inside() {
+            self.deadline = now + self.house.patience.head_ns;
+        }
+    }
+
+    /// A body is under way, of which so many bytes came now.
+    fn goes_on(&mut self, was_under_way: bool, bytes: usize, now: Nanos) {
+        if !was_under_way {
+            self.pace.begin();
+        }
+        if !was_under_way || self.pace.moved(bytes, &self.house.patience) {
+            self.deadline = now + self.house.patience.body_ns;
+        }
+    }
+
+    /// Keeps what came behind a request.
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), RequestError> {
+        if self.share.is_bounded() {
+            if !self.share.set(self.surplus.capacity().max(self.surplus.len() + bytes.len())) {
+                return Err(RequestError::NoRoom);
+            }
+            self.surplus.reserve_exact(bytes.len());
+        }
+        self.surplus.extend_from_slice(bytes);
+        Ok(())
     }
 
     /// Goes on with what was received already.
     fn next(&mut self, now: Nanos, out: &Recorder) -> Op {
         if self.surplus.is_empty() {
+            self.deadline = now + self.house.patience.idle_ns;
             return self.receive();
         }
+        self.begins(now);
+        let in_body = self.parser.is_in_body();
         let step = self.parser.feed(&self.surplus[self.taken..]).map(|step| {
             self.taken += step.consumed;
             if self.taken == self.surplus.len() {
@@ -119,6 +186,10 @@ impl TargetFlow {
             }
             step.state
         });
+        self.known = self.parser.is_known();
+        if self.parser.is_in_body() {
+            self.goes_on(in_body, 0, now);
+        }
         self.act(step, now, out)
     }
 
@@ -132,9 +203,13 @@ impl TargetFlow {
             }
             Ok(RequestState::Complete) => self.answer(now),
             Err(error) => {
-                out.count(Counter::Errors, 1);
+                if self.known {
+                    out.count(Counter::Errors, 1);
+                }
                 refuse(&error, &mut self.head);
                 (self.rest, self.end) = (Rest::Nothing, End::Refused);
+                // What came of it is of no use any more.
+                self.parser = self.house.parser();
                 self.write(State::Head, now)
             }
         }
@@ -147,8 +222,8 @@ impl TargetFlow {
         self.rest = match answer.body {
             Body::None => Rest::Nothing,
             Body::Filler(length) => {
-                let inline = length.min(self.inline.len() as u64);
-                self.head.extend_from_slice(&self.inline[..inline as usize]);
+                let inline = length.min(self.house.inline.len() as u64);
+                self.head.extend_from_slice(&self.house.inline[..inline as usize]);
                 if length > inline { Rest::Filler(length - inline) } else { Rest::Nothing }
             }
             Body::Echo if request.body().len() <= INLINE_BYTES => {
@@ -167,14 +242,19 @@ impl TargetFlow {
     fn write(&mut self, state: State, now: Nanos) -> Op {
         self.state = state;
         self.sent = 0;
-        self.deadline = now + PATIENCE_NS;
+        self.pace.begin();
+        self.deadline = now + self.house.patience.read_ns;
         Op::Send
     }
 
     #[inline]
     fn wrote(&mut self, n: usize, now: Nanos, out: &Recorder) -> Op {
-        out.count(Counter::SentBytes, n as u64);
-        self.deadline = now + PATIENCE_NS;
+        if self.known {
+            out.count(Counter::SentBytes, n as u64);
+        }
+        if self.pace.moved(n, &self.house.patience) {
+            self.deadline = now + self.house.patience.read_ns;
+        }
         if let (State::Filling, Rest::Filler(left)) = (self.state, &mut self.rest) {
             *left -= n as u64;
             return if *left > 0 { fill(*left) } else { self.answered(now, out) };
@@ -184,7 +264,10 @@ impl TargetFlow {
             return Op::Send;
         }
         match (self.state, self.rest) {
-            (State::Leave, _) => self.receive(),
+            (State::Leave, _) => {
+                self.deadline = now + self.house.patience.body_ns;
+                self.receive()
+            }
             (State::Head, Rest::Filler(left)) => {
                 self.state = State::Filling;
                 fill(left)
@@ -197,6 +280,7 @@ impl TargetFlow {
     fn answered(&mut self, now: Nanos, out: &Recorder) -> Op {
         if self.end != End::Refused {
             out.count(Counter::Completed, 1);
+            self.parser.answered();
         }
         match self.end {
             End::Next => self.next(now, out),
@@ -211,29 +295,39 @@ impl TargetFlow {
     }
 }
 
+impl House {
+    fn parser(&self) -> RequestParser {
+        RequestParser::with(self.credential.clone(), self.room.clone())
+    }
+}
+
 fn fill(left: u64) -> Op {
     Op::SendFill(left.min(FILL_BYTES as u64) as usize)
 }
 
 impl Flow for TargetFlow {
     fn start(&mut self, now: Nanos) -> Op {
-        self.deadline = now + PATIENCE_NS;
+        self.deadline = now + self.house.patience.idle_ns;
         self.receive()
     }
 
     #[inline]
     fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        if let Some(guest) = &self.guest
+            && matches!(event, Event::Received(_) | Event::Sent(_))
+        {
+            guest.moved(now);
+        }
         match (self.state, event) {
-            (State::Reading, Event::Received(bytes)) => {
-                out.count(Counter::ReceivedBytes, bytes.len() as u64);
-                self.received(bytes, now, out)
-            }
+            (State::Reading, Event::Received(bytes)) => self.received(bytes, now, out),
             (State::Leave | State::Head | State::Filling | State::Echoing, Event::Sent(n)) => self.wrote(n, now, out),
             (State::Waiting, Event::Timer) => self.write(State::Head, now),
             (State::Draining, Event::FinishedSending) => Op::Recv(RECEIVE_BYTES),
             // Whoever never stops sending is not waited for: a deadline is only looked at when nothing comes.
             (State::Draining, Event::Received(bytes)) if now < self.deadline => {
-                out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                if self.known {
+                    out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                }
                 Op::Recv(RECEIVE_BYTES)
             }
             // Closed, failed, too slow or over: there is nobody to tell.
@@ -251,8 +345,10 @@ impl Flow for TargetFlow {
 
     fn closing(&mut self, _out: &mut Recorder) {
         // The slot keeps the flow until another takes its place.
-        self.parser = RequestParser::new();
+        self.parser = self.house.parser();
+        self.responder = Responder::default();
         (self.surplus, self.head) = (Vec::new(), Vec::new());
+        let _ = self.share.set(0);
         (self.taken, self.sent, self.state) = (0, 0, State::Reading);
     }
 

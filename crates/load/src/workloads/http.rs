@@ -89,7 +89,8 @@ impl Workload for Http {
     fn client(&self, context: &Context) -> Result<Crew, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
-        let request = params.template().map_err(|problems| Fault::from_problems(&problems))?;
+        let request =
+            params.template(context.credential.as_ref()).map_err(|problems| Fault::from_problems(&problems))?;
         reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let plan = Arc::new(Plan {
             request: request.bytes().into(),

@@ -112,6 +112,7 @@ impl Inside {
             Self::Served { acceptor, tickets, from_server } => {
                 // One too many is closed; who is counted wrong misses it.
                 if let Some(ticket) = tickets.take() {
+                    let socket = Arc::new(socket);
                     acceptor(Accepted { flow, from_server: from_server(flow), socket, again: None, ticket });
                 }
             }

@@ -114,6 +114,7 @@ impl Trial {
             notify: Arc::new(Waker::new().unwrap()),
             target,
             greeter: Some(Arc::new(Plain)),
+            credential: None,
             peer_clock_offset_ns: 0,
             shared_clock: true,
         };

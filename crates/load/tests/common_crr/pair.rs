@@ -84,5 +84,6 @@ fn read_header(socket: Socket) -> Option<Accepted> {
     stream.set_nonblocking(true).unwrap();
     let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
     let ticket = Tickets::new(None).take().unwrap();
-    Some(Accepted { flow, from_server: false, socket: Socket::from(OwnedFd::from(stream)), again: None, ticket })
+    let socket = Arc::new(Socket::from(OwnedFd::from(stream)));
+    Some(Accepted { flow, from_server: false, socket, again: None, ticket })
 }

@@ -68,6 +68,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         notify: Arc::new(Waker::new().unwrap()),
         target,
         greeter: Some(Arc::new(PlainGreeter)),
+        credential: None,
         peer_clock_offset_ns: 0,
         shared_clock: true,
     }

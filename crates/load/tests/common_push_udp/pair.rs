@@ -134,6 +134,7 @@ impl End {
             notify: Arc::new(Waker::new().unwrap()),
             target,
             greeter: Some(Arc::new(Plain)),
+            credential: None,
             peer_clock_offset_ns: 0,
             shared_clock,
         };
@@ -221,7 +222,7 @@ fn accept(listener: &Listener, acceptor: &Acceptor, stop: &AtomicBool) {
         assert_eq!(socket.recv(&mut header).unwrap(), 32);
         let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
         socket.send(&WELCOME).unwrap();
-        acceptor(Accepted { flow, from_server: true, socket, again: None, ticket: ticket() });
+        acceptor(Accepted { flow, from_server: true, socket: Arc::new(socket), again: None, ticket: ticket() });
     }
 }
 
@@ -236,7 +237,7 @@ fn register(port: &DatagramPort, acceptor: &Acceptor, stop: &AtomicBool) {
         assert_eq!(arrival.len, 64, "a registration must arrive in one piece");
         let flow = u32::from_le_bytes(datagram[..4].try_into().unwrap());
         if known.insert(flow) {
-            let socket = DatagramPort::connected(arrival.local, arrival.peer).unwrap();
+            let socket = Arc::new(DatagramPort::connected(arrival.local, arrival.peer).unwrap());
             acceptor(Accepted { flow, from_server: false, socket, again: None, ticket: ticket() });
         }
         port.send_from(&WELCOME, arrival.local.ip(), arrival.peer).unwrap();

@@ -11,5 +11,6 @@ mod ours;
 mod peers;
 mod refusals;
 mod rig;
+mod strangers;
 mod target;
 mod timing;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use hopbench_load::crew::Crew;
-use hopbench_load::{TargetContext, Window, target};
+use hopbench_load::{Bounds, TargetContext, Window, target};
 use hopbench_model::{Counts, SECOND};
 use hopbench_sys::{Socket, Waker, clock};
 
@@ -22,7 +22,12 @@ pub(crate) struct Ours {
 
 impl Ours {
     pub(crate) fn start() -> Self {
-        let context = TargetContext::new(Arc::new(Waker::new().unwrap()));
+        Self::with(Bounds::default())
+    }
+
+    /// A target whose strangers may do so much.
+    pub(crate) fn with(bounds: Bounds) -> Self {
+        let context = TargetContext { bounds, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
         let window = Arc::clone(&context.window);
         let (crew, acceptor) = target(&context).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

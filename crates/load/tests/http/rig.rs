@@ -49,6 +49,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         notify: Arc::new(Waker::new().unwrap()),
         target,
         greeter: None,
+        credential: None,
         peer_clock_offset_ns: 0,
         shared_clock: true,
     }

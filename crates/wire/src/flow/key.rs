@@ -18,7 +18,7 @@ pub struct Token(pub [u8; TAG_BYTES]);
 #[derive(Clone)]
 pub struct FlowKey {
     bytes: Zeroizing<[u8; 32]>,
-    key: ring::hmac::Key,
+    pub(super) key: ring::hmac::Key,
 }
 
 /// Why a text is not a flow key. The text itself is not repeated: it may be most of a key.

@@ -38,6 +38,7 @@ fn prepare() -> ToAgent {
         watch: Vec::new(),
         looks_on: false,
         permit: None,
+        shows_credential: false,
     }))
 }
 

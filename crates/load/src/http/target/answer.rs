@@ -124,8 +124,11 @@ fn write_head(out: &mut Vec<u8>, status: u16, content_type: &[u8], length: Optio
         push_decimal(out, length);
     }
     out.extend_from_slice(b"\r\n");
-    if status == 405 {
-        out.extend_from_slice(b"Allow: GET, HEAD, POST, PUT\r\n");
+    match status {
+        // RFC 9110, 11.6.1 and 15.5.6: each of them has to say what would do.
+        401 => out.extend_from_slice(b"WWW-Authenticate: hopbench\r\n"),
+        405 => out.extend_from_slice(b"Allow: GET, HEAD, POST, PUT\r\n"),
+        _ => {}
     }
     out.extend_from_slice(connection.as_bytes());
     out.extend_from_slice(b"\r\n");

@@ -1,6 +1,7 @@
 //! What can be wrong with a request.
 
 use crate::http::chunked::ChunkError;
+use crate::http::credential::CREDENTIAL_FIELD;
 use crate::http::framing::FramingError;
 use crate::http::head::HeadFault;
 
@@ -31,6 +32,12 @@ pub enum RequestError {
     /// The chunked body is broken.
     #[error("request {0}")]
     Chunk(ChunkError),
+    /// It does not show the credential of the trial that is served here.
+    #[error("{CREDENTIAL_FIELD}: found none of this trial, expected it in every request")]
+    Unauthorized,
+    /// The memory for all that strangers send is used up.
+    #[error("request: found no memory left for it, expected fewer large ones at once; try again later")]
+    NoRoom,
 }
 
 impl RequestError {
@@ -39,9 +46,11 @@ impl RequestError {
         match self {
             Self::Framing(FramingError::Coding(_)) => 501,
             Self::Malformed(_) | Self::Host(_) | Self::Framing(_) | Self::Chunk(_) => 400,
+            Self::Unauthorized => 401,
             Self::BodyTooLong(_) => 413,
             Self::Expectation(_) => 417,
             Self::HeadTooLong(_) => 431,
+            Self::NoRoom => 503,
             Self::Version => 505,
         }
     }

@@ -2,21 +2,29 @@
 
 use std::mem::MaybeUninit;
 
+use std::sync::Arc;
+
 use super::{Method, Request, RequestError};
 use crate::http::chunked::ChunkDecoder;
+use crate::http::credential::{CREDENTIAL_FIELD, Credential};
 use crate::http::excerpt;
 use crate::http::framing::Framing;
 use crate::http::head::{HeadBuffer, MOST_FIELDS};
+use crate::room::{Room, Share};
 
 /// What to write when a client waits for leave to send its body.
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// Most bytes of a request head.
-const MOST_HEAD_BYTES: usize = 16 * 1024;
+pub(super) const MOST_HEAD_BYTES: usize = 16 * 1024;
 /// Most bytes of a request body.
 const MOST_BODY_BYTES: u64 = 16 * 1024 * 1024;
 /// A body buffer that grew beyond this is given back when the next request starts.
 const MOST_KEPT_BODY_BYTES: usize = 1024 * 1024;
+/// The same for those who share a bounded room: 1024 connections that rest hold 16 MiB of it.
+const MOST_KEPT_OF_ROOM_BYTES: usize = 16 * 1024;
+/// The least that a body's buffer grows by.
+const LEAST_GROWTH_BYTES: usize = 4 * 1024;
 /// Most line breaks in front of a request: some clients send one too many after a body (RFC 9112,
 /// 2.2).
 const MOST_LEADING_BREAKS: u8 = 8;
@@ -45,8 +53,15 @@ pub enum RequestState {
 ///
 /// It holds at most the body of one request (16 MiB) and grows with what arrives, not with what is
 /// announced. After an error, answer with [`refuse`](super::refuse) and close.
+///
+/// A head that shows no credential where one is needed is refused before any of its body is taken. A head
+/// that repeats the last one is not looked at again: its credential was found right on this connection.
 #[derive(Debug)]
 pub struct RequestParser {
+    credential: Option<Credential>,
+    /// Whether the request under way, or the last one, shows what it has to.
+    known: bool,
+    share: Share,
     heads: HeadBuffer<Head>,
     phase: Phase,
     request: Request,
@@ -75,9 +90,18 @@ impl Default for RequestParser {
 }
 
 impl RequestParser {
-    /// A parser for a new connection.
+    /// A parser for a new connection of anybody, without a bound on what all of them hold.
     pub fn new() -> Self {
+        Self::with(None, None)
+    }
+
+    /// A parser for a new connection. With a `credential` every request must show it; with a `room` all
+    /// that connections hold of requests comes out of it, and a request that finds none left is refused.
+    pub fn with(credential: Option<Credential>, room: Option<Arc<Room>>) -> Self {
         Self {
+            known: credential.is_none(),
+            credential,
+            share: Share::of(room),
             heads: HeadBuffer::new(MOST_HEAD_BYTES),
             phase: Phase::Head,
             request: Request::default(),
@@ -95,11 +119,29 @@ impl RequestParser {
         !matches!(self.phase, Phase::Head) || !self.heads.is_empty()
     }
 
+    /// Whether a body is under way.
+    pub fn is_in_body(&self) -> bool {
+        !matches!(self.phase, Phase::Head)
+    }
+
+    /// Whether the request that `feed` looked at last showed what it has to: others count in no figure.
+    pub fn is_known(&self) -> bool {
+        self.known
+    }
+
+    /// The request was answered: a body that came out of a bounded room goes back to it.
+    pub fn answered(&mut self) {
+        if self.share.is_bounded() && self.request.body.capacity() > MOST_KEPT_OF_ROOM_BYTES {
+            self.request.body = Vec::new();
+            let _ = self.share.set(self.held_bytes());
+        }
+    }
+
     /// Takes the next bytes of the connection, up to the end of one request.
     ///
     /// # Errors
-    /// The input is not an HTTP/1.x request, breaks a limit, or does not say unambiguously where it
-    /// ends.
+    /// The input is not an HTTP/1.x request, breaks a limit, does not say unambiguously where it ends, or
+    /// does not show the credential.
     #[inline]
     pub fn feed(&mut self, input: &[u8]) -> Result<RequestStep, RequestError> {
         let mut used = 0;
@@ -107,10 +149,16 @@ impl RequestParser {
             if self.heads.is_empty() {
                 used = self.pass_breaks(input)?;
             }
-            let request = &mut self.request;
-            let Some((head, taken)) = self.heads.take(&input[used..], |bytes| parse_head(bytes, request))? else {
+            let (request, credential) = (&mut self.request, self.credential.as_ref());
+            self.known = credential.is_none();
+            let taken = self.heads.take(&input[used..], |bytes| parse_head(bytes, request, credential))?;
+            if self.share.is_bounded() && !self.share.set(self.held_bytes()) {
+                return Err(RequestError::NoRoom);
+            }
+            let Some((head, taken)) = taken else {
                 return Ok(RequestStep { consumed: input.len(), state: RequestState::NeedMore });
             };
+            self.known = true;
             used += taken;
             self.enter(head)?;
             if head.expects_continue && self.is_inside() && used == input.len() {
@@ -118,6 +166,7 @@ impl RequestParser {
             }
         }
         let rest = &input[used..];
+        self.make_room(rest.len())?;
         let done = match &mut self.phase {
             Phase::Head => true,
             Phase::Length(left) => {
@@ -176,16 +225,42 @@ impl RequestParser {
         }
     }
 
+    /// Makes the body's buffer long enough for what may come of so many bytes, where that needs leave.
+    fn make_room(&mut self, bytes: usize) -> Result<(), RequestError> {
+        let left = match &self.phase {
+            Phase::Length(left) => usize::try_from(*left).unwrap_or(usize::MAX),
+            Phase::Chunked(_) => usize::MAX,
+            Phase::Head => return Ok(()),
+        };
+        let (has, length) = (self.request.body.capacity(), self.request.body.len());
+        let needs = length + bytes.min(left);
+        if !self.share.is_bounded() || needs <= has {
+            return Ok(());
+        }
+        // Twice as much each time, but never more than was announced or is taken at all.
+        let most = length.saturating_add(left).min(MOST_BODY_BYTES as usize);
+        let grown = (2 * has).max(needs + LEAST_GROWTH_BYTES).min(most).max(needs);
+        if !self.share.set(self.held_bytes() - has + grown) {
+            return Err(RequestError::NoRoom);
+        }
+        self.request.body.reserve_exact(grown - length);
+        Ok(())
+    }
+
     /// Bytes of memory held.
-    #[cfg(test)]
     pub(super) fn held_bytes(&self) -> usize {
         let request = &self.request;
         self.heads.held_bytes() + request.body.capacity() + request.target.capacity() + request.content_type.capacity()
     }
 }
 
-/// Parses a head from its first byte on into `request`; `None` when it is not complete.
-fn parse_head(bytes: &[u8], request: &mut Request) -> Result<Option<(Head, usize)>, RequestError> {
+/// Parses a head from its first byte on into `request`; `None` when it is not complete. Where a credential is needed,
+/// every field of its name must have it.
+fn parse_head(
+    bytes: &[u8],
+    request: &mut Request,
+    credential: Option<&Credential>,
+) -> Result<Option<(Head, usize)>, RequestError> {
     let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
     let mut parsed = httparse::Request::new(&mut []);
     let httparse::Status::Complete(length) = parsed.parse_with_uninit_headers(bytes, &mut fields)? else {
@@ -196,7 +271,7 @@ fn parse_head(bytes: &[u8], request: &mut Request) -> Result<Option<(Head, usize
     };
     let http_1_0 = version == 0;
     let mut head = Head { framing: Framing::default(), expects_continue: false };
-    let mut hosts = 0;
+    let (mut hosts, mut shown, mut wrong) = (0, credential.is_none(), false);
     request.content_type.clear();
     for field in parsed.headers.iter() {
         let is = |name: &str| field.name.eq_ignore_ascii_case(name);
@@ -213,8 +288,16 @@ fn parse_head(bytes: &[u8], request: &mut Request) -> Result<Option<(Head, usize
                 request.content_type.clear();
                 request.content_type.extend_from_slice(field.value);
             }
+            14 if is(CREDENTIAL_FIELD) => match credential {
+                Some(credential) if credential.is(field.value) => shown = true,
+                Some(_) => wrong = true,
+                None => {}
+            },
             _ => head.framing.read(field.name, field.value)?,
         }
+    }
+    if wrong || !shown {
+        return Err(RequestError::Unauthorized);
     }
     if hosts > 1 || (hosts == 0 && !http_1_0) {
         return Err(RequestError::Host(hosts));

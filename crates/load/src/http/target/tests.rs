@@ -1,9 +1,12 @@
 //! Requests as clients send them, whole, in pieces, and broken, and what the target answers.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::*;
-use crate::http::{ResponseParser, StepState};
+use crate::http::{Credential, ResponseParser, StepState};
+use crate::room::Room;
 
 /// Requests and what has to be understood of each: method, target, keep-alive, body.
 const CASES: &[(&str, Method, &str, bool, &str)] = &[
@@ -202,6 +205,94 @@ fn a_body_costs_memory_only_as_it_arrives() {
     assert_eq!(parser.request().body().len(), 16 << 20);
     parser.feed(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
     assert!(parser.held_bytes() < 4096, "{}", parser.held_bytes());
+}
+
+/// A request that shows this credential.
+fn showing(shown: &str, body: &str) -> String {
+    let length = body.len();
+    format!("POST / HTTP/1.1\r\nHost: h\r\nX-Hopbench-Run: {shown}\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
+#[test]
+fn every_request_shows_the_credential_or_nothing_of_its_body_is_taken() {
+    let guarded = || RequestParser::with(Some(Credential::new("0000002a-right")), None);
+    let complete = |parser: &mut RequestParser, text: &str| -> Result<(), RequestError> {
+        let step = parser.feed(text.as_bytes())?;
+        assert_eq!(step, RequestStep { consumed: text.len(), state: RequestState::Complete });
+        Ok(())
+    };
+    let right = showing("0000002a-right", "body");
+    let body = "x".repeat(100_000);
+    let twice = right.replace("Host", "x-hopbench-run: 0000002a-wrong\r\nHost");
+    for wrong in [
+        &showing("0000002a-wrong", &body),
+        &showing("0000002a-righ", &body),
+        &showing("", &body),
+        &twice,
+        &format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{body}", body.len()),
+        // What is wrong with a stranger's request otherwise is not looked into.
+        "GET / HTTP/1.1\r\n\r\n",
+    ] {
+        let mut parser = guarded();
+        assert_eq!(parser.feed(wrong.as_bytes()), Err(RequestError::Unauthorized), "{wrong:.120}");
+        assert!(!parser.is_known() && parser.held_bytes() < 4096, "{} bytes", parser.held_bytes());
+        // After right ones, too, on a connection that somebody shares.
+        let mut parser = guarded();
+        for _ in 0..3 {
+            assert_eq!(complete(&mut parser, &right), Ok(()));
+            assert!(parser.is_known());
+        }
+        assert_eq!(parser.feed(wrong.as_bytes()), Err(RequestError::Unauthorized), "{wrong:.120}");
+        assert!(!parser.is_known());
+    }
+    assert_refusal(&RequestError::Unauthorized);
+    // Where nobody asks for it, it is a field like any other.
+    assert_eq!(complete(&mut RequestParser::new(), &twice), Ok(()));
+}
+
+#[test]
+fn the_credential_of_a_request_that_repeats_costs_no_memory() {
+    let mut parser = RequestParser::with(Some(Credential::new("0000002a-right")), None);
+    let request = showing("0000002a-right", "body");
+    parser.feed(request.as_bytes()).unwrap();
+    let (held, at) = (parser.held_bytes(), parser.request().body().as_ptr());
+    for _ in 0..1000 {
+        parser.feed(request.as_bytes()).unwrap();
+        assert_eq!((parser.held_bytes(), parser.request().body().as_ptr()), (held, at));
+    }
+}
+
+#[test]
+fn what_strangers_hold_comes_out_of_their_room_and_goes_back() {
+    let room = Room::new(100_000);
+    let parser = || RequestParser::with(None, Some(Arc::clone(&room)));
+    let (mut first, mut second) = (parser(), parser());
+    let head = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n";
+    for parser in [&mut first, &mut second] {
+        parser.feed(head).unwrap();
+    }
+    assert!(room.used_bytes() < 1000, "{} bytes for what was only announced", room.used_bytes());
+    let piece = [b'x'; 10_000];
+    let feed = |parser: &mut RequestParser| (0..6).find_map(|_| parser.feed(&piece).err());
+    assert_eq!(feed(&mut first), None);
+    assert_eq!(feed(&mut second), Some(RequestError::NoRoom));
+    assert!((60_000..=100_000).contains(&room.used_bytes()), "{}", room.used_bytes());
+    assert_refusal(&RequestError::NoRoom);
+    drop(second);
+    assert_eq!(first.request().body().len(), 60_000);
+    first.answered();
+    assert!(room.used_bytes() < 1000, "{} bytes after the answer", room.used_bytes());
+    // Heads count as well.
+    let mut heads: Vec<_> = (0..12).map(|_| parser()).collect();
+    let half = format!("GET /{}", "x".repeat(10_000));
+    let refused = heads
+        .iter_mut()
+        .map(|parser| parser.feed(half.as_bytes()))
+        .filter(|step| *step == Err(RequestError::NoRoom))
+        .count();
+    assert!((2..=8).contains(&refused), "{refused} of 12");
+    drop((first, heads));
+    assert_eq!(room.used_bytes(), 0);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use hopbench_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::crew::filler;
-use crate::http::{RequestSpec, RequestTemplate, Url};
+use crate::http::{Credential, RequestSpec, RequestTemplate, Url};
 
 /// What to ask for, and what to expect.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ impl Params {
 
     /// Everything that is wrong.
     pub(super) fn problems(&self) -> Vec<Problem> {
-        match self.template() {
+        match self.template(None) {
             Ok(request) => match self.expect_size {
                 Some(size) if size.0 > 0 && !request.expects_body() => {
                     vec![Problem::new("--expect-size", size, "none with --method HEAD: its answers have no body")]
@@ -110,11 +110,11 @@ impl Params {
         }
     }
 
-    /// The request.
+    /// The request, with the credential of its trial where the target is to see it.
     ///
     /// # Errors
     /// Everything that is wrong with the URL, the method, the fields and the body.
-    pub(super) fn template(&self) -> Result<RequestTemplate, Vec<Problem>> {
+    pub(super) fn template(&self, credential: Option<&Credential>) -> Result<RequestTemplate, Vec<Problem>> {
         let mut problems = Vec::new();
         let url = Url::parse(self.url.as_deref().unwrap_or_default());
         if let Err(error) = &url {
@@ -132,6 +132,7 @@ impl Params {
                 headers: &self.headers,
                 body: &body,
                 keep_alive: self.keep_alive(),
+                credential,
             };
             match RequestTemplate::new(&spec) {
                 Ok(request) if problems.is_empty() => return Ok(request),
@@ -184,7 +185,7 @@ mod tests {
         let mut value = json!(parse(arguments).unwrap());
         value["url"] = json!("http://h/p");
         let params: Params = serde_json::from_value(value).unwrap();
-        params.template().unwrap().bytes().to_vec()
+        params.template(None).unwrap().bytes().to_vec()
     }
 
     fn problems(params: Value) -> Vec<String> {

@@ -21,6 +21,11 @@ fn is_well<S: Service>(running: &Running<S>, message: &[u8]) {
     assert_eq!(running.client().call(S::METHOD, &[&frame(message)]).grpc, Some(0));
 }
 
+/// Lets so much time pass.
+fn pass(time: Duration) {
+    Builder::new_current_thread().enable_time().build().unwrap().block_on(async { sleep(time).await });
+}
+
 /// Whether the other end closes it, having sent anything or nothing.
 fn is_closed(mut stream: TcpStream) -> bool {
     stream.set_read_timeout(Some(client::PATIENCE)).unwrap();
@@ -137,14 +142,54 @@ fn what_is_not_http2_is_cut_off() {
 }
 
 #[test]
-fn connections_are_limited() {
-    let running = Running::new(Policy::new(), Limits { connections: 2, ..Limits::default() });
-    let (first, second) = (running.client(), running.client());
-    client::until(|| running.total("connections") == 2);
-    assert!(is_closed(TcpStream::connect(running.address).unwrap()));
-    assert_eq!(running.total("refused_connections"), 1);
-    assert_eq!(first.call(Policy::METHOD, &[&frame(CHECK)]).grpc, Some(0));
-    drop(second);
-    client::until(|| running.server.connections.holder().set(1));
+fn the_longest_idle_connection_makes_room() {
+    let running = Running::new(Policy::new(), Limits { connections: 3, ..Limits::default() });
+    let busy = running.client();
+    client::until(|| running.total("connections") == 1);
+    // Peers that said hello and then nothing, for as long as they like.
+    let silent: Vec<_> = (2..=6)
+        .map(|n| {
+            let mut stream = TcpStream::connect(running.address).unwrap();
+            stream.write_all(HELLO).unwrap();
+            client::until(|| running.total("connections") == n);
+            // Time is told in milliseconds here.
+            pass(Duration::from_millis(5));
+            assert_eq!(busy.call(Policy::METHOD, &[&frame(CHECK)]).grpc, Some(0), "who asks is never idle");
+            stream
+        })
+        .collect();
+    assert_eq!((running.total("dropped_connections"), running.server.seats.taken()), (3, 3));
+    let mut silent = silent.into_iter();
+    assert!(silent.by_ref().take(3).all(is_closed), "the first to fall silent is the first to go");
     is_well(&running, CHECK);
+    assert!(is_closed(silent.next().unwrap()));
+    assert_eq!(busy.call(Policy::METHOD, &[&frame(CHECK)]).grpc, Some(0));
+    drop((busy, silent));
+    client::until(|| running.server.seats.taken() == 0);
+}
+
+/// A stream that says nothing for long is a connection's business; a connection without any is nobody's.
+#[test]
+fn a_connection_without_calls_is_given_up_and_a_quiet_stream_is_not() {
+    let running = Running::new(Telemetry::default(), Limits { idle: SHORT, ..impatient() });
+    let client = running.client();
+    let mut quiet = client.open(Telemetry::METHOD);
+    quiet.send(&frame(REPORT));
+    let began = tokio::time::Instant::now();
+    let mut idle = TcpStream::connect(running.address).unwrap();
+    idle.write_all(HELLO).unwrap();
+    assert!(is_closed(idle));
+    assert!((SHORT..client::PATIENCE).contains(&began.elapsed()), "{:?}", began.elapsed());
+    pass(3 * SHORT);
+    quiet.send(&frame(REPORT));
+    assert_eq!(quiet.end().grpc, Some(0));
+    client::until(|| running.server.seats.taken() == 0);
+}
+
+/// The values that METHOD.md promises.
+#[test]
+fn peers_get_so_much_and_no_more() {
+    let Limits { connections, calls, pending_bytes, patience, idle } = Limits::default();
+    assert_eq!((connections, calls, pending_bytes), (512, 256, 64 << 20));
+    assert_eq!((patience, idle), (Duration::from_secs(10), Duration::from_secs(600)));
 }
