@@ -26,7 +26,7 @@ mod session;
 mod sessions;
 mod trial;
 
-pub use hello::hello;
+pub use hello::{COMMIT, hello};
 pub use inherited::Inherited;
 pub use limits::Limits;
 pub use server::{Options, Server};

@@ -9,6 +9,7 @@
 //! - [`Plan`]: a scenario as it was resolved: [`Path`]s, points, cells; [`RunFile`]: what a results folder is about;
 //! - [`EndReport`]: what one end saw; [`Record`]: the result of a trial;
 //! - [`Problem`]: an input that cannot be used, and what to do about it;
+//! - [`printable`]: texts of others, as they may be shown; [`secret`]: values that are never shown;
 //! - [`Warning`]: a result that needs a caveat.
 
 mod cluster;
@@ -19,10 +20,12 @@ mod job;
 mod mesh;
 mod path;
 mod plan;
+pub mod printable;
 mod problem;
 mod record;
 mod run_file;
 mod search;
+pub mod secret;
 mod stop;
 mod sweep;
 mod tcp;

@@ -10,6 +10,7 @@ use hopbench_model::Fault;
 use hopbench_model::units::{BitRate, Span};
 use hopbench_wire::DEFAULT_PORT;
 
+use super::token::VARIABLE;
 use super::{Subcommand, token};
 use crate::output::say;
 
@@ -30,7 +31,7 @@ struct Flags {
     /// Answer HTTP requests on the same port: /?size=N, /?delay=5ms, echo, /healthz
     #[arg(long)]
     http: bool,
-    /// A file that holds the token clients must have [default: a new one is made and printed]
+    /// A file that holds the token clients must have [default: that of HOPBENCH_TOKEN, or a new one, which is printed]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Let anybody in who can reach the port, as iperf3 does
@@ -73,12 +74,18 @@ impl Subcommand for Serve {
                  take --token-file instead of --insecure, or --bind 127.0.0.1 for this machine only",
             ));
         }
-        let (secret, made) = match &flags.token_file {
-            _ if flags.insecure => (Secret::insecure(), false),
-            Some(file) => (token::from_file(file)?, false),
-            None => (Secret::random().map_err(Fault::environment)?, true),
+        // No flag takes the token itself: everybody on this machine could read it in the list of processes.
+        let (secret, hint) = if flags.insecure {
+            (Secret::insecure(), Hint::Insecure)
+        } else if let Some(file) = &flags.token_file {
+            (token::from_file(file)?, Hint::File)
+        } else if let Some(secret) = token::from_environment()? {
+            (secret, Hint::Environment)
+        } else {
+            let secret = Secret::random().map_err(Fault::environment)?;
+            let text = secret.to_text();
+            (secret, Hint::Made(text))
         };
-        let text = secret.to_text();
         let options = |bind: IpAddr| Options {
             listen: SocketAddr::new(bind, flags.port),
             secret: secret.clone(),
@@ -106,21 +113,38 @@ impl Subcommand for Serve {
             if flags.http { ", HTTP too" } else { "" },
             if flags.both_ends { ", for both ends" } else { "" }
         ))?;
-        let port = if server.address().port() == DEFAULT_PORT {
-            String::new()
-        } else {
-            format!(":{}", server.address().port())
+        let port = match server.address().port() {
+            DEFAULT_PORT => String::new(),
+            port => format!(":{port}"),
         };
-        if flags.insecure {
-            println!("anybody who can reach it may use it; a client runs, for example:");
-            say(format_args!("  hopbench stream HOST{port} --insecure"))?;
-        } else if made {
-            say(format_args!("a client runs, for example:"))?;
-            say(format_args!("  hopbench stream HOST{port} --token {text}"))?;
-        } else {
-            say(format_args!("a client runs, for example:"))?;
-            say(format_args!("  hopbench stream HOST{port} --token-file FILE"))?;
-        }
+        hint.lines(&format!("HOST{port}")).iter().try_for_each(say)?;
         server.wait()
+    }
+}
+
+/// Where the token came from, which decides what a client is to run.
+enum Hint {
+    /// There is none.
+    Insecure,
+    File,
+    Environment,
+    /// It is new: nobody else knows it.
+    Made(String),
+}
+
+impl Hint {
+    /// What a client runs. The token is no argument in it: the environment of a process is its user's alone to read, its
+    /// arguments are everybody's.
+    fn lines(&self, target: &str) -> [String; 2] {
+        let example = "a client runs, for example:".to_owned();
+        match self {
+            Self::Insecure => [
+                format!("anybody who can reach it may use it; {example}"),
+                format!("  hopbench stream {target} --insecure"),
+            ],
+            Self::File => [example, format!("  hopbench stream {target} --token-file FILE")],
+            Self::Environment => [format!("with the same {VARIABLE} {example}"), format!("  hopbench stream {target}")],
+            Self::Made(token) => [example, format!("  {VARIABLE}={token} hopbench stream {target}")],
+        }
     }
 }
