@@ -1,7 +1,7 @@
 //! Standard output and standard error: the only files of this program that print.
 //!
-//! Whatever is printed goes through the sanitizer here, [`printable`], whoever wrote it: nobody has to remember it
-//! elsewhere. Only what is no text, such as archives, goes out as it is.
+//! Whatever is printed goes through the sanitizer here, [`printable`], whoever wrote it: nobody has
+//! to remember it elsewhere. Only what is no text, such as archives, goes out as it is.
 #![allow(clippy::print_stderr)]
 
 use std::fmt::Display;
@@ -74,8 +74,8 @@ fn written(result: io::Result<()>) -> Result<(), Fault> {
     }
 }
 
-/// A line on standard error with our name before it; further lines of others' words are indented, so that none of them
-/// is taken for a line of ours. Nobody may be there to read it.
+/// A line on standard error with our name before it; further lines of others' words are indented,
+/// so that none of them is taken for a line of ours. Nobody may be there to read it.
 pub(crate) fn tell(text: impl Display) {
     remark(format_args!("hopbench: {text}"));
 }
@@ -85,11 +85,12 @@ pub(crate) fn remark(text: impl Display) {
     let _ = writeln!(stderr(), "{}", printable::lines(&text.to_string().trim_end().replace('\n', "\n  ")));
 }
 
-/// Prints what the parser of the command line has to say: help and versions as they are, and of what is wrong the
-/// arguments without characters that steer. The exit code.
+/// Prints what the parser of the command line has to say: help and versions as they are, and of
+/// what is wrong the arguments without characters that steer. The exit code.
 pub(crate) fn usage(error: &clap::Error) -> u8 {
     let plain = error.render().to_string();
-    // Whoever reads on a terminal gets the parser's colours, unless an argument has some of its own.
+    // Whoever reads on a terminal gets the parser's colours, unless an argument has some of its
+    // own.
     if plain == printable::lines(&plain) {
         let _ = error.print();
     } else {

@@ -167,8 +167,8 @@ fn reports_never_measure() {
     }
 }
 
-/// Whatever is printed passes through the sanitizer of `output.rs`. Beside it, `relay` passes bytes on, and `lab` hands
-/// them to a holder; a draw target is a terminal.
+/// Whatever is printed passes through the sanitizer of `output.rs`. Beside it, `relay` passes bytes
+/// on, and `lab` hands them to a holder; a draw target is a terminal.
 #[test]
 fn only_the_output_prints() {
     for krate in crate_names().into_iter().filter(|krate| !["bench", "test-webhook"].contains(&krate.as_str())) {

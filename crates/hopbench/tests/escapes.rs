@@ -27,7 +27,8 @@ use lab::wait::S;
 use made_up::folder;
 use serde_json::Value;
 
-/// Clears the screen, sets the title, turns the direction, begins another line; once in 7 bits and once in C1.
+/// Clears the screen, sets the title, turns the direction, begins another line; once in 7 bits and
+/// once in C1.
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{2028}\u{2066}\u{200b}\r\nhopbench: all is well";
 
 /// Nothing in what a program said steers, and no line of it was made by somebody else.

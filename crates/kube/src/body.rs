@@ -5,7 +5,8 @@ use std::fmt::Display;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes};
 
-/// The longest body that is taken, bytes: the meters of a node with some hundred pods are below a fifth of it.
+/// The longest body that is taken, bytes: the meters of a node with some hundred pods are below a
+/// fifth of it.
 pub(crate) const MOST_BYTES: usize = 64 << 20;
 
 /// The whole body.
@@ -41,8 +42,8 @@ pub(crate) fn too_long() -> String {
     format!("the answer is longer than {} MiB, which nothing that is asked for is; it was given up", MOST_BYTES >> 20)
 }
 
-/// Why an answer with another status than success is none: the API server's own words, or those of whoever is behind it,
-/// in one line and cut.
+/// Why an answer with another status than success is none: the API server's own words, or those of
+/// whoever is behind it, in one line and cut.
 pub(crate) fn refusal(status: impl Display, text: &str) -> String {
     const MOST: usize = 300;
     let told: Option<serde_json::Value> = serde_json::from_str(text).ok();
@@ -62,7 +63,8 @@ mod tests {
 
     use super::*;
 
-    /// A server whose answer never ends, on the loopback; how many bytes it got rid of when it is joined.
+    /// A server whose answer never ends, on the loopback; how many bytes it got rid of when it is
+    /// joined.
     fn endless(head: &'static str) -> (Client, thread::JoinHandle<usize>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -71,7 +73,8 @@ mod tests {
             let _ = stream.read(&mut [0; 4096]).unwrap();
             stream.write_all(head.as_bytes()).unwrap();
             let (piece, mut sent) = (vec![b'x'; 1 << 20], 0);
-            // Not really endless: where nobody bounds it, the test fails and does not fill the machine.
+            // Not really endless: where nobody bounds it, the test fails and does not fill the
+            // machine.
             while sent < 4 * MOST_BYTES && stream.write_all(&piece).is_ok() {
                 sent += piece.len();
             }

@@ -67,8 +67,8 @@ impl Standing {
 
     /// The keeper, held: its number is its own for as long as it has not ended.
     ///
-    /// # Errors
-    /// A process that is not what the state file says: another one by now, or none that the holder has started.
+    /// # Errors A process that is not what the state file says: another one by now, or none that
+    /// the holder has started.
     fn hold_keeper(&self) -> Result<Held, Fault> {
         let (pid, name) = (self.keeper.pid, &self.name);
         let refused =
@@ -255,7 +255,8 @@ mod tests {
         assert!(!living.wait().unwrap().success());
     }
 
-    /// A state file names a process of ours that is none of the lab's, or one that has another start.
+    /// A state file names a process of ours that is none of the lab's, or one that has another
+    /// start.
     #[test]
     fn a_state_file_is_not_believed() {
         let mut living = Command::new("sleep").arg("60").spawn().unwrap();

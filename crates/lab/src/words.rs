@@ -17,7 +17,8 @@ const MOST_LINES: usize = 20;
 const MOST_END_NS: Nanos = 200_000_000;
 const LOOK_NS: Nanos = 1_000_000;
 
-/// The words of one process, read as they come, without characters that steer a terminal: a process whose words nobody reads would stop when the pipe is full.
+/// The words of one process, read as they come, without characters that steer a terminal: a process
+/// whose words nobody reads would stop when the pipe is full.
 #[derive(Debug)]
 pub(crate) struct Words {
     last: Arc<Mutex<VecDeque<String>>>,

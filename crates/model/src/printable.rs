@@ -1,17 +1,18 @@
 //! The one sanitizer of hopbench: texts as they may be shown.
 //!
-//! Names, messages and bodies come from peers, clusters, files and scenarios. A character that steers a terminal, turns
-//! the direction of text, is invisible, or ends a line where one line is meant, is spelled out: `\u001b`.
-//! JSON has such characters only inside strings, where that spelling means the same character: JSON is sanitized like any
-//! other text, and stays the same JSON.
+//! Names, messages and bodies come from peers, clusters, files and scenarios. A character that
+//! steers a terminal, turns the direction of text, is invisible, or ends a line where one line is
+//! meant, is spelled out: `\u001b`. JSON has such characters only inside strings, where that
+//! spelling means the same character: JSON is sanitized like any other text, and stays the same
+//! JSON.
 
 use std::borrow::Cow;
 
 /// The styles that our own text uses on a terminal: plain, bold, dim.
 const STYLES: [&str; 3] = ["\x1b[0m", "\x1b[1m", "\x1b[2m"];
 
-/// Whether a character shows nothing itself and changes how others are shown: controls, marks of direction, invisible
-/// formats, separators of lines and paragraphs, tags.
+/// Whether a character shows nothing itself and changes how others are shown: controls, marks of
+/// direction, invisible formats, separators of lines and paragraphs, tags.
 pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -1,8 +1,9 @@
 //! Header values that are sent and never shown.
 //!
-//! A header is secret by its name: see [`is_secret`]. Where a plan, a job or a record says one, its value is
-//! [`REDACTED`], or a reference like `env:TOKEN`, which is no secret. The values themselves are in [`SecretHeaders`],
-//! which is neither printed nor written to a file; only what goes to the clients' agents has them.
+//! A header is secret by its name: see [`is_secret`]. Where a plan, a job or a record says one, its
+//! value is [`REDACTED`], or a reference like `env:TOKEN`, which is no secret. The values
+//! themselves are in [`SecretHeaders`], which is neither printed nor written to a file; only what
+//! goes to the clients' agents has them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -42,8 +43,8 @@ const WORDS: [&str; 14] = [
 /// Words that make `key` secret behind them: `X-Api-Key`.
 const KEYS: [&str; 4] = ["api", "access", "private", "auth"];
 
-/// Whether the value of a header is secret, by its name alone, in any case: `Authorization`, `Proxy-Authorization`,
-/// `Cookie`, `Set-Cookie`, `X-Auth-Token`, `X-Api-Key` and alike.
+/// Whether the value of a header is secret, by its name alone, in any case: `Authorization`,
+/// `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-Auth-Token`, `X-Api-Key` and alike.
 pub fn is_secret(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let words: Vec<&str> = name.split(['-', '_', '.']).collect();
@@ -72,7 +73,15 @@ fn reference(value: &str) -> Option<(&str, &str)> {
     (is_name && is_scheme).then_some((scheme, name))
 }
 
-/// The values of a plan's secret headers, by the workload's name and the header's place in its list.
+/// The headers of a job that take their value from the environment, with the variable.
+pub fn references(job: &Job) -> Vec<(&str, &str)> {
+    let headers = job.params.get(HEADERS).and_then(Value::as_array).into_iter().flatten();
+    let named = headers.filter_map(|header| header.as_str()?.split_once(':'));
+    named.filter_map(|(name, value)| Some((name, reference(value)?.1))).collect()
+}
+
+/// The values of a plan's secret headers, by the workload's name and the header's place in its
+/// list.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretHeaders(BTreeMap<(String, usize), String>);
 
@@ -84,7 +93,8 @@ impl fmt::Debug for SecretHeaders {
 }
 
 impl SecretHeaders {
-    /// Takes the values of secret headers out of a job of this workload; [`REDACTED`] stands in their place.
+    /// Takes the values of secret headers out of a job of this workload; [`REDACTED`] stands in
+    /// their place.
     pub fn take(&mut self, workload: &str, job: &mut Job) {
         for (index, header) in headers_mut(job) {
             if let Cow::Owned(shown) = redacted(header) {
@@ -103,10 +113,11 @@ impl SecretHeaders {
         self.0.is_empty()
     }
 
-    /// A job as it is sent: with the values that were taken out, and those that `variable` knows for references.
+    /// A job as it is sent: with the values that were taken out, and those that `variable` knows
+    /// for references.
     ///
-    /// # Errors
-    /// A value that is not here (it was redacted when a run began), or a variable that is not set (input).
+    /// # Errors A value that is not here (it was redacted when a run began), or a variable that is
+    /// not set (input).
     pub fn restored(&self, workload: &str, job: &Job, variable: impl Fn(&str) -> Option<String>) -> Result<Job, Fault> {
         let mut job = job.clone();
         for (index, header) in headers_mut(&mut job) {
@@ -132,8 +143,8 @@ impl SecretHeaders {
         Ok(job)
     }
 
-    /// A text that holds the headers, as a scenario does, without their values; in comments, headers that are secret by
-    /// their names are redacted, too.
+    /// A text that holds the headers, as a scenario does, without their values; in comments,
+    /// headers that are secret by their names are redacted, too.
     pub fn redact(&self, text: &str) -> String {
         let mut out = without_comments(text);
         for header in self.headers() {
@@ -156,7 +167,8 @@ impl SecretHeaders {
 /// A value of so many bytes is redacted wherever it stands.
 const LONG: usize = 6;
 
-/// The text with the value replaced wherever it stands behind the name and a colon, and whether it does.
+/// The text with the value replaced wherever it stands behind the name and a colon, and whether it
+/// does.
 fn behind_name(text: &str, name: &str, value: &str) -> (bool, String) {
     let (mut out, mut rest, mut found) = (String::with_capacity(text.len()), text, false);
     let lower = text.to_ascii_lowercase();

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use hopbench_model::printable::line;
 
-/// A text as a cell: one line without characters that steer. What a spreadsheet would take for a formula gets a `'` before
-/// it, which marks text; numbers, also negative ones, and a lone `-` stay as they are.
+/// A text as a cell: one line without characters that steer. What a spreadsheet would take for a
+/// formula gets a `'` before it, which marks text; numbers, also negative ones, and a lone `-` stay
+/// as they are.
 pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     let text = line(text);
     // Also the wide forms of the four signs, which some spreadsheets take as well.

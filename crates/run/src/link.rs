@@ -303,8 +303,8 @@ impl Link {
     }
 }
 
-/// A message whose fault, if it has one, is one line of ours: further lines of an agent's words are indented, so that none
-/// of them is taken for a line of this program.
+/// A message whose fault, if it has one, is one line of ours: further lines of an agent's words are
+/// indented, so that none of them is taken for a line of this program.
 fn indented(mut message: FromAgent) -> FromAgent {
     if let FromAgent::Failed { fault, .. } = &mut message
         && fault.text.contains('\n')

@@ -5,11 +5,11 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// A new, empty file for writing. What had this name is removed first; a link is removed and not followed.
+/// A new, empty file for writing. What had this name is removed first; a link is removed and not
+/// followed.
 ///
-/// # Errors
-/// What the file system refuses; [`ErrorKind::AlreadyExists`] where somebody else took the name meanwhile, or where it is
-/// a folder's.
+/// # Errors What the file system refuses; [`ErrorKind::AlreadyExists`] where somebody else took the
+/// name meanwhile, or where it is a folder's.
 pub fn fresh(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound && !path.is_dir() => return Err(error),
@@ -26,9 +26,11 @@ pub fn append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
-/// A file that takes the place of another as a whole, or not at all: whoever looks meanwhile sees the old one.
+/// A file that takes the place of another as a whole, or not at all: whoever looks meanwhile sees
+/// the old one.
 ///
-/// A device or a pipe is written to as it is. Dropped before [`Replacement::finish`], nothing is left of it.
+/// A device or a pipe is written to as it is. Dropped before [`Replacement::finish`], nothing is
+/// left of it.
 #[derive(Debug)]
 pub struct Replacement {
     file: File,

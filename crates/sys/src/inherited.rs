@@ -19,7 +19,8 @@ pub fn unix_stream(file: BorrowedFd<'_>) -> io::Result<UnixStream> {
     if found != (libc::AF_UNIX, libc::SOCK_STREAM) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a socket, but no Unix stream socket"));
     }
-    // SAFETY: no memory is passed, and the descriptor is open while it is borrowed; the flag changes nothing for this process.
+    // SAFETY: no memory is passed, and the descriptor is open while it is borrowed; the flag
+    // changes nothing for this process.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) })?;
     Ok(UnixStream::from(copy))
 }

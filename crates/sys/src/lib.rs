@@ -12,7 +12,8 @@
 //! - [`offloads()`]: what an interface does for the kernel;
 //! - [`errno`]: errors that the standard library has no word for;
 //! - [`inherited`]: what the process was started with;
-//! - [`file`](mod@file): files that are made here, not where a link leads to; [`process`]: another process, held;
+//! - [`file`](mod@file): files that are made here, not where a link leads to; [`process`]: another
+//!   process, held;
 //! - [`namespace`]: processes in namespaces of their own.
 #![allow(unsafe_code)]
 

@@ -5,7 +5,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::check;
 
-/// A process, by a descriptor of it: a number that was given to another process meanwhile does not mislead.
+/// A process, by a descriptor of it: a number that was given to another process meanwhile does not
+/// mislead.
 #[derive(Debug)]
 pub struct Process(OwnedFd);
 
@@ -39,7 +40,8 @@ impl Process {
     /// `ESRCH` when it has ended, `EPERM` when it is not ours.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let none = std::ptr::null::<libc::siginfo_t>();
-        // SAFETY: a descriptor that we own and integers; without a `siginfo` the kernel fills it in as kill(2) does.
+        // SAFETY: a descriptor that we own and integers; without a `siginfo` the kernel fills it in
+        // as kill(2) does.
         let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), signal, none, 0) };
         check(sent as libc::c_int).map(drop)
     }

@@ -86,7 +86,8 @@ pub(super) fn write(file: &Path, text: &str) -> Result<(), Fault> {
     replace(file, |put| put(text))
 }
 
-/// Puts what `write` gives to its argument in the place of `file`, or nothing. Like what is printed, it is sanitized.
+/// Puts what `write` gives to its argument in the place of `file`, or nothing. Like what is
+/// printed, it is sanitized.
 pub(super) fn replace(
     file: &Path,
     write: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Fault>) -> Result<(), Fault>,

@@ -8,13 +8,14 @@ mod narrowing;
 mod progress;
 mod searching;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
-use hopbench_model::{Fault, TestbedSpec};
+use hopbench_model::{Fault, Plan, TestbedSpec, secret};
 use hopbench_report::campaign::Campaign as Report;
 use hopbench_report::number::counted;
 use hopbench_run::results::{self, Folder, Resumed};
@@ -85,6 +86,7 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
         }
         Wanted::Old { dir, secrets, .. } => {
             let (folder, resumed) = Folder::resume(&dir)?;
+            tell_references(&folder.run().plan);
             (folder, resumed, secrets)
         }
     };
@@ -115,6 +117,14 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
             Err(kept(&fault, &dir, is_cluster))
         }
         Some(fault) => Err(fault),
+    }
+}
+
+/// Says which of our variables the plan of a folder sends to its targets: whoever made that folder chose them.
+fn tell_references(plan: &Plan) {
+    let all = plan.points.iter().flat_map(|point| secret::references(&point.job));
+    for (header, variable) in all.collect::<BTreeSet<_>>() {
+        tell(format_args!("the header {header} takes its value from the environment variable {variable}"));
     }
 }
 

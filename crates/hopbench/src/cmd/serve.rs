@@ -31,7 +31,8 @@ struct Flags {
     /// Answer HTTP requests on the same port: /?size=N, /?delay=5ms, echo, /healthz
     #[arg(long)]
     http: bool,
-    /// A file that holds the token clients must have [default: that of HOPBENCH_TOKEN, or a new one, which is printed]
+    /// A file that holds the token clients must have [default: that of HOPBENCH_TOKEN, or a new
+    /// one, which is printed]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Let anybody in who can reach the port, as iperf3 does
@@ -74,7 +75,8 @@ impl Subcommand for Serve {
                  take --token-file instead of --insecure, or --bind 127.0.0.1 for this machine only",
             ));
         }
-        // No flag takes the token itself: everybody on this machine could read it in the list of processes.
+        // No flag takes the token itself: everybody on this machine could read it in the list of
+        // processes.
         let (secret, hint) = if flags.insecure {
             (Secret::insecure(), Hint::Insecure)
         } else if let Some(file) = &flags.token_file {
@@ -133,8 +135,8 @@ enum Hint {
 }
 
 impl Hint {
-    /// What a client runs. The token is no argument in it: the environment of a process is its user's alone to read, its
-    /// arguments are everybody's.
+    /// What a client runs. The token is no argument in it: the environment of a process is its
+    /// user's alone to read, its arguments are everybody's.
     fn lines(&self, target: &str) -> [String; 2] {
         let example = "a client runs, for example:".to_owned();
         match self {

@@ -14,7 +14,8 @@ pub(super) const VARIABLE: &str = "HOPBENCH_TOKEN";
 /// The client's side of the token.
 #[derive(Debug, Args)]
 pub(super) struct TokenArgs {
-    /// The token that `hopbench serve` printed; in the environment or a file nobody else on this machine can read it
+    /// The token that `hopbench serve` printed; in the environment or a file nobody else on this
+    /// machine can read it
     #[arg(long, value_name = "TOKEN", env = VARIABLE, hide_env_values = true, help_heading = "Connection")]
     token: Option<String>,
     /// A file that holds the token

@@ -8,8 +8,8 @@ use hopbench_wire::PROTOCOL;
 /// The version alone.
 pub(super) const SHORT: &str = env!("CARGO_PKG_VERSION");
 
-/// All of it, a line each. Two builds measure together if their protocols are the same, and read each other's results if
-/// the schemas are.
+/// All of it, a line each. Two builds measure together if their protocols are the same, and read
+/// each other's results if the schemas are.
 pub(super) fn long() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let commit = hopbench_agent::COMMIT;

@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{remark, tell};
 
-/// A line that is drawn over, where standard error is a terminal; elsewhere nothing is drawn. What is drawn goes through
-/// the sanitizer, and what is said beside it stands above it.
+/// A line that is drawn over, where standard error is a terminal; elsewhere nothing is drawn. What
+/// is drawn goes through the sanitizer, and what is said beside it stands above it.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar(ProgressBar);
 

@@ -86,6 +86,7 @@ fn references_are_taken_from_the_environment() {
     let mut secrets = SecretHeaders::default();
     secrets.take("w", &mut plain);
     assert!(secrets.is_empty());
+    assert_eq!(references(&plain), [("Authorization", "TOKEN"), ("X-Any", "OTHER")]);
     let variable = |name: &str| Some(format!("value of {name}"));
     let sent = secrets.restored("w", &plain, variable).unwrap();
     assert_eq!(sent, job(&["Authorization: Bearer value of TOKEN", "X-Any: value of OTHER"]));

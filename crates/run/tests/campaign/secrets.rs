@@ -77,7 +77,8 @@ fn a_folder_follows_no_planted_link() {
     fs::create_dir(&at).unwrap();
     fs::write(&victim, "precious").unwrap();
     let new = || new_run(plan(vec![path("x", 1, 1)], latency(&[1]), 1), String::new(), &hello()).unwrap();
-    // What a run leaves that was killed at its beginning is welcome in a new folder; here it leads elsewhere.
+    // What a run leaves that was killed at its beginning is welcome in a new folder; here it leads
+    // elsewhere.
     symlink(&victim, at.join("run.json.tmp")).unwrap();
     let mut folder = Folder::create(&at, new()).unwrap();
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");

@@ -23,15 +23,16 @@ pub fn is_started() -> bool {
     let Some(fd) = std::env::var(MARK).ok().as_deref().and_then(held) else {
         return false;
     };
-    // SAFETY: the number and the inode of the pipe were chosen by `start` in the parent, before this process executed
-    // anything, and `held` just saw that pipe under that number. An anonymous pipe comes into a process by inheritance
-    // only, and nothing in this process but this module knows of it, so nothing closes it: it is open to the end.
+    // SAFETY: the number and the inode of the pipe were chosen by `start` in the parent, before
+    // this process executed anything, and `held` just saw that pipe under that number. An anonymous
+    // pipe comes into a process by inheritance only, and nothing in this process but this module
+    // knows of it, so nothing closes it: it is open to the end.
     let pipe = unsafe { BorrowedFd::borrow_raw(fd) };
     keep(pipe).is_ok()
 }
 
-/// The number of the descriptor that a mark names, if the pipe that it names is open there. It is looked at by its name in
-/// `/proc`: a number that is not ours is not touched.
+/// The number of the descriptor that a mark names, if the pipe that it names is open there. It is
+/// looked at by its name in `/proc`: a number that is not ours is not touched.
 fn held(mark: &str) -> Option<RawFd> {
     let (fd, inode) = mark.split_once(':')?;
     let (fd, inode) = (fd.parse::<RawFd>().ok().filter(|fd| *fd > 2)?, inode.parse::<u64>().ok()?);
@@ -41,7 +42,8 @@ fn held(mark: &str) -> Option<RawFd> {
 
 /// From now on children do not get it.
 fn keep(pipe: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: F_SETFD takes an integer and touches no memory; the descriptor is borrowed, so it is open.
+    // SAFETY: F_SETFD takes an integer and touches no memory; the descriptor is borrowed, so it is
+    // open.
     check(unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) }).map(drop)
 }
 

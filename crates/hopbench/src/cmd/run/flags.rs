@@ -18,8 +18,8 @@ use crate::output::refuse_stdout;
 /// The flags of `run`.
 #[derive(Debug, Args)]
 pub(super) struct Flags {
-    /// A file, or the name of a scenario that comes with hopbench (see `hopbench list scenarios`); with --resume only
-    /// where it has secret headers, whose values no results folder keeps
+    /// A file, or the name of a scenario that comes with hopbench (see `hopbench list scenarios`);
+    /// with --resume only where it has secret headers, whose values no results folder keeps
     #[arg(value_name = "SCENARIO", required_unless_present = "resume")]
     scenario: Option<String>,
     /// Folder for the results, which must be empty [default: results/TIME-NAME]

@@ -24,8 +24,8 @@ pub(super) struct Params {
     #[arg(long, value_name = "METHOD", default_value = "GET")]
     #[serde(default = "get")]
     method: String,
-    /// A field of the requests; may be given several times. NAME: env:VARIABLE takes the value from the environment; of
-    /// secrets like Authorization and Cookie no record has it
+    /// A field of the requests; may be given several times. NAME: env:VARIABLE takes the value from
+    /// the environment; of secrets like Authorization and Cookie no record has it
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     headers: Vec<String>,
