@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     fn pipe() -> (OwnedFd, OwnedFd) {
-        let (ours, theirs) = std::io::pipe().unwrap();
+        let (ours, theirs) = io::pipe().unwrap();
         (ours.into(), theirs.into())
     }
 
