@@ -14,9 +14,9 @@ printf '$ hopbench plan quickstart\n'
 "$hopbench" plan quickstart
 
 out=results/$(date -u +%Y%m%dT%H%M%SZ)-quickstart
-printf '\n$ hopbench run quickstart --out %s\n' "$out"
+printf '\n$ hopbench run quickstart --output %s\n' "$out"
 status=0
-"$hopbench" run quickstart --out "$out" || status=$?
+"$hopbench" run quickstart --output "$out" || status=$?
 
 if [ -f "$out/report.html" ]; then
   printf '\nThe report: open file://%s/report.html in a browser.\n' "$PWD/$out"

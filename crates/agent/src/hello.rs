@@ -3,6 +3,12 @@
 use hopbench_sys::clock;
 use hopbench_wire::{Hello, PROTOCOL};
 
+/// The commit that this build was made from; `unknown` where nobody said.
+pub const COMMIT: &str = match option_env!("HOPBENCH_COMMIT") {
+    Some(commit) => commit,
+    None => "unknown",
+};
+
 /// This build, this machine and this process: `machine` tells its `pid` in its own PID namespace, and with `netns` the
 /// network namespace of the calling thread.
 pub fn hello() -> Hello {
@@ -12,7 +18,7 @@ pub fn hello() -> Hello {
     Hello {
         protocol: PROTOCOL,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("HOPBENCH_COMMIT").unwrap_or("unknown").to_owned(),
+        commit: COMMIT.to_owned(),
         boot_id: clock::boot_id(),
         machine,
     }

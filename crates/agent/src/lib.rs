@@ -31,7 +31,7 @@ mod sessions;
 mod threads;
 mod trial;
 
-pub use hello::hello;
+pub use hello::{COMMIT, hello};
 pub use inherited::Inherited;
 pub use limits::Limits;
 pub use server::{Options, Server};

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use hopbench_model::Fault;
+use hopbench_model::printable::line;
 use hopbench_sys::clock;
 use hopbench_wire::{Build, ConductorSession, FromAgent, HANDSHAKE_LIMIT, Hello, ToAgent};
 
@@ -45,7 +46,8 @@ pub fn greet(channel: &mut Channel, ours: &Hello, who: &str) -> Result<(Conducto
         .receive_until::<FromAgent>(until)
         .map_err(|e| refused(who, &e))?
         .ok_or_else(|| Fault::environment(format!("{who} did not answer within 5 s")))?;
-    session.receive(&answer).map_err(|e| Fault::environment(format!("{who}: {e}")))?;
+    // It repeats the words of whoever answered.
+    session.receive(&answer).map_err(|e| Fault::environment(format!("{who}: {}", line(&e.to_string()))))?;
     match answer {
         FromAgent::Hello(hello) => Ok((session, hello)),
         _ => Err(Fault::environment(format!("{who} did not say hello"))),
@@ -58,18 +60,18 @@ pub fn refused(who: &str, error: &ChannelError) -> Fault {
         ChannelError::Tls(error) => match tls::explain(error) {
             Refusal::OtherToken => {
                 format!(
-                    "{who} has another token; give the one it printed with --token, --token-file, or --insecure on both ends"
+                    "{who} has another token; give the one it printed by HOPBENCH_TOKEN or --token-file, or --insecure on both ends"
                 )
             }
-            Refusal::NotHopbench { why } => format!("{who} is no hopbench agent: {why}"),
-            Refusal::Broken { why } => format!("{who}: the TLS session broke: {why}"),
+            Refusal::NotHopbench { why } => format!("{who} is no hopbench agent: {}", line(&why)),
+            Refusal::Broken { why } => format!("{who}: the TLS session broke: {}", line(&why)),
         },
         ChannelError::Stuck => {
             format!("{who} took the connection and said nothing for 5 s: it is no hopbench agent, or it hangs")
         }
         ChannelError::Closed => closed(who),
         ChannelError::Io(error) if error.kind() == ErrorKind::ConnectionReset => closed(who),
-        other => format!("{who}: {other}"),
+        other => format!("{who}: {}", line(&other.to_string())),
     };
     Fault::environment(text)
 }

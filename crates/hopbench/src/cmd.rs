@@ -1,5 +1,4 @@
 //! The commands: one file each.
-#![allow(clippy::print_stdout)]
 
 mod agent;
 mod arguments;
@@ -7,6 +6,7 @@ mod compare;
 mod completions;
 mod doctor;
 mod envoy_argument;
+mod format_argument;
 mod habits;
 mod interrupt;
 mod kube;
@@ -27,6 +27,7 @@ mod telemetry;
 mod testbed_arguments;
 mod text_file;
 mod token;
+mod version;
 
 use std::process::ExitCode;
 
@@ -34,7 +35,7 @@ use clap::{ArgMatches, Command};
 use hopbench_load::WORKLOADS;
 use hopbench_model::Fault;
 
-use crate::output::print;
+use crate::output::{print, usage};
 
 /// A subcommand.
 pub(crate) trait Subcommand: Sync {
@@ -76,8 +77,10 @@ pub(crate) fn run() -> Result<ExitCode, Fault> {
     if asked == "help" && std::env::args_os().nth(2).is_some_and(|next| next == "--help" || next == "-h") {
         return print(command().render_help()).map(|()| ExitCode::SUCCESS);
     }
-    let matches =
-        command().try_get_matches().unwrap_or_else(|error| habits::with_tip(error, &asked.to_string_lossy()).exit());
+    let matches = match command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return Ok(ExitCode::from(usage(&habits::with_tip(error, &asked.to_string_lossy())))),
+    };
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Fault::input("a command is needed; see `hopbench --help`"));
     };
@@ -93,7 +96,8 @@ pub(crate) fn run() -> Result<ExitCode, Fault> {
 /// The whole command line.
 pub(crate) fn command() -> Command {
     Command::new("hopbench")
-        .version(concat!(env!("CARGO_PKG_VERSION")))
+        .version(version::SHORT)
+        .long_version(version::long())
         .about("Measures what each hop of a network path costs")
         .after_help(
             "Start `hopbench serve` at the other end, then measure with one of the workloads.\n\

@@ -1,20 +1,48 @@
-//! Standard output.
+//! Standard output and standard error: the only files of this program that print.
+//!
+//! Whatever is printed goes through the sanitizer here, [`printable`], whoever wrote it: nobody has
+//! to remember it elsewhere. Only what is no text, such as archives, goes out as it is.
+#![allow(clippy::print_stderr)]
 
 use std::fmt::Display;
-use std::io::{ErrorKind, Write, stdout};
+use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::path::Path;
 
-use hopbench_model::Fault;
+use hopbench_model::{Fault, printable};
 
-/// Prints `text` as it is.
+mod bar;
+
+pub(crate) use bar::Bar;
+
+/// The name of a file that means standard output.
+const STDOUT: &str = "-";
+
+/// Whether a path means standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == STDOUT
+}
+
+/// Refuses `-` where a folder is written.
+///
+/// # Errors
+/// It is `-`.
+pub(crate) fn refuse_stdout(path: &Path) -> Result<(), Fault> {
+    if is_stdout(path) {
+        return Err(Fault::input(
+            "--output: found `-`, expected a folder: what is left is several files (`./-` is a folder)",
+        ));
+    }
+    Ok(())
+}
+
+/// Prints `text`: its lines stay lines, and on a terminal what is bold or dim stays so.
 ///
 /// # Errors
 /// Output that cannot be written, to a full disk for one. A reader that has seen enough (`| head`) is no error.
 pub(crate) fn print(text: impl Display) -> Result<(), Fault> {
-    let mut out = stdout().lock();
-    match out.write_all(text.to_string().as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written.map_err(|error| Fault::environment(format!("cannot write to standard output: {error}"))),
-    }
+    let text = text.to_string();
+    let shown = if stdout().is_terminal() { printable::styled(&text).into() } else { printable::lines(&text) };
+    written(stdout().lock().write_all(shown.as_bytes()))
 }
 
 /// Prints `text` and ends the line.
@@ -23,4 +51,50 @@ pub(crate) fn print(text: impl Display) -> Result<(), Fault> {
 /// As [`print()`].
 pub(crate) fn say(text: impl Display) -> Result<(), Fault> {
     print(format_args!("{text}\n"))
+}
+
+/// Prints bytes that are no text, such as an archive, with whatever `write` writes.
+///
+/// # Errors
+/// Standard output is a terminal; what `write` says.
+pub(crate) fn print_bytes<T>(write: impl FnOnce(&mut dyn Write) -> Result<T, Fault>) -> Result<T, Fault> {
+    if stdout().is_terminal() {
+        return Err(Fault::input("--output: found `-` with a terminal, expected a pipe or a file: it is an archive"));
+    }
+    let mut out = io::BufWriter::new(stdout().lock());
+    let done = write(&mut out)?;
+    written(out.flush())?;
+    Ok(done)
+}
+
+fn written(result: io::Result<()>) -> Result<(), Fault> {
+    match result.and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(|error| Fault::environment(format!("cannot write to standard output: {error}"))),
+    }
+}
+
+/// A line on standard error with our name before it; further lines of others' words are indented,
+/// so that none of them is taken for a line of ours. Nobody may be there to read it.
+pub(crate) fn tell(text: impl Display) {
+    remark(format_args!("hopbench: {text}"));
+}
+
+/// As [`tell`], without our name.
+pub(crate) fn remark(text: impl Display) {
+    let _ = writeln!(stderr(), "{}", printable::lines(&text.to_string().trim_end().replace('\n', "\n  ")));
+}
+
+/// Prints what the parser of the command line has to say: help and versions as they are, and of
+/// what is wrong the arguments without characters that steer. The exit code.
+pub(crate) fn usage(error: &clap::Error) -> u8 {
+    let plain = error.render().to_string();
+    // Whoever reads on a terminal gets the parser's colours, unless an argument has some of its
+    // own.
+    if plain == printable::lines(&plain) {
+        let _ = error.print();
+    } else {
+        let _ = write!(stderr(), "{}", printable::lines(&plain));
+    }
+    u8::try_from(error.exit_code()).unwrap_or(2)
 }

@@ -167,6 +167,31 @@ fn reports_never_measure() {
     }
 }
 
+/// Whatever is printed passes through the sanitizer of `output.rs`. Beside it, `relay` passes bytes
+/// on, and `lab` hands them to a holder; a draw target is a terminal.
+#[test]
+fn only_the_output_prints() {
+    // The last is a test in a file of its own.
+    const PRINT: [&str; 3] =
+        ["hopbench/src/output.rs", "hopbench/src/output/bar.rs", "kube/src/objects/patch/oracle.rs"];
+    for krate in crate_names().into_iter().filter(|krate| !["bench", "test-webhook"].contains(&krate.as_str())) {
+        for file in shipped_files(&krate) {
+            let name = file.strip_prefix(crates()).expect("a file of ours").to_string_lossy().into_owned();
+            if PRINT.contains(&name.as_str()) {
+                continue;
+            }
+            let code = code(&shipped_text(&file));
+            let bytes = ["hopbench/src/cmd/relay.rs", "hopbench/src/cmd/lab.rs"].contains(&name.as_str());
+            for word in ["println!", "print!(", "ProgressBar", "stderr().lock"] {
+                assert!(!code.contains(word), "{name} has {word}");
+            }
+            let writes =
+                code.contains("stdout().lock()") || code.contains("io::stdout(), ") || code.contains("stderr(), ");
+            assert!(bytes || !writes, "{name} writes to the terminal");
+        }
+    }
+}
+
 #[test]
 fn modules_are_files_beside_their_folder() {
     for krate in crate_names() {

@@ -262,7 +262,7 @@ fn a_search_whose_trials_end_before_the_queue_is_full_is_told() {
 
 #[test]
 fn the_command_line_changes_the_plan() {
-    let arguments = ["plan", "quickstart", "--only", "path=overlay,workload=rr", "--rounds", "5", "--duration", "2s"];
+    let arguments = ["plan", "quickstart", "--only", "path=overlay,workload=rr", "--rounds", "5", "--time", "2s"];
     let page = ran(&arguments).stdout;
     assert!(page.starts_with("quickstart: 1 cell in 5 rounds = 5 trials, about 13 s\n"), "{page}");
 }

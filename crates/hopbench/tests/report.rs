@@ -2,99 +2,16 @@
 
 #[path = "lab/lab.rs"]
 mod lab;
+#[path = "made_up/folder.rs"]
+mod made_up;
 
 use std::fs;
 use std::path::Path;
 
-use hopbench_model::{
-    Cell, EngineKind, Job, LabNode, LabSpec, MeshMode, PLAN_SCHEMA, Pacing, Place, Plan, Point, RUN_SCHEMA, RunFile,
-    RunStatus, SECOND, Schedule, ServerSpec, TestbedSpec, Timing, Via,
-};
 use lab::program;
 use lab::program::run;
+use made_up::folder;
 use serde_json::{Value, json};
-
-/// A folder with two paths, one workload and two rounds: made up, nothing was measured.
-fn folder(dir: &Path) {
-    let node = |name: &str| LabNode { name: name.to_owned(), zone: "z".to_owned(), link_bits_per_s: None };
-    let path = |network: &str| {
-        let place = |node: &str| Place { network: network.to_owned(), node: node.to_owned(), runtime: None };
-        let (from, to) = (place("a"), place("b"));
-        hopbench_model::Path {
-            name: network.to_owned(),
-            from,
-            to,
-            via: Via::Direct,
-            clients: 1,
-            backends: 1,
-            mesh: MeshMode::None,
-            variant: None,
-        }
-    };
-    let timing = Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND };
-    let job = Job {
-        workload: "stream".to_owned(),
-        params: json!({}),
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing,
-        seed: 1,
-    };
-    let server = ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/".to_owned(), response_bytes: None };
-    let plan = Plan {
-        schema: PLAN_SCHEMA.to_owned(),
-        name: "made-up".to_owned(),
-        testbed: TestbedSpec::Lab(LabSpec {
-            nodes: vec![node("a"), node("b")],
-            mtu: 1500,
-            zone_link_bits_per_s: None,
-            zone_delay_ns: 0,
-        }),
-        paths: vec![path("host"), path("bridge")],
-        points: vec![Point { search: None, workload: "bulk".to_owned(), point: Default::default(), job, server }],
-        cells: vec![Cell { path: 0, point: 0 }, Cell { path: 1, point: 0 }],
-        rounds: 2,
-        baseline: Some("host".to_owned()),
-        seed: 1,
-        twin: None,
-        stop: None,
-        minimum_effect: 0.0,
-    };
-    let run = RunFile {
-        schema: RUN_SCHEMA.to_owned(),
-        run_id: "r1".to_owned(),
-        status: RunStatus::Complete,
-        session: 1,
-        started_at: "2026-03-01T12:00:00Z".to_owned(),
-        ended_at: None,
-        plan,
-        scenario: "name: made-up\n".to_owned(),
-        environment: Default::default(),
-        testbed: Default::default(),
-        failures: Vec::new(),
-        skipped: Vec::new(),
-        notes: Vec::new(),
-        stopped: Vec::new(),
-    };
-    fs::write(dir.join("run.json"), serde_json::to_string(&run).expect("run.json")).expect("a folder to write to");
-    let record = |path: &str, round: u32, rate: f64| {
-        json!({
-            "schema": "hopbench.record/1", "run_id": "r1", "path": path, "workload": "bulk", "point": {}, "round": round,
-            "started_at": "2026-03-01T12:00:00Z", "window_s": 1.0, "limited_by": "unknown",
-            "metrics": {"received_bits_per_s": rate}, "cost": {}, "invariants": [], "warnings": [],
-            "proof": [{"hop": "server", "evidence": "made up", "ok": true}],
-            "job": {}, "environment": {},
-        })
-    };
-    let rates = [("host", 1, 8e9), ("bridge", 1, 4e9), ("bridge", 2, 5e9), ("host", 2, 1e10)];
-    let lines: Vec<String> = rates.iter().map(|(path, round, rate)| record(path, *round, *rate).to_string()).collect();
-    fs::write(dir.join("records.jsonl"), lines.join("\n") + "\n").expect("a folder to write to");
-}
 
 #[test]
 fn a_folder_is_reported_in_every_format() {
@@ -118,6 +35,84 @@ fn a_folder_is_reported_in_every_format() {
     assert!(fs::read_to_string(&file).unwrap().starts_with("<!DOCTYPE html>"));
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 3, "a part of a file was left: {left:?}");
+}
+
+/// `-` is standard output, everywhere, and no file.
+#[test]
+fn a_dash_is_standard_output() {
+    let dir = tempfile::tempdir().unwrap();
+    folder_of_http(dir.path());
+    let another = tempfile::tempdir().unwrap();
+    folder(another.path());
+    for name in ["run.json", "records.jsonl"] {
+        let path = another.path().join(name);
+        fs::write(&path, fs::read_to_string(&path).unwrap().replace("\"r1\"", "\"r2\"")).unwrap();
+    }
+    let work = tempfile::tempdir().unwrap();
+    let (one, other) = (dir.path().to_str().unwrap(), another.path().to_str().unwrap());
+    for arguments in [
+        &["report", one][..],
+        &["report", one, "-f", "html"],
+        &["report", one, "-f", "istio-csv"],
+        &["report", one, "-f", "fortio"],
+        &["compare", other, other],
+    ] {
+        let usual = run(program(arguments).current_dir(work.path()));
+        for flag in [&["--output", "-"][..], &["-o", "-"], &["--out", "-"]] {
+            let dashed = run(program(&[arguments, flag].concat()).current_dir(work.path()));
+            assert_eq!((dashed.code, &dashed.stdout), (usual.code, &usual.stdout), "{}", dashed.story());
+        }
+    }
+    // A folder is none.
+    for arguments in [&["run", "quickstart", "--output", "-"][..], &["doctor", "--noise", "--output", "-"]] {
+        let refused = run(program(arguments).current_dir(work.path()));
+        assert_eq!(refused.code, Some(2), "{}", refused.story());
+        assert!(refused.stderr.contains("--output: found `-`, expected a folder"), "{}", refused.stderr);
+    }
+    assert_eq!(fs::read_dir(work.path()).unwrap().count(), 0, "no file named `-`");
+}
+
+/// A link under the name of the part that is written, and under that of the report, leads nowhere.
+#[test]
+fn a_report_follows_no_link() {
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    let work = tempfile::tempdir().unwrap();
+    let (victim, page) = (work.path().join("victim"), work.path().join("page"));
+    fs::write(&victim, "precious").unwrap();
+    std::os::unix::fs::symlink(&victim, &page).unwrap();
+    let written = run(program(&["report", "-o"]).arg(&page).arg(dir.path()));
+    assert_eq!(written.code, Some(0), "{}", written.story());
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+    assert!(fs::read_to_string(&page).unwrap().starts_with("made-up: complete"));
+}
+
+/// Cells that a spreadsheet would take for formulas are text.
+#[test]
+fn no_cell_is_a_formula() {
+    let hostile = |make: fn(&Path)| {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path());
+        for name in ["run.json", "records.jsonl"] {
+            let path = dir.path().join(name);
+            let text = fs::read_to_string(&path).unwrap();
+            let text = text.replace("\"bulk\"", "\"=1+1\"").replace("\"host\"", "\"@SUM(A1)\"");
+            fs::write(&path, text.replace("\"2026-03-01T12:00:00Z\"", "\"-2+3\"")).unwrap();
+        }
+        dir
+    };
+    let (bulk, http) = (hostile(folder), hostile(folder_of_http));
+    for (format, dir, first) in
+        [("csv", &bulk, "\n'@SUM(A1),"), ("searches", &bulk, ""), ("istio-csv", &http, "\n'-2+3,")]
+    {
+        let done = run(program(&["report", "-f", format]).arg(dir.path()));
+        assert_eq!(done.code, Some(0), "{}", done.story());
+        let formula =
+            |cell: &str| cell.starts_with(['=', '+', '-', '@']) && cell != "-" && cell.parse::<f64>().is_err();
+        let cells = done.stdout.split(['\n', ',', '"']);
+        assert_eq!(cells.filter(|cell| formula(cell)).collect::<Vec<_>>(), Vec::<&str>::new(), "{format}");
+        assert!(done.stdout.contains(first), "{format}: {}", done.stdout);
+    }
 }
 
 #[test]

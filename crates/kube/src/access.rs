@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hopbench_model::Fault;
+use hopbench_model::printable::line;
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::client::AuthError;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
@@ -160,6 +161,11 @@ fn is_absent(error: &KubeconfigError) -> bool {
 
 /// What an error says, with what is behind it, each thing once.
 pub(crate) fn explain(error: &kube::Error) -> String {
+    // The API server's words are others' words, too: it passes on what names and messages hold.
+    line(&words_of(error)).into_owned()
+}
+
+fn words_of(error: &kube::Error) -> String {
     if let kube::Error::Api(status) = error {
         return match (status.message.is_empty(), status.reason.is_empty()) {
             (false, _) => status.message.clone(),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 
-use hopbench_model::{Bounds, ClusterSpec, Fault, Path, Plan, Point, Proof, SignedPermit};
+use hopbench_model::{Bounds, ClusterSpec, Fault, Path, Plan, Point, Proof, SignedPermit, printable};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
 use hopbench_wire::Hello;
 use tokio::time::Instant;
@@ -173,7 +173,7 @@ impl Cluster {
 fn write(log: &mut Option<File>, text: &str) {
     if let Some(log) = log {
         // A log that cannot be written must not end a measurement.
-        let _ = log.write_all(format!("kubernetes: {text}\n").as_bytes());
+        let _ = log.write_all(format!("kubernetes: {}\n", printable::line(text)).as_bytes());
     }
 }
 

@@ -9,11 +9,12 @@ mod layer;
 mod program;
 mod reference;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use hopbench_model::Fault;
+use hopbench_sys::file::Replacement;
 
 use self::archive::Archive;
 use self::program::Program;
@@ -48,21 +49,23 @@ pub fn default_tag() -> String {
 /// # Errors
 /// A tag that is no name of an image; a program that is not one static file; a file that cannot be written.
 pub fn write(output: &Path, tag: &str) -> Result<Written, Fault> {
-    let running = "/proc/self/exe";
-    let program = fs::read(running).map_err(|e| Fault::environment(format!("cannot read {running}: {e}")))?;
     let failed =
         |what: &str, e: io::Error| Fault::environment(format!("cannot {what} the image {}: {e}", output.display()));
-    // Beside the file that it becomes, so that renaming it moves no bytes.
-    let mut name = output.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = output.with_file_name(name);
-    let mut file = BufWriter::new(File::create(&part).map_err(|e| failed("create", e))?);
-    let written = write_program(program, tag, &mut file);
-    let renamed = written.and_then(|written| {
-        file.flush().and_then(|()| fs::rename(&part, output)).map_err(|e| failed("write", e))?;
-        Ok(written)
-    });
-    renamed.inspect_err(|_| drop(fs::remove_file(&part)))
+    let mut file = BufWriter::new(Replacement::of(output).map_err(|e| failed("create", e))?);
+    let written = write_to(&mut file, tag)?;
+    let file = file.into_inner().map_err(|e| failed("write", e.into_error()))?;
+    file.finish().map_err(|e| failed("write", e))?;
+    Ok(written)
+}
+
+/// Writes the image of the running program to `out`.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_to(out: &mut dyn Write, tag: &str) -> Result<Written, Fault> {
+    let running = "/proc/self/exe";
+    let program = fs::read(running).map_err(|e| Fault::environment(format!("cannot read {running}: {e}")))?;
+    write_program(program, tag, out)
 }
 
 /// Writes the image of `program`, the bytes of a static ELF file, to `out`.

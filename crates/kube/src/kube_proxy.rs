@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client};
 use tokio::time::timeout;
 
-use crate::access::explain;
+use crate::meters::http::get;
 
 /// What is waited for each answer.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -51,10 +51,9 @@ impl KubeProxy {
 
 /// A kube-proxy says its mode on its port for metrics, where that is not the node's own alone.
 async fn said(client: &Client, node: &str) -> Result<String, String> {
-    let request = http::Request::get(format!("/api/v1/nodes/{node}:10249/proxy/proxyMode")).body(Vec::new());
-    let asked = client.request_text(request.map_err(|e| e.to_string())?);
-    match timeout(PATIENCE, asked).await {
-        Ok(said) => said.map(|mode| mode.trim().to_owned()).map_err(|e| explain(&e)),
+    let path = format!("/api/v1/nodes/{node}:10249/proxy/proxyMode");
+    match timeout(PATIENCE, get(client, &path)).await {
+        Ok(said) => said.map(|mode| mode.trim().to_owned()),
         Err(_) => Err(format!("no answer within {PATIENCE:?}")),
     }
 }

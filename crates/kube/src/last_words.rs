@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hopbench_model::printable::line;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use kube::api::LogParams;
 use kube::{Api, ResourceExt};
@@ -102,7 +103,7 @@ pub(crate) async fn told(pods: &Api<Pod>, ended: &Ended) -> Vec<String> {
     };
     let first = format!("{who} {how}{why}");
     let lines = text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("{who}: {line}"));
-    std::iter::once(first).chain(lines).collect()
+    std::iter::once(first).chain(lines).map(|text| line(&text).into_owned()).collect()
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod apply;
 mod assign;
 mod attachment;
 mod blueprint;
+mod body;
 mod builds;
 mod built;
 mod cast;

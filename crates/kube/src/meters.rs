@@ -16,7 +16,7 @@
 mod cadvisor;
 mod clocks;
 mod exposition;
-mod http;
+pub(crate) mod http;
 mod kubelet;
 mod prometheus;
 

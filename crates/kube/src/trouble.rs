@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use hopbench_model::printable::line;
 use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod};
 
 use crate::mesh::{GATEWAY, SIDECAR};
@@ -188,7 +189,8 @@ pub(crate) fn tell(name: &str, state: Option<&State>, events: &[Event]) -> Strin
         text = format!("{text}{}{reason}: {message}", if told == 0 { "; events: " } else { "; " });
         told += 1;
     }
-    if remedy.is_empty() { text } else { format!("{text}; {remedy}") }
+    let text = line(&text);
+    if remedy.is_empty() { text.into_owned() } else { format!("{text}; {remedy}") }
 }
 
 /// Whether a text has a message already, or the larger part of it behind other words: what `Failed to pull image X:` and

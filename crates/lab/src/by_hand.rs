@@ -17,13 +17,13 @@ use std::process::{Command, Stdio};
 
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
+use hopbench_sys::process::Process as Held;
 use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::processes;
-use folder::{Folder, Held};
+use folder::{Folder, Found};
 
 pub use crate::processes::Process;
 pub use enter::run_in;
@@ -63,6 +63,25 @@ pub struct Spot {
 impl Standing {
     fn is_alive(&self) -> bool {
         self.holder.is_alive() && self.keeper.is_alive()
+    }
+
+    /// The keeper, held: its number is its own for as long as it has not ended.
+    ///
+    /// # Errors A process that is not what the state file says: another one by now, or none that
+    /// the holder has started.
+    fn hold_keeper(&self) -> Result<Held, Fault> {
+        let (pid, name) = (self.keeper.pid, &self.name);
+        let refused =
+            |why: &dyn std::fmt::Display| Fault::environment(format!("lab `{name}`: its process {pid}: {why}"));
+        let held = Held::open(pid).map_err(|error| refused(&error))?;
+        // After it is held: what is true of the number now is true of the process.
+        if !self.is_alive() {
+            return Err(refused(&"it has ended, and its number may be another's; `hopbench lab up` makes a new lab"));
+        }
+        if !processes::beneath(self.holder.pid).contains(&pid) {
+            return Err(refused(&"it is none of the lab's; remove the lab with `hopbench lab down`"));
+        }
+        Ok(held)
     }
 }
 
@@ -124,7 +143,7 @@ fn keep(standing: &Standing) -> Result<(), Fault> {
 
 fn taken(folder: &Folder, name: &str) -> Fault {
     match folder.read(name) {
-        Held::Unreadable(why) => Fault::environment(why),
+        Found::Unreadable(why) => Fault::environment(why),
         _ => Fault::input(format!("a lab `{name}` stands already; `hopbench lab down --name {name}` removes it")),
     }
 }
@@ -156,9 +175,9 @@ pub fn find(name: &str) -> Result<Standing, Fault> {
     let folder = Folder::lock()?;
     let (labs, _) = folder.look()?;
     match folder.read(name) {
-        Held::Lab(lab) => return Ok(lab),
-        Held::Unreadable(why) => return Err(Fault::environment(why)),
-        Held::Nothing => {}
+        Found::Lab(lab) => return Ok(lab),
+        Found::Unreadable(why) => return Err(Fault::environment(why)),
+        Found::Nothing => {}
     }
     let known: Vec<&str> = labs.iter().map(|lab| lab.name.as_str()).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -174,7 +193,7 @@ pub fn down(name: &str) -> Result<(), Fault> {
     let pid = lab.holder.pid;
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         if lab.holder.is_alive() {
-            send(pid, signal)
+            send(lab.holder, signal)
                 .map_err(|e| Fault::environment(format!("cannot end lab `{name}` (process {pid}): {e}")))?;
         }
         let end = clock::now() + MOST_END_NS;
@@ -193,9 +212,18 @@ pub fn down(name: &str) -> Result<(), Fault> {
 }
 
 /// Sends a signal; a process that has ended meanwhile needs none.
-fn send(pid: u32, signal: Signal) -> nix::Result<()> {
-    match kill(Pid::from_raw(pid as i32), signal) {
-        Err(Errno::ESRCH) => Ok(()),
+fn send(process: Process, signal: Signal) -> std::io::Result<()> {
+    let is_over = |error: &std::io::Error| error.raw_os_error() == Some(Errno::ESRCH as i32);
+    let held = match Held::open(process.pid) {
+        Err(error) if is_over(&error) => return Ok(()),
+        held => held?,
+    };
+    // Its number may have been given to another one before it was held.
+    if !process.is_alive() {
+        return Ok(());
+    }
+    match held.signal(signal as i32) {
+        Err(error) if is_over(&error) => Ok(()),
         sent => sent,
     }
 }
@@ -215,10 +243,36 @@ mod tests {
     #[test]
     fn a_process_that_ended_meanwhile_is_no_error() {
         let mut child = Command::new("true").spawn().unwrap();
+        let ended = Process { pid: child.id(), started: 1 };
         child.wait().unwrap();
-        assert_eq!(send(child.id(), Signal::SIGTERM), Ok(()));
+        send(ended, Signal::SIGTERM).unwrap();
         let mut living = Command::new("sleep").arg("60").spawn().unwrap();
-        assert_eq!(send(living.id(), Signal::SIGKILL), Ok(()));
+        let now = Process::now(living.id()).unwrap();
+        // Another process that has the number by now is left alone.
+        send(Process { started: now.started - 1, ..now }, Signal::SIGKILL).unwrap();
+        assert!(now.is_alive());
+        send(now, Signal::SIGKILL).unwrap();
         assert!(!living.wait().unwrap().success());
+    }
+
+    /// A state file names a process of ours that is none of the lab's, or one that has another
+    /// start.
+    #[test]
+    fn a_state_file_is_not_believed() {
+        let mut living = Command::new("sleep").arg("60").spawn().unwrap();
+        let (ours, child) = (Process::now(std::process::id()).unwrap(), Process::now(living.id()).unwrap());
+        let lab = |holder, keeper| Standing { name: "x".to_owned(), holder, keeper, places: Vec::new() };
+        assert!(lab(ours, child).hold_keeper().is_ok());
+        let stranger = lab(child, ours).hold_keeper().unwrap_err();
+        assert!(stranger.text.contains("none of the lab's"), "{stranger}");
+        let reused = lab(ours, Process { started: child.started - 1, ..child }).hold_keeper().unwrap_err();
+        assert!(reused.text.contains("has ended"), "{reused}");
+        let place = [std::ffi::OsString::from("true")];
+        let lab = lab(child, ours);
+        let spot = Spot { name: "a".to_owned(), address: std::net::Ipv4Addr::LOCALHOST, fd: 0 };
+        let refused = run_in(&Standing { places: vec![spot], ..lab }, "a", &place).unwrap_err();
+        assert!(refused.text.contains("none of the lab's"), "{refused}");
+        living.kill().unwrap();
+        living.wait().unwrap();
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use hopbench_model::Nanos;
+use hopbench_model::{Nanos, printable};
 use hopbench_sys::clock;
 
 /// Lines are cut after this many bytes: a log is for people.
@@ -17,7 +17,8 @@ const MOST_LINES: usize = 20;
 const MOST_END_NS: Nanos = 200_000_000;
 const LOOK_NS: Nanos = 1_000_000;
 
-/// The words of one process, read as they come: a process whose words nobody reads would stop when the pipe is full.
+/// The words of one process, read as they come, without characters that steer a terminal: a process
+/// whose words nobody reads would stop when the pipe is full.
 #[derive(Debug)]
 pub(crate) struct Words {
     last: Arc<Mutex<VecDeque<String>>>,
@@ -55,7 +56,7 @@ fn read(name: &str, words: impl Read, mut log: Option<File>, last: &Mutex<VecDeq
     let mut words = BufReader::new(words);
     let mut line = Vec::new();
     while matches!((&mut words).take(MOST_LINE_BYTES).read_until(b'\n', &mut line), Ok(1..)) {
-        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let text = printable::line(String::from_utf8_lossy(&line).trim_end()).into_owned();
         if let Some(log) = &mut log {
             // One write: lines of several processes do not mix. A log that cannot be written must not end a measurement.
             let _ = log.write_all(format!("{name}: {text}\n").as_bytes());
@@ -77,10 +78,12 @@ mod tests {
     fn the_last_lines_are_kept_and_a_line_without_an_end_is_cut() {
         let mut text: String = (0..30).map(|n| format!("line {n}\n")).collect();
         text.push_str(&"x".repeat(5000));
+        text.push_str("\n\u{1b}[2Jhello\u{202e}\n");
         let words = Words::hear("p", io::Cursor::new(text), None).unwrap().last();
         let lines: Vec<&str> = words.lines().collect();
         assert_eq!(lines.len(), MOST_LINES);
-        assert_eq!((lines[0], lines[17]), ("line 12", "line 29"));
-        assert_eq!((lines[18].len(), lines[19].len()), (4096, 904));
+        assert_eq!((lines[0], lines[16]), ("line 13", "line 29"));
+        assert_eq!((lines[17].len(), lines[18].len()), (4096, 904));
+        assert_eq!(lines[19], "\\u001b[2Jhello\\u202e");
     }
 }

@@ -35,10 +35,5 @@ pub use url::{Url, UrlError};
 /// escaped.
 fn excerpt(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(240)];
-    let text = String::from_utf8_lossy(start);
-    let mut shown: String = text.chars().take(60).flat_map(char::escape_debug).collect();
-    if text.chars().nth(60).is_some() {
-        shown.push_str("...");
-    }
-    shown
+    hopbench_model::printable::excerpt(&String::from_utf8_lossy(start), 60)
 }

@@ -13,7 +13,7 @@ use crate::workload::Workload;
 #[derive(Debug, Clone, Args)]
 pub struct JobArguments {
     /// Length of the measured window
-    #[arg(short, long, value_name = "TIME", default_value = "10s")]
+    #[arg(short, long, alias = "duration", value_name = "TIME", default_value = "10s")]
     time: Span,
     /// Load before the window, which is not measured
     #[arg(long, value_name = "TIME", default_value = "1s")]

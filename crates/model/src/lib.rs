@@ -10,6 +10,7 @@
 //! - [`Permit`]: what the agents of a run may do;
 //! - [`EndReport`]: what one end saw; [`Record`]: the result of a trial;
 //! - [`Problem`]: an input that cannot be used, and what to do about it;
+//! - [`printable`]: texts of others, as they may be shown; [`secret`]: values that are never shown;
 //! - [`Warning`]: a result that needs a caveat.
 
 mod cluster;
@@ -21,10 +22,12 @@ mod mesh;
 mod path;
 mod permit;
 mod plan;
+pub mod printable;
 mod problem;
 mod record;
 mod run_file;
 mod search;
+pub mod secret;
 mod stop;
 mod sweep;
 mod tcp;

@@ -12,6 +12,7 @@
 
 pub mod campaign;
 pub mod comparison;
+mod csv;
 pub mod export;
 mod format;
 mod formats;

@@ -1,5 +1,7 @@
 //! Text that fits: plain characters, lines of a given width.
 
+use hopbench_model::printable::spell;
+
 /// The text in printable ASCII besides `µ` and `×`, on one line: what comes from the other end or from a
 /// name must not steer a terminal, and every character then takes one column.
 pub(crate) fn plain(text: &str) -> String {
@@ -8,7 +10,7 @@ pub(crate) fn plain(text: &str) -> String {
         match c {
             ' '..='~' | 'µ' | '×' => out.push(c),
             '\n' | '\r' | '\t' => out.push(' '),
-            other => out.extend(other.escape_unicode()),
+            other => spell(&mut out, other),
         }
     }
     out
@@ -96,6 +98,6 @@ mod tests {
 
     #[test]
     fn a_terminal_cannot_be_steered() {
-        assert_eq!(plain("a\x1b[2Jb\n5 µs ×2 ü"), "a\\u{1b}[2Jb 5 µs ×2 \\u{fc}");
+        assert_eq!(plain("a\x1b[2Jb\n5 µs ×2 ü"), "a\\u001b[2Jb 5 µs ×2 \\u00fc");
     }
 }

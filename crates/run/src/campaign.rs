@@ -17,6 +17,7 @@ mod trial;
 
 use std::collections::BTreeSet;
 
+use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{Bounds, Cell, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick};
 use hopbench_sys::clock;
 use hopbench_testbed::Testbed;
@@ -51,6 +52,7 @@ pub struct Campaign {
     /// Trials of searches that were measured before.
     searched: Vec<Searched>,
     notes: Vec<String>,
+    secrets: SecretHeaders,
     ended: Ended,
     budget: Budget,
     /// What trials took beyond warm-up and window, summed, ns, and how many there were.
@@ -100,7 +102,14 @@ impl Campaign {
         let Resumed { done, searched, mut notes } = resumed;
         notes.extend(start::differences(folder.run(), &ours));
         let budget = Budget::of(&folder.run().plan);
-        Self { folder, ours, done, searched, notes, ended: Ended::default(), budget, overhead: (0, 0) }
+        let secrets = SecretHeaders::default();
+        Self { folder, ours, done, searched, notes, secrets, ended: Ended::default(), budget, overhead: (0, 0) }
+    }
+
+    /// The same with the values of the plan's secret headers, which no file has.
+    #[must_use]
+    pub fn with_secrets(self, secrets: SecretHeaders) -> Self {
+        Self { secrets, ..self }
     }
 
     /// Runs what is left of the plan. The testbed is up while it runs and down afterwards, however it ends.
@@ -193,7 +202,8 @@ impl Campaign {
     ) -> Result<Done, Fault> {
         let Around { testbed, links, meters, observer, bounds, .. } = around;
         let RunFile { run_id, session, .. } = self.folder.run();
-        let trial_of = Trial { run_id, session: *session, path, point, round, bounds: *bounds };
+        let secrets = &self.secrets;
+        let trial_of = Trial { run_id, session: *session, path, point, round, bounds: *bounds, secrets };
         let mut disturbed: Vec<String> = Vec::new();
         loop {
             let Measured { result, changes, barred } =

@@ -8,6 +8,7 @@ mod proxies;
 use std::net::SocketAddr;
 
 use hopbench_control::secret::random_bytes;
+use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, SignedPermit, Tick};
 use hopbench_sys::clock;
 use hopbench_testbed::Proxy;
@@ -96,7 +97,7 @@ const HEAD_START_REMOTE: Nanos = 50_000_000;
 const HEAD_START_EACH: Nanos = 200_000;
 
 /// Runs one trial between `ends`, each of whose clients does `job` and connects to `target`; `watch` is who takes part
-/// besides.
+/// besides. The values of secret headers in the job go to the clients' agents only.
 ///
 /// # Errors
 /// What kept the load from starting, or left nothing to report. What breaks later is in the outcome.
@@ -166,7 +167,8 @@ fn orders(
     let random = || random_bytes().map_err(|e| Fault::environment(format!("no random numbers: {e}")));
     let number = random()?;
     let clients = u32::try_from(ends.clients.len()).unwrap_or(u32::MAX);
-    let together = workload.together(job, clients);
+    let mut together = workload.together(job, clients);
+    SecretHeaders::default().take(&job.workload, &mut together);
     if let Some(problem) = together.problems().first() {
         return Err(Fault::input(format!("{clients} clients together: {problem}")));
     }

@@ -4,12 +4,14 @@
 //! - [`conduct`]: one trial;
 //! - [`record`]: what all ends saw, as a record; [`failed_exchanges`]: whether it is one of failures;
 //! - [`Campaign`]: a whole plan in rounds, on whatever testbed;
+//! - [`headers_known`]: whether all values of a plan's secret headers are known;
 //! - [`results`]: the folder that holds what a campaign measured.
 
 mod assemble;
 mod campaign;
 mod conduct;
 mod failed;
+mod headers;
 mod limited;
 mod link;
 mod link_rate;
@@ -28,6 +30,7 @@ pub use campaign::{
 };
 pub use conduct::{Edges, Ends, Outcome, Watch, Watcher, conduct};
 pub use failed::failed_exchanges;
+pub use headers::{headers_known, variable};
 pub use hopbench_control::resolve::{Target, resolve};
 pub use link::Link;
 pub use link_rate::LinkRate;

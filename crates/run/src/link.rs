@@ -234,7 +234,7 @@ impl Link {
             self.heard = clock::now();
             let heed = self.session.receive(&message).map_err(|e| self.lost(&e))?;
             if heed == Heed::Act && message != FromAgent::Pong {
-                return Ok(Some(message));
+                return Ok(Some(indented(message)));
             }
         }
         Ok(None)
@@ -304,6 +304,17 @@ impl Link {
             self.channel.wait(until, None).map_err(|e| self.lost(&e))?;
         }
     }
+}
+
+/// A message whose fault, if it has one, is one line of ours: further lines of an agent's words are
+/// indented, so that none of them is taken for a line of this program.
+fn indented(mut message: FromAgent) -> FromAgent {
+    if let FromAgent::Failed { fault, .. } = &mut message
+        && fault.text.contains('\n')
+    {
+        fault.text = fault.text.replace('\n', "\n  ");
+    }
+    message
 }
 
 /// By how much a clock that says `theirs` is ahead of one that says `ours`, ns. Who has the token may still say anything.

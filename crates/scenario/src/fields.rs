@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
+use hopbench_model::printable::line;
+
 use crate::node::{At, Key, Kind, Node, quoted};
 use crate::problem::Problems;
 
@@ -136,8 +138,9 @@ pub(crate) fn is_name(text: &str) -> bool {
 
 /// `parent.child`.
 pub(crate) fn joined(parent: &str, child: &str) -> String {
-    let child: String = child.chars().take(64).flat_map(char::escape_debug).collect();
-    if parent.is_empty() { child } else { format!("{parent}.{child}") }
+    let child = &child[..child.char_indices().nth(64).map_or(child.len(), |(at, _)| at)];
+    let child = line(child);
+    if parent.is_empty() { child.into_owned() } else { format!("{parent}.{child}") }
 }
 
 /// Says that a key is there a second time.

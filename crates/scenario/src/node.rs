@@ -1,5 +1,7 @@
 //! A YAML file as a tree that remembers where everything stood.
 
+use hopbench_model::printable::excerpt;
+
 /// A place in the file; both numbers are 0 for what is not in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct At {
@@ -65,13 +67,5 @@ impl Node {
 /// A text in backticks, short and without control characters: it goes to a terminal.
 pub(crate) fn quoted(text: &str) -> String {
     const MOST: usize = 60;
-    let mut out = "`".to_owned();
-    for c in text.chars().take(MOST) {
-        match c {
-            '"' | '\'' | '\\' => out.push(c),
-            c => out.extend(c.escape_debug()),
-        }
-    }
-    out.push_str(if text.chars().nth(MOST).is_some() { "...`" } else { "`" });
-    out
+    format!("`{}`", excerpt(text, MOST))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hopbench_model::secret::SecretHeaders;
 use hopbench_model::units::Span;
 use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, TestbedSpec, Via};
 
@@ -38,7 +39,7 @@ pub(crate) const DEFAULT_KEYS: &[&str] = &["time", "warmup", "interval", "timeou
 pub struct Overrides {
     /// `--rounds`.
     pub rounds: Option<u32>,
-    /// `--duration`: the measured window of every trial, but for those that end with their count.
+    /// `--time`: the measured window of every trial, but for those that end with their count.
     pub time: Option<Span>,
     /// `--only`: cells that one of them selects are kept; all without any.
     pub only: Vec<String>,
@@ -73,6 +74,10 @@ pub struct Resolved {
     pub plan: Plan,
     /// What the scenario says that does not hold on the testbed that was chosen, a line each.
     pub notes: Vec<String>,
+    /// The values of secret headers, which the plan does not have.
+    pub secrets: SecretHeaders,
+    /// The scenario as it was written, without those values.
+    pub text: String,
 }
 
 /// Reads a scenario. `file` is for messages only.
@@ -89,8 +94,9 @@ pub fn read(
     let resolved =
         yaml::load(text, &mut problems).and_then(|root| resolve(&root, vocabularies, overrides, &mut problems));
     let resolved = match resolved {
-        Some(Resolved { plan, notes }) if problems.count() == 0 => {
-            only::keep(plan, &overrides.only, &mut problems).map(|plan| Resolved { plan, notes })
+        Some(Resolved { plan, notes, secrets, .. }) if problems.count() == 0 => {
+            let text = secrets.redact(text);
+            only::keep(plan, &overrides.only, &mut problems).map(|plan| Resolved { plan, notes, secrets, text })
         }
         other => other,
     };
@@ -149,6 +155,9 @@ fn resolve(
     let Shared { notes, left_out, .. } = shared;
     rounds::check_metric(&fields, stop.as_ref(), &points, problems);
     let (paths, named_paths) = (paths?, named_paths?);
+    // Also of points that are on no path: the text has them.
+    let mut secrets = SecretHeaders::default();
+    points.iter_mut().for_each(|point| secrets.take(&point.workload, &mut point.job));
     let mut cells = Vec::new();
     for (index, (at, path)) in paths.iter().enumerate() {
         let start = cells.len();
@@ -185,7 +194,8 @@ fn resolve(
     if pairs {
         twin::add(&mut plan);
     }
-    Some(Resolved { plan, notes: idle.into_iter().chain(notes).collect() })
+    let notes = idle.into_iter().chain(notes).collect();
+    Some(Resolved { plan, notes, secrets, text: String::new() })
 }
 
 /// Reads a testbed without a scenario; its nodes are those that it says something of.

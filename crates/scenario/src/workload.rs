@@ -103,7 +103,7 @@ impl Shared<'_> {
         if let Some(time) = self.time {
             keys.retain(|key| key.name != "time");
             let value = Value { text: time.to_string(), at: At::default() };
-            keys.push(reader.swept("time", "--duration".to_owned(), value));
+            keys.push(reader.swept("time", "--time".to_owned(), value));
         }
         if let Some(node) =
             own.as_ref().filter(|own| is_http && own.get("response").is_some()).and_then(|own| own.get("path"))

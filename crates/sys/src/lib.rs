@@ -12,6 +12,8 @@
 //! - [`offloads()`]: what an interface does for the kernel;
 //! - [`errno`]: errors that the standard library has no word for;
 //! - [`inherited`]: what the process was started with;
+//! - [`file`](mod@file): files that are made here, not where a link leads to; [`process`]: another
+//!   process, held;
 //! - [`namespace`]: processes in namespaces of their own.
 #![allow(unsafe_code)]
 
@@ -20,11 +22,13 @@ pub mod cpu;
 mod datagram;
 mod epoll;
 pub mod errno;
+pub mod file;
 mod icmp;
 pub mod inherited;
 pub mod limits;
 pub mod namespace;
 mod offload;
+pub mod process;
 mod socket;
 mod sockopt;
 pub mod tcp_info;

@@ -1,6 +1,7 @@
 //! `hopbench agent`: an agent that a testbed starts, for both ends of a path.
 
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::{Inherited, Limits};
@@ -15,7 +16,7 @@ pub(super) struct Agent;
 /// Its flags.
 #[derive(Debug, Args)]
 struct Flags {
-    /// The open Unix stream socket over which its conductor drives it
+    /// The open Unix stream socket over which its conductor drives it: 0, the standard input
     #[arg(long, value_name = "FD")]
     control_fd: i32,
     /// Address and port to listen on, TCP and UDP; the wildcard of IPv6 takes IPv4 too
@@ -41,12 +42,18 @@ impl Subcommand for Agent {
         let flags = Flags::from_arg_matches(matches).map_err(Fault::input)?;
         inherited::ignore_interrupt();
         let fd = flags.control_fd;
-        let stream = inherited::unix_stream(fd).map_err(|error| {
+        let refused = |why: &dyn std::fmt::Display| {
             Fault::input(format!(
-                "--control-fd: file descriptor {fd} cannot be the control session ({error}); expected an open Unix stream \
-                 socket, the other end of which a conductor holds. For an agent by hand see `hopbench serve`"
+                "--control-fd: file descriptor {fd} cannot be the control session ({why}); expected an open Unix stream \
+                 socket as standard input, the other end of which a conductor holds. For an agent by hand see \
+                 `hopbench serve`"
             ))
-        })?;
+        };
+        // The one descriptor that a process is started with and that nothing else in it may own.
+        if fd != 0 {
+            return Err(refused(&"only 0 is taken"));
+        }
+        let stream = inherited::unix_stream(std::io::stdin().as_fd()).map_err(|error| refused(&error))?;
         let limits = Limits { threads: flags.max_threads.map(std::num::NonZeroU32::get), ..Limits::default() };
         Inherited::serve(stream, Some(flags.listen), limits, flags.run_key)
     }

@@ -4,6 +4,7 @@ use clap::Args;
 use hopbench_load::JobArguments;
 use hopbench_model::{CpuSet, Problem};
 
+use super::format_argument::FormatArgument;
 use super::token::TokenArgs;
 
 /// Flags of every workload.
@@ -11,9 +12,8 @@ use super::token::TokenArgs;
 pub(super) struct Common {
     #[command(flatten)]
     pub(super) job: JobArguments,
-    /// One JSON record a line instead of text
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) format: FormatArgument,
     /// Only IPv4 addresses
     #[arg(short = '4', long, help_heading = "Connection", conflicts_with = "ipv6")]
     ipv4: bool,

@@ -1,5 +1,4 @@
 //! `hopbench compare`: one results folder against another.
-#![allow(clippy::print_stderr)]
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +12,7 @@ use hopbench_run::results;
 
 use super::Subcommand;
 use super::output_arguments::{Output, arguments};
+use crate::output::tell;
 
 pub(super) struct Compare;
 
@@ -68,7 +68,7 @@ impl Subcommand for Compare {
             .args(arguments(
                 COMPARISON_FORMATS.iter().map(|format| format.name()).collect(),
                 "How",
-                "Where to write it [default: standard output]",
+                "Where to write it; - is standard output [default: -]",
             ))
     }
 
@@ -120,16 +120,16 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
 fn gate(comparison: &Comparison, is_told: bool, strict: bool) -> ExitCode {
     let broken: Vec<_> = comparison.broken().collect();
     if !is_told {
-        comparison.unlike.iter().for_each(|unlike| eprintln!("hopbench: {}", unlike.text()));
-        comparison.warnings().iter().for_each(|warning| eprintln!("hopbench: {warning}"));
+        comparison.unlike.iter().for_each(|unlike| tell(unlike.text()));
+        comparison.warnings().iter().for_each(tell);
         for (bound, case) in &broken {
-            eprintln!("hopbench: {} is broken: {}: {}", bound.bound, case.cell, case.text);
+            tell(format_args!("{} is broken: {}: {}", bound.bound, case.cell, case.text));
         }
-        comparison.headline().iter().for_each(|headline| eprintln!("hopbench: {headline}"));
+        comparison.headline().iter().for_each(tell);
     }
     let blind: Vec<_> = comparison.blind().filter(|_| strict).collect();
     for bound in &blind {
-        eprintln!("hopbench: --strict: no cell could judge {}; more rounds or longer windows see more", bound.bound);
+        tell(format_args!("--strict: no cell could judge {}; more rounds or longer windows see more", bound.bound));
     }
     if broken.is_empty() && blind.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
@@ -151,6 +151,6 @@ fn read(dir: &Path, bounds: &[Bound]) -> Result<Values, Fault> {
     for record in records.by_ref() {
         values.add(&record?);
     }
-    records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
+    records.notes().iter().for_each(tell);
     Ok(values)
 }

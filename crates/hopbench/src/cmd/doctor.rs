@@ -25,7 +25,7 @@ pub(super) struct Doctor;
 
 impl Subcommand for Doctor {
     fn command(&self) -> Command {
-        NoiseArguments::augment_args(EnvoyArgument::augment_args(TestbedArguments::alone(Command::new("doctor"))))
+        NoiseArguments::of_noise(EnvoyArgument::augment_args(TestbedArguments::alone(Command::new("doctor"))))
             .about("What this machine or a cluster can do, why not, and what to do about it")
             .long_about(None)
     }

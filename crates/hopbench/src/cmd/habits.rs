@@ -17,7 +17,7 @@ const IPERF3: &[(&[&str], &str)] = &[
     (&["-O", "--omit"], "take --warmup with a unit, like `--warmup 2s`"),
     (&["-C"], "take --congestion, like `--congestion bbr`"),
     (&["-A", "--affinity"], "take --cpu, like `--cpu 0/1` for client and server"),
-    (&["-J"], "take --json"),
+    (&["-J"], "take --format json"),
     (&["-p", "--port"], "write the port behind the host, like `HOST:7474`"),
 ];
 

@@ -1,10 +1,11 @@
 //! Ctrl-C: the first ends the trial and keeps what was measured, the second ends the program.
 
-use std::io::{Write, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hopbench_model::Fault;
+
+use crate::output::tell;
 
 /// Whether the user wants to stop.
 #[derive(Debug, Clone)]
@@ -23,8 +24,7 @@ impl Interrupt {
         ctrlc::set_handler(move || {
             if seen.fetch_add(1, Ordering::Relaxed) > 0 {
                 if !last.is_empty() {
-                    // Nobody may be there to read it.
-                    let _ = writeln!(stderr(), "{last}");
+                    tell(last);
                 }
                 #[allow(clippy::exit)]
                 std::process::exit(130);

@@ -1,5 +1,4 @@
 //! `hopbench kube`: what a cluster needs before and after runs.
-#![allow(clippy::print_stderr)]
 
 mod clean;
 mod image;

@@ -1,5 +1,4 @@
 //! `hopbench lab`: a lab by hand, to walk around in.
-#![allow(clippy::print_stderr)]
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -14,7 +13,7 @@ use super::Subcommand;
 use super::envoy_argument::EnvoyArgument;
 use super::scenario_arguments::ScenarioArguments;
 use super::testbed_arguments::TestbedArguments;
-use crate::output::say;
+use crate::output::{say, tell};
 
 pub(super) struct Lab;
 
@@ -43,7 +42,7 @@ impl Subcommand for Lab {
         let of_both = |command| {
             let command: Command = EnvoyArgument::augment_args(ScenarioArguments::augment_args(command));
             // They are about measuring, which nobody does here.
-            ["rounds", "duration", "seed"]
+            ["rounds", "time", "seed"]
                 .into_iter()
                 .fold(command, |command, name| command.mut_arg(name, |arg| arg.hide(true)))
         };
@@ -101,7 +100,7 @@ fn up(matches: &ArgMatches) -> Result<(), Fault> {
 
 fn down(name: &str) -> Result<(), Fault> {
     by_hand::down(name)?;
-    eprintln!("hopbench: lab `{name}` is down");
+    tell(format_args!("lab `{name}` is down"));
     Ok(())
 }
 
@@ -109,7 +108,7 @@ fn list() -> Result<(), Fault> {
     let (labs, unreadable) = by_hand::list()?;
     if labs.is_empty() && unreadable.is_empty() {
         // For people: programs read an empty list.
-        eprintln!("hopbench: no lab stands; `hopbench lab up` makes one");
+        tell("no lab stands; `hopbench lab up` makes one");
     }
     labs.iter().try_for_each(show)?;
     unreadable.into_iter().next().map_or(Ok(()), Err)
@@ -118,7 +117,7 @@ fn list() -> Result<(), Fault> {
 fn hold(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     let arguments = ScenarioArguments::from_arg_matches(matches).map_err(Fault::input)?;
     EnvoyArgument::from_arg_matches(matches).map_err(Fault::input)?.apply()?;
-    let (resolved, _) = arguments.read(text(matches, "scenario"), &TestbedArguments::lab())?;
+    let resolved = arguments.read(text(matches, "scenario"), &TestbedArguments::lab())?;
     if !sandbox::is_inside() {
         by_hand::detach()?;
     }

@@ -10,8 +10,9 @@ use hopbench_agent::{hello, local};
 use hopbench_load::ScheduleArguments;
 use hopbench_load::http::Url;
 use hopbench_load::workload::{Workload, points};
+use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{EngineKind, Fault, Job, Problem, Record};
-use hopbench_run::{Ends, Link, Setting, Target, Watch, conduct, record, resolve};
+use hopbench_run::{Ends, Link, Setting, Target, Watch, conduct, record, resolve, variable};
 use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
 
@@ -58,9 +59,18 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     {
         map.entry("count").or_insert_with(|| Value::from(*count));
     }
-    let (job, mut problems) = common.job.job(workload, params, scheduled.as_ref(), rand::random());
+    let (mut job, mut problems) = common.job.job(workload, params, scheduled.as_ref(), rand::random());
     problems.extend(job.client_cpus.as_ref().and_then(absent));
-    let trials = trials(workload, &job, &common.job.engine, problems)?;
+    // Checked with their values, and then without them in all that is shown.
+    let checked = trials(workload, &job, &common.job.engine, problems)?;
+    let mut secrets = SecretHeaders::default();
+    secrets.take(workload.name(), &mut job);
+    secrets.restored(workload.name(), &job, variable)?;
+    let trials = checked.into_iter().map(|(point, mut job)| {
+        secrets.take(workload.name(), &mut job);
+        (point, job)
+    });
+    let trials: Vec<Planned> = trials.collect();
     let target = match nature.target {
         "URL" => {
             let url = Url::parse(text).map_err(|e| Fault::input(format!("URL: {e}")))?;
@@ -82,10 +92,17 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
         None
     };
     let client = local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
-    let clients = vec![Link::over(client, &ours)?];
-    let ends = Ends { clients, servers: server.into_iter().collect(), permit: None };
-    Session { workload, target, ends, interrupt, json: common.json, run_id: format!("{:016x}", rand::random::<u64>()) }
-        .measure(trials)
+    let ends = Ends { clients: vec![Link::over(client, &ours)?], servers: server.into_iter().collect(), permit: None };
+    Session {
+        workload,
+        target,
+        ends,
+        interrupt,
+        json: common.format.is_json(),
+        secrets,
+        run_id: format!("{:016x}", rand::random::<u64>()),
+    }
+    .measure(trials)
 }
 
 /// What varies in a trial, and its job.
@@ -149,6 +166,8 @@ struct Session {
     ends: Ends,
     interrupt: Interrupt,
     json: bool,
+    /// The values of the job's secret headers.
+    secrets: SecretHeaders,
     run_id: String,
 }
 
@@ -158,7 +177,8 @@ impl Session {
         let mut failed = None;
         for (point, job) in trials {
             let mut live = Live::new(&job, self.interrupt.clone());
-            let outcome = conduct(&mut self.ends, &job, self.target.address, &Watch::default(), &mut live);
+            let sent = self.secrets.restored(&job.workload, &job, variable)?;
+            let outcome = conduct(&mut self.ends, &sent, self.target.address, &Watch::default(), &mut live);
             live.clear();
             let outcome = outcome?;
             let setting = Setting {

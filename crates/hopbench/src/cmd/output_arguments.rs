@@ -1,28 +1,32 @@
 //! `--format` and `--output` of the commands that report on results folders.
 
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, value_parser};
-use hopbench_model::Fault;
+use hopbench_model::{Fault, printable};
 use hopbench_run::results;
+use hopbench_sys::file::Replacement;
 
-use crate::output::print;
+use super::format_argument::{json_alias, named};
+use crate::output::{is_stdout, print};
 
 /// The format where the command line names none.
 const FORMAT: &str = "table";
 
 /// Both flags; `formats` are the names that there are. What the help says of each follows.
-pub(super) fn arguments(formats: Vec<&'static str>, how: &'static str, where_to: &'static str) -> [Arg; 2] {
+pub(super) fn arguments(formats: Vec<&'static str>, how: &'static str, where_to: &'static str) -> [Arg; 3] {
     let format = Arg::new("format").long("format").short('f').value_name("FORMAT").default_value(FORMAT);
-    let output = Arg::new("output").long("output").short('o').value_name("FILE");
-    [format.value_parser(formats).help(how), output.value_parser(value_parser!(PathBuf)).help(where_to)]
+    let output = Arg::new("output").long("output").short('o').alias("out").value_name("FILE");
+    let output = output.value_parser(value_parser!(PathBuf)).help(where_to);
+    [format.value_parser(formats).help(how), json_alias(), output]
 }
 
 /// In which format a report is asked for, and where it goes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output<'a> {
     pub(super) format: &'a str,
-    /// The file or folder; absent: standard output.
+    /// The file or folder; absent, or `-` on the command line: standard output.
     pub(super) file: Option<&'a Path>,
 }
 
@@ -32,8 +36,8 @@ impl<'a> Output<'a> {
     /// # Errors
     /// The file is part of what was measured.
     pub(super) fn of(matches: &'a ArgMatches) -> Result<Self, Fault> {
-        let format = matches.get_one::<String>("format").map_or(FORMAT, String::as_str);
-        let file = matches.get_one::<PathBuf>("output").map(PathBuf::as_path);
+        let format = named(matches, FORMAT);
+        let file = matches.get_one::<PathBuf>("output").map(PathBuf::as_path).filter(|file| !is_stdout(file));
         file.map_or(Ok(()), spare)?;
         Ok(Self { format, file })
     }
@@ -79,22 +83,20 @@ fn spare(file: &Path) -> Result<(), Fault> {
 
 /// Writes a file as a whole or not at all: who looks at it meanwhile sees the old one.
 pub(super) fn write(file: &Path, text: &str) -> Result<(), Fault> {
-    replace(file, |part| std::fs::write(part, text).map_err(|error| refused(file, &error)))
+    replace(file, |put| put(text))
 }
 
-/// Puts what `write` leaves at the path that it is given in the place of `file`, or nothing.
-pub(super) fn replace(file: &Path, write: impl FnOnce(&Path) -> Result<(), Fault>) -> Result<(), Fault> {
-    // A device or a pipe is not replaced by a file.
-    if file.exists() && !file.is_file() {
-        return write(file);
-    }
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = file.with_file_name(name);
-    let written = write(&part).and_then(|()| std::fs::rename(&part, file).map_err(|error| refused(file, &error)));
-    written.inspect_err(|_| {
-        let _ = std::fs::remove_file(&part);
-    })
+/// Puts what `write` gives to its argument in the place of `file`, or nothing. Like what is
+/// printed, it is sanitized.
+pub(super) fn replace(
+    file: &Path,
+    write: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Fault>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let failed = |error: std::io::Error| refused(file, &error);
+    let mut out = BufWriter::new(Replacement::of(file).map_err(failed)?);
+    write(&mut |text| out.write_all(printable::lines(text).as_bytes()).map_err(failed))?;
+    let out = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    out.finish().map_err(failed)
 }
 
 /// Why a file cannot be written.

@@ -9,7 +9,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::{Cell, Fault, Path, Plan, SECOND};
 use hopbench_scenario::Resolved;
 use hopbench_testbed::{Need, Testbed};
@@ -17,6 +17,7 @@ use serde_json::json;
 
 use super::Subcommand;
 use super::envoy_argument::EnvoyArgument;
+use super::format_argument::FormatArgument;
 use super::scenario_arguments::ScenarioArguments;
 use super::testbed_arguments::TestbedArguments;
 use crate::output::{print, say};
@@ -49,10 +50,8 @@ impl Subcommand for PlanCommand {
             .value_name("SCENARIO")
             .required(true)
             .help("A file, or the name of a built-in scenario (`hopbench list scenarios`)");
-        let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("One JSON document instead of text");
         let command = ScenarioArguments::augment_args(Command::new("plan").arg(scenario));
-        EnvoyArgument::augment_args(TestbedArguments::augment_args(command))
-            .arg(json)
+        FormatArgument::augment_args(EnvoyArgument::augment_args(TestbedArguments::augment_args(command)))
             .about("Shows what a scenario would measure, how long it takes and what is missing; starts nothing")
             .long_about(None)
     }
@@ -64,11 +63,11 @@ impl Subcommand for PlanCommand {
         // A seed that a run would choose anew says nothing here.
         let new_seed = rand::random();
         let wanted = TestbedArguments::from_arg_matches(matches).map_err(Fault::input)?;
-        let (Resolved { plan, notes }, _) = arguments.read_with(name, &wanted, new_seed)?;
+        let Resolved { plan, notes, .. } = arguments.read_with(name, &wanted, new_seed)?;
         let seed = Some(plan.seed).filter(|seed| *seed != new_seed);
         let mut testbed = open(&plan.testbed, None, || false, |_| ());
         let outlook = Outlook::new(plan, notes, seed, testbed.as_mut());
-        if matches.get_flag("json") {
+        if FormatArgument::from_arg_matches(matches).map_err(Fault::input)?.is_json() {
             say(format_args!("{:#}", outlook.json()))?;
         } else {
             print(outlook.page())?;

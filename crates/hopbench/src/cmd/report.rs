@@ -1,5 +1,4 @@
 //! `hopbench report`: what a results folder says.
-#![allow(clippy::print_stderr)]
 
 mod trials;
 
@@ -13,6 +12,7 @@ use hopbench_run::results;
 
 use super::Subcommand;
 use super::output_arguments::{Output, arguments};
+use crate::output::tell;
 
 pub(super) struct Report;
 
@@ -30,7 +30,7 @@ impl Subcommand for Report {
             .args(arguments(
                 names(),
                 "How; `hopbench list reports` says more",
-                "Where to write it; for fortio's files, one a trial, a folder: DIR/ [default: standard output]",
+                "Where to write it; for fortio's files, one a trial, a folder: DIR/; - is standard output [default: -]",
             ))
             .arg(Arg::new("capacity").long("capacity").value_name("LOAD").help(
                 "What the proxies would take at a load, instead of the report: rps=20000, connections=5000, or both \
@@ -47,14 +47,14 @@ impl Subcommand for Report {
         let (run, mut records) = results::open(dir)?;
         if let Some(format) = trial_format(output.format) {
             trials::write(format, &run, records.by_ref(), output.file)?;
-            records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
+            records.notes().iter().for_each(tell);
             return Ok(());
         }
         let mut campaign = Campaign::new(&run);
         for record in records.by_ref() {
             campaign.add(&record?);
         }
-        records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
+        records.notes().iter().for_each(tell);
         let text = match asked {
             Some(asked) => capacity(&campaign, asked)?.render(output.format),
             None => campaign.render(output.format),

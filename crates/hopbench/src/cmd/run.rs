@@ -1,5 +1,4 @@
 //! `hopbench run`: a scenario, measured, into a results folder.
-#![allow(clippy::print_stderr)]
 
 mod events;
 mod flags;
@@ -9,38 +8,42 @@ mod narrowing;
 mod progress;
 mod searching;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
-use hopbench_model::{Fault, TestbedSpec};
+use hopbench_model::{Fault, Plan, TestbedSpec, secret};
 use hopbench_report::campaign::Campaign as Report;
 use hopbench_report::number::counted;
 use hopbench_run::results::{self, Folder, Resumed};
 use hopbench_run::{Campaign, Ended, Event, Finished, Observer, measurable, new_run};
 
+pub(super) use self::events::EVENT_SCHEMA;
 use self::events::Events;
 use self::flags::{Flags, Wanted};
 use self::progress::Progress;
 use super::Subcommand;
 use super::interrupt::Interrupt;
-use super::live::bar;
-use crate::output::say;
+use crate::output::{Bar, say, tell};
 use crate::testbeds;
 
 pub(super) struct Run;
 
 /// What a user has to know who ends a run on a cluster before it has cleaned up.
-const LEFT_BEHIND: &str = "hopbench: ended at once; what is left on the cluster is removed by `hopbench kube clean`";
+const LEFT_BEHIND: &str = "ended at once; what is left on the cluster is removed by `hopbench kube clean`";
 
 /// The formats that are left in the folder, with the names of their files.
 const LEFT: &[(&str, &str)] = &[("html", "report.html"), ("csv", "summary.csv")];
 
 impl Subcommand for Run {
     fn command(&self) -> Command {
-        Flags::augment_args(Command::new("run")).about("Measures a scenario and reports on it").long_about(None)
+        Flags::augment_args(Command::new("run"))
+            .mut_arg("format", |arg| arg.help("Text for people, or json: an object a line for everything that happens"))
+            .about("Measures a scenario and reports on it")
+            .long_about(None)
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
@@ -67,48 +70,61 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     let is_cluster = matches!(wanted.testbed(), TestbedSpec::Kubernetes(_));
     let interrupt = if is_cluster { Interrupt::saying(LEFT_BEHIND)? } else { Interrupt::watch()? };
     let ours = hello();
-    let (folder, resumed) = match wanted {
-        Wanted::New { plan, notes, text, dir } => {
-            notes.iter().chain(&super::plan::too_short(&plan)).for_each(|note| eprintln!("hopbench: {note}"));
+    let (folder, resumed, secrets) = match wanted {
+        Wanted::New { plan, notes, text, dir, secrets } => {
+            notes.iter().chain(&super::plan::too_short(&plan)).for_each(tell);
             let run = new_run(*plan, text, &ours)?;
             // A folder in which no trial can ever be is only in the way.
             if let Err(fault) = measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false, |_| ())) {
-                if flags.json {
+                if flags.format.is_json() {
                     let done = Event::RunDone { run: &run, ended: &Ended::default(), fault: Some(&fault) };
                     Events::new(interrupt).event(&done);
                 }
                 return Err(fault);
             }
-            (Folder::create(&dir, run)?, Resumed::default())
+            (Folder::create(&dir, run)?, Resumed::default(), secrets)
         }
-        Wanted::Old { dir, .. } => Folder::resume(&dir)?,
+        Wanted::Old { dir, secrets, .. } => {
+            let (folder, resumed) = Folder::resume(&dir)?;
+            tell_references(&folder.run().plan);
+            (folder, resumed, secrets)
+        }
     };
     let heard = interrupt.clone();
-    let bar = bar();
+    let bar = Bar::new();
     let shown = bar.clone();
     let mut testbed = testbeds::open(
         &folder.run().plan.testbed,
         Some(folder.agents_log()?),
         move || heard.wanted(),
-        move |line| shown.suspend(|| eprintln!("hopbench: {line}")),
+        move |line| shown.tell(line),
     );
     let dir = folder.path().to_owned();
-    let campaign = Campaign::resume(folder, resumed, ours);
+    let campaign = Campaign::resume(folder, resumed, ours).with_secrets(secrets);
+    let is_json = flags.format.is_json();
     let mut observer: Box<dyn Observer> =
-        if flags.json { Box::new(Events::new(interrupt)) } else { Box::new(Progress::new(interrupt, bar)) };
+        if is_json { Box::new(Events::new(interrupt)) } else { Box::new(Progress::new(interrupt, bar)) };
     let Finished { folder, ended, fault } = campaign.run(&mut *testbed, &mut *observer);
     drop(observer);
-    let reported = || if flags.no_report { Ok(()) } else { report(&folder, flags.json) };
+    let reported = || if flags.no_report { Ok(()) } else { report(&folder, is_json) };
     match fault {
         None => reported().and_then(|()| verdict(&ended, &dir, is_cluster)),
         Some(fault) if results::open(&dir).is_ok_and(|(_, mut records)| records.any(|record| record.is_ok())) => {
             // What ended the run is the worse news.
             if let Err(another) = reported() {
-                eprintln!("hopbench: no report: {another}");
+                tell(format_args!("no report: {another}"));
             }
             Err(kept(&fault, &dir, is_cluster))
         }
         Some(fault) => Err(fault),
+    }
+}
+
+/// Says which of our variables the plan of a folder sends to its targets: whoever made that folder chose them.
+fn tell_references(plan: &Plan) {
+    let all = plan.points.iter().flat_map(|point| secret::references(&point.job));
+    for (header, variable) in all.collect::<BTreeSet<_>>() {
+        tell(format_args!("the header {header} takes its value from the environment variable {variable}"));
     }
 }
 
@@ -131,7 +147,7 @@ fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
     for record in records.by_ref() {
         report.add(&record?);
     }
-    records.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
+    records.notes().iter().for_each(tell);
     let render = |format| report.render(format).ok_or_else(|| Fault::input(format!("there is no format `{format}`")));
     let mut written: Vec<PathBuf> = Vec::new();
     for (format, name) in LEFT {

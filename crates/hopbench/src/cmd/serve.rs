@@ -11,6 +11,7 @@ use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_wire::DEFAULT_PORT;
 
+use super::token::VARIABLE;
 use super::{Subcommand, token};
 use crate::output::say;
 
@@ -31,7 +32,8 @@ struct Flags {
     /// Answer HTTP requests on the same port: /?size=N, /?delay=5ms, echo, /healthz
     #[arg(long)]
     http: bool,
-    /// A file that holds the token clients must have [default: a new one is made and printed]
+    /// A file that holds the token clients must have [default: that of HOPBENCH_TOKEN, or a new
+    /// one, which is printed]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// A file that a testbed made for this agent: its own key, and its conductor's public key
@@ -101,12 +103,21 @@ impl Subcommand for Serve {
                  take --token-file instead of --insecure, or --bind 127.0.0.1 for this machine only",
             ));
         }
-        let (secret, made) = match &flags.token_file {
-            _ if flags.insecure => (Secret::insecure(), false),
-            Some(file) => (token::from_file(file)?, false),
-            None => (Secret::random().map_err(Fault::environment)?, true),
+        // No flag takes the token itself: everybody on this machine could read it in the list of
+        // processes.
+        let (secret, hint) = if flags.credentials_file.is_some() {
+            (Secret::random().map_err(Fault::environment)?, Hint::Run)
+        } else if flags.insecure {
+            (Secret::insecure(), Hint::Insecure)
+        } else if let Some(file) = &flags.token_file {
+            (token::from_file(file)?, Hint::File)
+        } else if let Some(secret) = token::from_environment()? {
+            (secret, Hint::Environment)
+        } else {
+            let secret = Secret::random().map_err(Fault::environment)?;
+            let text = secret.to_text();
+            (secret, Hint::Made(text))
         };
-        let text = secret.to_text();
         let credentials = match &flags.credentials_file {
             Some(file) => Credentials::from_file(file).map_err(|e| Fault::input(format!("--credentials-file: {e}")))?,
             None => Credentials::of_token(&secret),
@@ -134,23 +145,41 @@ impl Subcommand for Serve {
             if flags.http { ", HTTP too" } else { "" },
             if flags.both_ends { ", for both ends" } else { "" }
         ))?;
-        let port = if server.address().port() == DEFAULT_PORT {
-            String::new()
-        } else {
-            format!(":{}", server.address().port())
+        let port = match server.address().port() {
+            DEFAULT_PORT => String::new(),
+            port => format!(":{port}"),
         };
-        if flags.credentials_file.is_some() {
-            say(format_args!("only the conductor of its run may drive it"))?;
-        } else if flags.insecure {
-            println!("anybody who can reach it may use it; a client runs, for example:");
-            say(format_args!("  hopbench stream HOST{port} --insecure"))?;
-        } else if made {
-            say(format_args!("a client runs, for example:"))?;
-            say(format_args!("  hopbench stream HOST{port} --token {text}"))?;
-        } else {
-            say(format_args!("a client runs, for example:"))?;
-            say(format_args!("  hopbench stream HOST{port} --token-file FILE"))?;
-        }
+        hint.lines(&format!("HOST{port}")).iter().try_for_each(say)?;
         server.wait()
+    }
+}
+
+/// Where the token came from, which decides what a client is to run.
+enum Hint {
+    /// Its testbed alone knows how.
+    Run,
+    /// There is none.
+    Insecure,
+    File,
+    Environment,
+    /// It is new: nobody else knows it.
+    Made(String),
+}
+
+impl Hint {
+    /// What a client runs. The token is no argument in it: the environment of a process is its
+    /// user's alone to read, its arguments are everybody's.
+    fn lines(&self, target: &str) -> Vec<String> {
+        let example = "a client runs, for example:".to_owned();
+        match self {
+            Self::Run => vec!["only the conductor of its run may drive it".to_owned()],
+            Self::Insecure => vec![
+                format!("anybody who can reach it may use it; {example}"),
+                format!("  hopbench stream {target} --insecure"),
+            ],
+            Self::File => vec![example, format!("  hopbench stream {target} --token-file FILE")],
+            Self::Environment => vec![format!("with the same {VARIABLE} {example}"), format!("  hopbench stream {target}")],
+            Self::Made(token) => vec![example, format!("  {VARIABLE}={token} hopbench stream {target}")],
+        }
     }
 }

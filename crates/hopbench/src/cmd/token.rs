@@ -1,5 +1,6 @@
 //! Where the token of both ends comes from.
 
+use std::env::VarError;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
@@ -7,11 +8,15 @@ use clap::{ArgMatches, Args};
 use hopbench_control::secret::Secret;
 use hopbench_model::Fault;
 
+/// The environment variable that holds the token, on both sides.
+pub(super) const VARIABLE: &str = "HOPBENCH_TOKEN";
+
 /// The client's side of the token.
 #[derive(Debug, Args)]
 pub(super) struct TokenArgs {
-    /// The token that `hopbench serve` printed
-    #[arg(long, value_name = "TOKEN", env = "HOPBENCH_TOKEN", hide_env_values = true, help_heading = "Connection")]
+    /// The token that `hopbench serve` printed; in the environment or a file nobody else on this
+    /// machine can read it
+    #[arg(long, value_name = "TOKEN", env = VARIABLE, hide_env_values = true, help_heading = "Connection")]
     token: Option<String>,
     /// A file that holds the token
     #[arg(long, value_name = "FILE", conflicts_with_all = ["token"], help_heading = "Connection")]
@@ -56,10 +61,14 @@ impl TokenArgs {
         let (who, _) = fault.text.split_once(" has another token").unwrap_or((&fault.text, ""));
         let text = match (self.insecure, self.token.is_some() || self.token_file.is_some()) {
             (true, _) => {
-                format!("{who} was not started with --insecure; give the token that it printed (--token, --token-file)")
+                format!(
+                    "{who} was not started with --insecure; give the token that it printed ({VARIABLE}, --token-file)"
+                )
             }
             (_, false) => {
-                format!("{who} needs a token and none was given; give the one that it printed (--token, --token-file)")
+                format!(
+                    "{who} needs a token and none was given; give the one that it printed ({VARIABLE}, --token-file)"
+                )
             }
             _ => return fault,
         };
@@ -67,6 +76,23 @@ impl TokenArgs {
     }
 }
 
+/// The token of the environment, if there is one.
+///
+/// # Errors
+/// It is no token, or no text.
+pub(super) fn from_environment() -> Result<Option<Secret>, Fault> {
+    let found = match std::env::var(VARIABLE) {
+        Err(VarError::NotPresent) => return Ok(None),
+        Err(VarError::NotUnicode(_)) => Err("no text".to_owned()),
+        Ok(text) => text.trim().parse().map_err(|error| format!("{error}")),
+    };
+    found.map(Some).map_err(|error: String| Fault::input(format!("{VARIABLE}: {error}")))
+}
+
+/// The token of a file.
+///
+/// # Errors
+/// A file that cannot be read or holds none.
 pub(super) fn from_file(file: &std::path::Path) -> Result<Secret, Fault> {
     Secret::from_file(file).map_err(|e| Fault::input(format!("--token-file: {e}")))
 }

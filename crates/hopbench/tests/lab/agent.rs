@@ -51,8 +51,9 @@ impl Agent {
                 let address = rest.split(", ").next().unwrap_or_default();
                 agent.port = address.parse::<SocketAddr>().unwrap_or_else(|e| panic!("`{line}`: {e}")).port();
             }
-            if let Some((_, token)) = line.split_once("--token ") {
-                agent.token = token.trim().to_owned();
+            if let Some((token, _)) = line.trim().strip_prefix("HOPBENCH_TOKEN=").and_then(|rest| rest.split_once(' '))
+            {
+                agent.token = token.to_owned();
             }
         }
         assert!(agent.port > 0, "the agent did not say its port");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::header::HOST;
 use http::{Request, StatusCode};
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
@@ -14,12 +14,11 @@ use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
+use crate::body::{self, MOST_BYTES};
 use crate::built::Built;
 use crate::forward;
 use crate::pod::PodId;
 
-/// What is longer is no answer, bytes.
-const MOST_BYTES: usize = 64 << 20;
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(5);
 
@@ -64,11 +63,10 @@ impl Admins {
         let answer = async {
             let answer = sender.send_request(request).await.map_err(|e| e.to_string())?;
             let status = answer.status();
-            let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await.map_err(|e| e.to_string())?;
-            let body = body.to_bytes().to_vec();
+            let body = body::whole(answer.into_body()).await?;
             match status {
                 StatusCode::OK => Ok(body),
-                _ => Err(format!("{path}: status {status}: {}", String::from_utf8_lossy(&body).trim())),
+                _ => Err(format!("{path}: {}", body::refusal(status, &String::from_utf8_lossy(&body)))),
             }
         };
         timeout(ANSWER, answer).await.map_err(|_| format!("no answer in {ANSWER:?}"))?
@@ -83,7 +81,10 @@ pub(crate) async fn line(built: &Built, pod: &PodId, port: u16) -> Result<Vec<u8
     let mut stream = stream(built, pod, port).await?;
     let mut text = Vec::new();
     let read = async {
-        while !text.ends_with(b"\n") && text.len() < MOST_BYTES {
+        while !text.ends_with(b"\n") {
+            if text.len() >= MOST_BYTES {
+                return Err(body::too_long());
+            }
             if stream.read_buf(&mut text).await.map_err(|e| e.to_string())? == 0 {
                 return Err("it ended in the middle of its answer".to_owned());
             }

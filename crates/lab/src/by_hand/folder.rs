@@ -2,11 +2,12 @@
 
 use std::env;
 use std::fs::{self, DirBuilder, File};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use hopbench_model::Fault;
+use hopbench_sys::file::fresh;
 use nix::unistd::Uid;
 
 use super::Standing;
@@ -27,7 +28,7 @@ pub(super) struct Folder {
 
 /// What a name has.
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum Found {
     /// No file, or one of a lab that does not stand any more.
     Nothing,
     Lab(Standing),
@@ -69,9 +70,9 @@ impl Folder {
             let ends = |end: &str| path.extension() == Some(end.as_ref());
             if ends(STATE) {
                 match held(&path) {
-                    Held::Lab(lab) => standing.push(lab),
-                    Held::Unreadable(why) => unreadable.push(Fault::environment(why)),
-                    Held::Nothing => drop(fs::remove_file(&path)),
+                    Found::Lab(lab) => standing.push(lab),
+                    Found::Unreadable(why) => unreadable.push(Fault::environment(why)),
+                    Found::Nothing => drop(fs::remove_file(&path)),
                 }
             } else if ends(NEW) {
                 // Whoever was writing it had the lock.
@@ -87,7 +88,7 @@ impl Folder {
     }
 
     /// What a name has.
-    pub(super) fn read(&self, name: &str) -> Held {
+    pub(super) fn read(&self, name: &str) -> Found {
         held(&self.file(name, STATE))
     }
 
@@ -96,7 +97,7 @@ impl Folder {
         let (new, file) = (self.file(&lab.name, NEW), self.file(&lab.name, STATE));
         let refused = |e: std::io::Error| Fault::environment(format!("cannot write {}: {e}", file.display()));
         let text = serde_json::to_vec_pretty(lab).map_err(|e| refused(e.into()))?;
-        fs::write(&new, text).map_err(refused)?;
+        fresh(&new).and_then(|mut file| file.write_all(&text)).map_err(refused)?;
         let linked = fs::hard_link(&new, &file);
         let _ = fs::remove_file(&new);
         match linked {
@@ -117,20 +118,20 @@ impl Drop for Folder {
     }
 }
 
-fn held(path: &Path) -> Held {
+fn held(path: &Path) -> Found {
     let unreadable = |why: String| {
-        Held::Unreadable(format!(
+        Found::Unreadable(format!(
             "{}: {why}; another version of hopbench may have written it, and can take that lab down; remove the file if \
              no lab is behind it",
             path.display()
         ))
     };
     match fs::read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Held::Nothing,
+        Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
         Err(error) => unreadable(error.to_string()),
         Ok(text) => match serde_json::from_slice::<Standing>(&text) {
-            Ok(lab) if lab.is_alive() => Held::Lab(lab),
-            Ok(_) => Held::Nothing,
+            Ok(lab) if lab.is_alive() => Found::Lab(lab),
+            Ok(_) => Found::Nothing,
             Err(error) => unreadable(format!("not the state of a lab: {error}")),
         },
     }

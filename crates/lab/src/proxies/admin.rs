@@ -6,6 +6,7 @@ use std::os::unix::net::{SocketAddr, UnixStream};
 use std::time::Duration;
 
 use hopbench_model::Nanos;
+use hopbench_model::printable::excerpt;
 use hopbench_sys::clock;
 
 use crate::namespace::Namespace;
@@ -55,7 +56,10 @@ impl Admin {
         if status == OK {
             return Ok(body);
         }
-        Err(io::Error::other(format!("{path}: status {status}: {}", String::from_utf8_lossy(&body).trim())))
+        Err(io::Error::other(format!(
+            "{path}: status {status}: {}",
+            excerpt(String::from_utf8_lossy(&body).trim(), 300)
+        )))
     }
 
     fn head(&mut self, end: Nanos) -> io::Result<(u16, Length)> {
@@ -82,7 +86,7 @@ impl Admin {
             };
             self.bytes.drain(..count);
             let size =
-                usize::try_from(size).ok().filter(|size| size + body.len() <= MOST_BYTES).ok_or_else(too_long)?;
+                usize::try_from(size).ok().filter(|size| *size <= MOST_BYTES - body.len()).ok_or_else(too_long)?;
             body.extend(self.take(size, end)?);
             // A chunk ends with an empty line; so does the answer, which has no trailers, after a chunk of nothing.
             if self.take(2, end)? != b"\r\n" {

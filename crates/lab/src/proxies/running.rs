@@ -222,7 +222,11 @@ impl Running {
 }
 
 fn with_words(text: &str, words: &str) -> String {
-    if words.is_empty() { format!("{text}; it said nothing") } else { format!("{text}; its last words:\n{words}") }
+    if words.is_empty() {
+        return format!("{text}; it said nothing");
+    }
+    // Indented, so that none of its lines is taken for one of ours.
+    format!("{text}; its last words:\n  {}", words.replace('\n', "\n  "))
 }
 
 fn envoy(proxy: &Proxy) -> io::Result<Outfit> {

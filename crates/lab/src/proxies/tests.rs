@@ -269,7 +269,7 @@ fn one_that_cannot_start_says_why_in_its_own_words() {
             assert_eq!(fault.kind, FaultKind::Environment);
             let text = fault.text.to_lowercase();
             assert!(text.starts_with("wrong has ended (exit status: ") && text.contains(words), "{fault}");
-            assert!(text.contains("its last words:\n["), "{fault}");
+            assert!(text.contains("its last words:\n  ["), "{fault}");
         }
         // The others are not affected, however late they got ready.
         proxies.start(vec![task("good", &stack, proxy(FRONT, ECHO))]).unwrap();
@@ -293,7 +293,7 @@ fn a_program_that_does_not_listen_is_not_waited_for() {
         let tasks =
             || vec![Task { name: "p".to_owned(), stack: &stack, cpus: None, program: Program::Policy { port: 9 } }];
         let fault = proxies.start_within(tasks(), SECOND / 2).unwrap_err();
-        let told = "p is not ready after 500ms: it does not listen on port 9; its last words:\npolicy --listen 0.0.0.0:9 --admin @hopbench-policy";
+        let told = "p is not ready after 500ms: it does not listen on port 9; its last words:\n  policy --listen 0.0.0.0:9 --admin @hopbench-policy";
         assert_eq!((fault.kind, fault.text.as_str()), (FaultKind::Environment, told));
         assert_eq!(fs::read_to_string(&log).unwrap(), "p: policy --listen 0.0.0.0:9 --admin @hopbench-policy\n");
         assert!(!proxies.is_alive("p") && proxies.pid("p").is_none());

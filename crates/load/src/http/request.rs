@@ -1,6 +1,8 @@
 //! The bytes of one request, made once and sent many times.
 
 use hopbench_model::Problem;
+use hopbench_model::printable::line;
+use hopbench_model::secret::redacted;
 
 use super::credential::CREDENTIAL_FIELD;
 use super::{Credential, Url};
@@ -45,7 +47,7 @@ impl RequestTemplate {
         for header in spec.headers {
             match split_header(header) {
                 Ok((name, _)) if name.eq_ignore_ascii_case("host") && has(&fields, "host") => {
-                    problems.push(Problem::new("--header", header.escape_debug(), "one Host only"));
+                    problems.push(Problem::new("--header", line(header), "one Host only"));
                 }
                 Ok(field) => fields.push(field),
                 Err(problem) => problems.push(problem),
@@ -70,7 +72,7 @@ impl RequestTemplate {
 
 fn check_method(method: &str, problems: &mut Vec<Problem>) {
     if !is_token(method) {
-        problems.push(Problem::new("--method", method.escape_debug(), "a method like GET, HEAD, POST or PUT"));
+        problems.push(Problem::new("--method", line(method), "a method like GET, HEAD, POST or PUT"));
     } else if method == "CONNECT" {
         problems.push(Problem::new("--method", method, "a method that asks for a resource: tunnels are not opened"));
     }
@@ -86,7 +88,7 @@ const OURS: [(&str, &str); 4] = [
 ];
 
 fn split_header(header: &str) -> Result<(&str, &str), Problem> {
-    let problem = |expected: &str| Problem::new("--header", header.escape_debug(), expected);
+    let problem = |expected: &str| Problem::new("--header", line(&redacted(header)), expected);
     let (name, value) = header.split_once(':').ok_or_else(|| problem("`Name: value`"))?;
     if !is_token(name) {
         return Err(problem("`Name: value` with a name of letters, digits and !#$%&'*+-.^_`|~"));

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use hopbench_load::workload::Workload;
+use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick};
 use hopbench_testbed::{AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth};
 use hopbench_wire::{Hello, Role};
@@ -16,6 +17,7 @@ use super::meters::{Meters, Unseen};
 use crate::assemble::{ProxySaid, Setting, record};
 use crate::conduct::{Ends, Outcome, Watch, Watcher, conduct};
 use crate::failed::failed_exchanges;
+use crate::headers::variable;
 use crate::link::Link;
 use crate::link_rate::LinkRate;
 use crate::metered::under_load;
@@ -33,6 +35,8 @@ pub(super) struct Trial<'a> {
     pub(super) round: u32,
     /// The largest jobs of the plan.
     pub(super) bounds: Bounds,
+    /// The values of the plan's secret headers.
+    pub(super) secrets: &'a SecretHeaders,
 }
 
 /// A trial that left something to report.
@@ -102,6 +106,7 @@ impl Trial<'_> {
             hopbench_load::workload(name).ok_or_else(|| Fault::input(format!("workload `{name}` is not known")))?;
         let route = testbed.route(self.path, self.point)?;
         let (job, target) = self.address(workload, &route);
+        let sent = self.secrets.restored(&self.point.workload, &job, variable)?;
         // An agent that is started again for this is no change of the trial's time.
         links.open(testbed, &route.clients, &route.servers)?;
         let quiet_since = links.quiet_since();
@@ -121,7 +126,7 @@ impl Trial<'_> {
         let programs = (!self.point.server.is_agent()).then_some(route.programs.as_slice());
         let watch = Watch { programs, proxies: &route.proxies };
         let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
-        let conducted = conduct(&mut ends, &job, target, &watch, &mut asking);
+        let conducted = conduct(&mut ends, &sent, target, &watch, &mut asking);
         let gauges = asking.gauges.unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
         // What follows can take a while, in which somebody must keep the sessions alive.
         links.put_back(ends, &route.clients, &route.servers);

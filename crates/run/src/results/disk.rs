@@ -1,10 +1,11 @@
 //! Files that are either the old or the new one, and sentences for what a disk can refuse.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
 use hopbench_model::Fault;
+use hopbench_sys::file;
 
 /// Replaces a file as a whole: after a crash at any moment it holds all of the old contents or all of the new.
 ///
@@ -22,7 +23,7 @@ pub(super) fn replace(dir: &Path, name: &str, contents: &[u8]) -> Result<(), Fau
 }
 
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+    let mut file = file::fresh(path)?;
     file.write_all(contents)?;
     file.sync_all()
 }
@@ -37,10 +38,10 @@ pub(super) fn refused(what: &str, path: &Path, error: &io::Error) -> Fault {
     use io::ErrorKind as K;
     let next = match error.kind() {
         K::StorageFull | K::QuotaExceeded => "make room on that disk, then go on with --resume",
-        K::PermissionDenied => "take a folder that you may write to, with --out",
-        K::ReadOnlyFilesystem => "that file system is read-only: take another folder with --out",
+        K::PermissionDenied => "take a folder that you may write to, with --output",
+        K::ReadOnlyFilesystem => "that file system is read-only: take another folder with --output",
         K::NotFound => "check the path",
-        _ => "check that folder, or take another with --out",
+        _ => "check that folder, or take another with --output",
     };
     Fault::environment(format!("cannot {what} {}: {error} ({next})", path.display()))
 }

@@ -1,12 +1,12 @@
 //! Writing a results folder.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use hopbench_model::{Failure, Fault, FaultKind, Nanos, Record, RunFile, SECOND, SearchStep};
-use hopbench_sys::clock;
+use hopbench_sys::{clock, file};
 use serde_json::Value;
 use time::OffsetDateTime;
 
@@ -93,7 +93,7 @@ pub fn vacant(dir: &Path) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::input(format!(
-        "--out: {0} is not empty; go on with the run in it with --resume {0}, or take another folder",
+        "--output: {0} is not empty; go on with the run in it with --resume {0}, or take another folder",
         dir.display()
     )))
 }
@@ -135,8 +135,8 @@ impl Folder {
         // It was measured since, and the end of that session was lost in a crash.
         run.failures.retain(|failure| !resumed.done.contains(&TrialId::of_failure(failure)));
         if let Some(whole) = found.cut_at {
-            let file = OpenOptions::new().write(true).open(&path).map_err(|e| refused("write", &path, &e))?;
-            file.set_len(whole).and_then(|()| file.sync_all()).map_err(|e| refused("shorten", &path, &e))?;
+            let records = file::append(&path).map_err(|e| refused("write", &path, &e))?;
+            records.set_len(whole).and_then(|()| records.sync_all()).map_err(|e| refused("shorten", &path, &e))?;
         }
         if !found.again.is_empty() {
             set_aside(dir, &found.again.keys().copied().collect())?;
@@ -278,7 +278,7 @@ fn missing(dir: &Path) -> Fault {
 }
 
 fn append_to(path: &Path) -> Result<File, Fault> {
-    OpenOptions::new().append(true).create(true).open(path).map_err(|e| refused("write", path, &e))
+    file::append(path).map_err(|e| refused("write", path, &e))
 }
 
 /// Locks the folder itself; nothing is left behind by it. File systems without such locks go without.
@@ -287,7 +287,7 @@ fn lock(dir: &Path) -> Result<Option<File>, Fault> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(Fault::input(format!(
-            "another hopbench is writing to {}; wait for it, or take another folder with --out",
+            "another hopbench is writing to {}; wait for it, or take another folder with --output",
             dir.display()
         ))),
         Err(TryLockError::Error(_)) => Ok(None),
@@ -339,7 +339,7 @@ fn set_aside(dir: &Path, numbers: &BTreeSet<u64>) -> Result<(), Fault> {
     let mut aside = append_to(&dir.join(SUPERSEDED))?;
     let temporary = dir.join(format!("{RECORDS}.tmp"));
     let written = (|| {
-        let mut kept = std::io::BufWriter::new(File::create(&temporary)?);
+        let mut kept = std::io::BufWriter::new(file::fresh(&temporary)?);
         for line in Lines::new(BufReader::new(File::open(&path)?)) {
             let line = line?;
             if numbers.contains(&line.number) {

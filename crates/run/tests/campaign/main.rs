@@ -15,5 +15,6 @@ mod relay;
 mod remote;
 mod resume;
 mod rounds;
+mod secrets;
 mod several;
 mod stops;

@@ -321,7 +321,7 @@ fn all_of_it_at_once_in_the_files_order() {
 fn control_characters_are_shown_not_sent() {
     let told = told(&with("{rr: {\"si\\e[31mze\": 1, size: \"\\a\"}}"));
     assert!(!told.contains(['\u{1b}', '\u{7}']), "{told:?}");
-    assert!(told.contains("`\\u{7}`"), "{told}");
+    assert!(told.contains("`\\u0007`"), "{told}");
 }
 
 #[test]

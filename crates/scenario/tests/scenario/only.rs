@@ -1,4 +1,4 @@
-//! What the command line changes: `--only`, `--rounds`, `--duration`, `--seed`.
+//! What the command line changes: `--only`, `--rounds`, `--time`, `--seed`.
 
 use hopbench_model::units::Span;
 use hopbench_model::{Plan, SECOND};
@@ -93,6 +93,6 @@ fn what_is_wrong_with_the_command_line_is_told_of_it() {
     let wrong = Overrides { rounds: Some(0), time: Some(Span(0)), ..Overrides::default() };
     assert_eq!(
         with(&wrong).unwrap_err(),
-        "--rounds: found `0`, expected 1 to 1000\n--duration: found `0ns`, expected at least 1ms"
+        "--rounds: found `0`, expected 1 to 1000\n--time: found `0ns`, expected at least 1ms"
     );
 }

@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use crate::check;
 
@@ -20,24 +20,63 @@ pub(super) fn mark_of(pipe: &OwnedFd) -> io::Result<String> {
 ///
 /// A program that this process starts is not taken for it: the variable goes on to it, the pipe does not.
 pub fn is_started() -> bool {
-    std::env::var(MARK).is_ok_and(|mark| holds(&mark))
+    let Some(fd) = std::env::var(MARK).ok().as_deref().and_then(held) else {
+        return false;
+    };
+    // SAFETY: the number and the inode of the pipe were chosen by `start` in the parent, before
+    // this process executed anything, and `held` just saw that pipe under that number. An anonymous
+    // pipe comes into a process by inheritance only, and nothing in this process but this module
+    // knows of it, so nothing closes it: it is open to the end.
+    let pipe = unsafe { BorrowedFd::borrow_raw(fd) };
+    keep(pipe).is_ok()
 }
 
-fn holds(mark: &str) -> bool {
-    let Some((fd, inode)) = mark.split_once(':') else {
-        return false;
-    };
-    let (Ok(fd), Ok(inode)) = (fd.parse::<RawFd>(), inode.parse::<u64>()) else {
-        return false;
-    };
-    // SAFETY: an all-zero `stat` is valid.
-    let mut found: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: `found` is writable; a descriptor that is not open is an error.
-    let open = check(unsafe { libc::fstat(fd, &raw mut found) }).is_ok();
-    if !open || found.st_mode & libc::S_IFMT != libc::S_IFIFO || found.st_ino != inode {
-        return false;
+/// The number of the descriptor that a mark names, if the pipe that it names is open there. It is
+/// looked at by its name in `/proc`: a number that is not ours is not touched.
+fn held(mark: &str) -> Option<RawFd> {
+    let (fd, inode) = mark.split_once(':')?;
+    let (fd, inode) = (fd.parse::<RawFd>().ok().filter(|fd| *fd > 2)?, inode.parse::<u64>().ok()?);
+    let found = std::fs::metadata(format!("/proc/self/fd/{fd}")).ok()?;
+    (found.file_type().is_fifo() && found.ino() == inode).then_some(fd)
+}
+
+/// From now on children do not get it.
+fn keep(pipe: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: F_SETFD takes an integer and touches no memory; the descriptor is borrowed, so it is
+    // open.
+    check(unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) }).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pipe() -> (OwnedFd, OwnedFd) {
+        let (ours, theirs) = io::pipe().unwrap();
+        (ours.into(), theirs.into())
     }
-    // From now on children do not get it.
-    // SAFETY: F_SETFD takes an integer and touches no memory; the descriptor is the one that `start` left for us.
-    check(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) }).is_ok()
+
+    fn mark(fd: &OwnedFd) -> String {
+        mark_of(fd).unwrap().split_once('=').unwrap().1.to_owned()
+    }
+
+    /// A mark that names a descriptor of somebody else leaves that alone.
+    #[test]
+    fn only_the_pipe_that_a_mark_names_is_held() {
+        let (ours, _theirs) = pipe();
+        assert_eq!(held(&mark(&ours)), Some(ours.as_raw_fd()));
+        let file: OwnedFd = File::open("/dev/null").unwrap().into();
+        assert_eq!(held(&mark(&file)), None, "no pipe");
+        let (_, inode) = mark(&ours).split_once(':').map(|(fd, inode)| (fd.to_owned(), inode.to_owned())).unwrap();
+        for wrong in [
+            format!("{}:{}", ours.as_raw_fd(), 1),
+            format!("{}:{inode}", file.as_raw_fd()),
+            format!("1000000:{inode}"),
+            format!("-1:{inode}"),
+            format!("0:{inode}"),
+            "x".to_owned(),
+        ] {
+            assert_eq!(held(&wrong), None, "{wrong}");
+        }
+    }
 }

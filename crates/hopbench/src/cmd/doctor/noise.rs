@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, Command};
 use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::units::Span;
@@ -13,13 +13,12 @@ use hopbench_run::results::{self, Folder};
 use hopbench_run::{Campaign, Event, Finished, Observer, TRIAL_OVERHEAD_NS, measurable, new_run};
 use hopbench_scenario::{Overrides, Resolved, read};
 use hopbench_wire::Role;
-use indicatif::ProgressBar;
 
+use crate::cmd::format_argument::FormatArgument;
 use crate::cmd::interrupt::Interrupt;
-use crate::cmd::live::bar;
 use crate::cmd::run::hidden;
 use crate::cmd::testbed_arguments::{TestbedArguments, told};
-use crate::output::say;
+use crate::output::{Bar, refuse_stdout, say};
 use crate::testbeds::{self, vocabularies};
 
 /// The name of the second path, which is the first once more; named as scenarios name such paths.
@@ -41,17 +40,23 @@ pub(super) struct NoiseArguments {
     #[arg(long)]
     noise: bool,
     /// How long the trials of --noise take together; at least 5 rounds of 6 trials are made
-    #[arg(long, value_name = "TIME", default_value = "60s", requires = "noise")]
+    #[arg(short, long, alias = "duration", value_name = "TIME", default_value = "60s", requires = "noise")]
     time: Span,
     /// Folder that keeps what --noise measured, which must be empty [default: nothing is kept]
-    #[arg(long, value_name = "DIR", requires = "noise")]
-    out: Option<PathBuf>,
-    /// One JSON object instead of text; with --noise
-    #[arg(long, requires = "noise")]
-    json: bool,
+    #[arg(short, long, alias = "out", value_name = "DIR", requires = "noise")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArgument,
 }
 
 impl NoiseArguments {
+    /// Adds the flags.
+    pub(super) fn of_noise(command: Command) -> Command {
+        let command = Self::augment_args(command).mut_arg("json", |arg| arg.requires("noise"));
+        command
+            .mut_arg("format", |arg| arg.requires("noise").help("Text for people, or json: one object; with --noise"))
+    }
+
     /// Whether it was asked for.
     pub(super) fn wanted(&self) -> bool {
         self.noise
@@ -64,9 +69,9 @@ impl NoiseArguments {
     pub(super) fn run(&self, testbed: &TestbedArguments) -> Result<ExitCode, Fault> {
         let (plan, text) = self.plan(testbed)?;
         let in_lab = matches!(plan.testbed, TestbedSpec::Lab(_));
-        self.out.as_deref().map_or(Ok(()), results::vacant)?;
+        self.output.as_deref().map_or(Ok(()), |dir| refuse_stdout(dir).and_then(|()| results::vacant(dir)))?;
         if in_lab {
-            if let Some(out) = self.out.as_deref().filter(|_| !sandbox::is_inside()) {
+            if let Some(out) = self.output.as_deref().filter(|_| !sandbox::is_inside()) {
                 hidden::refuse(out, None)?;
             }
             if let Entered::Outside(code) = sandbox::enter()? {
@@ -77,7 +82,7 @@ impl NoiseArguments {
         let noise = Noise::of(&run, &records).ok_or_else(|| {
             Fault::measuring("no round has a figure of both paths; `hopbench doctor` says what is missing")
         })?;
-        if self.json {
+        if self.format.is_json() {
             let json = serde_json::to_string(&noise).map_err(Fault::measuring)?;
             say(json)?;
         } else {
@@ -121,11 +126,11 @@ impl NoiseArguments {
         // A lab's own /run goes with it, however it ends.
         let temporary = if in_lab { tempfile::tempdir_in("/run") } else { tempfile::tempdir() };
         let temporary = temporary.map_err(|e| Fault::environment(format!("no temporary folder can be made: {e}")))?;
-        let folder = Folder::create(self.out.as_deref().unwrap_or_else(|| temporary.path()), run)?;
+        let folder = Folder::create(self.output.as_deref().unwrap_or_else(|| temporary.path()), run)?;
         let heard = interrupt.clone();
         let mut testbed =
             testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?), move || heard.wanted(), |_| ());
-        let mut observer = Quiet { bar: bar(), interrupt };
+        let mut observer = Quiet { bar: Bar::new(), interrupt };
         let Finished { folder, fault, .. } = Campaign::new(folder, ours).run(&mut *testbed, &mut observer);
         drop(observer);
         if let Some(fault) = fault {
@@ -159,14 +164,13 @@ fn twice(plan: &mut Plan) {
 
 /// Shows how far it is on a terminal, and says elsewhere only what went wrong.
 struct Quiet {
-    bar: ProgressBar,
+    bar: Bar,
     interrupt: Interrupt,
 }
 
 impl Quiet {
-    #[allow(clippy::print_stderr)]
     fn say(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("hopbench: {line}"));
+        self.bar.tell(line);
     }
 }
 
@@ -175,14 +179,14 @@ impl Observer for Quiet {
         match event {
             Event::TrialStarted { trial, rounds, left_ns, .. } => {
                 let left = left_ns.div_ceil(SECOND);
-                self.bar.set_message(format!("round {} of {rounds}, {left} s left: {}", trial.round, trial.workload));
+                self.bar.show(&format!("round {} of {rounds}, {left} s left: {}", trial.round, trial.workload));
             }
             Event::TrialFailed(failure) => {
                 self.say(&format!("round {} {}: {}", failure.round, failure.workload, failure.reason));
             }
             Event::Note(note) => self.say(note),
             Event::CellSkipped(cell) => self.say(&format!("{} is left out: {}", cell.workload, cell.reason)),
-            Event::RunDone { .. } => self.bar.finish_and_clear(),
+            Event::RunDone { .. } => self.bar.clear(),
             _ => {}
         }
     }
@@ -196,12 +200,14 @@ impl Observer for Quiet {
 
 impl Drop for Quiet {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.bar.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::FromArgMatches;
+
     use super::*;
 
     #[test]
@@ -219,7 +225,10 @@ mod tests {
 
     #[test]
     fn the_second_path_is_the_first_again() {
-        let arguments = NoiseArguments { noise: true, time: Span(60 * SECOND), out: None, json: false };
+        let arguments = {
+            let command = NoiseArguments::of_noise(Command::new("doctor"));
+            NoiseArguments::from_arg_matches(&command.get_matches_from(["doctor", "--noise"])).expect("flags")
+        };
         let (plan, _) = arguments.plan(&TestbedArguments::lab()).expect("a plan");
         assert_eq!((plan.paths.len(), plan.points.len(), plan.cells.len(), plan.rounds), (2, 3, 6, 10));
         let [first, second] = &plan.paths[..] else { panic!("{:?}", plan.paths) };

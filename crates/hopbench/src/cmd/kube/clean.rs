@@ -10,7 +10,7 @@ use hopbench_model::units::Span;
 use hopbench_report::number::counted;
 
 use crate::cmd::Subcommand;
-use crate::output::say;
+use crate::output::{say, tell};
 
 pub(super) struct Clean;
 
@@ -51,7 +51,7 @@ impl Subcommand for Clean {
         let swept = clean(&access, &Sweep { run, silent_for, dry_run })?;
         if swept.is_empty() {
             // For people: programs read no line.
-            eprintln!("hopbench: no run left anything in the cluster {}", access.server);
+            tell(format_args!("no run left anything in the cluster {}", access.server));
         }
         swept.iter().try_for_each(say)?;
         let failed = swept.iter().filter(|swept| matches!(swept.outcome, Outcome::Failed(_))).count() as u64;

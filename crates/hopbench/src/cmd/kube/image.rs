@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use hopbench_kube::image::{default_tag, write};
+use hopbench_kube::image::{Written, default_tag, write, write_to};
 use hopbench_model::Fault;
 use hopbench_report::number::bytes;
 
 use crate::cmd::Subcommand;
-use crate::output::say;
+use crate::output::{is_stdout, print_bytes, say, tell};
 
 pub(super) struct Image;
 
 #[derive(Debug, Args)]
 struct Flags {
-    /// The archive
-    #[arg(short, long, value_name = "FILE", default_value = "hopbench.tar")]
+    /// The archive; - is standard output
+    #[arg(short, long, alias = "out", value_name = "FILE", default_value = "hopbench.tar")]
     output: PathBuf,
     /// Name of the image, as scenarios say it in `testbed: {kubernetes: {image: NAME}}`; the usual one needs no word
     #[arg(long, value_name = "NAME", default_value_t = default_tag())]
@@ -38,9 +38,16 @@ impl Subcommand for Image {
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let Flags { output, tag } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
+        let said = |written: &Written| format!("{} for {}, {}", written.tag, written.architecture, written.digest);
+        if is_stdout(&output) {
+            // Where the archive goes is no place for words.
+            let written = print_bytes(|out| write_to(out, &tag))?;
+            tell(said(&written));
+            return Ok(());
+        }
         let written = write(&output, &tag)?;
-        say(format_args!("{} for {}, {}", written.tag, written.architecture, written.digest))?;
-        eprintln!("hopbench: {} in {}", bytes(written.bytes as f64), output.display());
+        say(said(&written))?;
+        tell(format_args!("{} in {}", bytes(written.bytes as f64), output.display()));
         Ok(())
     }
 }

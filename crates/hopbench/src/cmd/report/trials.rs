@@ -1,15 +1,13 @@
 //! The trials of a run in formats of other tools, one by one as they are read: a run can have more of them than memory.
-#![allow(clippy::print_stderr)]
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::Path;
 
 use hopbench_model::{Fault, Record, RunFile};
 use hopbench_report::export::{Export, TrialFormat};
 
 use crate::cmd::output_arguments::{refused, replace, write as write_file};
-use crate::output::print;
+use crate::output::{print, tell};
 
 /// Prints the trials, or writes them into one file, or each into a file of its own where `output` is a folder.
 pub(super) fn write(
@@ -41,19 +39,17 @@ pub(super) fn write(
                 write_file(&file, &trial.text)?;
             }
         }
-        Some(path) => replace(path, |part| {
-            let mut out = BufWriter::new(File::create(part).map_err(|error| refused(path, &error))?);
-            let mut put = |text: &str| out.write_all(text.as_bytes()).map_err(|error| refused(path, &error));
+        Some(path) => replace(path, |put| {
             put(export.head())?;
             for record in records {
                 if let Some(trial) = export.add(&record?) {
                     put(&trial.text)?;
                 }
             }
-            out.flush().map_err(|error| refused(path, &error))
+            Ok(())
         })?,
     }
-    export.notes().iter().for_each(|note| eprintln!("hopbench: {note}"));
+    export.notes().iter().for_each(tell);
     Ok(())
 }
 

@@ -1,7 +1,6 @@
 //! A run for other programs: one JSON object a line on standard output.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use hopbench_model::{Record, Tick};
 use hopbench_run::{Event, Observer};
@@ -10,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::searching;
 use crate::cmd::interrupt::Interrupt;
+use crate::output::say;
 
 /// The version of the events; a field is never repurposed, this number grows instead.
-pub(super) const EVENT_SCHEMA: &str = "hopbench.event/1";
+pub(in crate::cmd) const EVENT_SCHEMA: &str = "hopbench.event/1";
 
 /// Writes events; nobody needs to read them for the run to go on.
 pub(super) struct Events {
@@ -106,8 +106,7 @@ fn done(record: &Record) -> Value {
 impl Observer for Events {
     fn event(&mut self, event: &Event<'_>) {
         // Whoever reads may have gone; the folder has everything.
-        let mut out = std::io::stdout().lock();
-        let _ = writeln!(out, "{}", object(event)).and_then(|()| out.flush());
+        let _ = say(object(event));
     }
 
     fn tick(&mut self, _: Role, _: usize, _: &Tick) {}

@@ -4,25 +4,29 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hopbench_agent::hello;
+use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{Fault, Plan, TestbedSpec};
-use hopbench_run::{results, same_build};
+use hopbench_run::{headers_known, results, same_build};
 use hopbench_scenario::Resolved;
 
 use crate::cmd::envoy_argument::EnvoyArgument;
-use crate::cmd::scenario_arguments::ScenarioArguments;
+use crate::cmd::format_argument::FormatArgument;
+use crate::cmd::scenario_arguments::{ScenarioArguments, secrets_of};
 use crate::cmd::testbed_arguments::TestbedArguments;
+use crate::output::refuse_stdout;
 
 /// The flags of `run`.
 #[derive(Debug, Args)]
 pub(super) struct Flags {
-    /// A file, or the name of a scenario that comes with hopbench (see `hopbench list scenarios`)
-    #[arg(value_name = "SCENARIO", required_unless_present = "resume", conflicts_with = "resume")]
+    /// A file, or the name of a scenario that comes with hopbench (see `hopbench list scenarios`);
+    /// with --resume only where it has secret headers, whose values no results folder keeps
+    #[arg(value_name = "SCENARIO", required_unless_present = "resume")]
     scenario: Option<String>,
     /// Folder for the results, which must be empty [default: results/TIME-NAME]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
-    out: Option<PathBuf>,
+    #[arg(short, long, alias = "out", value_name = "DIR", conflicts_with = "resume")]
+    output: Option<PathBuf>,
     /// Measure what is missing in this results folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "duration", "only", "seed", "testbed", "context"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "time", "only", "seed", "testbed", "context"])]
     resume: Option<PathBuf>,
     /// Resume although another version of hopbench began the run
     #[arg(long, requires = "resume")]
@@ -33,9 +37,8 @@ pub(super) struct Flags {
     testbed: TestbedArguments,
     #[command(flatten)]
     envoy: EnvoyArgument,
-    /// One JSON object a line for everything that happens, instead of text
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) format: FormatArgument,
     /// Leave no report in the folder and print no table
     #[arg(long)]
     pub(super) no_report: bool,
@@ -50,8 +53,10 @@ pub(super) enum Wanted {
         plan: Box<Plan>,
         /// What it says that does not hold on its testbed.
         notes: Vec<String>,
-        /// The scenario as it was written.
+        /// The scenario as it was written, without secrets.
         text: String,
+        /// The values of its secret headers.
+        secrets: SecretHeaders,
         /// Where the results go.
         dir: PathBuf,
     },
@@ -61,6 +66,8 @@ pub(super) enum Wanted {
         dir: PathBuf,
         /// Where it ran.
         testbed: TestbedSpec,
+        /// The values of its secret headers, where the scenario was given again.
+        secrets: SecretHeaders,
     },
 }
 
@@ -90,8 +97,8 @@ impl Flags {
     /// Reads and checks what the flags name.
     ///
     /// # Errors
-    /// A scenario that is not there or has problems, a folder that cannot be used, a run that another build began, an
-    /// Envoy that is no program.
+    /// A scenario that is not there or has problems, a header whose value is not known, a folder that cannot be used, a
+    /// run that another build began, an Envoy that is no program.
     pub(super) fn wanted(&self) -> Result<Wanted, Fault> {
         self.envoy.apply()?;
         if let Some(dir) = &self.resume {
@@ -99,12 +106,17 @@ impl Flags {
             if !self.resume_anyway {
                 same_build(&run, &hello())?;
             }
-            return Ok(Wanted::Old { dir: dir.clone(), testbed: run.plan.testbed });
+            let secrets =
+                self.scenario.as_deref().map_or_else(|| Ok(SecretHeaders::default()), |name| secrets_of(name, &run))?;
+            headers_known(&run.plan, &secrets)?;
+            return Ok(Wanted::Old { dir: dir.clone(), testbed: run.plan.testbed, secrets });
         }
         let name = self.scenario.as_deref().unwrap_or_default();
-        let (Resolved { plan, notes }, text) = self.scenario_arguments.read(name, &self.testbed)?;
-        let dir = self.out.clone().unwrap_or_else(|| results::fresh_name(&plan.name));
+        self.output.as_deref().map_or(Ok(()), refuse_stdout)?;
+        let Resolved { plan, notes, secrets, text } = self.scenario_arguments.read(name, &self.testbed)?;
+        headers_known(&plan, &secrets)?;
+        let dir = self.output.clone().unwrap_or_else(|| results::fresh_name(&plan.name));
         results::vacant(&dir)?;
-        Ok(Wanted::New { plan: Box::new(plan), notes, text, dir })
+        Ok(Wanted::New { plan: Box::new(plan), notes, text, dir, secrets })
     }
 }

@@ -9,16 +9,16 @@ use hopbench_report::{Step, live_line};
 use hopbench_run::results::TrialId;
 use hopbench_run::{Event, Observer};
 use hopbench_wire::Role;
-use indicatif::ProgressBar;
 
 use super::headline::headline;
 use super::narrowing;
 use super::searching;
 use crate::cmd::interrupt::Interrupt;
+use crate::output::{Bar, remark};
 
 /// Tells on standard error how far a run is.
 pub(super) struct Progress {
-    bar: ProgressBar,
+    bar: Bar,
     terminal: bool,
     interrupt: Interrupt,
     /// How the rounds go, where they end when the figures are sure enough.
@@ -34,7 +34,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Draws on `bar`, which others may suspend to say something.
-    pub(super) fn new(interrupt: Interrupt, bar: ProgressBar) -> Self {
+    pub(super) fn new(interrupt: Interrupt, bar: Bar) -> Self {
         let terminal = std::io::stderr().is_terminal();
         Self {
             bar,
@@ -52,9 +52,9 @@ impl Progress {
     /// A line that stays.
     fn say(&self, line: &str) {
         if self.terminal {
-            self.bar.suspend(|| eprintln!("{line}"));
+            self.bar.remark(line);
         } else {
-            eprintln!("{line}");
+            remark(line);
         }
     }
 
@@ -128,7 +128,7 @@ impl Observer for Progress {
                         format!("round {} of {rounds}, cell {cell} of {cells}, {left} left\n{name}", trial.round),
                     ),
                 };
-                self.bar.set_message(self.place.clone());
+                self.bar.show(&self.place);
             }
             // The line of its search says more.
             Event::TrialDone(record) if is_step(record) => {}
@@ -151,7 +151,7 @@ impl Observer for Progress {
                 self.kind.clone_from(&job.workload);
                 self.plain = format!("[search] {}", name(trial));
                 self.place = format!("searching, pass {pass}, {place} of {of}\n{}", name(trial));
-                self.bar.set_message(self.place.clone());
+                self.bar.show(&self.place);
             }
             Event::SearchStep { path, workload, point, goal, step, beyond, next } => {
                 self.say(&searching::step(path, workload, point, goal, step, *beyond, *next));
@@ -159,7 +159,7 @@ impl Observer for Progress {
             Event::SearchDone { path, workload, point, step, outcome, value } => {
                 self.say(&searching::done(path, workload, point, step, *outcome, *value));
             }
-            Event::RunDone { .. } => self.bar.finish_and_clear(),
+            Event::RunDone { .. } => self.bar.clear(),
         }
     }
 
@@ -177,7 +177,7 @@ impl Observer for Progress {
         let before = self.before.take().unwrap_or_else(|| [start.clone(), start]);
         let server = (now[1].t_ns > before[1].t_ns).then_some(Step { before: &before[1], now: &now[1] });
         let line = live_line(&self.kind, Step { before: &before[0], now: &now[0] }, server);
-        self.bar.set_message(format!("{}\n{line}", self.place));
+        self.bar.show(&format!("{}\n{line}", self.place));
         self.before = Some(now);
     }
 
@@ -188,7 +188,7 @@ impl Observer for Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.bar.clear();
     }
 }
 

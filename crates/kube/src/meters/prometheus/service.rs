@@ -2,7 +2,7 @@
 
 use http::Request;
 use http::header::HOST;
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -12,8 +12,7 @@ use kube::api::{Api, ListParams};
 use kube::{Client, ResourceExt};
 use tokio::task::AbortHandle;
 
-/// The longest answer that is taken, bytes.
-const MOST_BYTES: usize = 64 << 20;
+use crate::body;
 
 /// The answer to GET `path` of port `port` of a Service.
 ///
@@ -29,8 +28,7 @@ pub(super) async fn get(client: &Client, namespace: &str, name: &str, port: u16,
     let _connection = Ended(tokio::spawn(connection).abort_handle());
     let request = Request::get(path).header(HOST, name).body(Empty::<Bytes>::new()).map_err(|e| failed(&e))?;
     let answer = sender.send_request(request).await.map_err(|e| failed(&e))?;
-    let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await.map_err(|e| failed(&e))?;
-    String::from_utf8(body.to_bytes().to_vec()).map_err(|e| failed(&e))
+    body::text(answer.into_body()).await.map_err(|e| failed(&e))
 }
 
 /// Ends a task when the question that it belongs to has its answer, or is given up.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::error::ErrorKind;
 use hopbench_model::Problem;
+use hopbench_model::printable::excerpt;
 use hopbench_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,8 @@ pub(super) struct Params {
     #[arg(long, value_name = "METHOD", default_value = "GET")]
     #[serde(default = "get")]
     method: String,
-    /// A field of the requests; may be given several times
+    /// A field of the requests; may be given several times. NAME: env:VARIABLE takes the value from
+    /// the environment; of secrets like Authorization and Cookie no record has it
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     headers: Vec<String>,
@@ -148,7 +150,7 @@ impl Params {
             (None, None, None) => Ok(Vec::new()),
             (Some(text), None, None) => Ok(text.clone().into_bytes()),
             (None, Some(digits), None) => from_hex(digits)
-                .ok_or_else(|| Problem::new("body_hex", digits.escape_debug(), "two hexadecimal digits a byte")),
+                .ok_or_else(|| Problem::new("body_hex", excerpt(digits, 60), "two hexadecimal digits a byte")),
             (None, None, Some(size)) if size.0 <= MOST_BODY_BYTES => Ok(filler(size.0 as usize).to_vec()),
             (None, None, Some(size)) => {
                 Err(Problem::new("--body-size", size, format!("at most {}", Bytes(MOST_BODY_BYTES))))

@@ -8,7 +8,7 @@
 //! often; how sure the cell is where the stop rule wanted more), `mesh` and `variant` (of the path), `p` (of the comparison),
 //! `q` (the same corrected for all comparisons of the run), `test` (`permutation` or `student`), `noise_floor` (by how much
 //! the baseline and its twin differ, as a share; the rows of the twin have no verdict), `outliers` (rounds far from the
-//! others, which are in the median). Quoted as RFC 4180 says; numbers are in the unit of the figure's name, not
+//! others, which are in the median). Quoted as RFC 4180 says, texts that look like formulas with a `'` before them; numbers are in the unit of the figure's name, not
 //! scaled, with a point.
 //!
 //! Each path of a search has rows, too. `figure` of the first is `found_rate_per_s`, `found_connections` or `found_threads`:
@@ -29,6 +29,7 @@ use crate::campaign::{
     CellSummary, Estimate, LoadComparison, PathSummary, SearchSummary, SearchedPath, Spread, Summary, SummaryFormat,
     WorkloadSummary, grid, point, words,
 };
+use crate::csv::row;
 
 /// The columns that only searches have.
 const OF_SEARCHES: [&str; 6] = ["goal", "parameter", "load", "limit", "goal_met", "ended"];
@@ -170,19 +171,4 @@ fn of_search(
 
 fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-/// Writes a row, quoted where it must be.
-pub(super) fn row(out: &mut String, values: impl Iterator<Item = String>) {
-    for (index, value) in values.enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        if value.contains([',', '"', '\n', '\r']) {
-            out.push_str(&format!("\"{}\"", value.replace('"', "\"\"")));
-        } else {
-            out.push_str(&value);
-        }
-    }
-    out.push('\n');
 }

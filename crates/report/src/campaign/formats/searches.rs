@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use hopbench_model::SearchOutcome;
 
-use super::csv::row;
 use crate::campaign::{SearchSummary, SearchedPath, Summary, SummaryFormat, TraceStep, point};
+use crate::csv::row;
 
 /// The format; see the [module](self).
 #[derive(Debug)]

@@ -3,9 +3,10 @@
 //! Columns as its daily job writes them. Latencies are whole microseconds (cut, not rounded, as it does) of the service
 //! time, which is what its load generator measures; for an open loop the response time is in `--format fortio` and in all
 //! other formats. `ActualQPS` is rounded, and counts errors. Millicores and MiB are those of the sidecars of the client
-//! and of the server and of the gateway, means over the whole window; `-` where a path has none. Not quoted: no value has
-//! a comma.
+//! and of the server and of the gateway, means over the whole window; `-` where a path has none. Not quoted: no value of
+//! ours has a comma.
 
+use crate::csv::row;
 use crate::export::{Trial, TrialFile, TrialFormat};
 
 const HEAD: &str = "StartTime,ActualDuration,Labels,NumThreads,ActualQPS,p50,p90,p99,p999,\
@@ -39,18 +40,20 @@ impl TrialFormat for IstioCsv {
     fn render(&self, trial: &Trial<'_>) -> String {
         let record = trial.record;
         let histogram = trial.histogram().unwrap_or_default();
-        let mut row = vec![
+        let mut values = vec![
             record.started_at.clone(),
             (record.window_s as u64).to_string(),
             trial.label.clone(),
             trial.connections().to_string(),
             (trial.calls_per_s().round() as u64).to_string(),
         ];
-        row.extend([50.0, 90.0, 99.0, 99.9].map(|p| (histogram.percentile(p) / 1000).to_string()));
+        values.extend([50.0, 90.0, 99.0, 99.9].map(|p| (histogram.percentile(p) / 1000).to_string()));
         let number = |value: Option<f64>| value.map_or_else(|| MISSING.to_owned(), |value| format!("{value:.3}"));
-        row.extend(PROXIES.map(|name| number(trial.proxies(name, "cores").map(|cores| cores * 1000.0))));
-        row.extend(PROXIES.map(|name| number(trial.proxies(name, "rss_bytes").map(|bytes| bytes / 1_048_576.0))));
-        row.join(",") + "\n"
+        values.extend(PROXIES.map(|name| number(trial.proxies(name, "cores").map(|cores| cores * 1000.0))));
+        values.extend(PROXIES.map(|name| number(trial.proxies(name, "rss_bytes").map(|bytes| bytes / 1_048_576.0))));
+        let mut out = String::new();
+        row(&mut out, values.into_iter());
+        out
     }
 
     fn file(&self, _trial: &Trial<'_>) -> Option<TrialFile> {

@@ -98,7 +98,8 @@ fn unknown(record: &Record, route: &Route) -> Option<Warning> {
     let (why, next) = match silent {
         Some(why) => (format!("; {why}"), "let these meters answer: `hopbench doctor` says what they need"),
         None => {
-            let next = "lengthen the trials, as with --duration 30s: meters read every 10 to 20 s, if nobody told them otherwise";
+            let next =
+                "lengthen the trials, as with --time 30s: meters read every 10 to 20 s, if nobody told them otherwise";
             (String::new(), next)
         }
     };

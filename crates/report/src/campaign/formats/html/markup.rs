@@ -1,6 +1,6 @@
 //! Markup, safely: everything that is not written here goes through [`esc`].
 
-use std::fmt::Write as _;
+use hopbench_model::printable::{spell, steers};
 
 /// Text in an element or a quoted attribute. Characters that steer text direction or are invisible controls are spelled out.
 pub(super) fn esc(text: &str) -> String {
@@ -13,19 +13,11 @@ pub(super) fn esc(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            // Writing to a string cannot fail.
-            c if c.is_control() || steers(c) => {
-                let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
-            }
+            c if steers(c) => spell(&mut out, c),
             c => out.push(c),
         }
     }
     out
-}
-
-/// Whether a character changes the direction of the text after it.
-fn steers(c: char) -> bool {
-    ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c)
 }
 
 /// JSON for a script element: no character in it can end the element or begin a comment.
@@ -36,7 +28,7 @@ pub(super) fn json<T: serde::Serialize>(data: &T) -> String {
     for c in text.chars() {
         match c {
             '<' | '>' | '&' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c if steers(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if steers(c) => spell(&mut out, c),
             c => out.push(c),
         }
     }
@@ -78,7 +70,7 @@ mod tests {
     #[test]
     fn no_text_ends_its_element() {
         assert_eq!(esc("<a b=\"c\" d='e'>&"), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
-        assert_eq!(esc("a\u{202e}b\u{1b}"), "a\\u{202e}b\\u{1b}");
+        assert_eq!(esc("a\u{202e}b\u{1b}"), "a\\u202eb\\u001b");
         assert_eq!(json(&"</script><!--"), "\"\\u003c/script\\u003e\\u003c!--\"");
         let read: String = serde_json::from_str(&json(&"</script>&")).unwrap();
         assert_eq!(read, "</script>&");

@@ -1,0 +1,217 @@
+//! Header values that are sent and never shown.
+//!
+//! A header is secret by its name: see [`is_secret`]. Where a plan, a job or a record says one, its
+//! value is [`REDACTED`], or a reference like `env:TOKEN`, which is no secret. The values
+//! themselves are in [`SecretHeaders`], which is neither printed nor written to a file; only what
+//! goes to the clients' agents has them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::{Fault, Job};
+
+/// Stands for a value that is not shown.
+pub const REDACTED: &str = "<redacted>";
+
+/// The parameter of a job that holds headers, `Name: value` each.
+const HEADERS: &str = "headers";
+
+/// How a value begins that an environment variable holds.
+const REFERENCE: &str = "env:";
+
+/// Words that make a header's name secret; `token` is one at the end of a longer word, too.
+const WORDS: [&str; 14] = [
+    "authorization",
+    "auth",
+    "cookie",
+    "cookie2",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "credential",
+    "credentials",
+    "session",
+    "jwt",
+    "apikey",
+];
+
+/// Words that make `key` secret behind them: `X-Api-Key`.
+const KEYS: [&str; 4] = ["api", "access", "private", "auth"];
+
+/// Whether the value of a header is secret, by its name alone, in any case: `Authorization`,
+/// `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-Auth-Token`, `X-Api-Key` and alike.
+pub fn is_secret(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
+    let words: Vec<&str> = name.split(['-', '_', '.']).collect();
+    let is_telling = |word: &&str| WORDS.contains(word) || word.ends_with("token");
+    words.iter().any(is_telling) || words.windows(2).any(|pair| KEYS.contains(&pair[0]) && pair[1] == "key")
+}
+
+/// A header as it may be shown: `Authorization: <redacted>`. A reference stays.
+pub fn redacted(header: &str) -> Cow<'_, str> {
+    // A header without its colon is a mistake, and may hold a secret all the same.
+    let (name, value) = header.split_once(':').or_else(|| header.split_once(' ')).unwrap_or((header, ""));
+    if !is_secret(name) || matches!(value.trim(), "" | REDACTED) || reference(value).is_some() {
+        return Cow::Borrowed(header);
+    }
+    Cow::Owned(format!("{name}: {REDACTED}"))
+}
+
+/// The variable that a value refers to, and what stands before it: `env:TOKEN`, `Bearer env:TOKEN`.
+fn reference(value: &str) -> Option<(&str, &str)> {
+    let value = value.trim();
+    let (scheme, last) = value.rsplit_once(' ').unwrap_or(("", value));
+    let name = last.strip_prefix(REFERENCE)?;
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let is_name = begins && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_scheme = scheme.chars().all(|c| c.is_ascii_alphabetic());
+    (is_name && is_scheme).then_some((scheme, name))
+}
+
+/// The headers of a job that take their value from the environment, with the variable.
+pub fn references(job: &Job) -> Vec<(&str, &str)> {
+    let headers = job.params.get(HEADERS).and_then(Value::as_array).into_iter().flatten();
+    let named = headers.filter_map(|header| header.as_str()?.split_once(':'));
+    named.filter_map(|(name, value)| Some((name, reference(value)?.1))).collect()
+}
+
+/// The values of a plan's secret headers, by the workload's name and the header's place in its
+/// list.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct SecretHeaders(BTreeMap<(String, usize), String>);
+
+/// Says how many there are, and no value.
+impl fmt::Debug for SecretHeaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretHeaders({})", self.0.len())
+    }
+}
+
+impl SecretHeaders {
+    /// Takes the values of secret headers out of a job of this workload; [`REDACTED`] stands in
+    /// their place.
+    pub fn take(&mut self, workload: &str, job: &mut Job) {
+        for (index, header) in headers_mut(job) {
+            if let Cow::Owned(shown) = redacted(header) {
+                self.0.insert((workload.to_owned(), index), std::mem::replace(header, shown));
+            }
+        }
+    }
+
+    /// The headers whose values these are, `Name: value` each.
+    pub fn headers(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(String::as_str)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A job as it is sent: with the values that were taken out, and those that `variable` knows
+    /// for references.
+    ///
+    /// # Errors A value that is not here (it was redacted when a run began), or a variable that is
+    /// not set (input).
+    pub fn restored(&self, workload: &str, job: &Job, variable: impl Fn(&str) -> Option<String>) -> Result<Job, Fault> {
+        let mut job = job.clone();
+        for (index, header) in headers_mut(&mut job) {
+            let Some((name, value)) = header.split_once(':') else { continue };
+            if value.trim() == REDACTED {
+                let Some(known) = self.0.get(&(workload.to_owned(), index)) else {
+                    return Err(Fault::input(format!(
+                        "workload `{workload}`: the value of the header `{name}` was not kept; give the scenario again, \
+                         as in `hopbench run SCENARIO --resume DIR`, or write `{name}: env:VARIABLE` in a new run"
+                    )));
+                };
+                header.clone_from(known);
+            } else if let Some((scheme, variable_name)) = reference(value) {
+                let Some(found) = variable(variable_name) else {
+                    return Err(Fault::input(format!(
+                        "workload `{workload}`: the header `{name}` takes its value from the environment variable \
+                         {variable_name}, which is not set"
+                    )));
+                };
+                *header = format!("{name}: {scheme}{}{found}", if scheme.is_empty() { "" } else { " " });
+            }
+        }
+        Ok(job)
+    }
+
+    /// A text that holds the headers, as a scenario does, without their values; in comments,
+    /// headers that are secret by their names are redacted, too.
+    pub fn redact(&self, text: &str) -> String {
+        let mut out = without_comments(text);
+        for header in self.headers() {
+            let (name, value) = header.split_once(':').unwrap_or((header, ""));
+            let value = value.trim();
+            let (found, replaced) = behind_name(&out, name, value);
+            // A short value may be part of other words.
+            let elsewhere = value.len() >= LONG && out.contains(value);
+            if !found && !elsewhere {
+                return format!(
+                    "# The scenario spells the header {name} in a way that cannot be redacted; it is not kept.\n"
+                );
+            }
+            out = if value.len() >= LONG { replaced.replace(value, REDACTED) } else { replaced };
+        }
+        out
+    }
+}
+
+/// A value of so many bytes is redacted wherever it stands.
+const LONG: usize = 6;
+
+/// The text with the value replaced wherever it stands behind the name and a colon, and whether it
+/// does.
+fn behind_name(text: &str, name: &str, value: &str) -> (bool, String) {
+    let (mut out, mut rest, mut found) = (String::with_capacity(text.len()), text, false);
+    let lower = text.to_ascii_lowercase();
+    let name = name.to_ascii_lowercase();
+    while let Some(at) = lower[text.len() - rest.len()..].find(&name) {
+        let end = at + name.len();
+        out.push_str(&rest[..end]);
+        rest = &rest[end..];
+        let gap = rest.len() - rest.trim_start_matches([':', ' ', '\t', '"', '\'']).len();
+        if rest[..gap].contains(':') && rest[gap..].starts_with(value) {
+            out.push_str(&rest[..gap]);
+            out.push_str(REDACTED);
+            rest = &rest[gap + value.len()..];
+            found = true;
+        }
+    }
+    out.push_str(rest);
+    (found, out)
+}
+
+/// The text with the rest of a comment redacted behind the name of a secret header and a colon.
+fn without_comments(text: &str) -> String {
+    let one = |line: &str| {
+        let begin = if line.trim_start().starts_with('#') { Some(0) } else { line.find(" #") };
+        let colon = begin.and_then(|begin| {
+            let mut colons = line[begin..].match_indices(':').map(|(at, _)| begin + at);
+            colons.find(|at| {
+                let name = line[begin..*at].rsplit([' ', '\t', '"', '\'', '#', '[', '{', ',']).next();
+                name.is_some_and(is_secret) && !line[at + 1..].trim().is_empty()
+            })
+        });
+        colon.map_or_else(|| line.to_owned(), |at| format!("{}: {REDACTED}", &line[..at]))
+    };
+    text.split('\n').map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn headers_mut(job: &mut Job) -> impl Iterator<Item = (usize, &mut String)> {
+    let headers = job.params.get_mut(HEADERS).and_then(Value::as_array_mut);
+    headers.into_iter().flatten().enumerate().filter_map(|(index, header)| match header {
+        Value::String(header) => Some((index, header)),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+use serde_json::json;
+
+use super::*;
+use crate::{EngineKind, Pacing, SECOND, Schedule, Timing};
+
+fn job(headers: &[&str]) -> Job {
+    Job {
+        workload: "http".to_owned(),
+        params: json!({"headers": headers}),
+        schedule: Schedule::Closed,
+        engine: EngineKind::Epoll,
+        connections: 1,
+        threads: 1,
+        pacing: Pacing::Sleep,
+        client_cpus: None,
+        server_cpus: None,
+        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
+        seed: 1,
+    }
+}
+
+fn nothing(_: &str) -> Option<String> {
+    None
+}
+
+#[test]
+fn names_say_what_is_secret() {
+    for secret in [
+        "Authorization",
+        "proxy-authorization",
+        "COOKIE",
+        "Set-Cookie",
+        "X-Auth-Token",
+        "X-Api-Key",
+        "x-csrf-token",
+        "X-Amz-Security-Token",
+        "X-AccessToken",
+        "apikey",
+        "X-Vault-Token",
+        "Client_Secret",
+    ] {
+        assert!(is_secret(secret), "{secret}");
+    }
+    for open in ["Accept", "Host", "X-Request-Id", "Content-Type", "Authority", "Key", "X-Tokens-Left", "Origin"] {
+        assert!(!is_secret(open), "{open}");
+    }
+}
+
+#[test]
+fn headers_are_shown_without_their_values() {
+    for (header, shown) in [
+        ("Authorization: Bearer x", "Authorization: <redacted>"),
+        ("Authorization Bearer x", "Authorization: <redacted>"),
+        ("Cookie:a=b", "Cookie: <redacted>"),
+        ("Accept: x", "Accept: x"),
+        ("Authorization: Bearer env:TOKEN", "Authorization: Bearer env:TOKEN"),
+        ("Authorization: secret env:TOKEN1 x", "Authorization: <redacted>"),
+        ("Authorization: s3cret env:TOKEN", "Authorization: <redacted>"),
+        ("Authorization: env:1", "Authorization: <redacted>"),
+    ] {
+        assert_eq!(redacted(header), shown);
+    }
+}
+
+#[test]
+fn what_was_taken_is_sent_and_not_shown() {
+    let original = job(&["Accept: a", "Authorization: Bearer topsecret", "X-Api-Key: k"]);
+    let mut shown = original.clone();
+    let mut secrets = SecretHeaders::default();
+    secrets.take("w", &mut shown);
+    let expected = job(&["Accept: a", "Authorization: <redacted>", "X-Api-Key: <redacted>"]);
+    assert_eq!(shown, expected);
+    assert_eq!(secrets.restored("w", &shown, nothing), Ok(original));
+    assert!(!format!("{secrets:?}").contains("topsecret"));
+    // Once more: nothing is lost.
+    secrets.take("w", &mut shown);
+    assert_eq!(shown, expected);
+    assert!(secrets.restored("w", &shown, nothing).is_ok());
+    let fault = secrets.restored("other", &shown, nothing).unwrap_err();
+    assert!(fault.text.contains("`Authorization` was not kept") && fault.text.contains("--resume"), "{fault}");
+}
+
+#[test]
+fn references_are_taken_from_the_environment() {
+    let mut plain = job(&["Authorization: Bearer env:TOKEN", "X-Any: env:OTHER"]);
+    let mut secrets = SecretHeaders::default();
+    secrets.take("w", &mut plain);
+    assert!(secrets.is_empty());
+    assert_eq!(references(&plain), [("Authorization", "TOKEN"), ("X-Any", "OTHER")]);
+    let variable = |name: &str| Some(format!("value of {name}"));
+    let sent = secrets.restored("w", &plain, variable).unwrap();
+    assert_eq!(sent, job(&["Authorization: Bearer value of TOKEN", "X-Any: value of OTHER"]));
+    let fault = secrets.restored("w", &plain, nothing).unwrap_err();
+    assert!(fault.text.contains("variable TOKEN, which is not set"), "{fault}");
+}
+
+#[test]
+fn a_scenario_is_kept_without_the_values() {
+    let mut secrets = SecretHeaders::default();
+    secrets.take("w", &mut job(&["Authorization: Bearer topsecret", "X-Token: 1"]));
+    for (text, kept) in [
+        (
+            "h: ['Authorization: Bearer topsecret', \"X-Token: 1\"] # 1",
+            "h: ['Authorization: <redacted>', \"X-Token: <redacted>\"] # 1",
+        ),
+        (
+            "- authorization:  Bearer topsecret\n- x-token: 1\nother: Bearer topsecret",
+            "- authorization:  <redacted>\n- x-token: <redacted>\nother: <redacted>",
+        ),
+        (
+            "# - 'Cookie: old'\nX-Token: 1\nAuthorization: Bearer topsecret",
+            "# - 'Cookie: <redacted>\nX-Token: <redacted>\nAuthorization: <redacted>",
+        ),
+    ] {
+        assert_eq!(secrets.redact(text), kept);
+    }
+    // Folded over two lines, or with escapes of YAML.
+    let withheld = secrets.redact("X-Token: 1\nh: \"Authorization: Bearer top\\\n  secret\"");
+    assert!(!withheld.contains("secret\"") && withheld.contains("cannot be redacted"), "{withheld}");
+    assert_eq!(SecretHeaders::default().redact("a: 1 # b"), "a: 1 # b");
+}

@@ -1,0 +1,67 @@
+//! Cells of CSV files, for spreadsheets that take texts for formulas.
+
+use std::borrow::Cow;
+
+use hopbench_model::printable::line;
+
+/// A text as a cell: one line without characters that steer. What a spreadsheet would take for a
+/// formula gets a `'` before it, which marks text; numbers, also negative ones, and a lone `-` stay
+/// as they are.
+pub(crate) fn cell(text: &str) -> Cow<'_, str> {
+    let text = line(text);
+    // Also the wide forms of the four signs, which some spreadsheets take as well.
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
+    if is_formula && text != "-" && !is_number(&text) { Cow::Owned(format!("'{text}")) } else { text }
+}
+
+/// Whether a text is a number in digits: `-1.5`, `+3e-7`.
+fn is_number(text: &str) -> bool {
+    let has_digits_only = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E'));
+    has_digits_only && text.parse::<f64>().is_ok()
+}
+
+/// Writes a row, quoted as RFC 4180 says where it must be.
+pub(crate) fn row(out: &mut String, values: impl Iterator<Item = String>) {
+    for (index, value) in values.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        let value = cell(&value);
+        if value.contains([',', '"']) {
+            out.push_str(&format!("\"{}\"", value.replace('"', "\"\"")));
+        } else {
+            out.push_str(&value);
+        }
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_text_and_numbers_stay_numbers() {
+        for (text, expected) in [
+            ("=HYPERLINK(\"x\")", "'=HYPERLINK(\"x\")"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-2+3", "'-2+3"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("-inf", "'-inf"),
+            ("\u{ff1d}1", "'\u{ff1d}1"),
+            ("-1.5", "-1.5"),
+            ("+3e-7", "+3e-7"),
+            ("-", "-"),
+            ("", ""),
+            ("a=b", "a=b"),
+            ("\t=1", "\\t=1"),
+            ("\r=1", "\\r=1"),
+            ("a\u{1b}\nb", "a\\u001b\\nb"),
+        ] {
+            assert_eq!(cell(text), expected);
+        }
+        let mut out = String::new();
+        row(&mut out, ["=a,b", "-1.5", "say \"x\""].map(str::to_owned).into_iter());
+        assert_eq!(out, "\"'=a,b\",-1.5,\"say \"\"x\"\"\"\n");
+    }
+}

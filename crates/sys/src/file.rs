@@ -1,0 +1,145 @@
+//! Files that are made here, and not where somebody else's link leads to.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// A new, empty file for writing. What had this name is removed first; a link is removed and not
+/// followed.
+///
+/// # Errors What the file system refuses; [`ErrorKind::AlreadyExists`] where somebody else took the
+/// name meanwhile, or where it is a folder's.
+pub fn fresh(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound && !path.is_dir() => return Err(error),
+        _ => {}
+    }
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+/// A file to be appended to, made if need be.
+///
+/// # Errors
+/// What the file system refuses; `ELOOP` where the name is a link: it is not followed.
+pub fn append(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).custom_flags(libc::O_NOFOLLOW).open(path)
+}
+
+/// A file that takes the place of another as a whole, or not at all: whoever looks meanwhile sees
+/// the old one.
+///
+/// A device or a pipe is written to as it is. Dropped before [`Replacement::finish`], nothing is
+/// left of it.
+#[derive(Debug)]
+pub struct Replacement {
+    file: File,
+    to: PathBuf,
+    /// Where it is written; absent: at its place.
+    part: Option<PathBuf>,
+}
+
+impl Replacement {
+    /// Begins a new file for `to`, beside it: `NAME.PID.part`.
+    ///
+    /// # Errors
+    /// What the file system refuses.
+    pub fn of(to: &Path) -> io::Result<Self> {
+        if to.exists() && !to.is_file() {
+            let file = OpenOptions::new().write(true).open(to)?;
+            return Ok(Self { file, to: to.to_owned(), part: None });
+        }
+        let mut name = to.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let part = to.with_file_name(name);
+        Ok(Self { file: fresh(&part)?, to: to.to_owned(), part: Some(part) })
+    }
+
+    /// Puts it in its place. A link that has the name is replaced, and not followed.
+    ///
+    /// # Errors
+    /// What the file system refuses; the old file is still there.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        if let Some(part) = &self.part {
+            fs::rename(part, &self.to)?;
+            self.part = None;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if let Some(part) = &self.part {
+            let _ = fs::remove_file(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_planted_link_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (victim, link) = (dir.path().join("victim"), dir.path().join("link"));
+        fs::write(&victim, "precious").unwrap();
+        symlink(&victim, &link).unwrap();
+        fresh(&link).unwrap().write_all(b"ours").unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+        assert!(fs::symlink_metadata(&link).unwrap().is_file());
+
+        fs::remove_file(&link).unwrap();
+        symlink(&victim, &link).unwrap();
+        assert_eq!(append(&link).unwrap_err().raw_os_error(), Some(libc::ELOOP));
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+    }
+
+    #[test]
+    fn a_replacement_follows_no_link_and_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let (victim, to) = (dir.path().join("victim"), dir.path().join("out"));
+        fs::write(&victim, "precious").unwrap();
+        // Under the name of the file that it writes, and under that of the file that it becomes.
+        symlink(&victim, dir.path().join(format!("out.{}.part", std::process::id()))).unwrap();
+        symlink(&victim, &to).unwrap();
+        let mut replacement = Replacement::of(&to).unwrap();
+        replacement.write_all(b"ours").unwrap();
+        replacement.finish().unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+        assert_eq!((fs::read_to_string(&to).unwrap(), fs::read_link(&to).is_ok()), ("ours".to_owned(), false));
+        drop(Replacement::of(&to).unwrap());
+        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left.len(), 2, "{left:?}");
+        assert_eq!(fs::read_to_string(&to).unwrap(), "ours");
+    }
+
+    #[test]
+    fn a_device_stays_a_device() {
+        use std::os::unix::fs::FileTypeExt;
+        let mut null = Replacement::of(Path::new("/dev/null")).unwrap();
+        null.write_all(b"x").unwrap();
+        null.finish().unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+
+    #[test]
+    fn a_folder_is_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(fresh(dir.path()).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    }
+}

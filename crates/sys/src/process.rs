@@ -1,0 +1,72 @@
+//! Another process, held so that its number cannot come to mean a different one.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::check;
+
+/// A process, by a descriptor of it: a number that was given to another process meanwhile does not
+/// mislead.
+#[derive(Debug)]
+pub struct Process(OwnedFd);
+
+impl Process {
+    /// The process that has this number now.
+    ///
+    /// # Errors
+    /// `ESRCH` when there is none, `EINVAL` for a number that no process can have.
+    pub fn open(pid: u32) -> io::Result<Self> {
+        let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+        // SAFETY: integers only; a new descriptor or an error comes back.
+        let fd = check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as libc::c_int)?;
+        // SAFETY: the kernel just made this descriptor for us; nobody else knows of it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Whether it has ended. While it has not, its number is its own.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn has_ended(&self) -> io::Result<bool> {
+        let mut look = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one valid element; it does not wait.
+        check(unsafe { libc::poll(&raw mut look, 1, 0) })?;
+        Ok(look.revents != 0)
+    }
+
+    /// Sends a signal to it, and never to another process.
+    ///
+    /// # Errors
+    /// `ESRCH` when it has ended, `EPERM` when it is not ours.
+    pub fn signal(&self, signal: i32) -> io::Result<()> {
+        let none = std::ptr::null::<libc::siginfo_t>();
+        // SAFETY: a descriptor that we own and integers; without a `siginfo` the kernel fills it in
+        // as kill(2) does.
+        let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), signal, none, 0) };
+        check(sent as libc::c_int).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_held_beyond_its_end() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let held = Process::open(child.id()).unwrap();
+        assert!(!held.has_ended().unwrap());
+        held.signal(libc::SIGKILL).unwrap();
+        assert!(!child.wait().unwrap().success());
+        assert!(held.has_ended().unwrap());
+        assert_eq!(held.signal(libc::SIGTERM).unwrap_err().raw_os_error(), Some(libc::ESRCH));
+    }
+
+    #[test]
+    fn no_process_is_an_error() {
+        assert_eq!(Process::open(u32::MAX).unwrap_err().raw_os_error(), Some(libc::EINVAL));
+        assert_eq!(Process::open(i32::MAX.unsigned_abs()).unwrap_err().raw_os_error(), Some(libc::ESRCH));
+    }
+}
