@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use futures::future::join3;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, Client};
+use kube::Client;
 use tokio::time::timeout;
 
 use crate::access::explain;
+use crate::api::Api;
 
 /// What is waited for each answer.
 const PATIENCE: Duration = Duration::from_secs(3);
