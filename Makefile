@@ -5,17 +5,24 @@ SHELL := /bin/bash
 
 HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 BIN := target/$(HOST)/release/hopbench
+DIST := target/$(HOST)/dist/hopbench
+DIST_BYTES := 20000000
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
-.PHONY: help build demo test test-quick check bench cluster-up cluster-down clean
+.PHONY: help build dist demo test test-quick check bench cluster-up cluster-down clean
 
 help: ## Shows this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## Builds the static release binary
+build: ## Builds the static binary, quickly
 	@scripts/toolchain.sh
 	@cargo build --release --locked -p hopbench
 	@echo "built $(BIN)"
+
+dist: ## Builds the binary for others: smaller and fully optimised; checks its size and that it is static
+	@scripts/toolchain.sh
+	@cargo build --config .cargo/dist.toml --profile dist --locked -p hopbench
+	@scripts/check-binary.sh $(DIST) $(DIST_BYTES)
 
 demo: build ## Measures the built-in quickstart scenario in a lab, 3 minutes; the report is in results/
 	@scripts/demo.sh $(BIN)
@@ -34,10 +41,10 @@ check: ## Format, lints and the arrows between crates, without running tests
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --locked -- -D warnings
 
-bench: build ## Compares with iperf3, qperf, sockperf, wrk and fortio (about 15 minutes, nothing else may run)
+bench: dist ## Compares with iperf3, qperf, sockperf, wrk and fortio (about 15 minutes, nothing else may run)
 	@scripts/install-peers.sh
-	@cargo build --release --locked -p hopbench-bench
-	@target/$(HOST)/release/hopbench-bench --hopbench $(BIN) $(BENCH_ARGS)
+	@cargo build --config .cargo/dist.toml --profile dist --locked -p hopbench-bench
+	@target/$(HOST)/dist/hopbench-bench --hopbench $(DIST) $(BENCH_ARGS)
 
 cluster-up: ## Starts a Kubernetes cluster on this machine for tests (root; ten minutes the first time, then one)
 	@tests/cluster/up.sh

@@ -8,7 +8,7 @@ export HOPBENCH_REQUIRE_ENVOY="${HOPBENCH_REQUIRE_ENVOY-1}"
 
 step() { printf '\n== %s\n' "$*"; }
 
-# The last part of a release build takes one CPU for minutes: it is made beside what does not measure.
+# The last part of a release build keeps one CPU busy: it is made beside what does not measure.
 log=$(mktemp)
 cargo build --release --locked --quiet -p hopbench >"$log.build" 2>&1 &
 build=$!
@@ -22,7 +22,7 @@ step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 step "the tests are built"
 cargo test --workspace --locked --quiet --no-run
-step "the binary is one static file of at most 24 MB"
+step "the binary is one static file"
 built=0
 wait "$build" || built=$?
 build=
@@ -32,20 +32,8 @@ build=
 }
 host=$(rustc -vV | sed -n 's/^host: //p')
 binary="target/$host/release/hopbench"
-size=$(stat -c %s "$binary")
-file_kind=$(ldd "$binary" 2>&1 || true)
-case "$file_kind" in
-*"statically linked"* | *"not a dynamic executable"*) ;;
-*)
-  echo "not static: $file_kind" >&2
-  exit 1
-  ;;
-esac
-[ "$size" -le 24000000 ] || {
-  echo "$size bytes" >&2
-  exit 1
-}
-echo "$size bytes, static"
+# What `make dist` makes is smaller, and has a limit of its own.
+scripts/check-binary.sh "$binary" 40000000
 step "tests"
 # Measurements of one machine disturb each other: one test binary's measurements run one after the other.
 status=0
