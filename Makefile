@@ -7,17 +7,24 @@ HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 # The profile of this binary is named in one place.
 PROFILE := $(shell sed -n 's/^PROFILE=//p' scripts/lib.sh)
 BIN := target/$(HOST)/$(PROFILE)/hopbench
+DIST := target/$(HOST)/dist/hopbench
+DIST_BYTES := 20000000
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
-.PHONY: help build demo test test-quick check fuzz asan bench cluster-up cluster-down clean
+.PHONY: help build dist demo test test-quick check fuzz asan bench cluster-up cluster-down clean
 
 help: ## Shows this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## Builds the static binary
+build: ## Builds the static binary, quickly
 	@scripts/toolchain.sh
 	@cargo build --profile $(PROFILE) --locked -p hopbench
 	@echo "built $(BIN)"
+
+dist: ## Builds the binary for others: smaller and fully optimised; checks its size and that it is static
+	@scripts/toolchain.sh
+	@cargo build --config .cargo/dist.toml --profile dist --locked -p hopbench
+	@scripts/check-binary.sh $(DIST) $(DIST_BYTES)
 
 demo: build ## Measures the built-in quickstart scenario in a lab, 3 minutes; the report is in results/
 	@scripts/demo.sh $(BIN)
@@ -42,11 +49,11 @@ fuzz: ## Fuzzes every parser of foreign bytes, TIME seconds each (60), as many a
 asan: ## Tests the unsafe code under AddressSanitizer
 	@scripts/asan.sh
 
-bench: build ## Compares with iperf3, sockperf, wrk, oha, k6 and others (25 minutes, nothing else may run); results/bench.md
+bench: dist ## Compares with iperf3, sockperf, wrk, oha, k6 and others (25 minutes, nothing else may run); results/bench.md
 	@scripts/install-peers.sh
-	@cargo build --release --locked -p hopbench-bench
+	@cargo build --config .cargo/dist.toml --profile dist --locked -p hopbench-bench
 	@mkdir -p results
-	@target/$(HOST)/release/hopbench-bench --hopbench $(BIN) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
+	@target/$(HOST)/dist/hopbench-bench --hopbench $(DIST) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
 
 cluster-up: ## Starts a Kubernetes cluster on this machine for tests (root; ten minutes the first time, then one)
 	@tests/cluster/up.sh

@@ -1,25 +1,19 @@
 #!/usr/bin/env bash
-# Checks that the binary is one static file, and how large it is; prints its path.
+# Usage: check-binary.sh FILE BYTES. Fails if the program does not start, is no static file, or has more bytes.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-# shellcheck source=scripts/lib.sh
-source scripts/lib.sh
-
-fail() {
-  echo "hopbench: $*" >&2
-  exit 1
-}
-
-host=$(rustc -vV | sed -n 's/^host: //p')
-binary=$PWD/target/$host/$PROFILE/hopbench
-[ -z "${CARGO_TARGET_DIR-}" ] || binary=$(realpath "$CARGO_TARGET_DIR")/$host/$PROFILE/hopbench
-size=$(stat -c %s "$binary")
+binary=$1 most=$2
+"$binary" --version
 kind=$(ldd "$binary" 2>&1 || true)
 case "$kind" in
 *"statically linked"* | *"not a dynamic executable"*) ;;
-*) fail "$binary is not static: $kind" ;;
+*)
+  echo "hopbench: $binary is not static: $kind" >&2
+  exit 1
+  ;;
 esac
-# The other profiles trade size for the time of a build.
-[ "$PROFILE" != release ] || [ "$size" -le 24000000 ] || fail "$binary has $size bytes, expected at most 24 MB"
-echo "$size bytes, static" >&2
-echo "$binary"
+size=$(stat -c %s "$binary")
+[ "$size" -le "$most" ] || {
+  echo "hopbench: $binary has $size bytes, expected at most $most; see CONTRIBUTING.md, Profiles" >&2
+  exit 1
+}
+echo "$binary: $size bytes, static"

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use hopbench_model::Fault;
 use hopbench_model::printable::line;
-use k8s_openapi::serde::de::DeserializeOwned;
 use kube::client::AuthError;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
@@ -91,26 +90,6 @@ impl Access {
     /// A fault that says what was asked of the API server, and what to do where that is known.
     pub(crate) fn refused(&self, what: &str, error: &kube::Error) -> Fault {
         Fault::environment(format!("{what}: {}{}", explain(error), advice(error, &self.server)))
-    }
-
-    /// All objects of a kind that fit, read page by page.
-    ///
-    /// # Errors
-    /// What the API server says.
-    pub(crate) async fn list<K>(api: &kube::Api<K>, params: kube::api::ListParams) -> kube::Result<Vec<K>>
-    where
-        K: Clone + DeserializeOwned + std::fmt::Debug,
-    {
-        let mut params = params.limit(500);
-        let mut all = Vec::new();
-        loop {
-            let page = api.list(&params).await?;
-            all.extend(page.items);
-            match page.metadata.continue_.filter(|token| !token.is_empty()) {
-                Some(token) => params.continue_token = Some(token),
-                None => return Ok(all),
-            }
-        }
     }
 }
 

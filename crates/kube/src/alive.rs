@@ -13,12 +13,13 @@ use k8s_openapi::jiff::Timestamp;
 use k8s_openapi::jiff::fmt::rfc2822;
 use kube::api::{Patch, PatchParams};
 use kube::client::Body;
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
+use crate::api::Api;
 use crate::labels::OWNER;
 
 /// The annotation.

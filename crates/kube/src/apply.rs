@@ -1,12 +1,12 @@
 //! Making objects.
 
-use std::fmt::Debug;
 use std::time::Duration;
 
+use crate::api::Api;
 use k8s_openapi::serde::Serialize;
 use k8s_openapi::serde::de::DeserializeOwned;
+use kube::ResourceExt;
 use kube::api::PostParams;
-use kube::{Api, ResourceExt};
 use tokio::time::{Instant, sleep};
 
 /// How long to wait before what may pass is tried again.
@@ -20,7 +20,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// What the API server says.
 pub(crate) async fn create<K>(api: &Api<K>, object: &K, until: Instant) -> kube::Result<K>
 where
-    K: kube::Resource + Clone + Debug + Serialize + DeserializeOwned,
+    K: ResourceExt + Serialize + DeserializeOwned,
 {
     let mut first = true;
     loop {

@@ -12,13 +12,14 @@ use hopbench_model::Fault;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use k8s_openapi::jiff::Timestamp;
 use kube::api::ListParams;
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use crate::access::Access;
 use crate::alive;
 pub use crate::alive::DEAD_AFTER;
+use crate::api::Api;
 use crate::labels::{self, OWNER, RUN};
 use crate::{clear, names};
 
@@ -142,7 +143,7 @@ async fn found(client: &Client, sweep: &Sweep) -> kube::Result<Vec<Swept>> {
         None => format!("{},{RUN}", labels::of_all()),
     };
     let namespaces: Api<Namespace> = Api::all(client.clone());
-    let listed = Access::list(&namespaces, ListParams::default().labels(&selector)).await?;
+    let listed = namespaces.list(ListParams::default().labels(&selector)).await?;
     let now = alive::now(client).await?;
     let mut found = Vec::new();
     for namespace in listed {

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Namespace, Pod};
+use kube::Client;
 use kube::api::{DeleteParams, ListParams};
-use kube::{Api, Client};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::access::explain;
+use crate::api::Api;
 use crate::apply::passes;
 use crate::labels;
 

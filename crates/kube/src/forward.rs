@@ -4,12 +4,12 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
-use kube::Api;
 use kube::api::AttachParams;
 use tokio::io::{copy_bidirectional, join};
 use tokio::time::timeout;
 
 use crate::access::explain;
+use crate::api::Api;
 use crate::image::ENTRYPOINT;
 use crate::objects::pod::AGENT;
 
@@ -56,7 +56,7 @@ async fn relay(pods: &Api<Pod>, pod: &str, port: u16) -> Result<UnixStream, Stri
     let command = [ENTRYPOINT.to_owned(), "relay".to_owned(), "--port".to_owned(), port.to_string()];
     let streams = AttachParams::default().container(AGENT).stdin(true).stdout(true).stderr(false);
     let streams = streams.max_stdin_buf_size(BUFFER_BYTES).max_stdout_buf_size(BUFFER_BYTES);
-    let mut process = pods.exec(pod, command, &streams).await.map_err(|e| explain(&e))?;
+    let mut process = pods.streams().exec(pod, command, &streams).await.map_err(|e| explain(&e))?;
     let (Some(input), Some(output)) = (process.stdin(), process.stdout()) else {
         return Err("the API server opened no way into the container".to_owned());
     };
@@ -71,7 +71,7 @@ async fn relay(pods: &Api<Pod>, pod: &str, port: u16) -> Result<UnixStream, Stri
 }
 
 async fn forward(pods: &Api<Pod>, pod: &str, port: u16) -> Result<UnixStream, String> {
-    let mut forwarder = pods.portforward(pod, &[port]).await.map_err(|e| explain(&e))?;
+    let mut forwarder = pods.streams().portforward(pod, &[port]).await.map_err(|e| explain(&e))?;
     let Some(mut remote) = forwarder.take_stream(port) else { return Err("the API server opened no way".to_owned()) };
     let (ours, mut local) = pair()?;
     let refused = forwarder.take_error(port);

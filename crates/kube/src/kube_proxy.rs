@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use futures::future::join3;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, Client};
+use kube::Client;
 use tokio::time::timeout;
 
+use crate::api::Api;
 use crate::meters::http::get;
 
 /// What is waited for each answer.

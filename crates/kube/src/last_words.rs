@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use hopbench_model::printable::line;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
+use kube::ResourceExt;
 use kube::api::LogParams;
-use kube::{Api, ResourceExt};
 use tokio::time::timeout;
 
 use crate::access::explain;
+use crate::api::Api;
 use crate::pod::PodId;
 
 /// As many lines are told.
@@ -96,7 +97,7 @@ pub(crate) async fn told(pods: &Api<Pod>, ended: &Ended) -> Vec<String> {
         ..LogParams::default()
     };
     let who = format!("container {name} of pod {pod}");
-    let (text, why) = match timeout(ANSWER, pods.logs(pod, &params)).await {
+    let (text, why) = match timeout(ANSWER, pods.streams().logs(pod, &params)).await {
         Ok(Ok(text)) => (text, String::new()),
         Ok(Err(error)) => (kept.clone(), format!("; its log cannot be read: {}", explain(&error))),
         Err(_) => (kept.clone(), format!("; its log is not there after {ANSWER:?}")),

@@ -15,6 +15,7 @@
 
 pub mod access;
 mod alive;
+mod api;
 mod apply;
 mod assign;
 mod attachment;

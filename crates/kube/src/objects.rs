@@ -19,7 +19,8 @@ use serde_json::Value;
 /// # Errors
 /// A field of the wrong type, or one that the object does not have (input).
 pub(crate) fn typed<K: Serialize + DeserializeOwned>(value: &Value) -> Result<K, Fault> {
-    let object: K = K::deserialize(value).map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;
+    let object: K =
+        serde_json::from_value(value.clone()).map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;
     let read = serde_json::to_value(&object).map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;
     match lost(value, &read, "") {
         Some(field) => {

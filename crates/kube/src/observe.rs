@@ -6,10 +6,11 @@ use std::time::Duration;
 use hopbench_model::{ClusterSpec, Via};
 use hopbench_testbed::{AgentId, MeteredKind, Route};
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
+use kube::ResourceExt;
 use kube::api::ListParams;
-use kube::{Api, ResourceExt};
 
 use crate::access::Access;
+use crate::api::Api;
 use crate::built::Built;
 use crate::live;
 use crate::mesh;
@@ -108,7 +109,7 @@ fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<Target> {
     let scope = gateway(&built.spec).filter(|scope| enters && scope.labels.as_ref().is_some_and(|l| !l.is_empty()));
     let Some(Scope { namespace, labels: Some(labels) }) = scope else { return Vec::new() };
     let api: Api<Pod> = Api::namespaced(access.client.clone(), &namespace);
-    let found = access.ask("the gateway's pods", Access::list(&api, ListParams::default().labels(&labels)));
+    let found = access.ask("the gateway's pods", api.list(ListParams::default().labels(&labels)));
     let pods = found.unwrap_or_default().into_iter().filter_map(|pod| Some((pod.name_any(), pod.spec?)));
     let of_pod = |(pod, spec): (String, PodSpec)| {
         let (namespace, node) = (namespace.clone(), spec.node_name.unwrap_or_default());

@@ -9,10 +9,11 @@ use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, Service};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::api::ListParams;
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use tokio::time::{Instant, sleep};
 
-use crate::access::{Access, explain};
+use crate::access::explain;
+use crate::api::Api;
 use crate::apply::create;
 use crate::blueprint::Blueprint;
 use crate::fronts::Entry;
@@ -164,7 +165,7 @@ pub(crate) async fn balancers(
 pub(crate) async fn endpoints(client: &Client, run: &Run) -> kube::Result<BTreeMap<String, BTreeSet<IpAddr>>> {
     let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), &run.namespace);
     let mut all: BTreeMap<String, BTreeSet<IpAddr>> = BTreeMap::new();
-    for slice in Access::list(&slices, ListParams::default()).await? {
+    for slice in slices.list(ListParams::default()).await? {
         let Some(service) = slice.labels().get("kubernetes.io/service-name").cloned() else { continue };
         let ready = slice.endpoints.iter().filter(|endpoint| {
             // Without a word it is ready.

@@ -7,11 +7,11 @@ use std::time::Duration;
 use futures::TryStreamExt;
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::{Event, Pod};
+use kube::ResourceExt;
 use kube::api::{DeleteParams, ListParams, WatchEvent, WatchParams};
-use kube::{Api, ResourceExt};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::access::Access;
+use crate::api::Api;
 use crate::apply::passes;
 use crate::labels;
 use crate::trouble::{self, State};
@@ -60,7 +60,7 @@ impl Pods {
 
     /// The pods as they are now, by name.
     pub(crate) async fn now(&self) -> kube::Result<BTreeMap<String, Pod>> {
-        let all = Access::list(&self.pods, ListParams::default().labels(&self.selector())).await?;
+        let all = self.pods.list(ListParams::default().labels(&self.selector())).await?;
         Ok(all.into_iter().map(|pod| (pod.name_any(), pod)).collect())
     }
 
@@ -91,9 +91,8 @@ impl Pods {
         since: &mut BTreeMap<String, Instant>,
         until: Instant,
     ) -> kube::Result<Option<BTreeMap<String, Pod>>> {
-        let listed = self.pods.list(&ListParams::default().labels(&self.selector())).await?;
-        let version = listed.metadata.resource_version.unwrap_or_default();
-        let mut known: BTreeMap<String, Pod> = listed.items.into_iter().map(|pod| (pod.name_any(), pod)).collect();
+        let (listed, version) = self.pods.list_with_version(ListParams::default().labels(&self.selector())).await?;
+        let mut known: BTreeMap<String, Pod> = listed.into_iter().map(|pod| (pod.name_any(), pod)).collect();
         let params = WatchParams::default().labels(&self.selector());
         let mut changes = pin!(self.pods.watch(&params, &version).await?);
         loop {
@@ -175,7 +174,7 @@ impl Pods {
 
     /// What happened in the namespace; nothing where that cannot be asked.
     pub(crate) async fn events(&self) -> Vec<Event> {
-        Access::list(&self.events, ListParams::default()).await.unwrap_or_default()
+        self.events.list(ListParams::default()).await.unwrap_or_default()
     }
 }
 

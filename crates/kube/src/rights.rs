@@ -4,10 +4,10 @@ use futures::future::join_all;
 use hopbench_model::Fault;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::Api;
 use kube::api::PostParams;
 
 use crate::access::Access;
+use crate::api::Api;
 
 /// A resource and what is done with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

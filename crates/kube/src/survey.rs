@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use hopbench_model::{ClusterSpec, Fault};
 use k8s_openapi::api::core::v1::{Node, Toleration};
 use k8s_openapi::api::node::v1::RuntimeClass;
+use kube::ResourceExt;
 use kube::api::ListParams;
-use kube::{Api, ResourceExt};
 
 use crate::access::Access;
+use crate::api::Api;
 use crate::attachment::has_own_kernel;
 use crate::nodes::NodeFacts;
 
@@ -30,9 +31,9 @@ impl Survey {
     pub(crate) fn of(access: &Access, spec: &ClusterSpec) -> Result<Self, Fault> {
         let version = access.ask("the cluster's version", access.client.apiserver_version())?;
         let nodes: Api<Node> = Api::all(access.client.clone());
-        let nodes = access.ask("the cluster's nodes", Access::list(&nodes, ListParams::default()))?;
+        let nodes = access.ask("the cluster's nodes", nodes.list(ListParams::default()))?;
         let classes: Api<RuntimeClass> = Api::all(access.client.clone());
-        let classes = access.ask("the RuntimeClasses", Access::list(&classes, ListParams::default()));
+        let classes = access.ask("the RuntimeClasses", classes.list(ListParams::default()));
         let tolerations = tolerations(spec);
         Ok(Self {
             version: version.git_version,

@@ -20,8 +20,8 @@ use std::time::Duration;
 use hopbench_model::Fault;
 use hopbench_sys::clock;
 use k8s_openapi::NamespaceResourceScope;
-use kube::runtime::watcher::Config;
-use kube::{Api, Client, Resource};
+use kube::api::ListParams;
+use kube::{Client, Resource};
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
@@ -34,9 +34,8 @@ use self::log::Log;
 use self::nodes::NodeState;
 use self::pods::PodState;
 use self::scalers::ScalerState;
+use crate::api::Api;
 
-/// How long one request for changes lasts, s: a connection that died without a word is noticed 5 s later.
-const ROUND_S: u32 = 60;
 /// What is waited for a watch that has lost its connection.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -62,32 +61,33 @@ impl Watch {
     pub fn start(runtime: &Handle, client: &Client, scopes: &[Scope], nodes: &BTreeSet<String>) -> Self {
         let mut watch = Self { log: Arc::new(Log::default()), tasks: Vec::new() };
         for scope in scopes {
-            let of = |labels: Option<&String>| Config { label_selector: labels.cloned(), ..config() };
+            let labelled = ListParams { label_selector: scope.labels.clone(), ..ListParams::default() };
+            let all = ListParams::default;
             let namespace = &scope.namespace;
-            watch.of::<PodState>(runtime, client, namespace, "pods", of(scope.labels.as_ref()));
-            watch.of::<EndpointState>(runtime, client, namespace, "endpointslices", of(None));
-            watch.of::<EventState>(runtime, client, namespace, "events", of(None));
-            watch.of::<DeploymentState>(runtime, client, namespace, "deployments", of(None));
-            watch.of::<ScalerState>(runtime, client, namespace, "horizontalpodautoscalers", of(None));
+            watch.of::<PodState>(runtime, client, namespace, "pods", labelled);
+            watch.of::<EndpointState>(runtime, client, namespace, "endpointslices", all());
+            watch.of::<EventState>(runtime, client, namespace, "events", all());
+            watch.of::<DeploymentState>(runtime, client, namespace, "deployments", all());
+            watch.of::<ScalerState>(runtime, client, namespace, "horizontalpodautoscalers", all());
         }
         for node in nodes {
-            let only = config().fields(&format!("metadata.name={node}"));
+            let only = ListParams::default().fields(&format!("metadata.name={node}"));
             watch.spawn::<NodeState>(runtime, Api::all(client.clone()), format!("node {node}"), only);
         }
         watch
     }
 
-    fn of<W: Watched>(&mut self, runtime: &Handle, client: &Client, namespace: &str, kind: &str, config: Config)
+    fn of<W: Watched>(&mut self, runtime: &Handle, client: &Client, namespace: &str, kind: &str, which: ListParams)
     where
         W::Object: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     {
         let what = format!("{kind} of namespace {namespace}");
-        self.spawn::<W>(runtime, Api::namespaced(client.clone(), namespace), what, config);
+        self.spawn::<W>(runtime, Api::namespaced(client.clone(), namespace), what, which);
     }
 
-    fn spawn<W: Watched>(&mut self, runtime: &Handle, api: Api<W::Object>, what: String, config: Config) {
+    fn spawn<W: Watched>(&mut self, runtime: &Handle, api: Api<W::Object>, what: String, which: ListParams) {
         self.log.begun(&what);
-        let task = runtime.spawn(follow::<W>(api, config, Arc::clone(&self.log), what));
+        let task = runtime.spawn(follow::<W>(api, which, Arc::clone(&self.log), what));
         self.tasks.push(task.abort_handle());
     }
 
@@ -122,10 +122,6 @@ impl Watch {
             clock::sleep_until(clock::now() + Duration::from_millis(20).as_nanos() as u64);
         }
     }
-}
-
-fn config() -> Config {
-    Config::default().timeout(ROUND_S)
 }
 
 impl Drop for Watch {

@@ -61,7 +61,7 @@ impl Tools {
     }
 }
 
-/// Our release binary in the workspace this program was built from: under the name of the target
+/// Our binary of `make dist` in the workspace this program was built from: under the name of the target
 /// first, since the workspace names one, then where cargo puts it otherwise.
 ///
 /// # Errors
@@ -70,9 +70,12 @@ pub(crate) fn default_hopbench() -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let candidates = [target.join(triple).join("release/hopbench"), target.join("release/hopbench")];
+    let candidates = [target.join(triple).join("dist/hopbench"), target.join("dist/hopbench")];
     let found = candidates.iter().find(|file| file.is_file()).and_then(|file| file.canonicalize().ok());
     found.with_context(|| {
-        format!("no release build of hopbench in {}; build it with `cargo build --release -p hopbench` or name it with --hopbench", target.display())
+        format!(
+            "no dist build of hopbench in {}; build it with `make dist` or name it with --hopbench",
+            target.display()
+        )
     })
 }

@@ -7,12 +7,13 @@ use futures::future::{join_all, try_join, try_join_all};
 use hopbench_model::Fault;
 use hopbench_wire::{Hello, PROTOCOL};
 use k8s_openapi::api::core::v1::Node;
+use kube::ResourceExt;
 use kube::api::ListParams;
-use kube::{Api, ResourceExt};
 use tokio::time::{Instant, sleep};
 
 use super::Cluster;
 use crate::access::Access;
+use crate::api::Api;
 use crate::apply::passes;
 use crate::builds;
 use crate::built::Built;
@@ -186,7 +187,7 @@ fn lost(access: &Access, built: &Built, pods: &[PodId]) -> Option<String> {
     let node = |id: &PodId| built.nodes.get(&id.place.node).map(|node| node.name.clone());
     let names: BTreeSet<String> = pods.iter().filter_map(node).collect();
     let of_node = |name: &String| ListParams::default().fields(&format!("metadata.name={name}"));
-    let asked = async { try_join_all(names.iter().map(|name| Access::list(&api, of_node(name)))).await };
+    let asked = async { try_join_all(names.iter().map(|name| api.list(of_node(name)))).await };
     let found: Vec<Node> = access.ask("the nodes", asked).ok()?.into_iter().flatten().collect();
     let why: BTreeMap<String, String> =
         found.iter().filter_map(|node| Some((node.name_any(), silence(node)?))).collect();

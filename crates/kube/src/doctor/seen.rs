@@ -1,6 +1,5 @@
 //! What the checks look at, asked for once.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use futures::future::join;
@@ -12,11 +11,12 @@ use k8s_openapi::api::node::v1::RuntimeClass;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::jiff::Timestamp;
 use k8s_openapi::serde::de::DeserializeOwned;
-use kube::api::{ListParams, PostParams};
-use kube::{Api, Client, ResourceExt};
+use kube::api::{ListParams, PartialObjectMeta as Named, PostParams};
+use kube::{Client, ResourceExt};
 use serde_json::json;
 
 use crate::access::{Access, explain};
+use crate::api::Api;
 use crate::clean::{Sweep, Swept, clean};
 use crate::kube_proxy::KubeProxy;
 use crate::meters::{self, Target};
@@ -73,7 +73,7 @@ impl Seen {
         let client = &access.client;
         let version = access.ask("the cluster's version", client.apiserver_version())?.git_version;
         let listed: Api<Node> = Api::all(client.clone());
-        let listed = access.ask("the cluster's nodes", Access::list(&listed, ListParams::default()))?;
+        let listed = access.ask("the cluster's nodes", listed.list(ListParams::default()))?;
         let nodes: Vec<NodeFacts> = listed.iter().map(|node| NodeFacts::of(node, &[])).collect();
         let first = nodes.iter().find(|node| node.closed.is_none()).map(|node| node.name.clone()).unwrap_or_default();
         let names = |object: (Option<String>, String)| (object.0.unwrap_or_default(), object.1);
@@ -95,7 +95,7 @@ impl Seen {
             daemon_sets: list::<DaemonSet, _>(access, |set| names((set.namespace(), set.name_any()))),
             deployments: list::<Deployment, _>(access, |set| names((set.namespace(), set.name_any()))),
             services: list::<Service, _>(access, ServiceSeen::of),
-            definitions: list::<CustomResourceDefinition, _>(access, |definition| definition.name_any()),
+            definitions: list::<Named<CustomResourceDefinition>, _>(access, |definition| definition.name_any()),
             lacking: rights::lacking(access, |_| true).map_err(said),
             runs: clean(access, &Sweep { dry_run: true, ..Sweep::default() }).map_err(said),
             privileged,
@@ -132,10 +132,10 @@ impl ServiceSeen {
 
 fn list<K, T>(access: &Access, read: impl Fn(&K) -> T) -> Asked<Vec<T>>
 where
-    K: kube::Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+    K: kube::Resource<DynamicType = ()> + DeserializeOwned,
 {
     let api: Api<K> = Api::all(access.client.clone());
-    let listed = access.ask(K::plural(&()).as_ref(), Access::list(&api, ListParams::default()));
+    let listed = access.ask(K::plural(&()).as_ref(), api.list(ListParams::default()));
     listed.map(|all| all.iter().map(read).collect()).map_err(|fault| fault.text)
 }
 

@@ -28,7 +28,7 @@ impl Program {
         if segments.iter().any(|segment| segment.p_type(endian) == PT_INTERP) {
             return Err(Fault::environment(
                 "the program is dynamically linked, and the image has no libraries: build it as one static file, like \
-                 `cargo build --release` in its sources does",
+                 `make build` in its sources does",
             ));
         }
         let architecture = match header.e_machine(endian) {

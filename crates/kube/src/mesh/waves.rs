@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::{Patch, PatchParams};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use tokio::time::{Instant, sleep};
 
 use super::envoy::{Described, describe};
 use super::injected::lacking as lacking_sidecar;
+use crate::api::Api;
 use crate::apply::passes;
 use crate::built::Built;
 use crate::objects::typed;

@@ -1,20 +1,27 @@
 //! One watch: objects of a kind, and how they differ from what they were.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use k8s_openapi::serde::de::DeserializeOwned;
-use kube::runtime::watcher::{self, Config, Event, watcher};
-use kube::{Api, Resource, ResourceExt};
-use tokio::time::{Instant, sleep};
+use kube::api::{ListParams, WatchEvent, WatchParams};
+use kube::{Resource, ResourceExt};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::change::Change;
 use super::log::Log;
 use crate::access::explain;
+use crate::api::Api;
+
+/// How long one request for changes lasts, s. The API server ends it then.
+const ROUND_S: u32 = 60;
+
+/// A request of which nothing was heard for so long died without a word.
+const SILENT: Duration = Duration::from_secs(ROUND_S as u64 + 5);
 
 /// Between two attempts to reach an API server that is not there. A restart takes some seconds.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -25,7 +32,7 @@ const LET_IN: Duration = Duration::from_secs(2);
 /// A kind of object that is watched.
 pub(super) trait Watched: Sized + Send + 'static {
     /// The object as the API server gives it.
-    type Object: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static;
+    type Object: Resource<DynamicType = ()> + DeserializeOwned + Send + 'static;
 
     /// What of it matters.
     fn of(object: &Self::Object) -> Self;
@@ -35,25 +42,51 @@ pub(super) trait Watched: Sized + Send + 'static {
 }
 
 /// Notes what changes, until it is aborted, or until it learns that it must not.
-pub(super) async fn follow<W: Watched>(api: Api<W::Object>, config: Config, log: Arc<Log>, what: String) {
+pub(super) async fn follow<W: Watched>(api: Api<W::Object>, which: ListParams, log: Arc<Log>, what: String) {
     let mut followed = Followed::<W>::default();
     let mut was_let_in = false;
     // A watch that broke would go on without a word when it is back, so a new one is made, which lists everything first.
     loop {
         let began = Instant::now();
-        let Err(error) = watched(&mut followed, &api, &config, &log, &what).await else { return };
-        if !is_forbidden(&error) {
+        let Err(error) = watched(&mut followed, &api, &which, &log, &what).await;
+        if !error.is_forbidden() {
             was_let_in |= began.elapsed() >= LET_IN;
         } else if !was_let_in {
             // An API server that has just started may not know anybody's rights yet: who was let in once asks again.
-            log.forbid(&what, said(&error));
+            log.forbid(&what, explain(&error.why));
             return;
         }
         // One that ran out lost nothing: the list has it.
-        if !is_expired(&error) {
-            log.losing(&what, said(&error));
+        if !error.is_expired() {
+            log.losing(&what, explain(&error.why));
         }
         sleep(AGAIN).await;
+    }
+}
+
+/// Why a watch ended.
+struct Broken {
+    /// It was not let in, rather than cut off later.
+    at_once: bool,
+    why: kube::Error,
+}
+
+impl Broken {
+    fn at_once(why: kube::Error) -> Self {
+        Self { at_once: true, why }
+    }
+
+    fn later(why: kube::Error) -> Self {
+        Self { at_once: false, why }
+    }
+
+    fn is_forbidden(&self) -> bool {
+        self.at_once && matches!(&self.why, kube::Error::Api(status) if status.code == 403 || status.code == 404)
+    }
+
+    /// Whether the API server has forgotten what happened since the list.
+    fn is_expired(&self) -> bool {
+        matches!(&self.why, kube::Error::Api(status) if status.code == 410)
     }
 }
 
@@ -61,95 +94,75 @@ pub(super) async fn follow<W: Watched>(api: Api<W::Object>, config: Config, log:
 async fn watched<W: Watched>(
     followed: &mut Followed<W>,
     api: &Api<W::Object>,
-    config: &Config,
+    which: &ListParams,
     log: &Log,
     what: &str,
-) -> Result<(), watcher::Error> {
-    let mut events = pin!(watcher(api.clone(), config.clone()));
-    while let Some(event) = events.next().await {
-        let event = event?;
-        let listed = matches!(event, Event::InitDone);
-        log.note(followed.take(event));
-        if listed {
-            log.well(what);
+) -> Result<Infallible, Broken> {
+    let mut version = {
+        let (objects, version) = api.list_with_version(which.clone()).await.map_err(Broken::at_once)?;
+        log.note(followed.list(&objects));
+        version
+    };
+    log.well(what);
+    let params = WatchParams {
+        label_selector: which.label_selector.clone(),
+        field_selector: which.field_selector.clone(),
+        timeout: Some(ROUND_S),
+        ..WatchParams::default()
+    };
+    loop {
+        let mut changes = pin!(api.watch(&params, &version).await.map_err(Broken::at_once)?);
+        while let Ok(Some(change)) = timeout(SILENT, changes.next()).await {
+            match change.map_err(Broken::later)? {
+                WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                    version = object.resource_version().unwrap_or_default();
+                    log.note(followed.apply(&object));
+                }
+                WatchEvent::Deleted(object) => {
+                    version = object.resource_version().unwrap_or_default();
+                    log.note(followed.remove(&object));
+                }
+                WatchEvent::Bookmark(mark) => version = mark.metadata.resource_version,
+                WatchEvent::Error(status) => return Err(Broken::later(kube::Error::Api(status))),
+            }
         }
     }
-    Ok(())
 }
 
 /// The objects that are known.
 struct Followed<W> {
     /// Absent: they were never listed, so nothing can have changed.
     known: Option<BTreeMap<String, W>>,
-    listing: BTreeMap<String, W>,
 }
 
 impl<W> Default for Followed<W> {
     fn default() -> Self {
-        Self { known: None, listing: BTreeMap::new() }
+        Self { known: None }
     }
 }
 
+/// Each says what changed by what is new.
 impl<W: Watched> Followed<W> {
-    /// Takes in what is new, and says what changed by it.
-    fn take(&mut self, event: Event<W::Object>) -> Vec<Change> {
-        match event {
-            Event::Init => {
-                self.listing.clear();
-                Vec::new()
-            }
-            Event::InitApply(object) => {
-                self.listing.insert(object.name_any(), W::of(&object));
-                Vec::new()
-            }
-            Event::InitDone => {
-                let listed = std::mem::take(&mut self.listing);
-                let Some(before) = self.known.replace(listed) else { return Vec::new() };
-                let after = self.known.iter().flatten();
-                let gone = before.iter().filter(|(name, _)| !self.known.iter().any(|known| known.contains_key(*name)));
-                let mut changes: Vec<Change> =
-                    after.flat_map(|(name, state)| W::compare(before.get(name), Some(state))).collect();
-                changes.extend(gone.flat_map(|(_, state)| W::compare(Some(state), None)));
-                changes
-            }
-            Event::Apply(object) => {
-                let known = self.known.get_or_insert_default();
-                let state = W::of(&object);
-                let changes = W::compare(known.get(&object.name_any()), Some(&state));
-                known.insert(object.name_any(), state);
-                changes
-            }
-            Event::Delete(object) => {
-                let before = self.known.get_or_insert_default().remove(&object.name_any());
-                W::compare(before.as_ref(), None)
-            }
-        }
+    fn list(&mut self, objects: &[W::Object]) -> Vec<Change> {
+        let after = objects.iter().map(|object| (object.name_any(), W::of(object))).collect();
+        let Some(before) = self.known.replace(after) else { return Vec::new() };
+        let after = self.known.get_or_insert_default();
+        let gone = before.iter().filter(|(name, _)| !after.contains_key(*name));
+        let kept = after.iter().flat_map(|(name, state)| W::compare(before.get(name), Some(state)));
+        kept.chain(gone.flat_map(|(_, state)| W::compare(Some(state), None))).collect()
     }
-}
 
-fn is_forbidden(error: &watcher::Error) -> bool {
-    match error {
-        watcher::Error::InitialListFailed(kube::Error::Api(status))
-        | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 403 || status.code == 404,
-        _ => false,
+    fn apply(&mut self, object: &W::Object) -> Vec<Change> {
+        let known = self.known.get_or_insert_default();
+        let state = W::of(object);
+        let changes = W::compare(known.get(&object.name_any()), Some(&state));
+        known.insert(object.name_any(), state);
+        changes
     }
-}
 
-fn is_expired(error: &watcher::Error) -> bool {
-    match error {
-        watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 410,
-        watcher::Error::WatchError(status) => status.code == 410,
-        _ => false,
-    }
-}
-
-fn said(error: &watcher::Error) -> String {
-    match error {
-        watcher::Error::InitialListFailed(error)
-        | watcher::Error::WatchStartFailed(error)
-        | watcher::Error::WatchFailed(error) => explain(error),
-        watcher::Error::WatchError(status) => status.message.clone(),
-        other => other.to_string(),
+    fn remove(&mut self, object: &W::Object) -> Vec<Change> {
+        let before = self.known.get_or_insert_default().remove(&object.name_any());
+        W::compare(before.as_ref(), None)
     }
 }
 
@@ -186,37 +199,27 @@ mod tests {
         object
     }
 
-    fn texts(followed: &mut Followed<Plain>, events: Vec<Event<ConfigMap>>) -> Vec<String> {
-        events.into_iter().flat_map(|event| followed.take(event)).map(|change| change.text).collect()
+    fn texts(changes: impl IntoIterator<Item = Change>) -> Vec<String> {
+        changes.into_iter().map(|change| change.text).collect()
     }
 
     #[test]
     fn what_is_there_at_first_is_no_change() {
         let mut followed = Followed::<Plain>::default();
-        let first =
-            vec![Event::Init, Event::InitApply(object("a", "1")), Event::InitApply(object("b", "1")), Event::InitDone];
-        assert!(texts(&mut followed, first).is_empty());
-        let more = vec![
-            Event::Apply(object("a", "1")),
-            Event::Apply(object("a", "2")),
-            Event::Apply(object("c", "1")),
-            Event::Delete(object("b", "1")),
-        ];
-        assert_eq!(texts(&mut followed, more), ["a=1 > a=2", "- > c=1", "b=1 > -"]);
+        assert!(followed.list(&[object("a", "1"), object("b", "1")]).is_empty());
+        let mut changes = followed.apply(&object("a", "1"));
+        changes.extend(followed.apply(&object("a", "2")));
+        changes.extend(followed.apply(&object("c", "1")));
+        changes.extend(followed.remove(&object("b", "1")));
+        assert_eq!(texts(changes), ["a=1 > a=2", "- > c=1", "b=1 > -"]);
     }
 
     #[test]
     fn what_changed_while_nobody_watched_is_found_by_comparing() {
         let mut followed = Followed::<Plain>::default();
-        texts(
-            &mut followed,
-            vec![Event::Init, Event::InitApply(object("a", "1")), Event::InitApply(object("b", "1")), Event::InitDone],
-        );
-        let again =
-            vec![Event::Init, Event::InitApply(object("b", "2")), Event::InitApply(object("c", "1")), Event::InitDone];
-        assert_eq!(texts(&mut followed, again), ["b=1 > b=2", "- > c=1", "a=1 > -"]);
-        let same =
-            vec![Event::Init, Event::InitApply(object("b", "2")), Event::InitApply(object("c", "1")), Event::InitDone];
-        assert!(texts(&mut followed, same).is_empty());
+        followed.list(&[object("a", "1"), object("b", "1")]);
+        let again = [object("b", "2"), object("c", "1")];
+        assert_eq!(texts(followed.list(&again)), ["b=1 > b=2", "- > c=1", "a=1 > -"]);
+        assert!(followed.list(&again).is_empty());
     }
 }

@@ -1,5 +1,6 @@
 //! HTTP to a Service inside the cluster, by way of the API server's port-forward to a pod behind it.
 
+use crate::api::Api;
 use http::Request;
 use http::header::HOST;
 use http_body_util::Empty;
@@ -8,7 +9,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use k8s_openapi::api::core::v1::{Pod, Service, ServicePort};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use kube::api::{Api, ListParams};
+use kube::api::ListParams;
 use kube::{Client, ResourceExt};
 use tokio::task::AbortHandle;
 
@@ -22,7 +23,7 @@ pub(super) async fn get(client: &Client, namespace: &str, name: &str, port: u16,
     let (pod, port) = behind(client, namespace, name, port).await?;
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
     let failed = |e: &dyn std::fmt::Display| format!("port-forward to port {port} of pod {namespace}/{pod}: {e}");
-    let mut forwarded = pods.portforward(&pod, &[port]).await.map_err(|e| failed(&e))?;
+    let mut forwarded = pods.streams().portforward(&pod, &[port]).await.map_err(|e| failed(&e))?;
     let stream = forwarded.take_stream(port).ok_or_else(|| failed(&"no stream"))?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|e| failed(&e))?;
     let _connection = Ended(tokio::spawn(connection).abort_handle());
@@ -56,8 +57,8 @@ async fn behind(client: &Client, namespace: &str, name: &str, port: u16) -> Resu
         return Err(format!("Service {namespace}/{name} selects no pods; name its URL instead"));
     }
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
-    let listed = pods.list(&ListParams::default().labels(&selector.join(","))).await.map_err(said)?;
-    let ready = listed.items.iter().filter(|pod| is_ready(pod)).min_by_key(|pod| pod.name_any());
+    let listed = pods.list(ListParams::default().labels(&selector.join(","))).await.map_err(said)?;
+    let ready = listed.iter().filter(|pod| is_ready(pod)).min_by_key(|pod| pod.name_any());
     let pod = ready.ok_or_else(|| format!("no pod behind the Service {namespace}/{name} is ready"))?;
     let port = target_port(pod, of_service)
         .ok_or_else(|| format!("pod {namespace}/{} has no port as the Service {name} says", pod.name_any()))?;

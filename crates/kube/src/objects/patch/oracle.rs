@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use k8s_openapi::api::core::v1::{Namespace, PodTemplate};
-use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use super::merge;
 use crate::access::Access;
+use crate::api::Api;
 
 /// A namespace for these objects, which are nobody's run.
 const NAMESPACE: &str = "patches-hopbench-test";
