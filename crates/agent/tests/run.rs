@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 
 #[path = "common/flows.rs"]
-#[allow(dead_code, reason = "each test binary uses a part of this")]
 mod flows;
 #[path = "common/session.rs"]
 mod session;

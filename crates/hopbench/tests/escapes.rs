@@ -15,6 +15,7 @@ use std::thread;
 
 use hopbench_agent::hello;
 use hopbench_control::Channel;
+use hopbench_control::credentials::Credentials;
 use hopbench_control::secret::Secret;
 use hopbench_control::tls::server_config;
 use hopbench_model::Fault;
@@ -221,7 +222,7 @@ fn agent(version: &'static str, fault: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("its address");
     thread::spawn(move || {
-        let config = server_config(&Secret::insecure()).expect("a configuration");
+        let config = server_config(&Credentials::of_token(&Secret::insecure())).expect("a configuration");
         let (stream, _) = listener.accept().expect("a client");
         let mut channel = Channel::accept(stream, config).expect("a session");
         while let Ok(Some(message)) = channel.receive_until::<ToAgent>(clock::now() + 10 * S) {

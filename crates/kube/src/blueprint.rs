@@ -58,7 +58,7 @@ impl Blueprint {
             let port = program.map(|program| program.port);
             typed(&service::service(run, &front.name, &front.via, port, front.datagrams, &front.sidecars))
         };
-        let pods = pods(ground, run)?;
+        let pods = typed_pods(ground, run)?;
         let policy = || -> Result<NetworkPolicy, Fault> {
             let nodes: Vec<IpAddr> = ground.nodes.values().flat_map(|node| node.addresses.iter().copied()).collect();
             let leaves = |via: &Via| matches!(via, Via::LoadBalancer | Via::Address(_));
@@ -70,10 +70,18 @@ impl Blueprint {
         Ok(Self {
             secrets: agents.iter().map(secret).collect::<Result<_, _>>()?,
             services: fronts.iter().map(service).collect::<Result<_, _>>()?,
-            pods: pods.into_iter().map(|(id, pod)| Ok((id, typed(&pod)?))).collect::<Result<_, Fault>>()?,
+            pods,
             network_policy: ground.spec.network_policy.then(policy).transpose()?,
         })
     }
+}
+
+/// The pods with the scenario's patches, as the API server takes them.
+///
+/// # Errors
+/// A patch that fits no pod, a place that cannot be had (input).
+pub(crate) fn typed_pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Pod>, Fault> {
+    pods(ground, run)?.into_iter().map(|(id, pod)| Ok((id, typed(&pod)?))).collect()
 }
 
 /// The pods with the scenario's patches.

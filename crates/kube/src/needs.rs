@@ -84,7 +84,7 @@ fn patched(spec: &ClusterSpec, demand: &Demand, assigned: &Assigned) -> Result<(
     let run = Run { name: "check".to_owned(), namespace: "check".to_owned(), owner: String::new() };
     let sidecars = mesh::sidecars(spec, demand);
     let ground = Ground { spec, demand, nodes: &assigned.nodes, sidecars: &sidecars };
-    blueprint::Blueprint::of(&ground, &run, "").map(drop)
+    blueprint::typed_pods(&ground, &run).map(drop)
 }
 
 fn of_path(spec: &ClusterSpec, cast: &Cast, survey: &Survey, assigned: &Assigned) -> Vec<Need> {

@@ -70,10 +70,10 @@ impl Flags {
     fn limits(&self) -> Limits {
         let bounded_here = self.credentials_file.is_none();
         Limits {
-            flows: self.max_flows.or(self.insecure.then_some(INSECURE_FLOWS)),
+            flows: self.max_flows.or_else(|| self.insecure.then_some(INSECURE_FLOWS)),
             bits_per_s: self.max_rate.map(|r| r.0),
-            duration_ns: self.max_duration.map(|d| d.0).or(self.insecure.then_some(INSECURE_DURATION)),
-            threads: self.max_threads.or(bounded_here.then(Limits::usual_threads)),
+            duration_ns: self.max_duration.map(|d| d.0).or_else(|| self.insecure.then_some(INSECURE_DURATION)),
+            threads: self.max_threads.or_else(|| bounded_here.then(Limits::usual_threads)),
         }
     }
 }
@@ -178,7 +178,9 @@ impl Hint {
                 format!("  hopbench stream {target} --insecure"),
             ],
             Self::File => vec![example, format!("  hopbench stream {target} --token-file FILE")],
-            Self::Environment => vec![format!("with the same {VARIABLE} {example}"), format!("  hopbench stream {target}")],
+            Self::Environment => {
+                vec![format!("with the same {VARIABLE} {example}"), format!("  hopbench stream {target}")]
+            }
             Self::Made(token) => vec![example, format!("  {VARIABLE}={token} hopbench stream {target}")],
         }
     }
