@@ -35,13 +35,14 @@ pid=""
 trap 'for pid in "${running[@]}"; do kill "$pid" 2>/dev/null || true; done; rm -rf "$logs"' EXIT
 fuzz() {
   local target=$1
+  local words=()
+  [ ! -s "dictionaries/$target" ] || words=("-dict=$PWD/dictionaries/$target")
   mkdir -p "$found/$target" "artifacts/$target"
   exec "$built/$host/release/$target" "$found/$target" "corpus/$target" \
     -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 -verbosity=1 \
-    -dict="$PWD/dictionaries/$target" -artifact_prefix="artifacts/$target/" >"$logs/$target" 2>&1
+    "${words[@]}" -artifact_prefix="artifacts/$target/" >"$logs/$target" 2>&1
 }
 for target in "${targets[@]}"; do
-  [ -e "dictionaries/$target" ] || : >"dictionaries/$target"
   fuzz "$target" &
   running+=($!)
   [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n || true

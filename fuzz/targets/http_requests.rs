@@ -5,16 +5,20 @@ use hopbench_fuzz::Pieces;
 use hopbench_load::http::{Body, RequestError, RequestParser, RequestState, Responder, refuse};
 use libfuzzer_sys::fuzz_target;
 
-/// What the target says to all of it.
-fn talk<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<u8>, Option<RequestError>) {
+/// What the target said to whole requests, what broke the connection, and whether a request is unfinished.
+type Said = (Vec<u8>, Option<RequestError>, bool);
+
+fn talk<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Said {
     let (mut parser, mut responder, mut said) = (RequestParser::new(), Responder::default(), Vec::new());
     for mut piece in pieces {
         while !piece.is_empty() {
             let step = match parser.feed(piece) {
                 Ok(step) => step,
                 Err(error) => {
-                    refuse(&error, &mut said);
-                    return (said, Some(error));
+                    let mut last = Vec::new();
+                    refuse(&error, &mut last);
+                    assert!(last.starts_with(b"HTTP/1.1 ") && !last.contains(&0x1b));
+                    return (said, Some(error), false);
                 }
             };
             assert!(step.consumed <= piece.len());
@@ -30,16 +34,27 @@ fn talk<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<u8>, Option<RequestE
                         assert!(bytes <= 1 << 30, "{bytes}");
                     }
                     if answer.close {
-                        return (said, None);
+                        return (said, None, false);
                     }
                 }
             }
         }
     }
-    (said, None)
+    (said, None, parser.is_inside())
+}
+
+/// The same but for the time and the words of an error: who reads all at once is told of it earlier.
+fn same(one: &Said, other: &Said) -> bool {
+    let ends = match (&one.1, &other.1) {
+        (None, None) => one.2 == other.2,
+        (Some(one), Some(other)) => one.status() == other.status(),
+        (Some(_), None) => other.2,
+        (None, Some(_)) => one.2,
+    };
+    one.0 == other.0 && ends
 }
 
 fuzz_target!(|input: &[u8]| {
-    let whole = talk(input.get(1..).into_iter());
-    assert_eq!(talk(Pieces::of(input)), whole);
+    let (whole, pieces) = (talk(input.get(1..).into_iter()), talk(Pieces::of(input)));
+    assert!(same(&whole, &pieces), "{whole:?}\n{pieces:?}");
 });

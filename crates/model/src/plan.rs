@@ -1,6 +1,6 @@
 //! A scenario as it was resolved: all that a run needs, and all that is needed to repeat it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,10 +102,27 @@ pub fn point_label(point: &BTreeMap<String, Value>) -> String {
 }
 
 impl Plan {
+    /// What does not fit together in a plan that somebody else wrote; `None`: it does.
+    pub fn contradiction(&self) -> Option<String> {
+        let (paths, points) = (self.paths.len(), self.points.len());
+        let beyond = |(number, cell): (usize, &Cell)| {
+            let (what, at, most) = match cell {
+                Cell { path, .. } if *path >= paths => ("path", cell.path, paths),
+                Cell { point, .. } if *point >= points => ("point", cell.point, points),
+                _ => return None,
+            };
+            Some(format!("cell {number} has {what} {at}, expected less than {most}"))
+        };
+        let mut names = BTreeSet::new();
+        let twice = self.paths.iter().find(|path| !names.insert(&path.name));
+        let beyond = self.cells.iter().enumerate().find_map(beyond);
+        beyond.or_else(|| twice.map(|path| format!("two paths are called `{}`", path.name)))
+    }
+
     /// The path and the point of a cell.
     ///
     /// # Panics
-    /// When the cell is of another plan.
+    /// When the cell is of another plan: [`Plan::contradiction`] tells before.
     pub fn at(&self, cell: Cell) -> (&Path, &Point) {
         (&self.paths[cell.path], &self.points[cell.point])
     }

@@ -163,5 +163,12 @@ pub(super) fn run_file(dir: &Path) -> Result<RunFile, Fault> {
             )));
         }
     }
-    serde_json::from_value(value).map_err(damaged)
+    let run: RunFile = serde_json::from_value(value).map_err(damaged)?;
+    match run.plan.contradiction() {
+        None => Ok(run),
+        Some(why) => Err(Fault::input(format!(
+            "{} is damaged: {why}; without its plan the folder's records mean nothing",
+            path.display()
+        ))),
+    }
 }
