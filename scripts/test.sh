@@ -58,8 +58,8 @@ wait "$build" || {
 }
 host=$(rustc -vV | sed -n 's/^host: //p')
 binary=$(realpath "${CARGO_TARGET_DIR:-target}")/$host/$PROFILE/hopbench
-# What `make dist` makes is smaller, and has a limit of its own.
-scripts/check-binary.sh "$binary" 40000000
+# What `make dist` makes is smaller, and has a limit.
+scripts/check-binary.sh "$binary"
 export HOPBENCH_BINARY=$binary
 step "parts in Go"
 wait "$go" || true

@@ -11,7 +11,7 @@ use hopbench_wire::{FlowKey, FlowLedger, Prepare, Role, WorkloadCode};
 
 use crate::gate::Pass;
 use crate::runs::{Run, Runs};
-use crate::trial::Shared;
+use crate::shared::Shared;
 
 /// Keeps the way to a trial's server open; dropping it shuts it.
 pub(crate) enum Entrance {

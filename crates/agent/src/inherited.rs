@@ -12,7 +12,7 @@ use hopbench_model::{Fault, FaultKind};
 use crate::limits::Limits;
 use crate::listening::{Bound, Flags, Listening};
 use crate::session::{self, Ended, Over};
-use crate::trial::Shared;
+use crate::shared::Shared;
 
 /// An agent with one control session, over a Unix socket pair, and at most one port. Client and server: flows that come
 /// to the port belong to the runs that are prepared over the session. There is no secret, so the port takes no control

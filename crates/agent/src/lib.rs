@@ -28,6 +28,7 @@ mod runs;
 mod server;
 mod session;
 mod sessions;
+mod shared;
 mod threads;
 mod trial;
 

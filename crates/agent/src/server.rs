@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::listening::{Bound, Flags, Listening};
 use crate::session::{self, Guest, Over};
 use crate::sessions::Sessions;
-use crate::trial::Shared;
+use crate::shared::Shared;
 
 /// How an agent serves.
 #[derive(Debug)]

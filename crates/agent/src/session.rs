@@ -13,7 +13,8 @@ use hopbench_wire::{
 use crate::hello::hello;
 use crate::limits::Limits;
 use crate::sessions::Seat;
-use crate::trial::{News, Shared, Trial};
+use crate::shared::Shared;
+use crate::trial::{News, Trial};
 
 /// Why a session ended before its time.
 #[derive(Debug, thiserror::Error)]

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
-use hopbench_control::conductor::RunKey;
 use hopbench_load::crew::{Context, Crew};
 use hopbench_load::http::Credential;
-use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Throttle, Ticket, Tickets, Window, workload};
+use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Ticket, Tickets, Window, workload};
 use hopbench_model::units::Span;
 use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick};
 use hopbench_sys::{Waker, clock, usage};
@@ -16,58 +15,12 @@ use hopbench_wire::{FlowKey, Prepare, Role, WorkloadCode};
 
 use crate::cpus;
 use crate::entrance::{self, Entrance};
-use crate::gate::Gate;
 use crate::greeter::RunGreeter;
-use crate::limits::{Limits, make_room};
+use crate::limits::make_room;
 use crate::observer::{self, Observer};
-use crate::permits::Permits;
-use crate::runs::{Expected, Runs, over_datagrams};
-use crate::threads::{Share, Threads};
-
-/// What all trials of an agent share.
-pub(crate) struct Shared {
-    pub(crate) runs: Arc<Runs>,
-    /// Who answers HTTP on the port.
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) limits: Limits,
-    pub(crate) throttle: Option<Arc<Throttle>>,
-    /// Worker threads of all trials.
-    pub(crate) threads: Arc<Threads>,
-    /// Whether a trial may open connections: an agent behind a port is not sent against others unless whoever started it
-    /// said so.
-    pub(crate) may_be_client: bool,
-    /// What the run allows whose agent this is; absent: it is nobody's, and needs no permit.
-    pub(crate) permits: Option<Permits>,
-    /// Trials under way.
-    pub(crate) trials: AtomicUsize,
-}
-
-impl Shared {
-    /// An agent without trials.
-    pub(crate) fn new(limits: Limits, may_be_client: bool) -> Arc<Self> {
-        Self::of_run(limits, may_be_client, None)
-    }
-
-    /// The same of a run, where there is one: without a permit of it the agent does nothing.
-    pub(crate) fn of_run(limits: Limits, may_be_client: bool, run: Option<RunKey>) -> Arc<Self> {
-        Arc::new(Self {
-            runs: Arc::new(Runs::new(limits.tickets())),
-            gate: Arc::default(),
-            throttle: limits.throttle().map(Arc::new),
-            threads: Threads::new(limits.threads),
-            limits,
-            may_be_client,
-            permits: run.map(Permits::of),
-            trials: AtomicUsize::new(0),
-        })
-    }
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
+use crate::runs::{Expected, over_datagrams};
+use crate::shared::Shared;
+use crate::threads::Share;
 
 /// One end of a trial under way.
 pub(crate) struct Trial {

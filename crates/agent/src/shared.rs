@@ -1,0 +1,58 @@
+//! The parts of an agent that all its trials share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use hopbench_control::conductor::RunKey;
+use hopbench_load::Throttle;
+
+use crate::gate::Gate;
+use crate::limits::Limits;
+use crate::permits::Permits;
+use crate::runs::Runs;
+use crate::threads::Threads;
+
+/// What all trials of an agent share.
+pub(crate) struct Shared {
+    pub(crate) runs: Arc<Runs>,
+    /// Who answers HTTP on the port.
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) limits: Limits,
+    pub(crate) throttle: Option<Arc<Throttle>>,
+    /// Worker threads of all trials.
+    pub(crate) threads: Arc<Threads>,
+    /// Whether a trial may open connections: an agent behind a port is not sent against others unless whoever started it
+    /// said so.
+    pub(crate) may_be_client: bool,
+    /// What the run allows whose agent this is; absent: it is nobody's, and needs no permit.
+    pub(crate) permits: Option<Permits>,
+    /// Trials under way.
+    pub(crate) trials: AtomicUsize,
+}
+
+impl Shared {
+    /// An agent without trials.
+    pub(crate) fn new(limits: Limits, may_be_client: bool) -> Arc<Self> {
+        Self::of_run(limits, may_be_client, None)
+    }
+
+    /// The same of a run, where there is one: without a permit of it the agent does nothing.
+    pub(crate) fn of_run(limits: Limits, may_be_client: bool, run: Option<RunKey>) -> Arc<Self> {
+        Arc::new(Self {
+            runs: Arc::new(Runs::new(limits.tickets())),
+            gate: Arc::default(),
+            throttle: limits.throttle().map(Arc::new),
+            threads: Threads::new(limits.threads),
+            limits,
+            may_be_client,
+            permits: run.map(Permits::of),
+            trials: AtomicUsize::new(0),
+        })
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
