@@ -43,7 +43,7 @@ impl Folder {
     /// What is there is not a folder of this user alone.
     pub(super) fn lock() -> Result<Self, Fault> {
         for _ in 0..MOST_TRIES {
-            let path = ours()?;
+            let Some(path) = ours()? else { continue };
             let refused = |e: std::io::Error| Fault::environment(format!("{}: {e}", path.display()));
             let file = match File::open(&path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -141,7 +141,7 @@ fn held(path: &Path) -> Found {
 ///
 /// # Errors
 /// What is there is not a folder of this user alone: what it says about processes could not be trusted.
-fn ours() -> Result<PathBuf, Fault> {
+fn ours() -> Result<Option<PathBuf>, Fault> {
     let user = Uid::effective();
     let folder = match env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty()) {
         Some(runtime) => PathBuf::from(runtime).join("hopbench"),
@@ -153,11 +153,15 @@ fn ours() -> Result<PathBuf, Fault> {
         _ => {}
     }
     // Of the link itself, if it is one.
-    let found = fs::symlink_metadata(&folder).map_err(|e| refused(e.to_string()))?;
+    let found = match fs::symlink_metadata(&folder) {
+        // Whoever had it has just taken it away.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        found => found.map_err(|e| refused(e.to_string()))?,
+    };
     if !found.is_dir() || found.uid() != user.as_raw() || found.mode() & 0o077 != 0 {
         return Err(refused(
             "must be a folder that only you can use (mode 0700); remove it, or set XDG_RUNTIME_DIR".to_owned(),
         ));
     }
-    Ok(folder)
+    Ok(Some(folder))
 }
