@@ -37,7 +37,9 @@ fn harmless(done: &Finished, what: &str) {
     for (stream, text) in [("stdout", &done.stdout), ("stderr", &done.stderr)] {
         let found: Vec<char> = text.chars().filter(|c| steers(*c) && !matches!(c, '\n' | '\t')).collect();
         assert!(found.is_empty(), "{what}: {stream} has {found:?}: {}", done.story());
-        assert!(!text.lines().any(|line| line.starts_with("hopbench: all is well")), "{what}: {}", done.story());
+        // In a page a line feed is a space; scenarios stand in it with theirs.
+        let forged = what != "html" && text.lines().any(|line| line.starts_with("hopbench: all is well"));
+        assert!(!forged, "{what}: {}", done.story());
     }
 }
 
