@@ -47,6 +47,8 @@ step "format"
 cargo fmt --all --check
 step "lints"
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+step "dependencies"
+scripts/audit.sh | tee "$work/audit"
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 step "the tests are built"
@@ -79,6 +81,11 @@ grep -Ev '^(running|test .* ok$|$)' "$log" || true
 [ "$status" -eq 0 ] || ! second_try "$log" || status=0
 read -r passed failed ignored < <(sum "$log")
 
+if [ -n "${HOPBENCH_FUZZ_SECONDS-}" ]; then
+  step "fuzzing, $HOPBENCH_FUZZ_SECONDS s a target"
+  scripts/fuzz.sh "$HOPBENCH_FUZZ_SECONDS" || status=1
+fi
+
 # A cluster that only stands there takes CPU: it comes after everything that measures.
 if [ -z "$quick" ]; then
   step "tests on a cluster"
@@ -99,6 +106,6 @@ fi
 
 printf '\n'
 cat "$work"/*.retried 2>/dev/null || true
-tell_untested "$work/scripts" "$log" "$work/cluster"
+tell_untested "$work/scripts" "$work/audit" "$log" "$work/cluster"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$ignored"
 exit "$status"
