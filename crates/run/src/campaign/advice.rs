@@ -36,7 +36,7 @@ fn as_keys(text: &str) -> String {
         let opened = word.len() - word.trim_start_matches('(').len();
         match word[opened..].strip_prefix("--").filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase())) {
             // Of the run, not of a workload.
-            Some("duration" | "resume" | "out") | None => out.push_str(word),
+            Some("resume" | "output") | None => out.push_str(word),
             Some(name) => {
                 out.push_str(&word[..opened]);
                 out.push_str(name);

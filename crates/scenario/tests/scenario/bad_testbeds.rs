@@ -284,7 +284,7 @@ fn hosts_and_testbeds_as_a_whole() {
         ),
         (
             "{hosts: {nodes: {a: 10.0.0.1, b: {control: x, adress: 10.0.0.2}}}}",
-            "x.yaml:2:56: testbed.hosts.nodes.b.adress: found `adress`, expected one of control, address; did you mean `address`?",
+            "x.yaml:2:56: testbed.hosts.nodes.b.adress: found `adress`, expected one of control, address, token-file; did you mean `address`?",
         ),
         (
             "{hosts: {nodes: {a: 10.0.0.1, a: 10.0.0.2}}}",
@@ -293,7 +293,7 @@ fn hosts_and_testbeds_as_a_whole() {
         ("{hosts: {nodes: {a: 10.0.0.1}}}", "x.yaml:3:12: paths.p: found `b`, expected `a`; did you mean `a`?"),
         (
             "{hosts: {nodes: {a: x, b: y}, token-file: ''}}",
-            "x.yaml:2:52: testbed.hosts.token-file: found ``, expected the file with the agents' token",
+            "x.yaml:2:52: testbed.hosts.token-file: found ``, expected the file with a token",
         ),
         (
             "{hosts: {nodes: {a: x, b: y}, token: z}}",
