@@ -84,7 +84,8 @@ mod tests {
             "give each end CPUs of its own, like cpu: 0/1"
         );
         assert_eq!(as_keys("lower --rate below 470 a second"), "lower rate below 470 a second");
-        let run = "lengthen the trials, as with --time 30s";
+        assert_eq!(as_keys("lengthen the trials, as with --time 30s"), "lengthen the trials, as with time: 30s");
+        let run = "go on with --resume DIR";
         assert_eq!(as_keys(run), run);
         assert_eq!((as_keys("a -- b"), as_keys("")), ("a -- b".to_owned(), String::new()));
     }
