@@ -93,6 +93,9 @@ fn a_pod_that_joins_a_service_and_one_that_leaves_are_told_to_their_route() {
     assert!(said.iter().all(|text| text.contains("pod joined ")), "{said:?}");
     let (other, point) = cell(&plan, "other");
     let direct = cluster.route(other, point).unwrap();
+    // A quiet time: what became of the first of this name must not be taken for the second.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    cluster.changes(&direct).unwrap();
     ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
     let said = wait_for(&mut cluster, &direct, &[&format!("pod {name}"), "was removed"]);
     assert!(said.iter().any(|text| text.contains("is being deleted")), "{said:?}");
