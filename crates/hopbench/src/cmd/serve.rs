@@ -105,22 +105,18 @@ impl Subcommand for Serve {
         }
         // No flag takes the token itself: everybody on this machine could read it in the list of
         // processes.
-        let (secret, hint) = if flags.credentials_file.is_some() {
-            (Secret::random().map_err(Fault::environment)?, Hint::Run)
+        let (credentials, hint) = if let Some(file) = &flags.credentials_file {
+            let read = Credentials::from_file(file);
+            (read.map_err(|e| Fault::input(format!("--credentials-file: {e}")))?, Hint::Run)
         } else if flags.insecure {
-            (Secret::insecure(), Hint::Insecure)
+            (Credentials::of_token(&Secret::insecure()), Hint::Insecure)
         } else if let Some(file) = &flags.token_file {
-            (token::from_file(file)?, Hint::File)
+            (Credentials::of_token(&token::from_file(file)?), Hint::File)
         } else if let Some(secret) = token::from_environment()? {
-            (secret, Hint::Environment)
+            (Credentials::of_token(&secret), Hint::Environment)
         } else {
             let secret = Secret::random().map_err(Fault::environment)?;
-            let text = secret.to_text();
-            (secret, Hint::Made(text))
-        };
-        let credentials = match &flags.credentials_file {
-            Some(file) => Credentials::from_file(file).map_err(|e| Fault::input(format!("--credentials-file: {e}")))?,
-            None => Credentials::of_token(&secret),
+            (Credentials::of_token(&secret), Hint::Made(secret.to_text()))
         };
         let options = |bind: IpAddr| Options {
             listen: SocketAddr::new(bind, flags.port),
