@@ -63,7 +63,7 @@ impl Handshakes {
         let waker = Waker::new().map_err(other)?;
         let door = Arc::new(Door { waiting: Mutex::new(Crowd::new()), stop: AtomicBool::new(false), waker });
         let epoll = Epoll::new().map_err(other)?;
-        epoll.add(&door.waker, WAKER).map_err(other)?;
+        epoll.add_for_reading(&door.waker, WAKER).map_err(other)?;
         let hands = Hands { door: Arc::clone(&door), accept, known, epoll, channels: Crowd::new() };
         let thread =
             std::thread::Builder::new().name("hb-handshakes".to_owned()).spawn(move || hands.run()).map_err(other)?;
@@ -143,7 +143,7 @@ impl Hands {
             let Some(Newcomer { origin, socket }) = self.door.take() else { return false };
             let Ok(mut channel) = (self.accept)(TcpStream::from(OwnedFd::from(socket))) else { continue };
             channel.set_most(MOST_HELLO);
-            if self.epoll.add(channel.readiness(), origin.number).is_ok() {
+            if self.epoll.add_for_reading(channel.readiness(), origin.number).is_ok() {
                 drop(self.channels.add(origin, channel, MOST));
                 self.go_on(origin.number);
             }

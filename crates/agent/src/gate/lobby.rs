@@ -82,7 +82,7 @@ impl Lobby {
         let shared =
             Arc::new(Shared { arrivals: Mutex::default(), stop: AtomicBool::new(false), waker: Waker::new()? });
         let epoll = Epoll::new()?;
-        epoll.add(&shared.waker, WAKER)?;
+        epoll.add_for_reading(&shared.waker, WAKER)?;
         let room = Waiting { doors, waits, epoll, guests: BTreeMap::new(), next: FIRST };
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("hb-lobby".to_owned()).spawn(move || room.run(&theirs))?;
@@ -164,7 +164,7 @@ impl Waiting {
             self.guests.remove(&idle);
         }
         let token = self.next;
-        if self.epoll.add(&socket, token).is_err() {
+        if self.epoll.add_for_reading(&socket, token).is_err() {
             return;
         }
         self.next += 1;
