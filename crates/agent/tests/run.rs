@@ -215,7 +215,7 @@ fn tokens_of_one_trial_are_refused_in_the_next() {
     let keys = [FlowKey::new([7; 32]), FlowKey::new([8; 32])];
     let mut trial = |run: u32, key: &FlowKey| {
         let ToAgent::Prepare(order) = session::prepare_run(run, Role::Server, job()) else { unreachable!() };
-        conductor.send(&ToAgent::Prepare(Box::new(Prepare { key: key.to_hex(), ..*order })));
+        conductor.send(&ToAgent::Prepare(Box::new(Prepare { key: key.clone(), ..*order })));
         let answer = conductor.answer(5);
         assert!(matches!(answer, Some(FromAgent::Ready { .. })), "{answer:?}");
         let is_in = |run: u32, key: &FlowKey| {

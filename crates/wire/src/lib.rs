@@ -115,7 +115,7 @@ pub mod udp;
 pub use first::{First, MOST_FIRST_BYTES, classify};
 pub use flow::{
     CREDENTIAL_CHARS, Direction, FLOW_ACCEPTED, FLOW_HEADER_BYTES, FLOW_MAGIC, FLOW_VERSION, FlowError, FlowHeader,
-    FlowKey, FlowKind, FlowLedger, KeyError, Token, WorkloadCode,
+    FlowKey, FlowKind, FlowLedger, Token, WorkloadCode,
 };
 pub use frame::{FrameError, FrameReader, MAX_FRAME, encode};
 pub use message::{FromAgent, Hello, PROTOCOL, Prepare, Role, ToAgent};

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use hopbench_model::{EndReport, Fault, Job, Nanos, SignedPermit, Tick};
 use serde::{Deserialize, Serialize};
 
+use crate::flow::FlowKey;
+
 /// The version of the protocol; ends with different numbers refuse each other.
 ///
 /// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an agent that does not know
@@ -42,8 +44,8 @@ pub enum Role {
 pub struct Prepare {
     /// The run that flows name in their header.
     pub run: u32,
-    /// The key of the flows' tokens, hex; random for each trial.
-    pub key: String,
+    /// The key of the flows' tokens; random for each trial.
+    pub key: FlowKey,
     /// Which end this agent is.
     pub role: Role,
     /// What to do: a client's own connections, a server's those of all clients. A server takes up to so many and waits

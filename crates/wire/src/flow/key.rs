@@ -1,7 +1,8 @@
 //! The key of a run's flows and the tokens it gives.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use zeroize::Zeroizing;
 
 use super::FlowHeader;
@@ -13,8 +14,8 @@ use crate::tag::{TAG_BYTES, same, tag};
 #[derive(Debug, Clone, Copy)]
 pub struct Token(pub [u8; TAG_BYTES]);
 
-/// The key of one run, made once and then used for every flow; `Prepare` carries it as hex. Its bytes are overwritten
-/// when it is dropped.
+/// The key of one run, made once and then used for every flow; `Prepare` carries it as hex. Its
+/// bytes are overwritten when it is dropped.
 #[derive(Clone)]
 pub struct FlowKey {
     bytes: Zeroizing<[u8; 32]>,
@@ -23,7 +24,7 @@ pub struct FlowKey {
 
 /// Why a text is not a flow key. The text itself is not repeated: it may be most of a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum KeyError {
+enum KeyError {
     /// Not 32 bytes.
     #[error("flow key has {found} characters, expected 64 hex digits")]
     Length {
@@ -45,10 +46,7 @@ impl FlowKey {
     }
 
     /// Reads 64 hex digits of either case.
-    ///
-    /// # Errors
-    /// When there are not 64 characters, or one is no hex digit.
-    pub fn from_hex(text: &str) -> Result<Self, KeyError> {
+    fn from_hex(text: &str) -> Result<Self, KeyError> {
         if let Some(at) = text.chars().position(|c| !c.is_ascii_hexdigit()) {
             return Err(KeyError::Digit { at: at + 1 });
         }
@@ -62,9 +60,15 @@ impl FlowKey {
         Ok(Self::new(bytes))
     }
 
-    /// The key as 64 hex digits, for `Prepare`.
-    pub fn to_hex(&self) -> String {
-        self.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    /// The key as 64 hex digits, overwritten when they are dropped.
+    fn to_hex(&self) -> Zeroizing<String> {
+        // Room for all of it: a string that grows leaves a part of the key behind.
+        let mut text = Zeroizing::new(String::with_capacity(2 * self.bytes.len()));
+        for byte in &*self.bytes {
+            // Writing into a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text
     }
 
     /// The token of a flow.
@@ -75,6 +79,28 @@ impl FlowKey {
     /// Whether the token is the one that this key gives the header, in constant time.
     pub fn verify(&self, header: &FlowHeader, token: &Token) -> bool {
         same(&self.token(header).0, &token.0)
+    }
+}
+
+/// As 64 hex digits.
+impl Serialize for FlowKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.to_hex())
+    }
+}
+
+impl<'de> Deserialize<'de> for FlowKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Zeroizing::new(String::deserialize(deserializer)?);
+        Self::from_hex(&text).map_err(de::Error::custom)
+    }
+}
+
+/// Takes the same time for every key.
+impl PartialEq for FlowKey {
+    fn eq(&self, other: &Self) -> bool {
+        let (ours, theirs) = (self.bytes.as_chunks::<TAG_BYTES>().0, other.bytes.as_chunks::<TAG_BYTES>().0);
+        ours.iter().zip(theirs).fold(true, |equal, (a, b)| equal & same(a, b))
     }
 }
 
@@ -112,6 +138,8 @@ mod tests {
     #[test]
     fn a_key_is_not_printed() {
         assert_eq!(format!("{:?}", FlowKey::new([0x41; 32])), "FlowKey(..)");
+        let error = serde_json::from_str::<FlowKey>("\"most of a key\"").unwrap_err().to_string();
+        assert!(error.starts_with("flow key has no hex digit at character 1") && !error.contains("most"), "{error}");
     }
 
     proptest! {
@@ -120,6 +148,17 @@ mod tests {
             let hex = FlowKey::new(bytes).to_hex();
             prop_assert_eq!(*FlowKey::from_hex(&hex).unwrap().bytes, bytes);
             prop_assert_eq!(*FlowKey::from_hex(&hex.to_uppercase()).unwrap().bytes, bytes);
+        }
+
+        #[test]
+        fn in_json_it_is_its_hex_digits(bytes in any::<[u8; 32]>(), at in 0usize..32, bit in 0u32..8) {
+            let key = FlowKey::new(bytes);
+            let json = serde_json::to_string(&key).unwrap();
+            prop_assert_eq!(&json, &format!("\"{}\"", *key.to_hex()));
+            prop_assert_eq!(&serde_json::from_str::<FlowKey>(&json).unwrap(), &key);
+            let mut other = bytes;
+            other[at] ^= 1 << bit;
+            prop_assert_ne!(FlowKey::new(other), key);
         }
     }
 }
