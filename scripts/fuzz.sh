@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes every target for TIME seconds, as many at once as there are CPUs: fuzz.sh [TIME [TARGET...]].
-# The toolchain is the stable one: its compiler has the passes, and RUSTC_BOOTSTRAP lets it use them.
+# The toolchain is the stable one: its compiler has the passes, and RUSTC_BOOTSTRAP lets it use
+# them.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 seconds=${1-60}
@@ -26,7 +27,11 @@ passes="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
 passes="$passes -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
 passes="$passes -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
 RUSTC_BOOTSTRAP=1 RUSTFLAGS="$passes --cfg fuzzing" \
-  cargo build --release --locked --quiet --target "$host" --target-dir "$built"
+  cargo build --release --locked --quiet --target "$host" --target-dir "$built" || {
+  echo "fuzz: the targets cannot be built by $(rustc -V), expected the toolchain of rust-toolchain.toml." \
+    "If it refuses a pass, install that one: rustup toolchain install" >&2
+  exit 3
+}
 
 logs=$(mktemp -d)
 running=()

@@ -5,7 +5,8 @@
 # What cannot be installed or built here takes with it the tests that need it, one line each at the
 # end. These turn such a skip into a failure (`.ci/run` sets all of them): HOPBENCH_REQUIRE_NETNS
 # (namespaces), HOPBENCH_REQUIRE_TOOLS (nginx, a browser), HOPBENCH_REQUIRE_ENVOY,
-# HOPBENCH_REQUIRE_GVISOR, HOPBENCH_REQUIRE_CLUSTER, each =1.
+# HOPBENCH_REQUIRE_GVISOR, HOPBENCH_REQUIRE_CLUSTER, each =1. HOPBENCH_FUZZ_SECONDS=N also fuzzes
+# every target for N seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -83,7 +84,7 @@ read -r passed failed ignored < <(sum "$log")
 
 if [ -n "${HOPBENCH_FUZZ_SECONDS-}" ]; then
   step "fuzzing, $HOPBENCH_FUZZ_SECONDS s a target"
-  scripts/fuzz.sh "$HOPBENCH_FUZZ_SECONDS" || status=1
+  scripts/fuzz.sh "$HOPBENCH_FUZZ_SECONDS" || status=1 failed=$((failed + 1))
 fi
 
 # A cluster that only stands there takes CPU: it comes after everything that measures.
