@@ -23,8 +23,8 @@ pub(crate) enum Entrance {
     Shut,
 }
 
-/// HTTP connections that a trial takes besides its own: proxies may open more than they are sent, and one that ended
-/// may be seen to end only after its successor came.
+/// HTTP connections that a trial takes besides its own: proxies may open more than they are sent,
+/// and one that ended may be seen to end only after its successor came.
 const MORE_CONNECTIONS: usize = 1024;
 
 /// The open flows of a trial's server, among all of the agent's.

@@ -15,8 +15,9 @@ use hopbench_wire::{HANDSHAKE_LIMIT, ToAgent};
 use crate::crowd::Crowd;
 use crate::pending::Newcomer;
 
-/// Handshakes under way. One takes a round trip once the client's first record is here, so that this many of one
-/// source displace each other only when they come faster than this thread can answer them.
+/// Handshakes under way. One takes a round trip once the client's first record is here, so that
+/// this many of one source displace each other only when they come faster than this thread can
+/// answer them.
 const MOST: usize = 512;
 /// Newcomers whose handshake has not begun: they come faster than they are answered.
 const MOST_WAITING: usize = 256;
@@ -151,7 +152,8 @@ impl Hands {
         true
     }
 
-    /// Does what a handshake can do now. One that fails is told by TLS, or by the closed connection.
+    /// Does what a handshake can do now. One that fails is told by TLS, or by the closed
+    /// connection.
     fn go_on(&mut self, number: u64) {
         let Some(channel) = self.channels.get_mut(number) else { return };
         // Takes note of what is ready: the next edge is a new one.

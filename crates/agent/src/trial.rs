@@ -54,7 +54,8 @@ pub(crate) struct Trial {
     closing_until: Option<Nanos>,
     prepared: Nanos,
     ready_by: Nanos,
-    /// When the trial ends whatever the conductor says or does not say: before `Start`, by when that must have come.
+    /// When the trial ends whatever the conductor says or does not say: before `Start`, by when
+    /// that must have come.
     must_end: Nanos,
     /// Why an order to start is not followed.
     refused: Option<Fault>,

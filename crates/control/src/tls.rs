@@ -5,7 +5,8 @@
 //! so that whoever has it can be either. Each end shows a certificate in which all but the key is
 //! fixed, takes no other than that of the key it expects, and checks the signature over the
 //! handshake: knowing the certificates, which every handshake shows, does not help without the
-//! keys. There are no tickets, no resumption and no early data, so every session proves itself anew.
+//! keys. There are no tickets, no resumption and no early data, so every session proves itself
+//! anew.
 
 mod explain;
 mod identity;

@@ -80,9 +80,10 @@ impl TargetContext {
 /// Takes a connection that was accepted elsewhere and began with an HTTP request.
 pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 
-/// Starts the workers of a target for everybody and says where accepted connections go. A flow reads its request from
-/// the socket itself: whoever looked at the first bytes must only have peeked. One more connection than the bound
-/// ends the one that has been idle longest; where the agent's flows are used up, one more is closed without a word.
+/// Starts the workers of a target for everybody and says where accepted connections go. A flow
+/// reads its request from the socket itself: whoever looked at the first bytes must only have
+/// peeked. One more connection than the bound ends the one that has been idle longest; where the
+/// agent's flows are used up, one more is closed without a word.
 ///
 /// Counts: `Completed` is requests that were answered, `Errors` requests that could not be read.
 ///
@@ -104,8 +105,9 @@ pub fn target(context: &TargetContext) -> Result<(Crew, TargetAcceptor), Fault> 
     Ok((crew, door(acceptor, tickets)))
 }
 
-/// The target's workers as the server's end of a trial, which answer nobody without the trial's credential, where it
-/// has one. What came before the window's end is answered as long as the trial's timeout allows.
+/// The target's workers as the server's end of a trial, which answer nobody without the trial's
+/// credential, where it has one. What came before the window's end is answered as long as the
+/// trial's timeout allows.
 ///
 /// # Errors
 /// Threads that could not be started.

@@ -1,4 +1,5 @@
-//! Where HTTP connections wait whose first head is not all there, and where strangers are shown out.
+//! Where HTTP connections wait whose first head is not all there, and where strangers are shown
+//! out.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -14,8 +15,8 @@ use hopbench_sys::{Epoll, Events, Socket, Waker, clock};
 
 use super::{Doors, Verdict};
 
-/// A thread that waits for heads; dropping this ends it, and closes who waits. What they send stays in the kernel
-/// until somebody takes the connection: to wait costs a socket and nothing else.
+/// A thread that waits for heads; dropping this ends it, and closes who waits. What they send stays
+/// in the kernel until somebody takes the connection: to wait costs a socket and nothing else.
 #[derive(Debug)]
 pub(super) struct Lobby {
     shared: Arc<Shared>,
@@ -174,7 +175,8 @@ impl Waiting {
         if refused {
             self.show_out(token, buffer);
         } else {
-            // What came before it was watched makes no edge, and the rest of a head may be there by now.
+            // What came before it was watched makes no edge, and the rest of a head may be there by
+            // now.
             self.look(token, false, buffer);
         }
     }
@@ -206,8 +208,8 @@ impl Waiting {
         }
     }
 
-    /// Answers 401 and closes, once what the stranger sends has come: a close with unread input resets the connection,
-    /// and a reset may overtake the answer.
+    /// Answers 401 and closes, once what the stranger sends has come: a close with unread input
+    /// resets the connection, and a reset may overtake the answer.
     fn show_out(&mut self, token: u64, buffer: &mut [u8]) {
         let Some(guest) = self.guests.get_mut(&token) else { return };
         let mut answer = Vec::new();

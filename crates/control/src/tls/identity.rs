@@ -19,8 +19,8 @@ const SIGNATURE_BYTES: usize = 64;
 pub(super) struct Identity {
     pub(super) certificate: CertificateDer<'static>,
     pub(super) key: PrivatePkcs8KeyDer<'static>,
-    /// Where the public key is in the certificate; all before it and all between it and the signature is the same
-    /// whatever the key is.
+    /// Where the public key is in the certificate; all before it and all between it and the
+    /// signature is the same whatever the key is.
     pub(super) public: Range<usize>,
 }
 

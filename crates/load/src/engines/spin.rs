@@ -10,8 +10,9 @@ use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
 use crate::window::Window;
 
-/// Tries every waiting operation again and again: no wake-up is ever paid, at the price of a CPU. Until the load
-/// begins it sleeps like others: nobody measures that, and an order to start may never come.
+/// Tries every waiting operation again and again: no wake-up is ever paid, at the price of a CPU.
+/// Until the load begins it sleeps like others: nobody measures that, and an order to start may
+/// never come.
 #[derive(Debug)]
 pub struct SpinEngine {
     slots: Vec<Option<Arc<Socket>>>,

@@ -1,4 +1,5 @@
-//! Peers that hold on to a target for everybody: with unfinished bodies, half heads, a slow pace, or nothing at all.
+//! Peers that hold on to a target for everybody: with unfinished bodies, half heads, a slow pace,
+//! or nothing at all.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
