@@ -29,7 +29,8 @@ jobs=()
 trap 'for job in "${jobs[@]}"; do kill -- "-$job" 2>/dev/null || true; done; rm -rf "$work"' EXIT
 
 step "what the tests need"
-scripts/install-test-tools.sh 2> >(tee "$work/tools" >&2) || true
+# Through a pipe, whose end is waited for: all that was said is in the file then.
+scripts/install-test-tools.sh 2>&1 | tee "$work/tools" || true
 without_tools "$work/tools"
 
 # What takes one CPU for minutes, or waits for a registry, goes on beside what does not measure.
