@@ -12,7 +12,7 @@ use crate::flow::FlowKey;
 /// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an agent that does not know
 /// them would silently do something else than was asked, so older ones are refused. 3: `looks_on`, for the same reason.
 /// 4: `permit`, without which an agent of a run does nothing, and `shows_credential`, without which
-///    agents refuse requests.
+/// agents refuse requests.
 pub const PROTOCOL: u32 = 4;
 
 /// What each end says of itself, first thing after the TLS handshake.
