@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use hopbench_control::{Channel, ChannelError};
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::{Epoll, Events, Waker, clock};
-use hopbench_wire::{HANDSHAKE_LIMIT, ToAgent};
+use hopbench_wire::{HANDSHAKE_LIMIT, MAX_ORDER, ToAgent};
 
 use crate::crowd::Crowd;
 use crate::pending::Newcomer;
@@ -25,8 +25,6 @@ const MOST_WAITING: usize = 256;
 const TURN: usize = 16;
 /// The longest hello: whoever is not known yet can make this end keep no more.
 const MOST_HELLO: usize = 64 << 10;
-/// The longest message of a conductor. Reports, which go the other way, may be longer.
-const MOST_ORDER: usize = 1 << 20;
 const WAKER: u64 = u64::MAX;
 
 /// Begins a session over a connection.
@@ -170,7 +168,7 @@ impl Hands {
         if let Ok(Ok(Some(hello))) = step
             && self.epoll.remove(channel.readiness()).is_ok()
         {
-            channel.set_most(MOST_ORDER);
+            channel.set_most(MAX_ORDER);
             (self.known)(channel, hello);
         }
     }
