@@ -36,7 +36,7 @@ const EVENTS_A_WAIT: usize = 64;
 impl Asleep {
     fn new(setup: &EngineSetup) -> io::Result<Self> {
         let epoll = Epoll::new()?;
-        epoll.add(&*setup.waker, WAKER)?;
+        epoll.add_for_reading(&*setup.waker, WAKER)?;
         let (waker, window) = (Arc::clone(&setup.waker), Arc::clone(&setup.window));
         Ok(Self { epoll, events: Events::with_capacity(EVENTS_A_WAIT), waker, window })
     }
