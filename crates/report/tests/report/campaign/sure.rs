@@ -262,7 +262,7 @@ fn cells_that_are_not_sure_enough_say_how_sure_they_are() {
     for format in ["html", "csv"] {
         assert!(page(&made, format).contains("after 6 rounds, when the time ended: +-3.1 %"), "{format}");
     }
-    assert!(!page(&made, "csv").contains(",'"), "a note begins like a formula");
+    assert!(!page(&made, "csv").contains('\''), "a note begins like a formula");
     // All rounds, and still not narrow enough.
     let mut all = made;
     all.run.plan.rounds = 6;
