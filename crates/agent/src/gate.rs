@@ -1,4 +1,4 @@
-//! Whose HTTP connections on the port are: a trial's, everybody's, or nobody's.
+//! The HTTP gate of the port: who gets a connection is its trial, everybody's target, or nobody.
 
 mod lobby;
 

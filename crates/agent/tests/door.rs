@@ -1,5 +1,4 @@
-//! Who gets in while strangers stand at the port: whoever has the token, and every flow that a run
-//! expects.
+//! The door: token holders, and flows that a run expects, get in while strangers stand there.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 

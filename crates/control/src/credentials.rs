@@ -1,4 +1,4 @@
-//! What an agent proves itself with, and whose sessions it takes.
+//! Credentials of an agent: its own key pair, and the conductor whose sessions it takes.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! How much memory all strangers together may take.
+//! A bound on the memory that all strangers together may take.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,4 @@
-//! Where HTTP connections wait whose first head is not all there, and where strangers are shown
-//! out.
+//! The lobby: HTTP connections whose first head is not all there, and strangers that are shown out.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};

@@ -1,4 +1,4 @@
-//! Which programs there are, and where.
+//! The programs that were found, and their files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

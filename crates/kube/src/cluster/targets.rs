@@ -1,4 +1,4 @@
-//! Where the clients of a plan connect to.
+//! Target addresses of a plan's clients.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What shows that an HTTP request belongs to a trial.
+//! The credential of a trial, which each of its HTTP requests carries.
 
 use std::fmt;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! Who is connected to a target for everybody, and who has been idle longest.
+//! The guests of a target for everybody: its connections, of which the longest idle goes first.
 
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicU64, Ordering};

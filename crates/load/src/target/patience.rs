@@ -1,4 +1,4 @@
-//! How long a target waits for whoever is connected.
+//! Time limits of a target for whoever is connected.
 
 use hopbench_model::{Nanos, SECOND};
 

@@ -1,4 +1,4 @@
-//! Whether a closed loop was limited by its round trip, by Little's law.
+//! The round trip as the limit of a closed loop, by Little's law.
 
 use hopbench_model::{Job, Record};
 
