@@ -1,4 +1,4 @@
-//! The HTTP gate of the port: who gets a connection is its trial, everybody's target, or nobody.
+//! The HTTP gate of the port: it gives connections to their trials, or to everybody's target.
 
 mod lobby;
 

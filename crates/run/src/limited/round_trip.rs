@@ -6,7 +6,7 @@ use super::{Verdict, verdict};
 use crate::words;
 
 /// What the connections may have rested between their exchanges, or the figures be rounded, as a
-/// share of the window: an exchange counts from its send, and the one after it is sent a little
+/// share of the window. An exchange counts from its send, and the one after it is sent a little
 /// later than its answer comes.
 const RESTED: f64 = 0.05;
 /// With a larger tolerance than this the law says nothing.
