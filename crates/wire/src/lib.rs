@@ -108,6 +108,7 @@
 mod first;
 mod flow;
 mod frame;
+pub mod hex;
 pub mod message;
 mod session;
 mod tag;

@@ -1,11 +1,12 @@
 //! The key of a run's flows and the tokens it gives.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use zeroize::Zeroizing;
 
 use super::FlowHeader;
+use crate::hex;
 use crate::tag::{TAG_BYTES, same, tag};
 
 /// Proves that a flow belongs to a run: the first 16 bytes of an HMAC-SHA256.
@@ -22,53 +23,10 @@ pub struct FlowKey {
     pub(super) key: ring::hmac::Key,
 }
 
-/// Why a text is not a flow key. The text itself is not repeated: it may be most of a key.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-enum KeyError {
-    /// Not 32 bytes.
-    #[error("flow key has {found} characters, expected 64 hex digits")]
-    Length {
-        /// Characters of the text.
-        found: usize,
-    },
-    /// Something else than hex.
-    #[error("flow key has no hex digit at character {at}, expected 64 hex digits")]
-    Digit {
-        /// Position of the first other character, from 1.
-        at: usize,
-    },
-}
-
 impl FlowKey {
     /// The key with these bytes; they must be secret and hard to guess.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self { key: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &bytes), bytes: Zeroizing::new(bytes) }
-    }
-
-    /// Reads 64 hex digits of either case.
-    fn from_hex(text: &str) -> Result<Self, KeyError> {
-        if let Some(at) = text.chars().position(|c| !c.is_ascii_hexdigit()) {
-            return Err(KeyError::Digit { at: at + 1 });
-        }
-        if text.len() != 64 {
-            return Err(KeyError::Length { found: text.len() });
-        }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().as_chunks::<2>().0) {
-            *byte = pair.iter().fold(0, |high, &digit| high << 4 | value(digit));
-        }
-        Ok(Self::new(bytes))
-    }
-
-    /// The key as 64 hex digits, overwritten when they are dropped.
-    fn to_hex(&self) -> Zeroizing<String> {
-        // Room for all of it: a string that grows leaves a part of the key behind.
-        let mut text = Zeroizing::new(String::with_capacity(2 * self.bytes.len()));
-        for byte in &*self.bytes {
-            // Writing into a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
     }
 
     /// The token of a flow.
@@ -85,14 +43,15 @@ impl FlowKey {
 /// As 64 hex digits.
 impl Serialize for FlowKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.to_hex())
+        serializer.serialize_str(&Zeroizing::new(hex::write(&*self.bytes)))
     }
 }
 
 impl<'de> Deserialize<'de> for FlowKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Zeroizing::new(String::deserialize(deserializer)?);
-        Self::from_hex(&text).map_err(de::Error::custom)
+        let bytes = hex::read(&text).map_err(|error| de::Error::custom(format_args!("flow key {error}")))?;
+        Ok(Self::new(*bytes))
     }
 }
 
@@ -111,29 +70,11 @@ impl fmt::Debug for FlowKey {
     }
 }
 
-/// The value of an ASCII hex digit.
-fn value(digit: u8) -> u8 {
-    match digit {
-        b'0'..=b'9' => digit - b'0',
-        _ => (digit | 0x20) - b'a' + 10,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn what_is_no_key_is_told_apart() {
-        let bad = |text: &str| FlowKey::from_hex(text).unwrap_err();
-        assert_eq!(bad(""), KeyError::Length { found: 0 });
-        assert_eq!(bad(&"0".repeat(63)), KeyError::Length { found: 63 });
-        assert_eq!(bad(&"0".repeat(65)), KeyError::Length { found: 65 });
-        assert_eq!(bad(&format!("{}g", "0".repeat(63))), KeyError::Digit { at: 64 });
-        assert_eq!(bad(&"é".repeat(32)), KeyError::Digit { at: 1 });
-    }
 
     #[test]
     fn a_key_is_not_printed() {
@@ -144,17 +85,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hex_round_trips(bytes in any::<[u8; 32]>()) {
-            let hex = FlowKey::new(bytes).to_hex();
-            prop_assert_eq!(*FlowKey::from_hex(&hex).unwrap().bytes, bytes);
-            prop_assert_eq!(*FlowKey::from_hex(&hex.to_uppercase()).unwrap().bytes, bytes);
-        }
-
-        #[test]
         fn in_json_it_is_its_hex_digits(bytes in any::<[u8; 32]>(), at in 0usize..32, bit in 0u32..8) {
             let key = FlowKey::new(bytes);
             let json = serde_json::to_string(&key).unwrap();
-            prop_assert_eq!(&json, &format!("\"{}\"", *key.to_hex()));
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            prop_assert_eq!(&json, &format!("\"{digits}\""));
             prop_assert_eq!(&serde_json::from_str::<FlowKey>(&json).unwrap(), &key);
             let mut other = bytes;
             other[at] ^= 1 << bit;
