@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Usage: check-binary.sh FILE [BYTES]. Fails if the program does not start, is no static file, or has
-# more bytes.
+# Usage: check-binary.sh FILE [BYTES]. Fails if the program does not start, is no static file, or
+# has more bytes.
 set -euo pipefail
 binary=$1 most=${2-}
 "$binary" --version

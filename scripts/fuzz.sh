@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Fuzzes every target for TIME seconds, as many at once as there are CPUs: fuzz.sh [TIME [TARGET...]].
-# The toolchain is the stable one: its compiler has the passes, and RUSTC_BOOTSTRAP lets it use them.
+# Fuzzes every target for TIME seconds, as many at once as there are CPUs. Usage: fuzz.sh [TIME
+# [TARGET...]].
+# The toolchain is the stable one: its compiler has the passes, and RUSTC_BOOTSTRAP lets it use
+# them.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 seconds=${1-60}
@@ -12,7 +14,8 @@ case "$seconds" in
   ;;
 esac
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(sed -n 's/^name = "\(.*\)"$/\1/p' Cargo.toml | tail -n +2)
+[ ${#targets[@]} -gt 0 ] ||
+  mapfile -t targets < <(sed -n 's/^name = "\(.*\)"$/\1/p' Cargo.toml | tail -n +2)
 host=$(rustc -vV | sed -n 's/^host: //p')
 # What is found beside the repository's own corpus is kept for the next time.
 found="${XDG_CACHE_HOME:-$HOME/.cache}/hopbench/fuzz"
@@ -24,9 +27,14 @@ command -v c++ >/dev/null || {
 }
 passes="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
 passes="$passes -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
-passes="$passes -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
+passes="$passes -Cllvm-args=-sanitizer-coverage-pc-table"
+passes="$passes -Cllvm-args=-sanitizer-coverage-trace-compares"
 RUSTC_BOOTSTRAP=1 RUSTFLAGS="$passes --cfg fuzzing" \
-  cargo build --release --locked --quiet --target "$host" --target-dir "$built"
+  cargo build --release --locked --quiet --target "$host" --target-dir "$built" || {
+  echo "fuzz: the targets cannot be built by $(rustc -V), expected the toolchain of" \
+    "rust-toolchain.toml. If it refuses a pass, install that one: rustup toolchain install" >&2
+  exit 3
+}
 
 logs=$(mktemp -d)
 running=()
@@ -39,7 +47,8 @@ fuzz() {
   [ ! -s "dictionaries/$target" ] || words=("-dict=$PWD/dictionaries/$target")
   mkdir -p "$found/$target" "artifacts/$target"
   exec "$built/$host/release/$target" "$found/$target" "corpus/$target" \
-    -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 -verbosity=1 \
+    -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
+    -print_final_stats=1 -verbosity=1 \
     "${words[@]}" -artifact_prefix="artifacts/$target/" >"$logs/$target" 2>&1
 }
 for target in "${targets[@]}"; do
@@ -52,7 +61,8 @@ wait || true
 broken=0
 for target in "${targets[@]}"; do
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$logs/$target")
-  if grep -qE '^(SUMMARY|==[0-9]+== ?ERROR|Test unit written)' "$logs/$target" || [ -z "$executions" ]; then
+  if [ -z "$executions" ] ||
+    grep -qE '^(SUMMARY|==[0-9]+== ?ERROR|Test unit written)' "$logs/$target"; then
     broken=$((broken + 1))
     echo "fuzz: $target: FOUND something; the input is below fuzz/artifacts/$target/"
     tail -n 40 "$logs/$target"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds programs that are written in Go, from the module in scripts/go/PART, into the user's cache,
 # once. Usage:
-#   go-part.sh PART [PROGRAM...]   builds these, or all of the part; prints the folder that they are in
+#   go-part.sh PART [PROGRAM...]   builds these, or all of the part; prints the folder they are in
 #   go-part.sh --folder PART       prints that folder only
 # A version that the registry refuses is replaced by the next one that it has (go-resolve.sh), which
 # is said. The go.mod and go.sum that were found stay beside the programs, so that the next start
@@ -85,7 +85,8 @@ if [ ${#to_build[@]} -gt 0 ]; then
   work=$(mktemp -d "$folder/work.XXXXXX")
   trap 'chmod -R u+w "$work" && rm -rf "$work"' EXIT
   # What a build that was killed left behind: nobody else has the lock.
-  find "$folder" -maxdepth 1 -name 'work.*' ! -path "$work" -exec chmod -R u+w {} + -exec rm -rf {} +
+  find "$folder" -maxdepth 1 -name 'work.*' ! -path "$work" \
+    -exec chmod -R u+w {} + -exec rm -rf {} +
 
   if [ -d "$folder/module" ]; then cp -r "$folder/module" "$work/module"; else
     mkdir "$work/module"
@@ -109,8 +110,9 @@ if [ ${#to_build[@]} -gt 0 ]; then
     go mod edit -replace="$main@$required=$work/sources"
   fi
   mkdir "$work/bin"
-  if ! timeout 5400 go build "${flags[@]}" -ldflags "$link $(link_flags "$taken" | xargs)" -o "$work/bin/" \
-    "${to_build[@]}" >"$work/log" 2>&1; then
+  link="$link $(link_flags "$taken" | xargs)"
+  if ! timeout 5400 go build "${flags[@]}" -ldflags "$link" -o "$work/bin/" "${to_build[@]}" \
+    >"$work/log" 2>&1; then
     # What resolved does not fit together: the next start begins with the pins.
     rm -rf "$folder/module"
     fail "cannot build ${to_build[*]##*/}: $(first_lines "$work/log")"

@@ -29,7 +29,8 @@ resolve() {
       moved=$((moved + 1))
     done <"$work/refused"
   done
-  fail "cannot resolve it: after $ROUNDS rounds there are still refused versions, the last: $(tail -n 1 "$work/refused")"
+  fail "cannot resolve it: after $ROUNDS rounds there are still refused versions, the last:" \
+    "$(tail -n 1 "$work/refused")"
 }
 
 # Fetches what PACKAGEs import; what Go says is in WORK/log: list WORK readonly|mod PACKAGE...
@@ -41,9 +42,11 @@ patient() {
   local work=$1 try
   shift
   for ((try = 1; try <= TRIES; try++)); do
-    [ $((SECONDS - began)) -lt "$LONGEST_S" ] || fail "the registry has not answered all in $LONGEST_S s"
+    [ $((SECONDS - began)) -lt "$LONGEST_S" ] ||
+      fail "the registry has not answered all in $LONGEST_S s"
     "$@" >/dev/null 2>"$work/log" && return
-    grep -Eq 'SECURITY ERROR|checksum mismatch' "$work/log" && fail "refusing what is there: $(first_lines "$work/log")"
+    ! grep -Eq 'SECURITY ERROR|checksum mismatch' "$work/log" ||
+      fail "refusing what is there: $(first_lines "$work/log")"
     [ -z "$(refused <"$work/log")" ] || return 1
     grep -Eq "$NETWORK" "$work/log" || return 1
     [ "$try" -eq "$TRIES" ] || sleep "$try"
@@ -107,7 +110,11 @@ fetch() {
 # other major version of a module that does not say its own in its path: later VERSION
 later() {
   awk -v pin="$1" '
-    function parts(version, into) { sub(/^v/, "", version); sub(/[-+].*/, "", version); split(version, into, ".") }
+    function parts(version, into) {
+      sub(/^v/, "", version)
+      sub(/[-+].*/, "", version)
+      split(version, into, ".")
+    }
     BEGIN { parts(pin, old); incompatible = pin ~ /\+incompatible$/; early = pin ~ /-/ }
     / /  || !/^v/ || /-/ { next }
     incompatible != /\+incompatible$/ { next }
@@ -121,4 +128,6 @@ later() {
 }
 
 # The beginning of a log, in one line, without what was fetched and what is compiled.
-first_lines() { grep -Ev '^(go: (downloading|finding) |#)' "$1" | head -n 3 | tr '\n\t' '  ' | cut -c -400; }
+first_lines() {
+  grep -Ev '^(go: (downloading|finding) |#)' "$1" | head -n 3 | tr '\n\t' '  ' | cut -c -400
+}

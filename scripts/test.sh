@@ -5,7 +5,8 @@
 # What cannot be installed or built here takes with it the tests that need it, one line each at the
 # end. These turn such a skip into a failure (`.ci/run` sets all of them): HOPBENCH_REQUIRE_NETNS
 # (namespaces), HOPBENCH_REQUIRE_TOOLS (nginx, a browser), HOPBENCH_REQUIRE_ENVOY,
-# HOPBENCH_REQUIRE_GVISOR, HOPBENCH_REQUIRE_CLUSTER, each =1.
+# HOPBENCH_REQUIRE_GVISOR, HOPBENCH_REQUIRE_CLUSTER, each =1. HOPBENCH_FUZZ_SECONDS=N also fuzzes
+# every target for N seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -14,6 +15,8 @@ source scripts/lib.sh
 source scripts/second-try.sh
 # shellcheck source=scripts/untested.sh
 source scripts/untested.sh
+# shellcheck source=scripts/test-groups.sh
+source scripts/test-groups.sh
 
 quick=""
 [ "${1-}" != quick ] || quick=1
@@ -28,7 +31,8 @@ jobs=()
 trap 'for job in "${jobs[@]}"; do kill -- "-$job" 2>/dev/null || true; done; rm -rf "$work"' EXIT
 
 step "what the tests need"
-scripts/install-test-tools.sh 2> >(tee "$work/tools" >&2) || true
+# Through a pipe, whose end is waited for: all that was said is in the file then.
+scripts/install-test-tools.sh 2>&1 | tee "$work/tools" || true
 without_tools "$work/tools"
 
 # What takes one CPU for minutes, or waits for a registry, goes on beside what does not measure.
@@ -63,28 +67,51 @@ binary=$(realpath "${CARGO_TARGET_DIR:-target}")/$host/$PROFILE/hopbench
 # What `make dist` makes is smaller, and has a limit.
 scripts/check-binary.sh "$binary"
 export HOPBENCH_BINARY=$binary
+status=0
+fuzz=""
+if [ -n "${HOPBENCH_FUZZ_SECONDS-}" ]; then
+  set -m
+  nice scripts/fuzz.sh "$HOPBENCH_FUZZ_SECONDS" >"$work/fuzz" 2>&1 &
+  fuzz=$!
+  set +m
+  jobs+=("$fuzz")
+fi
+
+step "tests that wait"
+# The parts in Go are built meanwhile, and the fuzzers run.
+tests() { cargo test --workspace --locked --no-fail-fast "$@"; }
+mapfile -t waiting < <(waiting_targets | as_arguments)
+tests --lib --bins >"$log.units" 2>&1 &
+units=$!
+tests "${waiting[@]}" >"$log.waiting" 2>&1 || status=$?
+wait "$units" || status=$?
+tests --doc >"$log.doc" 2>&1 || status=$?
+
 step "parts in Go"
 wait "$go" || true
-jobs=()
 cat "$work"/go.*.log
 without_go_parts "$work/go"
 for part in packages kubernetes; do
   [ "$(cat "$work/go.$part.status" 2>/dev/null || echo 0)" -eq 0 ] || why_no_cluster=$(tail -n 1 "$work/go.$part.log")
 done
+found=0
+if [ -n "$fuzz" ]; then
+  step "fuzzing, $HOPBENCH_FUZZ_SECONDS s a target"
+  wait "$fuzz" || found=1
+  cat "$work/fuzz"
+fi
+jobs=()
 
-step "tests"
+step "tests that measure"
 # Measurements of one machine disturb each other: one test binary's measurements run one after the
-# other.
-status=0
-cargo test --workspace --locked --no-fail-fast >"$log" 2>&1 || status=$?
+# other, and nothing else runs.
+mapfile -t measuring < <(comm -23 <(test_targets) <(waiting_targets) | as_arguments)
+tests "${measuring[@]}" >"$log.measuring" 2>&1 || status=$?
+cat "$log".{units,waiting,doc,measuring} >"$log"
 grep -Ev '^(running|test .* ok$|$)' "$log" || true
 [ "$status" -eq 0 ] || ! second_try "$log" || status=0
+[ "$found" -eq 0 ] || status=1
 read -r passed failed ignored < <(sum "$log")
-
-if [ -n "${HOPBENCH_FUZZ_SECONDS-}" ]; then
-  step "fuzzing, $HOPBENCH_FUZZ_SECONDS s a target"
-  scripts/fuzz.sh "$HOPBENCH_FUZZ_SECONDS" || status=1
-fi
 
 # A cluster that only stands there takes CPU: it comes after everything that measures.
 if [ -z "$quick" ]; then

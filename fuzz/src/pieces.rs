@@ -1,6 +1,7 @@
 //! One input cut into pieces, as reads from a socket would cut it.
 
-/// Pieces of an input. Its first byte says how they are cut, so that the fuzzer finds the cuts, too.
+/// Pieces of an input. Its first byte says how they are cut, so that the fuzzer finds the cuts,
+/// too.
 pub struct Pieces<'a> {
     rest: &'a [u8],
     step: usize,

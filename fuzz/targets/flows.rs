@@ -4,9 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hopbench_wire::udp::{self, CookieJar, Verdict};
-use hopbench_wire::{
-    FLOW_HEADER_BYTES, First, FlowHeader, FlowKey, FlowLedger, MOST_FIRST_BYTES, Token, classify,
-};
+use hopbench_wire::{FLOW_HEADER_BYTES, First, FlowHeader, FlowKey, FlowLedger, MOST_FIRST_BYTES, Token, classify};
 use libfuzzer_sys::fuzz_target;
 
 const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4242);
@@ -55,7 +53,8 @@ fuzz_target!(|input: &[u8]| {
     registration(input, &key, &jar);
     let Some(bytes) = input.first_chunk() else { return };
     header(bytes, &key);
-    // The same with the right token, which no fuzzer guesses: registrations with and without the right cookie.
+    // The same with the right token, which no fuzzer guesses: registrations with and without the
+    // right cookie.
     if let Ok((header, _)) = FlowHeader::parse(bytes) {
         let rest = &input[FLOW_HEADER_BYTES..];
         let cookie = match rest.first_chunk() {

@@ -5,7 +5,8 @@ use hopbench_fuzz::Pieces;
 use hopbench_load::http::{Body, RequestError, RequestParser, RequestState, Responder, refuse};
 use libfuzzer_sys::fuzz_target;
 
-/// What the target said to whole requests, what broke the connection, and whether a request is unfinished.
+/// What the target said to whole requests, what broke the connection, and whether a request is
+/// unfinished.
 type Said = (Vec<u8>, Option<RequestError>, bool);
 
 fn talk<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Said {
@@ -43,7 +44,8 @@ fn talk<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Said {
     (said, None, parser.is_inside())
 }
 
-/// The same but for the time and the words of an error: who reads all at once is told of it earlier.
+/// The same but for the time and the words of an error: who reads all at once is told of it
+/// earlier.
 fn same(one: &Said, other: &Said) -> bool {
     let ends = match (&one.1, &other.1) {
         (None, None) => one.2 == other.2,

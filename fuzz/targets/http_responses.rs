@@ -34,7 +34,8 @@ fn listen<'a>(pieces: impl Iterator<Item = &'a [u8]>, head: bool) -> Heard {
     (answers, None, Some(end))
 }
 
-/// The same but for the time and the words of an error: who reads all at once is told of it earlier, and shows more.
+/// The same but for the time and the words of an error: who reads all at once is told of it
+/// earlier, and shows more.
 fn same(one: &Heard, other: &Heard) -> bool {
     let kind = |heard: &Heard| heard.1.as_ref().map(ResponseError::reason);
     let is_unfinished = |heard: &Heard| matches!(heard.2, Some(Err(_)));

@@ -1,4 +1,5 @@
-//! Results folders of strangers: every report of one is text without control characters, or an error is.
+//! Results folders of strangers: every report of one is text without control characters, or an
+//! error is.
 //!
 //! The input is `run.json`, a line with a single `%`, and `records.jsonl`.
 #![no_main]

@@ -67,7 +67,8 @@ fn alone(input: &[u8]) {
     }
 }
 
-/// Two ends that say only what they may, with messages under way: neither ever breaks the other's rules.
+/// Two ends that say only what they may, with messages under way: neither ever breaks the other's
+/// rules.
 fn together(input: &[u8]) {
     let build = Build::of(&hello(PROTOCOL));
     let (mut agent, mut conductor) = (AgentSession::new(build.clone()), ConductorSession::new(build));

@@ -6,8 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use hopbench_model::Nanos;
 
-/// Where a connection comes from: an IPv4 address, or an IPv6 network of 64 bits, of which one machine has all
-/// addresses. Behind a proxy or a port-forward everybody is one source.
+/// Where a connection comes from: an IPv4 address, or an IPv6 network of 64 bits, of which one
+/// machine has all addresses. Behind a proxy or a port-forward everybody is one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     V4(u32),
@@ -33,8 +33,8 @@ pub(crate) struct Origin {
     pub(crate) since: Nanos,
 }
 
-/// Newcomers by number. One too many displaces the oldest of the source that has the most; of several such sources,
-/// the one whose oldest is the oldest of all.
+/// Newcomers by number. One too many displaces the oldest of the source that has the most; of
+/// several such sources, the one whose oldest is the oldest of all.
 #[derive(Debug)]
 pub(crate) struct Crowd<T> {
     members: BTreeMap<u64, (Origin, T)>,

@@ -7,7 +7,7 @@ use hopbench_load::crew::{Acceptor, Context, Crew};
 use hopbench_load::workload::Workload;
 use hopbench_load::{Tickets, bystander, door};
 use hopbench_model::Fault;
-use hopbench_wire::{FlowKey, FlowLedger, Prepare, Role, WorkloadCode};
+use hopbench_wire::{FlowLedger, Prepare, Role, WorkloadCode};
 
 use crate::gate::Pass;
 use crate::runs::{Run, Runs};
@@ -23,8 +23,8 @@ pub(crate) enum Entrance {
     Shut,
 }
 
-/// HTTP connections that a trial takes besides its own: proxies may open more than they are sent, and one that ended
-/// may be seen to end only after its successor came.
+/// HTTP connections that a trial takes besides its own: proxies may open more than they are sent,
+/// and one that ended may be seen to end only after its successor came.
 const MORE_CONNECTIONS: usize = 1024;
 
 /// The open flows of a trial's server, among all of the agent's.
@@ -45,7 +45,6 @@ pub(crate) fn open(
     workload: &'static dyn Workload,
     context: &Context,
     prepare: &Prepare,
-    key: FlowKey,
     tickets: &Arc<Tickets>,
 ) -> Result<(Crew, Entrance), Fault> {
     let code = WorkloadCode::from_code(workload.nature().code);
@@ -54,7 +53,7 @@ pub(crate) fn open(
     }
     let (crew, acceptor) = workload.server(context)?;
     match code {
-        Some(code) => match enter(shared, code, workload, prepare, key, acceptor, tickets) {
+        Some(code) => match enter(shared, code, workload, prepare, acceptor, tickets) {
             Ok(entrance) => Ok((crew, entrance)),
             Err(fault) => {
                 context.window.stop();
@@ -77,12 +76,11 @@ fn enter(
     code: WorkloadCode,
     workload: &'static dyn Workload,
     prepare: &Prepare,
-    key: FlowKey,
     acceptor: Acceptor,
     tickets: &Arc<Tickets>,
 ) -> Result<Entrance, Fault> {
     let run = Run {
-        key,
+        key: prepare.key.clone(),
         code,
         workload,
         job: prepare.job.clone(),

@@ -1,4 +1,4 @@
-//! Whose HTTP connections on the port are: a trial's, everybody's, or nobody's.
+//! The HTTP gate of the port: it gives connections to their trials, or to everybody's target.
 
 mod lobby;
 
@@ -12,9 +12,9 @@ use hopbench_sys::Socket;
 use self::lobby::Lobby;
 pub(crate) use self::lobby::Waits;
 
-/// Those who answer HTTP on the port. A connection goes to the trial whose credential its first request shows, or else to
-/// who answers everybody. While there is neither, connections are closed without a word; while there are trials only,
-/// strangers are told 401.
+/// Those who answer HTTP on the port. A connection goes to the trial whose credential its first
+/// request shows, or else to who answers everybody. While there is neither, connections are closed
+/// without a word; while there are trials only, strangers are told 401.
 #[derive(Default)]
 pub(crate) struct Gate {
     doors: Arc<Doors>,
@@ -63,8 +63,8 @@ impl Gate {
         Self { waits, ..Self::default() }
     }
 
-    /// New connections that show no trial's credential go to `acceptor`, until somebody opens the gate after it, and again
-    /// when that one is gone.
+    /// New connections that show no trial's credential go to `acceptor`, until somebody opens the
+    /// gate after it, and again when that one is gone.
     pub(crate) fn open(&self, acceptor: TargetAcceptor) -> Pass {
         self.pass(|open, number| open.everybody.push((number, acceptor)))
     }
@@ -82,7 +82,8 @@ impl Gate {
         Pass { doors: Arc::clone(&self.doors), number }
     }
 
-    /// Hands a connection to who answers it; it is closed where nobody does. Only its first bytes were looked at.
+    /// Hands a connection to who answers it; it is closed where nobody does. Only its first bytes
+    /// were looked at.
     pub(crate) fn enter(&self, socket: Socket) {
         match self.doors.judge(&socket, &mut [0; USUAL_HEAD_BYTES], 0) {
             Verdict::Enter(acceptor) => acceptor(socket),
@@ -101,7 +102,8 @@ impl Gate {
 }
 
 impl Doors {
-    /// Looks at a connection's first request, of which `seen` bytes were looked at before; `buffer` is for a copy of it.
+    /// Looks at a connection's first request, of which `seen` bytes were looked at before; `buffer`
+    /// is for a copy of it.
     fn judge(&self, socket: &Socket, buffer: &mut [u8], seen: usize) -> Verdict {
         // Nothing has to be known of it where all are treated alike.
         if let Some(verdict) = self.lock().without_trials() {

@@ -10,13 +10,14 @@ use std::thread::JoinHandle;
 use hopbench_control::{Channel, ChannelError};
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::{Epoll, Events, Waker, clock};
-use hopbench_wire::{HANDSHAKE_LIMIT, ToAgent};
+use hopbench_wire::{HANDSHAKE_LIMIT, MAX_ORDER, ToAgent};
 
 use crate::crowd::Crowd;
 use crate::pending::Newcomer;
 
-/// Handshakes under way. One takes a round trip once the client's first record is here, so that this many of one
-/// source displace each other only when they come faster than this thread can answer them.
+/// Handshakes under way. One takes a round trip once the client's first record is here, so that
+/// this many of one source displace each other only when they come faster than this thread can
+/// answer them.
 const MOST: usize = 512;
 /// Newcomers whose handshake has not begun: they come faster than they are answered.
 const MOST_WAITING: usize = 256;
@@ -24,8 +25,6 @@ const MOST_WAITING: usize = 256;
 const TURN: usize = 16;
 /// The longest hello: whoever is not known yet can make this end keep no more.
 const MOST_HELLO: usize = 64 << 10;
-/// The longest message of a conductor. Reports, which go the other way, may be longer.
-const MOST_ORDER: usize = 1 << 20;
 const WAKER: u64 = u64::MAX;
 
 /// Begins a session over a connection.
@@ -63,7 +62,7 @@ impl Handshakes {
         let waker = Waker::new().map_err(other)?;
         let door = Arc::new(Door { waiting: Mutex::new(Crowd::new()), stop: AtomicBool::new(false), waker });
         let epoll = Epoll::new().map_err(other)?;
-        epoll.add(&door.waker, WAKER).map_err(other)?;
+        epoll.add_for_reading(&door.waker, WAKER).map_err(other)?;
         let hands = Hands { door: Arc::clone(&door), accept, known, epoll, channels: Crowd::new() };
         let thread =
             std::thread::Builder::new().name("hb-handshakes".to_owned()).spawn(move || hands.run()).map_err(other)?;
@@ -143,7 +142,7 @@ impl Hands {
             let Some(Newcomer { origin, socket }) = self.door.take() else { return false };
             let Ok(mut channel) = (self.accept)(TcpStream::from(OwnedFd::from(socket))) else { continue };
             channel.set_most(MOST_HELLO);
-            if self.epoll.add(channel.readiness(), origin.number).is_ok() {
+            if self.epoll.add_for_reading(channel.readiness(), origin.number).is_ok() {
                 drop(self.channels.add(origin, channel, MOST));
                 self.go_on(origin.number);
             }
@@ -151,7 +150,8 @@ impl Hands {
         true
     }
 
-    /// Does what a handshake can do now. One that fails is told by TLS, or by the closed connection.
+    /// Does what a handshake can do now. One that fails is told by TLS, or by the closed
+    /// connection.
     fn go_on(&mut self, number: u64) {
         let Some(channel) = self.channels.get_mut(number) else { return };
         // Takes note of what is ready: the next edge is a new one.
@@ -168,7 +168,7 @@ impl Hands {
         if let Ok(Ok(Some(hello))) = step
             && self.epoll.remove(channel.readiness()).is_ok()
         {
-            channel.set_most(MOST_ORDER);
+            channel.set_most(MAX_ORDER);
             (self.known)(channel, hello);
         }
     }

@@ -27,7 +27,8 @@ const FLAGS: Flags = Flags { address: "--listen", port: "--listen" };
 
 impl Inherited {
     /// Binds the port, TCP and UDP, in the network namespace of the calling thread; without an address there is none,
-    /// and the agent is a client only. Port 0 takes a free one. An agent of a run (`run`) does nothing without its permit.
+    /// and the agent is a client only. Port 0 takes a free one. An agent of a run (`run`) does
+    /// nothing without its permit.
     ///
     /// # Errors
     /// A port in use, an address that this namespace does not have, no right to either: of kind `Environment`.

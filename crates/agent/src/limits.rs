@@ -49,8 +49,8 @@ impl Limits {
         Tickets::new(self.flows.map(|most| most as usize))
     }
 
-    /// Worker threads at once where nobody says otherwise: 4 for each CPU that this process may use. More would only take
-    /// CPUs from each other.
+    /// Worker threads at once where nobody says otherwise: 4 for each CPU that this process may
+    /// use. More would only take CPUs from each other.
     pub fn usual_threads() -> u32 {
         let cpus = cpu::allowed().map_or(1, |cpus| cpus.len());
         u32::try_from(cpus).unwrap_or(u32::MAX).saturating_mul(THREADS_A_CPU)

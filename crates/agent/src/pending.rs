@@ -13,15 +13,17 @@ pub(crate) struct Newcomer {
     pub(crate) socket: Socket,
 }
 
-/// New connections that still have to speak. Those that have said nothing and those that have said a part take no room
-/// from each other: silence cannot keep out who speaks, however many come from one source.
+/// New connections that still have to speak. Those that have said nothing and those that have said
+/// a part take no room from each other: silence cannot keep out who speaks, however many come from
+/// one source.
 pub(crate) struct Pending {
     silent: Crowd<Socket>,
     begun: Crowd<Socket>,
     next: u64,
 }
 
-/// More than this many connections that say nothing are an attack or an accident, unless prepared runs expect them.
+/// More than this many connections that say nothing are an attack or an accident, unless prepared
+/// runs expect them.
 const MOST_SILENT: usize = 1024;
 /// What a client says first mostly comes in one piece.
 const MOST_BEGUN: usize = 256;
@@ -39,8 +41,8 @@ impl Pending {
         Origin { number, source, since: now }
     }
 
-    /// Takes a connection in that has said nothing. There is room for twice as many more as are `expected`: a source that
-    /// floods leaves half of it to the one where those come from.
+    /// Takes a connection in that has said nothing. There is room for twice as many more as are
+    /// `expected`: a source that floods leaves half of it to the one where those come from.
     pub(crate) fn add(&mut self, newcomer: Newcomer, expected: usize) {
         let most = MOST_SILENT.saturating_add(expected.saturating_mul(2));
         drop(self.silent.add(newcomer.origin, newcomer.socket, most));
@@ -67,8 +69,8 @@ impl Pending {
         self.silent.displace().or_else(|| self.begun.displace()).is_some()
     }
 
-    /// Closes those whose time is over; returns when to look again. Silent ones may `rest` while a trial is prepared
-    /// whose client opens connections before it has anything to say.
+    /// Closes those whose time is over; returns when to look again. Silent ones may `rest` while a
+    /// trial is prepared whose client opens connections before it has anything to say.
     pub(crate) fn expire(&mut self, now: Nanos, rest: bool) -> Option<Nanos> {
         let begun = expire(&mut self.begun, now);
         let silent = match self.silent.first_since() {

@@ -20,8 +20,9 @@ impl Permits {
         Self { run, latest: Mutex::default() }
     }
 
-    /// Refuses an order that the permit it came with does not allow: a job larger than any of the plan, and for a client
-    /// a target that is not of the plan. Where `any_port` is set, the target's address alone counts.
+    /// Refuses an order that the permit it came with does not allow: a job larger than any of the
+    /// plan, and for a client a target that is not of the plan. Where `any_port` is set, the
+    /// target's address alone counts.
     pub(crate) fn check(&self, order: &Prepare, target: SocketAddr, any_port: bool) -> Result<(), Fault> {
         let permit = self.take(order.permit.as_ref())?;
         permit.bounds.refuse(&order.job)?;
@@ -34,8 +35,8 @@ impl Permits {
         Ok(())
     }
 
-    /// The permit of an order, which is the latest from now on; refused where it is not the run's, or earlier than the
-    /// latest.
+    /// The permit of an order, which is the latest from now on; refused where it is not the run's,
+    /// or earlier than the latest.
     fn take(&self, signed: Option<&SignedPermit>) -> Result<Arc<Permit>, Fault> {
         let refused = |why: String| Fault::environment(format!("the order's permit is refused: {why}"));
         let signed = signed.ok_or_else(|| {

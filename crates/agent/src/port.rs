@@ -87,8 +87,8 @@ impl Port {
             if accepts && retry_at.is_none() {
                 match self.accept(&epoll, &mut pending) {
                     Ok(more) => accepts = more,
-                    // Too few files, or memory: who has said nothing gives up one, and those who wait in the
-                    // backlog are not lost.
+                    // Too few files, or memory: who has said nothing gives up one, and those who
+                    // wait in the backlog are not lost.
                     Err(_) if pending.displace() => {}
                     Err(_) => retry_at = Some(clock::now() + NO_FILES_PAUSE),
                 }
@@ -200,7 +200,8 @@ impl Port {
     }
 }
 
-/// Whether the first TLS record of a connection is all there: until then it costs no more than any other.
+/// Whether the first TLS record of a connection is all there: until then it costs no more than any
+/// other.
 fn look_at_record(socket: &Socket, bytes: &[u8]) -> Look {
     let &[_, _, _, high, low, ..] = bytes else { return Look::Begun };
     let length = RECORD_HEADER + usize::from(u16::from_be_bytes([high, low]));

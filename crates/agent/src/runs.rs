@@ -55,8 +55,8 @@ impl Runs {
         Self { tickets, ..Self::default() }
     }
 
-    /// A trial expects so many connections. HTTP clients open theirs before the load begins (`may_rest`), and say nothing
-    /// until then.
+    /// A trial expects so many connections. HTTP clients open theirs before the load begins
+    /// (`may_rest`), and say nothing until then.
     pub(crate) fn expect(self: &Arc<Self>, connections: u32, may_rest: bool) -> Expected {
         let connections = connections as usize;
         self.expected.fetch_add(connections, Ordering::AcqRel);

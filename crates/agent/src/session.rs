@@ -73,8 +73,8 @@ pub(crate) struct Guest {
     pub(crate) hello: ToAgent,
 }
 
-/// Serves one session to its end. Whatever ends it ends its load too. One that has no `guest` has said nothing yet, and
-/// nobody takes its place.
+/// Serves one session to its end. Whatever ends it ends its load too. One that has no `guest` has
+/// said nothing yet, and nobody takes its place.
 pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, over: Over, guest: Option<Guest>) -> Result<(), Ended> {
     let (seat, said) = guest.map(|Guest { seat, hello }| (seat, hello)).unzip();
     let notify = match &seat {

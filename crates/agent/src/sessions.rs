@@ -11,8 +11,9 @@ const MOST: usize = 128;
 /// Threads of sessions at once: one whose place was taken may need a moment to end.
 const MOST_THREADS: usize = 2 * MOST;
 
-/// The control sessions of an agent, whose other ends have all shown that they have the token. When there are too many,
-/// the one goes that has had no trial for the longest time, and none that has one.
+/// The control sessions of an agent, whose other ends have all shown that they have the token. When
+/// there are too many, the one goes that has had no trial for the longest time, and none that has
+/// one.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     inner: Mutex<Inner>,
@@ -42,8 +43,8 @@ pub(crate) struct Seat {
 }
 
 impl Sessions {
-    /// A place for a session, which is woken when it loses it; `None` where every session has a trial, or for want of
-    /// files.
+    /// A place for a session, which is woken when it loses it; `None` where every session has a
+    /// trial, or for want of files.
     pub(crate) fn enter(self: &Arc<Self>) -> Option<Seat> {
         let waker = Arc::new(Waker::new().ok()?);
         let mut inner = self.lock();

@@ -21,8 +21,8 @@ pub(crate) struct Shared {
     pub(crate) throttle: Option<Arc<Throttle>>,
     /// Worker threads of all trials.
     pub(crate) threads: Arc<Threads>,
-    /// Whether a trial may open connections: an agent behind a port is not sent against others unless whoever started it
-    /// said so.
+    /// Whether a trial may open connections: an agent behind a port is not sent against others
+    /// unless whoever started it said so.
     pub(crate) may_be_client: bool,
     /// What the run allows whose agent this is; absent: it is nobody's, and needs no permit.
     pub(crate) permits: Option<Permits>,

@@ -11,7 +11,7 @@ use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Ticket, Tickets, Window, 
 use hopbench_model::units::Span;
 use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick};
 use hopbench_sys::{Waker, clock, usage};
-use hopbench_wire::{FlowKey, Prepare, Role, WorkloadCode};
+use hopbench_wire::{Prepare, Role, WorkloadCode};
 
 use crate::cpus;
 use crate::entrance::{self, Entrance};
@@ -54,7 +54,8 @@ pub(crate) struct Trial {
     closing_until: Option<Nanos>,
     prepared: Nanos,
     ready_by: Nanos,
-    /// When the trial ends whatever the conductor says or does not say: before `Start`, by when that must have come.
+    /// When the trial ends whatever the conductor says or does not say: before `Start`, by when
+    /// that must have come.
     must_end: Nanos,
     /// Why an order to start is not followed.
     refused: Option<Fault>,
@@ -122,7 +123,6 @@ impl Trial {
         cpus::check(&job, prepare.role)?;
         shared.limits.refuse(&job)?;
         make_room(&job)?;
-        let key = FlowKey::from_hex(&prepare.key).map_err(|e| Fault::input(format!("flow key: {e}")))?;
         let nature = workload.nature();
         let window = Arc::new(Window::default());
         let sockets = Arc::new(SocketSet::default());
@@ -140,7 +140,7 @@ impl Trial {
         let greeter = WorkloadCode::from_code(nature.code).filter(|_| nature.needs_agent).map(|code| {
             Arc::new(RunGreeter {
                 run: prepare.run,
-                key: FlowKey::clone(&key),
+                key: prepare.key.clone(),
                 code,
                 workload,
                 job: job.clone(),
@@ -150,7 +150,7 @@ impl Trial {
         });
         // A server over HTTP always wants it; a client shows it only to agents.
         let shows = prepare.role == Role::Server || prepare.shows_credential;
-        let credential = (workload.over_http() && shows).then(|| Credential::new(&key.credential(prepare.run)));
+        let credential = (workload.over_http() && shows).then(|| Credential::new(&prepare.key.credential(prepare.run)));
         let context = Context {
             job: job.clone(),
             window: Arc::clone(&window),
@@ -171,7 +171,7 @@ impl Trial {
             (prepare.role == Role::Server).then(|| shared.runs.expect(job.connections, workload.over_http()));
         let started = match prepare.role {
             Role::Client => workload.client(&context).map(|crew| (crew, Entrance::Shut)),
-            Role::Server => entrance::open(shared, workload, &context, prepare, key, &tickets),
+            Role::Server => entrance::open(shared, workload, &context, prepare, &tickets),
         };
         // Of several workers some may run where the others could not be started.
         let (crew, entrance) = started.inspect_err(|_| window.stop())?;

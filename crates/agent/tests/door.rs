@@ -1,4 +1,4 @@
-//! Who gets in while strangers stand at the port: whoever has the token, and every flow that a run expects.
+//! The door: token holders, and flows that a run expects, get in while strangers stand there.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 
@@ -77,7 +77,8 @@ fn sayings() -> [(&'static str, Vec<u8>); 4] {
     ]
 }
 
-/// 1000 strangers at once, and up to a thousand more each second, at a tenth of a second's delay each way.
+/// 1000 strangers at once, and up to a thousand more each second, at a tenth of a second's delay
+/// each way.
 #[test]
 fn strangers_break_no_handshake_whatever_they_say() {
     let _alone = alone();
@@ -92,7 +93,8 @@ fn strangers_break_no_handshake_whatever_they_say() {
     }
 }
 
-/// The same where everybody has one address, as behind a port-forward: 200 of them come in the middle of each handshake.
+/// The same where everybody has one address, as behind a port-forward: 200 of them come in the
+/// middle of each handshake.
 #[test]
 fn strangers_of_the_same_address_break_none_either() {
     let _alone = alone();
@@ -169,7 +171,8 @@ fn connections_of_an_http_trial_may_rest_and_strangers_may_not() {
     }
 }
 
-/// Whoever has the token and does nothing with it makes room for others who have it; a trial is left alone.
+/// Whoever has the token and does nothing with it makes room for others who have it; a trial is
+/// left alone.
 #[test]
 fn a_full_agent_drops_the_session_that_was_idle_the_longest() {
     let _alone = alone();
@@ -190,7 +193,8 @@ fn a_full_agent_drops_the_session_that_was_idle_the_longest() {
     assert!(welcomed(server.address(), &header).is_some(), "its trial goes on");
 }
 
-/// A frame that never ends is silence as any other, and one that is too long for a hello is refused by its length.
+/// A frame that never ends is silence as any other, and one that is too long for a hello is refused
+/// by its length.
 #[test]
 fn a_peer_that_trickles_a_frame_is_cut() {
     let server = server(Limits::default());

@@ -268,7 +268,8 @@ fn is_over(stream: &mut TcpStream) -> bool {
     end.map_or_else(|error| error.kind() != std::io::ErrorKind::WouldBlock, |_| true)
 }
 
-/// A conductor that lives and never says `Start`: its trial keeps nothing for longer than half a minute.
+/// A conductor that lives and never says `Start`: its trial keeps nothing for longer than half a
+/// minute.
 #[test]
 fn a_trial_that_is_never_started_ends_by_itself() {
     let server = server(Limits { flows: Some(1), duration_ns: Some(SECOND), threads: Some(1), ..Limits::default() });

@@ -23,8 +23,8 @@ use session::Conductor;
 /// Wake-ups that a window may cost the port's thread, however much is sent in it. None is needed;
 /// a stray timer or signal costs one.
 const HANDFUL: u64 = 8;
-/// Wake-ups for each connection that comes in: the listener's edge, that of its first bytes, and one
-/// more where these come in two parts.
+/// Wake-ups for each connection that comes in: the listener's edge, that of its first bytes, and
+/// one more where these come in two parts.
 const EACH_CONNECTION: u64 = 3;
 /// How much later than its connection a header comes.
 const LATE: Nanos = 20 * MS;

@@ -68,7 +68,8 @@ fn client_of(target: SocketAddr, job: Job, permit: Option<&SignedPermit>) -> ToA
     ToAgent::Prepare(Box::new(Prepare { target: Some(target.to_string()), permit: permit.cloned(), ..*order }))
 }
 
-/// What comes of an order: `Ok` when the agent got ready, or why it did not. The trial is ended again.
+/// What comes of an order: `Ok` when the agent got ready, or why it did not. The trial is ended
+/// again.
 fn ordered(channel: &mut Channel, order: &ToAgent) -> Result<(), String> {
     channel.send(order).unwrap();
     match channel.receive_until(clock::now() + 10 * SECOND).unwrap() {
@@ -122,7 +123,8 @@ fn what_an_agent_has_opens_a_session_to_no_other() {
     for agent in [&one, &other] {
         agent.session(conductor.keys()).unwrap();
     }
-    // The key that was taken from one opens neither the other nor that one itself; nor does a key of another run.
+    // The key that was taken from one opens neither the other nor that one itself; nor does a key
+    // of another run.
     let foreign = Conductor::new().unwrap();
     for (thief, victim) in [(&one.keys, &other), (&one.keys, &one), (foreign.keys(), &one)] {
         let refused = victim.session(thief).unwrap_err();
@@ -215,7 +217,7 @@ fn tokens_of_one_trial_are_refused_in_the_next() {
     let keys = [FlowKey::new([7; 32]), FlowKey::new([8; 32])];
     let mut trial = |run: u32, key: &FlowKey| {
         let ToAgent::Prepare(order) = session::prepare_run(run, Role::Server, job()) else { unreachable!() };
-        conductor.send(&ToAgent::Prepare(Box::new(Prepare { key: key.to_hex(), ..*order })));
+        conductor.send(&ToAgent::Prepare(Box::new(Prepare { key: key.clone(), ..*order })));
         let answer = conductor.answer(5);
         assert!(matches!(answer, Some(FromAgent::Ready { .. })), "{answer:?}");
         let is_in = |run: u32, key: &FlowKey| {

@@ -1,4 +1,5 @@
-//! Strangers at the port of an agent that serves trials of `http`: they get 401, and are in no figure.
+//! Strangers at the port of an agent that serves trials of `http`: they get 401, and are in no
+//! figure.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 
@@ -52,7 +53,8 @@ fn request(target: &str, shown: Option<&str>) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: agent\r\n{field}\r\n")
 }
 
-/// Sends a request and reads its answer, whose head and body are this long; `None` where it is no 200.
+/// Sends a request and reads its answer, whose head and body are this long; `None` where it is no
+/// 200.
 fn exchange(stream: &mut TcpStream, request: &str) -> Option<usize> {
     stream.write_all(request.as_bytes()).unwrap();
     let mut said = Vec::new();
@@ -126,11 +128,13 @@ fn only_participants_are_answered_and_only_they_are_counted() {
     for conductor in [&mut seven, &mut eight] {
         conductor.send(&ToAgent::Ping);
     }
-    // Who is in has to show it every time: a proxy may put a stranger's request on a participant's connection.
+    // Who is in has to show it every time: a proxy may put a stranger's request on a participant's
+    // connection.
     assert_eq!(exchange(&mut one, &request("/?size=1000", None)), None);
     assert_eq!(one.read(&mut [0; 16]).unwrap(), 0, "it is closed");
     assert_eq!(exchange(&mut other, &request("/?size=10", Some(&of_seven))), None, "not this trial's");
-    // Cut in the middle of the credential, a head is one all the same; its bytes are counted once it is whole.
+    // Cut in the middle of the credential, a head is one all the same; its bytes are counted once
+    // it is whole.
     let mut cut = connect(agent);
     answered[0] += exchange(&mut cut, &ours).unwrap();
     let (first, rest) = ours.split_at(ours.len() - 20);

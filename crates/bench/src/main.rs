@@ -1,8 +1,9 @@
 //! `make bench`: what hopbench reaches against the tools that it replaces, on this machine.
 //!
 //! A developer's tool, not shipped. [`rows`] has the comparisons (one file and one line each), [`peer`] the
-//! programs ours is compared with, [`target`] the HTTP servers, [`lab`] the two namespaces, [`process`] how
-//! programs are started and paid for, [`row`] the order of runs and the verdicts, [`report`] the table.
+//! programs ours is compared with, [`target`] the HTTP servers, [`lab`] the two namespaces,
+//! [`process`] how programs are started and paid for, [`row`] the order of runs and the verdicts,
+//! [`report`] the table.
 
 mod bench;
 mod cli;

@@ -169,11 +169,12 @@ mod tests {
     #[test]
     fn rows_that_were_not_run_are_named_once_a_reason() {
         let mut report = sample();
-        let row = ROWS.iter().find(|row| row.name() == "rr-spin").unwrap();
+        let row = ROWS.iter().find(|row| row.name() == "rr-sockperf-spin").unwrap();
         for why in ["qperf was not found", "no such CPU"] {
             report.rows.push(RowReport::new(*row, Outcome::Skipped(why.to_owned()), Vec::new(), Vec::new()));
         }
-        let expected = [("qperf was not found", vec!["rr-qperf", "rr-spin"]), ("no such CPU", vec!["rr-spin"])];
+        let expected =
+            [("qperf was not found", vec!["rr-qperf", "rr-sockperf-spin"]), ("no such CPU", vec!["rr-sockperf-spin"])];
         assert_eq!(report.skipped(), expected);
     }
 }

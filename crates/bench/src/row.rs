@@ -16,7 +16,8 @@ use crate::row::goal::Goal;
 
 /// What ours does, what the peer does, and what comes out of it.
 pub(crate) trait Row: Sync + Debug {
-    /// The name for `--only`: the file's path below `rows`, with what tells the rows of one file apart behind it.
+    /// The name for `--only`: the file's path below `rows`, with what tells the rows of one file
+    /// apart behind it.
     fn name(&self) -> String;
 
     /// What is measured, for the table.

@@ -23,9 +23,9 @@ pub(crate) const ROWS: &[&dyn Row] = &[
     &stream::Stream { connections: 1 },
     &stream::Stream { connections: 4 },
     &stream_many::StreamMany,
-    &rr::sockperf::RrSockperf,
+    &rr::sockperf::BLOCKING,
     &rr::qperf::RrQperf,
-    &rr::spin::RrSpin,
+    &rr::sockperf::SPINNING,
     &udp::Udp,
     &Closed { generator: &wrk::CLOSED, connections: 32, target: Kind::Nginx, goals: LEAN },
     &Closed { generator: &wrk::CLOSED, connections: 256, target: Kind::Nginx, goals: LEAN },
@@ -59,7 +59,8 @@ mod tests {
 
     use super::*;
 
-    /// The rows' files below a folder as the start of their names; a file beside a folder of its name only lists it.
+    /// The rows' files below a folder as the start of their names; a file beside a folder of its
+    /// name only lists it.
     fn stems(directory: &Path, prefix: &str) -> BTreeSet<String> {
         let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
         let of = |file: &Path| format!("{prefix}{}", file.file_stem().unwrap().to_string_lossy().replace('_', "-"));

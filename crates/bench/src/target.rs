@@ -93,8 +93,8 @@ impl<'a> Target<'a> {
 
     /// Ends it, and works out what a request cost both ends and how busy they were.
     ///
-    /// Figures: `requests_per_s` as given, `client_cpu_s_per_request` of the client's whole process, and
-    /// `client_cores` and `target_cores`, the cores that this takes at that rate.
+    /// Figures: `requests_per_s` as given, `client_cpu_s_per_request` of the client's whole
+    /// process, and `client_cores` and `target_cores`, the cores that this takes at that rate.
     ///
     /// # Errors
     /// When it does not answer or had ended by itself.

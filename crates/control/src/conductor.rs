@@ -11,8 +11,9 @@ use crate::hex::{self, HexError};
 use crate::keys::{KeyPair, PublicKey, SIGNATURE_BYTES};
 use crate::secret::{SecretError, random_bytes};
 
-/// What every signed permit begins with, so that no other signature of the key can pass for one. Signatures of TLS 1.3
-/// begin with 64 spaces (RFC 8446, section 4.4.3), those of certificates with a DER sequence.
+/// What every signed permit begins with, so that no other signature of the key can pass for one.
+/// Signatures of TLS 1.3 begin with 64 spaces (RFC 8446, section 4.4.3), those of certificates with
+/// a DER sequence.
 const DOMAIN: &[u8] = b"hopbench permit/1\0";
 
 /// The conductor of one run. Its private key is in this process' memory and nowhere else.
@@ -24,8 +25,8 @@ pub struct Conductor {
     last: Option<(Permit, SignedPermit)>,
 }
 
-/// A conductor as the agents of its run know it: the run's number and the public key. The text form is
-/// `RUN:KEY`, 16 and 64 hex digits.
+/// A conductor as the agents of its run know it: the run's number and the public key. The text form
+/// is `RUN:KEY`, 16 and 64 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunKey {
     run: u64,
@@ -85,8 +86,8 @@ impl Conductor {
         RunKey { run: self.run, key: self.keys.public() }
     }
 
-    /// The permit for these targets and bounds. It has the number of the one before if it says the same, otherwise the
-    /// next, so that agents tell a later permit from an earlier one.
+    /// The permit for these targets and bounds. It has the number of the one before if it says the
+    /// same, otherwise the next, so that agents tell a later permit from an earlier one.
     pub fn permit(&mut self, targets: BTreeSet<SocketAddr>, bounds: Bounds) -> SignedPermit {
         let sequence = match &self.last {
             Some((last, signed)) if last.targets == targets && last.bounds == bounds => return signed.clone(),

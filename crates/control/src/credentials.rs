@@ -1,4 +1,4 @@
-//! What an agent proves itself with, and whose sessions it takes.
+//! Credentials of an agent: its own key pair, and the conductor whose sessions it takes.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,8 +12,8 @@ use crate::hex::HexError;
 use crate::keys::{KeyPair, PublicKey};
 use crate::secret::{MOST_FILE_BYTES, Secret};
 
-/// An agent's key pair and the public key of its conductor. Who reads those of one agent can pass for that agent; it can
-/// open a session neither to it nor to another.
+/// An agent's key pair and the public key of its conductor. Who reads those of one agent can pass
+/// for that agent; it can open a session neither to it nor to another.
 #[derive(Debug, Clone)]
 pub struct Credentials {
     pub(crate) keys: KeyPair,

@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 use crate::hex::{self, BYTES, HexError};
 use crate::secret::{SecretError, random_bytes};
 
-/// A private key with its public one. It can be neither compared nor printed by accident; its bytes are overwritten
-/// when it is dropped.
+/// A private key with its public one. It can be neither compared nor printed by accident; its bytes
+/// are overwritten when it is dropped.
 #[derive(Clone)]
 pub struct KeyPair {
     seed: Zeroizing<[u8; BYTES]>,

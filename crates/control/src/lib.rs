@@ -14,7 +14,6 @@ pub mod authority;
 mod channel;
 pub mod conductor;
 pub mod credentials;
-mod hex;
 pub mod keys;
 pub mod reach;
 pub mod resolve;
@@ -22,4 +21,5 @@ pub mod secret;
 pub mod tls;
 
 pub use channel::{Channel, ChannelError};
-pub use hex::HexError;
+use hopbench_wire::hex;
+pub use hopbench_wire::hex::HexError;

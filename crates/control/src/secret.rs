@@ -1,4 +1,5 @@
-//! The token that both ends of a control session by hand share, and the key pairs that are made from it.
+//! The token that both ends of a control session by hand share, and the key pairs that are made
+//! from it.
 
 use std::fmt;
 use std::fs::File;

@@ -3,9 +3,9 @@
 //! An agent has a key pair of its own and knows its conductor's public key; a conductor has a key
 //! pair and knows each agent's public key. From a token ([`Secret`]) both ends make both key pairs,
 //! so that whoever has it can be either. Each end shows a certificate in which all but the key is
-//! fixed, takes no other than that of the key it expects, and checks the signature over the
-//! handshake: knowing the certificates, which every handshake shows, does not help without the
-//! keys. There are no tickets, no resumption and no early data, so every session proves itself anew.
+//! fixed. It takes no other than that of the key it expects, and checks the signature over the
+//! handshake. Every handshake shows the certificates; they do not help without the keys. There are
+//! no tickets, no resumption and no early data, so every session proves itself anew.
 
 mod explain;
 mod identity;

@@ -206,7 +206,8 @@ fn half_a_tls_greeting_takes_no_thread() {
     assert_stays_small(&agent, before);
 }
 
-/// Bodies that never end, to a target for everybody: they share 64 MiB, and who gets none of it is told 503.
+/// Bodies that never end, to a target for everybody: they share 64 MiB, and who gets none of it is
+/// told 503.
 #[test]
 fn unfinished_posts_hold_no_more_than_64_mib() {
     const BODY: usize = 16 << 20;
@@ -247,7 +248,8 @@ fn unfinished_posts_hold_no_more_than_64_mib() {
     assert!(free.is_some(), "the room was not given back");
 }
 
-/// Without `--http` an agent's target answers the requests of a trial that was announced over a session, and nobody else's.
+/// Without `--http` an agent's target answers the requests of a trial that was announced over a
+/// session, and nobody else's.
 #[test]
 fn http_needs_a_session_where_the_target_is_not_for_everybody() {
     let mut agent = Agent::guarded(&[]);
@@ -520,7 +522,8 @@ fn limits_are_enforced() {
     );
 }
 
-/// What nobody set has a bound all the same: threads everywhere, and where anybody may come also flows and time.
+/// What nobody set has a bound all the same: threads everywhere, and where anybody may come also
+/// flows and time.
 #[test]
 fn limits_have_defaults_and_an_insecure_agent_has_more_of_them() {
     let files = limits::raise_open_files(12_000).expect("the limit of open files");

@@ -42,11 +42,12 @@ fn share_above(record: &Record, name: &str, ns: u64) -> f64 {
 fn a_shaped_link_carries_the_payload_that_arithmetic_allows() {
     inside("a_shaped_link_carries_the_payload_that_arithmetic_allows", || {
         let lab = Pair::build();
-        // A queue that is longer than all send buffers: nothing is ever dropped and sent again. The bucket
-        // holds 10 ms, as those of the lab do: what flows in while its timer is late, and does not fit, is
-        // lost to the rate. One of 128 kB is full after 1 ms, and a virtual machine's timers, or those of
-        // a CPU that is busy with other soft interrupts, are often later than that. Of a window of 3 s
-        // 10 ms are 0.3 %: so much more than the rate can pass in it at most.
+        // A queue that is longer than all send buffers: nothing is ever dropped and sent again. The
+        // bucket holds 10 ms, as those of the lab do: what flows in while its timer is late, and
+        // does not fit, is lost to the rate. One of 128 kB is full after 1 ms, and a virtual
+        // machine's timers, or those of a CPU that is busy with other soft interrupts, are often
+        // later than that. Of a window of 3 s 10 ms are 0.3 %: so much more than the rate can pass
+        // in it at most.
         lab.shell("a", "tc qdisc add dev eth0 root tbf rate 1gbit burst 1250000 limit 64mb");
         let _agent = lab.agent(&[]);
         // Eight send buffers hold more than the link carries while the sender waits for a CPU.

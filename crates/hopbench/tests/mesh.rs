@@ -65,8 +65,9 @@ fn median(results: &Results, path: &str, rate: u64, of: impl Fn(&Record) -> Opti
     values.get(values.len() / 2).copied()
 }
 
-/// Whether the record says that a proxy's processes were not read at the window's edges: a conductor that
-/// waits 20 ms for a CPU is too late, and gives no figure rather than one of another time.
+/// Whether the record says that a proxy's processes were not read at the window's edges: a
+/// conductor that waits 20 ms for a CPU is too late, and gives no figure rather than one of another
+/// time.
 fn was_read_late(record: &Record, proxy: &ProxyCost) -> bool {
     let said = record.settings.get(&format!("proxy_{}", proxy.name));
     said.is_some_and(|said| said.starts_with("unavailable: read ") && said.ends_with(" ms late"))
@@ -90,8 +91,8 @@ fn every_hop_counts_what_was_sent_and_more_hops_take_longer() {
         if rounds == "1" {
             continue;
         }
-        // The fastest of some 3000 exchanges: whoever else uses the machine makes most of them slower,
-        // and does not make any of them skip a hop.
+        // The fastest of some 3000 exchanges: whoever else uses the machine makes most of them
+        // slower, and does not make any of them skip a hop.
         let fastest = |path| trials(&results, path, 1000).map(|record| record.latency["service_ns"].min).min();
         let all = ["none", "server", "client", "both"].map(|path| fastest(path).expect("a trial"));
         let [none, server, client, both] = all;
@@ -138,8 +139,8 @@ fn sound(record: &Record) {
     assert!(record.errors.is_empty(), "{name}: {:?}", record.errors);
 }
 
-/// The reports show the modes as what each hop adds, and other tools get their labels. `complete`: what the
-/// proxies spent is known of every trial.
+/// The reports show the modes as what each hop adds, and other tools get their labels. `complete`:
+/// what the proxies spent is known of every trial.
 fn reported(bench: &Bench, complete: bool) {
     let out = bench.out();
     let report = |format: &str| {

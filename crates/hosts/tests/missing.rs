@@ -204,7 +204,8 @@ fn what_is_up_has_routes_and_facts_and_its_agents_stay() {
     assert_eq!(missing(&spec, &paths), [], "the agents are somebody else's");
 }
 
-/// No two machines need share a token: who takes one from a machine drives that machine and no other.
+/// No two machines need share a token: who takes one from a machine drives that machine and no
+/// other.
 #[test]
 fn each_machine_can_have_a_token_of_its_own() {
     let (folder, own, common) = (tempfile::tempdir().unwrap(), Secret::random().unwrap(), Secret::random().unwrap());

@@ -1,9 +1,10 @@
 //! Paths of plain names into JSON: `$.credential.access_token`, `$['credential']['token'][0]`.
 //!
-//! kube-client follows such a path in one place: `token-key` and `expiry-key` of a kubeconfig's old `auth-provider` with
-//! a program. For that it depends on a crate with the full language of filters, a parser generator and regular
-//! expressions. This crate has that one's name and the part of its interface that is used; the workspace's
-//! `[patch.crates-io]` puts it there. A path that needs the full language is refused.
+//! kube-client follows such a path in one place: `token-key` and `expiry-key` of a kubeconfig's old
+//! `auth-provider` with a program. For that it depends on a crate with the full language of
+//! filters, a parser generator and regular expressions. This crate has that one's name and the part
+//! of its interface that is used; the workspace's `[patch.crates-io]` puts it there. A path that
+//! needs the full language is refused.
 
 use serde_json::Value;
 

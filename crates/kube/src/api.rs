@@ -1,7 +1,7 @@
 //! Objects of one kind, as the API server keeps them.
 //!
-//! An answer is read as plain JSON first, and typed in one place. The types of Kubernetes are large: each form that they
-//! are read from costs compile time and bytes of the binary.
+//! An answer is read as plain JSON first, and typed in one place. The types of Kubernetes are
+//! large: each form that they are read from costs compile time and bytes of the binary.
 
 use std::marker::PhantomData;
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use crate::api::Api;
 use k8s_openapi::serde::Serialize;
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::ResourceExt;
 use kube::api::PostParams;
 use tokio::time::{Instant, sleep};
+
+use crate::api::Api;
 
 /// How long to wait before what may pass is tried again.
 const AGAIN: Duration = Duration::from_millis(100);

@@ -38,8 +38,8 @@ pub(crate) struct Built {
     pub(crate) agents: BTreeMap<PodId, PublicKey>,
     /// The plan's cells: names of their paths, and points.
     pub(crate) cells: Vec<(String, Point)>,
-    /// Where the clients of paths connect to whose address others say, as it was when it was asked for last: by path,
-    /// server program, and whether datagrams are sent.
+    /// Where the clients of paths connect to whose address others say, as it was when it was asked
+    /// for last: by path, server program, and whether datagrams are sent.
     pub(crate) entered: BTreeMap<(String, String, bool), SocketAddr>,
     /// The cluster's nodes, by the names of the scenario's.
     pub(crate) nodes: BTreeMap<String, NodeFacts>,

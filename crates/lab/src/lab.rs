@@ -359,7 +359,8 @@ fn is_bypassed(route: &Route) -> bool {
     route.proxies.iter().all(|proxy| !proxy.named)
 }
 
-/// Where the clients of a plan's cells connect to. A cell that has no such place fails when its route is asked for.
+/// Where the clients of a plan's cells connect to. A cell that has no such place fails when its
+/// route is asked for.
 fn targets(built: &Built, demand: &Demand, plan: &Plan) -> BTreeSet<SocketAddr> {
     let of_cell =
         |(path, point): (&Path, &Point)| target(built, demand.paths.get(&path.name)?, &point.job, &point.server).ok();

@@ -42,7 +42,8 @@ pub struct Context {
     pub target: std::net::SocketAddr,
     /// How flows identify themselves; absent where the server is not an agent.
     pub greeter: Option<Arc<dyn Greeter>>,
-    /// What every HTTP request of the trial shows; `None` where a stranger is asked, and at a target for everybody.
+    /// What every HTTP request of the trial shows; `None` where a stranger is asked, and at a
+    /// target for everybody.
     pub credential: Option<Credential>,
     /// What to add to this end's clock to get the other end's, ns.
     pub peer_clock_offset_ns: i64,

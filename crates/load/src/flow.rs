@@ -42,8 +42,8 @@ pub enum Op {
     Abort(Box<Fault>),
 }
 
-/// What an exchange asks for beyond the bytes that it waits for. Who gets less than was asked for knows
-/// that there is no more: one call less than trying again.
+/// What an exchange asks for beyond the bytes that it waits for. Who gets less than was asked for
+/// knows that there is no more: one call less than trying again.
 pub(crate) const BEYOND: usize = 1;
 
 /// What happened.

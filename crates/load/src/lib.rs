@@ -45,7 +45,7 @@ pub use metrics::metrics;
 pub use recorder::{Live, Reason, Recorder, Tallies};
 pub use room::Room;
 pub use sockets::SocketSet;
-pub use target::{Bounds, Patience, TargetAcceptor, TargetContext, door, target};
+pub use target::{Patience, StrangerBounds, TargetAcceptor, TargetContext, door, target};
 pub use throttle::Throttle;
 pub use tickets::{REFUSED_FLOWS, Ticket, Tickets};
 pub use welcome::Again;

@@ -1,4 +1,4 @@
-//! How much memory all strangers together may take.
+//! A bound on the memory that all strangers together may take.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,8 @@ impl Room {
     }
 }
 
-/// What one connection has of a room; given back when this is dropped. Without a room it has what it likes.
+/// What one connection has of a room; given back when this is dropped. Without a room it has what
+/// it likes.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     room: Option<Arc<Room>>,
@@ -41,7 +42,8 @@ impl Share {
         self.room.is_some()
     }
 
-    /// Has so many bytes from now on, and says whether there was room for them; where there was not, it has what it had.
+    /// Has so many bytes from now on, and says whether there was room for them; where there was
+    /// not, it has what it had.
     #[must_use]
     pub(crate) fn set(&mut self, own: usize) -> bool {
         let Some(room) = self.room.as_ref().filter(|_| own != self.own) else { return true };

@@ -42,12 +42,12 @@ pub struct TargetContext {
     /// Woken when a worker ends.
     pub notify: Arc<Waker>,
     /// What strangers may do here.
-    pub bounds: Bounds,
+    pub bounds: StrangerBounds,
 }
 
 /// What all strangers at a target may do together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct StrangerBounds {
     /// Connections at once; one more takes the place of the one that has been idle longest.
     pub connections: usize,
     /// Bytes of heads and bodies that are held at once; a request that needs more gets 503.
@@ -56,7 +56,7 @@ pub struct Bounds {
     pub patience: Patience,
 }
 
-impl Default for Bounds {
+impl Default for StrangerBounds {
     fn default() -> Self {
         Self { connections: 1024, memory_bytes: 64 << 20, patience: Patience::STRANGERS }
     }
@@ -72,7 +72,7 @@ impl TargetContext {
             tickets: Arc::default(),
             window: Arc::default(),
             notify,
-            bounds: Bounds::default(),
+            bounds: StrangerBounds::default(),
         }
     }
 }
@@ -80,9 +80,10 @@ impl TargetContext {
 /// Takes a connection that was accepted elsewhere and began with an HTTP request.
 pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 
-/// Starts the workers of a target for everybody and says where accepted connections go. A flow reads its request from
-/// the socket itself: whoever looked at the first bytes must only have peeked. One more connection than the bound
-/// ends the one that has been idle longest; where the agent's flows are used up, one more is closed without a word.
+/// Starts the workers of a target for everybody and says where accepted connections go. A flow
+/// reads its request from the socket itself: whoever looked at the first bytes must only have
+/// peeked. One more connection than the bound ends the one that has been idle longest; where the
+/// agent's flows are used up, one more is closed without a word.
 ///
 /// Counts: `Completed` is requests that were answered, `Errors` requests that could not be read.
 ///
@@ -104,8 +105,9 @@ pub fn target(context: &TargetContext) -> Result<(Crew, TargetAcceptor), Fault> 
     Ok((crew, door(acceptor, tickets)))
 }
 
-/// The target's workers as the server's end of a trial, which answer nobody without the trial's credential, where it
-/// has one. What came before the window's end is answered as long as the trial's timeout allows.
+/// The target's workers as the server's end of a trial, which answer nobody without the trial's
+/// credential, where it has one. What came before the window's end is answered as long as the
+/// trial's timeout allows.
 ///
 /// # Errors
 /// Threads that could not be started.
@@ -188,6 +190,9 @@ mod tests {
     #[test]
     fn strangers_get_so_much_and_no_more() {
         let patience = Patience::STRANGERS;
-        assert_eq!(Bounds::default(), Bounds { connections: 1024, memory_bytes: 64 * 1024 * 1024, patience });
+        assert_eq!(
+            StrangerBounds::default(),
+            StrangerBounds { connections: 1024, memory_bytes: 64 * 1024 * 1024, patience }
+        );
     }
 }

@@ -51,7 +51,8 @@ pub trait Workload: Sync {
         false
     }
 
-    /// Whether what comes to the server are HTTP connections: each request shows the credential of its trial.
+    /// Whether what comes to the server are HTTP connections: each request shows the credential of
+    /// its trial.
     fn over_http(&self) -> bool {
         false
     }

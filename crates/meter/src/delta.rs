@@ -29,9 +29,9 @@ pub fn window(start: &Reading, end: &Reading) -> Reading {
     window
 }
 
-/// Brings the `user_s` and `system_s` of a process, which count in ticks, in line with its `cpu_s`, which
-/// is exact: they share it as the ticks do. Where no tick fell into the window, as those of its whole
-/// life do, which `end` has. Without `cpu_s` or without ticks they stay as they are.
+/// Brings the `user_s` and `system_s` of a process, which count in ticks, in line with its `cpu_s`,
+/// which is exact: they share it as the ticks do. Where no tick fell into the window, as those of
+/// its whole life do, which `end` has. Without `cpu_s` or without ticks they stay as they are.
 pub fn split_exactly(window: &mut Reading, end: &Reading) {
     let Some(cpu_s) = window.get("cpu_s").copied() else { return };
     let pair = |of: &Reading, names: [&str; 2]| {
@@ -129,7 +129,8 @@ mod tests {
             assert!(off.fold(0.0, f64::max) < 1e-12, "{user:?} {system:?}, not {expected:?}");
         };
         near(split(&ticks(0.01, 0.02)), [0.004, 0.008]);
-        // A window of 50 ms mostly has no tick: the whole life says how such a process spends its time.
+        // A window of 50 ms mostly has no tick: the whole life says how such a process spends its
+        // time.
         near(split(&ticks(0.0, 0.0)), [0.009, 0.003]);
         near(split(&[("user_s", 0.01), ("system_s", 0.0)]), [0.01, 0.0]);
         let mut never = reading(&ticks(0.0, 0.0));

@@ -34,7 +34,8 @@ pub struct Bounds {
     pub threads: u32,
 }
 
-/// A permit with its signature. The text is sent as it was signed, so that it need not be written twice in one way.
+/// A permit with its signature. The text is sent as it was signed, so that it need not be written
+/// twice in one way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignedPermit {
@@ -58,7 +59,8 @@ impl Permit {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// Whether a client may connect to `target`; where `any_port` is set, as for ICMP, to its address alone.
+    /// Whether a client may connect to `target`; where `any_port` is set, as for ICMP, to its
+    /// address alone.
     pub fn allows(&self, target: SocketAddr, any_port: bool) -> bool {
         let ip = target.ip().to_canonical();
         let same = |known: &SocketAddr| known.ip().to_canonical() == ip && (any_port || known.port() == target.port());

@@ -116,8 +116,9 @@ impl SecretHeaders {
     /// A job as it is sent: with the values that were taken out, and those that `variable` knows
     /// for references.
     ///
-    /// # Errors A value that is not here (it was redacted when a run began), or a variable that is
-    /// not set (input).
+    /// # Errors
+    /// A value that is not here (it was redacted when a run began), or a variable that is not set
+    /// (input).
     pub fn restored(&self, workload: &str, job: &Job, variable: impl Fn(&str) -> Option<String>) -> Result<Job, Fault> {
         let mut job = job.clone();
         for (index, header) in headers_mut(&mut job) {

@@ -70,8 +70,8 @@ pub struct LabNode {
 pub struct HostsSpec {
     /// The machines, at least one.
     pub nodes: Vec<Host>,
-    /// The file that holds the token of the agents that have none of their own; absent: these take anybody
-    /// (`--insecure`).
+    /// The file that holds the token of the agents that have none of their own; absent: these take
+    /// anybody (`--insecure`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<String>,
 }
@@ -88,7 +88,8 @@ pub struct Host {
     /// `control`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The file that holds this agent's own token; absent: it has that of [`HostsSpec::token_file`].
+    /// The file that holds this agent's own token; absent: it has that of
+    /// [`HostsSpec::token_file`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<String>,
 }

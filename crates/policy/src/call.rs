@@ -37,8 +37,8 @@ impl From<h2::Error> for Failure {
     }
 }
 
-/// Serves a call. A message that began must be there within `patience`; `room` is for bytes of such messages. Whatever
-/// comes is a sign of life of the `call`'s connection.
+/// Serves a call. A message that began must be there within `patience`; `room` is for bytes of such
+/// messages. Whatever comes is a sign of life of the `call`'s connection.
 ///
 /// # Errors
 /// Why there was no answer; the peer was told.

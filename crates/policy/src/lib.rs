@@ -51,8 +51,9 @@ pub fn policy(options: &Options) -> Result<(), Fault> {
 
 /// Runs the telemetry service until `SIGTERM`. Its totals: `reports`, of these `http_reports` and `tcp_reports`,
 /// `intermediate_reports` (of connections that are not over, in no other figure), `received_bytes` and `sent_bytes` as
-/// the proxies report them, `connections`, `dropped_connections`, `failed_calls`. All of these only grow; `series` is an
-/// object: how many are `told_apart`, and the `busiest` of them, those with the most reports.
+/// the proxies report them, `connections`, `dropped_connections`, `failed_calls`. All of these only
+/// grow; `series` is an object: how many are `told_apart`, and the `busiest` of them, those with
+/// the most reports.
 ///
 /// # Errors
 /// An address or a name that cannot be listened on, an admin name that is none.

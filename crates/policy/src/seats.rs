@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// So many connections at once. One more takes the place of the one that has been idle longest: a table full of silent
-/// peers keeps no proxy out.
+/// So many connections at once. One more takes the place of the one that has been idle longest: a
+/// table full of silent peers keeps no proxy out.
 #[derive(Debug)]
 pub(crate) struct Seats {
     most: usize,

@@ -25,8 +25,8 @@ use crate::service::{Count, Service};
 /// What a server lets its peers do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Connections at once; one more takes the place of the one that has been idle longest. A proxy opens one for each of
-    /// its worker threads.
+    /// Connections at once; one more takes the place of the one that has been idle longest. A proxy
+    /// opens one for each of its worker threads.
     pub(crate) connections: usize,
     /// Calls at once on a connection.
     pub(crate) calls: u32,
@@ -34,8 +34,8 @@ pub(crate) struct Limits {
     pub(crate) pending_bytes: usize,
     /// How long a peer may take for what it began: its side of HTTP/2, or a message.
     pub(crate) patience: Duration,
-    /// How long a connection may have no call. A proxy makes another when it has something to ask: that must not fall
-    /// into a trial, between which a run lets less time pass.
+    /// How long a connection may have no call. A proxy makes another when it has something to ask:
+    /// that must not fall into a trial, between which a run lets less time pass.
     pub(crate) idle: Duration,
 }
 

@@ -175,7 +175,7 @@ fn orders(
     let server_offset = ends.servers.first().map_or(first.clock_offset_ns, |s| s.clock_offset_ns);
     let common = Prepare {
         run: u32::from_be_bytes([number[0], number[1], number[2], number[3]]),
-        key: FlowKey::new(random()?).to_hex(),
+        key: FlowKey::new(random()?),
         role: Role::Client,
         job: job.clone(),
         target: Some(target.to_string()),

@@ -12,8 +12,9 @@ pub fn variable(name: &str) -> Option<String> {
 /// Refuses a plan with a header whose value is not known: before anything is started, and not in
 /// the first trial.
 ///
-/// # Errors A value that was redacted when the run began and is not in `secrets`, or a variable
-/// that is not set (input).
+/// # Errors
+/// A value that was redacted when the run began and is not in `secrets`, or a variable that is not
+/// set (input).
 pub fn headers_known(plan: &Plan, secrets: &SecretHeaders) -> Result<(), Fault> {
     plan.points.iter().try_for_each(|point| secrets.restored(&point.workload, &point.job, variable).map(drop))
 }

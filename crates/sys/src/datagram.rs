@@ -28,8 +28,8 @@ pub struct Arrival {
 }
 
 impl DatagramPort {
-    /// Binds `local`; an IPv6 wildcard takes IPv4 too. Sockets of the same user can share the port, so that flows get
-    /// connected sockets of their own; no other user can.
+    /// Binds `local`; an IPv6 wildcard takes IPv4 too. Sockets of the same user can share the port,
+    /// so that flows get connected sockets of their own; no other user can.
     ///
     /// # Errors
     /// `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES`.
@@ -235,7 +235,8 @@ mod tests {
     /// Tries to bind `address` with these options, as `uid`; the error, if there is one.
     fn bind_as(uid: u32, address: SocketAddr, options: &[libc::c_int]) -> Option<i32> {
         let attempt = move |options: &[libc::c_int]| {
-            // SAFETY: no memory is passed. The plain system call changes the calling thread only, which ends soon.
+            // SAFETY: no memory is passed. The plain system call changes the calling thread only,
+            // which ends soon.
             let changed = unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) };
             assert_eq!(changed, 0, "{}", io::Error::last_os_error());
             let socket = Socket::udp(address).unwrap();
@@ -251,7 +252,8 @@ mod tests {
     fn no_other_user_binds_the_port_and_flows_get_sockets_all_the_same() {
         // SAFETY: reads the thread's effective user id.
         let uid = unsafe { libc::geteuid() };
-        // Nobody but root may become somebody else; then at least nobody gets in with the option for addresses.
+        // Nobody but root may become somebody else; then at least nobody gets in with the option
+        // for addresses.
         let other = if uid == 0 { 65534 } else { uid };
         let (address, port_option) = (libc::SO_REUSEADDR, libc::SO_REUSEPORT);
         for (any, others) in [

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::check;
 
-/// An epoll instance. Everything is registered once, edge-triggered: no call to change the interest is
-/// made while traffic runs, but for datagrams whose socket was full. A file is in it until it is
+/// An epoll instance. Everything is registered once, edge-triggered: no call to change the interest
+/// is made while traffic runs, but for datagrams whose socket was full. A file is in it until it is
 /// removed or its last descriptor is closed.
 #[derive(Debug)]
 pub struct Epoll {
@@ -79,8 +79,8 @@ impl Epoll {
         self.control(libc::EPOLL_CTL_ADD, file, libc::EPOLLOUT, token)
     }
 
-    /// Watches `file` for reading only. That it can be written to would be told of a new file at once,
-    /// of an eventfd after each read, and of datagrams after each send.
+    /// Watches `file` for reading only. That it can be written to would be told of a new file at
+    /// once, of an eventfd after each read, and of datagrams after each send.
     ///
     /// # Errors
     /// As [`Epoll::add`].
@@ -88,8 +88,8 @@ impl Epoll {
         self.control(libc::EPOLL_CTL_ADD, file, 0, token)
     }
 
-    /// Watches a file that was added for reading for writing, too. Where it can be written to by now,
-    /// the next wait says so.
+    /// Watches a file that was added for reading for writing, too. Where it can be written to by
+    /// now, the next wait says so.
     ///
     /// # Errors
     /// `ENOENT` when it is not watched.
@@ -106,8 +106,8 @@ impl Epoll {
         Ok(())
     }
 
-    /// Watches `file` no longer. A file that another thread goes on with must be taken out first: as
-    /// long as its descriptor is open, each of its edges wakes whoever waits here.
+    /// Watches `file` no longer. A file that another thread goes on with must be taken out first:
+    /// as long as its descriptor is open, each of its edges wakes whoever waits here.
     ///
     /// # Errors
     /// `ENOENT` when it is not watched.
@@ -119,8 +119,8 @@ impl Epoll {
         Ok(())
     }
 
-    /// Whether the timeouts of waits are exact: kernels before 5.11 round them up to milliseconds. Not
-    /// known before the first wait with one.
+    /// Whether the timeouts of waits are exact: kernels before 5.11 round them up to milliseconds.
+    /// Not known before the first wait with one.
     pub fn is_precise(&self) -> bool {
         self.precise.load(Ordering::Relaxed)
     }

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 /// A new, empty file for writing. What had this name is removed first; a link is removed and not
 /// followed.
 ///
-/// # Errors What the file system refuses; [`ErrorKind::AlreadyExists`] where somebody else took the
-/// name meanwhile, or where it is a folder's.
+/// # Errors
+/// What the file system refuses; [`ErrorKind::AlreadyExists`] where somebody else took the name
+/// meanwhile, or where it is a folder's.
 pub fn fresh(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound && !path.is_dir() => return Err(error),

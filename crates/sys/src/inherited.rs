@@ -12,7 +12,8 @@ use crate::check;
 /// the original keeps it. So the other end sees the end of the stream when the process ends, not when this is dropped.
 ///
 /// # Errors
-/// `ENOTSOCK` when it is no socket, [`io::ErrorKind::InvalidInput`] when it is a socket of another kind.
+/// `ENOTSOCK` when it is no socket, [`io::ErrorKind::InvalidInput`] when it is a socket of another
+/// kind.
 pub fn unix_stream(file: BorrowedFd<'_>) -> io::Result<UnixStream> {
     let copy = file.try_clone_to_owned()?;
     let found = (option(&copy, libc::SO_DOMAIN)?, option(&copy, libc::SO_TYPE)?);

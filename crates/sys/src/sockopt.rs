@@ -96,8 +96,9 @@ impl Socket {
         self.set_int(libc::SOL_UDP, UDP_SEGMENT, libc::c_int::from(bytes))
     }
 
-    /// Lets sockets of this user that have it too be bound to the same port (`SO_REUSEPORT`). Not `SO_REUSEADDR`: with
-    /// that, any user's sockets could, and would get what is meant for this one.
+    /// Lets sockets of this user that have it too be bound to the same port (`SO_REUSEPORT`). Not
+    /// `SO_REUSEADDR`: with that, any user's sockets could, and would get what is meant for this
+    /// one.
     ///
     /// # Errors
     /// What the kernel said.

@@ -66,9 +66,9 @@ pub trait Testbed {
     /// An agent that cannot be started.
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault>;
 
-    /// What the agents want to see with every order: a permit for the targets of the whole plan, as far as they are
-    /// known now, and for jobs within `bounds`, signed by the run's conductor. Absent where the agents were not started
-    /// for this run.
+    /// The permit that the agents want to see with every order, signed by the run's conductor. It is
+    /// for the targets of the whole plan, as far as they are known now, and for jobs within
+    /// `bounds`. Absent where the agents were not started for this run.
     ///
     /// # Errors
     /// A testbed that is not up.

@@ -7,7 +7,7 @@ mod ledger;
 
 pub use code::{Direction, FlowKind, WorkloadCode};
 pub use credential::CREDENTIAL_CHARS;
-pub use key::{FlowKey, KeyError, Token};
+pub use key::{FlowKey, Token};
 pub use ledger::FlowLedger;
 
 /// Bytes of a flow header.

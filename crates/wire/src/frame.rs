@@ -6,6 +6,10 @@ use serde::de::DeserializeOwned;
 /// The most bytes of JSON that one frame may hold: 8 MiB.
 pub const MAX_FRAME: usize = 8 << 20;
 
+/// The most bytes of JSON that an agent takes of a conductor over a network: 1 MiB. Reports, which
+/// go the other way, may be longer.
+pub const MAX_ORDER: usize = 1 << 20;
+
 /// Bytes of the length before the JSON.
 const LENGTH_BYTES: usize = 4;
 

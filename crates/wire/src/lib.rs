@@ -18,8 +18,9 @@
 //! # Control session (TCP)
 //!
 //! TLS 1.3 with both sides authenticated, then frames ([`encode`], [`FrameReader`]): a `u32` length
-//! and as many bytes of JSON, at most [`MAX_FRAME`]. The conductor sends [`ToAgent`], the agent
-//! [`FromAgent`]. [`ConductorSession`] and [`AgentSession`] know which message is legal when.
+//! and as many bytes of JSON, at most [`MAX_FRAME`], to an agent at most [`MAX_ORDER`]. The
+//! conductor sends [`ToAgent`], the agent [`FromAgent`]. [`ConductorSession`] and [`AgentSession`]
+//! know which message is legal when.
 //!
 //! ```text
 //!  conductor                              agent
@@ -107,6 +108,7 @@
 mod first;
 mod flow;
 mod frame;
+pub mod hex;
 pub mod message;
 mod session;
 mod tag;
@@ -115,9 +117,9 @@ pub mod udp;
 pub use first::{First, MOST_FIRST_BYTES, classify};
 pub use flow::{
     CREDENTIAL_CHARS, Direction, FLOW_ACCEPTED, FLOW_HEADER_BYTES, FLOW_MAGIC, FLOW_VERSION, FlowError, FlowHeader,
-    FlowKey, FlowKind, FlowLedger, KeyError, Token, WorkloadCode,
+    FlowKey, FlowKind, FlowLedger, Token, WorkloadCode,
 };
-pub use frame::{FrameError, FrameReader, MAX_FRAME, encode};
+pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_ORDER, encode};
 pub use message::{FromAgent, Hello, PROTOCOL, Prepare, Role, ToAgent};
 pub use session::{AgentSession, AgentState, Build, ConductorSession, ConductorState, Heed, SessionError};
 

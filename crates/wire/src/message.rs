@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use hopbench_model::{EndReport, Fault, Job, Nanos, SignedPermit, Tick};
 use serde::{Deserialize, Serialize};
 
+use crate::flow::FlowKey;
+
 /// The version of the protocol; ends with different numbers refuse each other.
 ///
 /// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an agent that does not know
 /// them would silently do something else than was asked, so older ones are refused. 3: `looks_on`, for the same reason.
-/// 4: `permit`, without which an agent of a run does nothing, and `shows_credential`, without which agents refuse requests.
+/// 4: `permit`, without which an agent of a run does nothing, and `shows_credential`, without which
+/// agents refuse requests.
 pub const PROTOCOL: u32 = 4;
 
 /// What each end says of itself, first thing after the TLS handshake.
@@ -42,8 +45,8 @@ pub enum Role {
 pub struct Prepare {
     /// The run that flows name in their header.
     pub run: u32,
-    /// The key of the flows' tokens, hex; random for each trial.
-    pub key: String,
+    /// The key of the flows' tokens; random for each trial.
+    pub key: FlowKey,
     /// Which end this agent is.
     pub role: Role,
     /// What to do: a client's own connections, a server's those of all clients. A server takes up to so many and waits
@@ -70,11 +73,12 @@ pub struct Prepare {
     /// processes can be seen.
     #[serde(default)]
     pub looks_on: bool,
-    /// What the run's plan lets its agents do, for those that were started with its conductor's public key; others do
-    /// not look at it.
+    /// What the run's plan lets its agents do, for those that were started with its conductor's
+    /// public key; others do not look at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permit: Option<SignedPermit>,
-    /// Whether a client's HTTP requests carry the credential of the run: agents answer them. Nobody else is told of it.
+    /// Whether a client's HTTP requests carry the credential of the run: agents answer them. Nobody
+    /// else is told of it.
     #[serde(default)]
     pub shows_credential: bool,
 }

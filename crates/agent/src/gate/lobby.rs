@@ -1,4 +1,4 @@
-//! Where HTTP connections wait whose first head is not all there, and where strangers are shown out.
+//! The lobby: HTTP connections whose first head is not all there, and strangers that are shown out.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -14,8 +14,8 @@ use hopbench_sys::{Epoll, Events, Socket, Waker, clock};
 
 use super::{Doors, Verdict};
 
-/// A thread that waits for heads; dropping this ends it, and closes who waits. What they send stays in the kernel
-/// until somebody takes the connection: to wait costs a socket and nothing else.
+/// A thread that waits for heads; dropping this ends it, and closes who waits. What they send stays
+/// in the kernel until somebody takes the connection: to wait costs a socket and nothing else.
 #[derive(Debug)]
 pub(super) struct Lobby {
     shared: Arc<Shared>,
@@ -82,7 +82,7 @@ impl Lobby {
         let shared =
             Arc::new(Shared { arrivals: Mutex::default(), stop: AtomicBool::new(false), waker: Waker::new()? });
         let epoll = Epoll::new()?;
-        epoll.add(&shared.waker, WAKER)?;
+        epoll.add_for_reading(&shared.waker, WAKER)?;
         let room = Waiting { doors, waits, epoll, guests: BTreeMap::new(), next: FIRST };
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("hb-lobby".to_owned()).spawn(move || room.run(&theirs))?;
@@ -164,7 +164,7 @@ impl Waiting {
             self.guests.remove(&idle);
         }
         let token = self.next;
-        if self.epoll.add(&socket, token).is_err() {
+        if self.epoll.add_for_reading(&socket, token).is_err() {
             return;
         }
         self.next += 1;
@@ -174,7 +174,8 @@ impl Waiting {
         if refused {
             self.show_out(token, buffer);
         } else {
-            // What came before it was watched makes no edge, and the rest of a head may be there by now.
+            // What came before it was watched makes no edge, and the rest of a head may be there by
+            // now.
             self.look(token, false, buffer);
         }
     }
@@ -206,8 +207,8 @@ impl Waiting {
         }
     }
 
-    /// Answers 401 and closes, once what the stranger sends has come: a close with unread input resets the connection,
-    /// and a reset may overtake the answer.
+    /// Answers 401 and closes, once what the stranger sends has come: a close with unread input
+    /// resets the connection, and a reset may overtake the answer.
     fn show_out(&mut self, token: u64, buffer: &mut [u8]) {
         let Some(guest) = self.guests.get_mut(&token) else { return };
         let mut answer = Vec::new();

@@ -109,7 +109,7 @@ pub(crate) fn prepare(role: Role, job: Job) -> ToAgent {
 pub(crate) fn prepare_run(run: u32, role: Role, job: Job) -> ToAgent {
     ToAgent::Prepare(Box::new(Prepare {
         run,
-        key: key().to_hex(),
+        key: key(),
         role,
         job,
         target: (role == Role::Client).then(|| "127.0.0.1:9".to_owned()),

@@ -148,7 +148,7 @@ impl Trial {
         let workload = hopbench_load::workload(&self.job.workload).unwrap();
         ToAgent::Prepare(Box::new(Prepare {
             run,
-            key: FlowKey::new([3; 32]).to_hex(),
+            key: FlowKey::new([3; 32]),
             role,
             job: if role == Role::Client { self.job.clone() } else { workload.together(&self.job, clients) },
             target: (role == Role::Client).then(|| self.target.to_string()),

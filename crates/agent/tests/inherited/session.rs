@@ -133,7 +133,8 @@ fn an_agent_says_where_it_is() {
     assert_eq!(agent.bye(), Ok(()));
 }
 
-/// The session of a lab's agent is private to it, and still it does nothing that is not in the plan.
+/// The session of a lab's agent is private to it, and still it does nothing that is not in the
+/// plan.
 #[test]
 fn an_agent_of_a_run_needs_its_permit() {
     let mut conductor = Conductor::new().unwrap();

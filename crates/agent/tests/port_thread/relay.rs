@@ -26,7 +26,8 @@ impl Relay {
     }
 }
 
-/// Both ways to their ends; an error on either way ends the connection, as it would without a relay.
+/// Both ways to their ends; an error on either way ends the connection, as it would without a
+/// relay.
 fn pass(ours: &TcpStream, target: SocketAddr, late: Nanos) {
     let Ok(theirs) = TcpStream::connect(target) else { return };
     let both = [ours, &theirs].map(|stream| stream.set_nodelay(true));

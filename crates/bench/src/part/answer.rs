@@ -1,4 +1,5 @@
-//! The plain HTTP server: one thread, level-triggered epoll, the same small answer to every request.
+//! The plain HTTP server: one thread, level-triggered epoll, the same small answer to every
+//! request.
 //!
 //! It does less for a request than nginx, so that the client is the limit of a closed loop.
 

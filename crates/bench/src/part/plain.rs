@@ -1,7 +1,8 @@
 //! The plain epoll loop: one thread that only writes, one that only reads, nothing else.
 //!
-//! Level-triggered, one `write` or `read` for each readiness, no pacing, no statistics: what is left when a
-//! stream test is taken out of a stream test. It runs as a hidden subcommand of this binary.
+//! Level-triggered, one `write` or `read` for each readiness, no pacing, no statistics: what is
+//! left when a stream test is taken out of a stream test. It runs as a hidden subcommand of this
+//! binary.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -49,8 +50,8 @@ pub(crate) fn send(target: SocketAddr, connections: usize, size: usize) -> Resul
     }
 }
 
-/// Accepts the connections, reads `size` bytes at a time from each, and counts what comes in `window` after
-/// `warmup`.
+/// Accepts the connections, reads `size` bytes at a time from each, and counts what comes in
+/// `window` after `warmup`.
 ///
 /// # Errors
 /// When a connection breaks.

@@ -1,4 +1,4 @@
-//! What one run of one program gave.
+//! The figures of one run of one program.
 
 use std::collections::BTreeMap;
 

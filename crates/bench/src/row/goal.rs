@@ -1,4 +1,4 @@
-//! What a figure must reach.
+//! A goal that a figure must reach.
 
 use std::fmt;
 

@@ -14,7 +14,8 @@ const PRECISION: f64 = 1.05;
 /// Rates outside are not searched, 1/s.
 const RANGE: (f64, f64) = (100.0, 5_000_000.0);
 
-/// Searches for the highest rate at which `passes` says so, starting from the last answer under `key`.
+/// Searches for the highest rate at which `passes` says so, starting from the last answer under
+/// `key`.
 ///
 /// # Errors
 /// Those of `passes`, and when no rate passes at all, or every one.

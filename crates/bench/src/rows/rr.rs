@@ -2,7 +2,6 @@
 
 pub(super) mod qperf;
 pub(super) mod sockperf;
-pub(super) mod spin;
 
 use anyhow::Result;
 

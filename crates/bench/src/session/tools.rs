@@ -1,4 +1,4 @@
-//! Which programs there are, and where.
+//! The programs that were found, and their files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -61,8 +61,8 @@ impl Tools {
     }
 }
 
-/// Our binary of `make dist` in the workspace this program was built from: under the name of the target
-/// first, since the workspace names one, then where cargo puts it otherwise.
+/// Our binary of `make dist` in the workspace this program was built from: under the name of the
+/// target first, since the workspace names one, then where cargo puts it otherwise.
 ///
 /// # Errors
 /// When there is none.

@@ -14,13 +14,13 @@ pub(crate) const PEER: Peer = Peer {
     source: peer::INSTALLED,
 };
 
-/// Far more than the 10 000 connections of the memory row: with less than a sixteenth of them free, nginx closes
-/// connections that wait for a request.
+/// Far more than the 10 000 connections of the memory row: with less than a sixteenth of them free,
+/// nginx closes connections that wait for a request.
 const CONNECTIONS: u64 = 16_384;
 
-/// One process without a master, so that ending it ends all of it. The answer comes from the configuration:
-/// the less the server does, the more the client decides. In a user namespace no user but root exists, and
-/// nginx gives its directories to its user.
+/// One process without a master, so that ending it ends all of it. The answer comes from the
+/// configuration: the less the server does, the more the client decides. In a user namespace no
+/// user but root exists, and nginx gives its directories to its user.
 const CONFIGURATION: &str = r#"user root;
 daemon off;
 master_process off;

@@ -6,21 +6,18 @@ use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SerialNumber,
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 
 use super::TlsError;
-use crate::keys::{KeyPair as Keys, PublicKey};
+use crate::keys::{KeyPair as Keys, PublicKey, SIGNATURE_BYTES};
 
 /// PKCS #8 (RFC 8410) up to the seed of an Ed25519 key.
 const PKCS8_PREFIX: [u8; 16] =
     [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
-/// Bytes of an Ed25519 signature, with which a certificate ends.
-const SIGNATURE_BYTES: usize = 64;
-
 /// One side of a control session.
 pub(super) struct Identity {
     pub(super) certificate: CertificateDer<'static>,
     pub(super) key: PrivatePkcs8KeyDer<'static>,
-    /// Where the public key is in the certificate; all before it and all between it and the signature is the same
-    /// whatever the key is.
+    /// Where the public key is in the certificate; all before it and all between it and the
+    /// signature is the same whatever the key is.
     pub(super) public: Range<usize>,
 }
 
@@ -47,6 +44,7 @@ impl Identity {
 
     /// The certificate up to its signature, as it would be with another key.
     pub(super) fn unsigned(&self, key: &PublicKey) -> Vec<u8> {
+        // The signature is what a certificate ends with.
         let end = self.certificate.len().saturating_sub(SIGNATURE_BYTES);
         let mut bytes = self.certificate[..end].to_vec();
         bytes[self.public.clone()].copy_from_slice(key.bytes());

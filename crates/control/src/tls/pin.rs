@@ -14,7 +14,8 @@ use crate::keys::PublicKey;
 /// The certificate that the other end must show, and the algorithms to check its signature with.
 #[derive(Debug)]
 pub(super) struct Pin {
-    /// The certificate up to its own signature, which says nothing: who shows it proves in the handshake to have the key.
+    /// The certificate up to its own signature, which says nothing: who shows it proves in the
+    /// handshake to have the key.
     certificate: Vec<u8>,
     /// Bytes of a whole certificate.
     length: usize,

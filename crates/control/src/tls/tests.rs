@@ -202,7 +202,8 @@ fn what_is_not_tls_is_not_hopbench() {
     assert!(matches!(refusal, Refusal::NotHopbench { .. }), "{refusal}");
 }
 
-/// What an agent of a run has opens neither its own port nor another agent's, and lets it pass for no other agent.
+/// What an agent of a run has opens neither its own port nor another agent's, and lets it pass for
+/// no other agent.
 #[test]
 fn an_agents_own_credentials_open_nothing() {
     let (outsider, run) = (KeyPair::random().unwrap(), Conductor::new().unwrap());

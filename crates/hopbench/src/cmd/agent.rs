@@ -25,7 +25,8 @@ struct Flags {
     /// Worker threads at once [default: no limit: whoever started it drives it]
     #[arg(long, value_name = "N")]
     max_threads: Option<std::num::NonZeroU32>,
-    /// The run that it belongs to: it does nothing without a permit which that run's conductor signed
+    /// The run that it belongs to: it does nothing without a permit which that run's conductor
+    /// signed
     #[arg(long, value_name = "RUN:KEY")]
     run_key: Option<RunKey>,
 }

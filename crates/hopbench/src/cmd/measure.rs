@@ -84,7 +84,8 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let interrupt = Interrupt::watch()?;
     let ours = hello();
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
-    // An agent's own HTTP target answers the requests of a trial that it knows of; any other server needs no session.
+    // An agent's own HTTP target answers the requests of a trial that it knows of; any other server
+    // needs no session.
     let asks_agent = nature.needs_agent || (workload.over_http() && common.token.is_given(matches));
     let server = if asks_agent {
         Some(Link::open(target.address, &common.token.secret()?, &ours, timeout).map_err(|f| common.token.explain(f))?)

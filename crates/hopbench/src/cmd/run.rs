@@ -120,7 +120,8 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     }
 }
 
-/// Says which of our variables the plan of a folder sends to its targets: whoever made that folder chose them.
+/// Says which of our variables the plan of a folder sends to its targets: whoever made that folder
+/// chose them.
 fn tell_references(plan: &Plan) {
     let all = plan.points.iter().flat_map(|point| secret::references(&point.job));
     for (header, variable) in all.collect::<BTreeSet<_>>() {

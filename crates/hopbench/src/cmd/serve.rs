@@ -59,14 +59,15 @@ struct Flags {
     max_threads: Option<u32>,
 }
 
-/// Flows of an agent that lets anybody in: each takes memory, and what is asked of it by hand takes far fewer.
+/// Flows of an agent that lets anybody in: each takes memory, and what is asked of it by hand takes
+/// far fewer.
 const INSECURE_FLOWS: u32 = 10_000;
 /// Its longest test: nobody would see that load goes on for days.
 const INSECURE_DURATION: Nanos = 3600 * SECOND;
 
 impl Flags {
-    /// A rate has no default: whatever it were, it would be measured in place of the network. An agent of
-    /// a run is bounded by the signed permit of its plan.
+    /// A rate has no default: whatever it were, it would be measured in place of the network. An
+    /// agent of a run is bounded by the signed permit of its plan.
     fn limits(&self) -> Limits {
         let bounded_here = self.credentials_file.is_none();
         Limits {

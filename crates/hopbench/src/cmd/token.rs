@@ -38,7 +38,8 @@ impl TokenArgs {
         Ok(())
     }
 
-    /// Whether the command line says how to get into an agent; what the environment says is for all commands.
+    /// Whether the command line says how to get into an agent; what the environment says is for all
+    /// commands.
     pub(super) fn is_given(&self, matches: &ArgMatches) -> bool {
         self.insecure || self.token_file.is_some() || matches.value_source("token") == Some(ValueSource::CommandLine)
     }

@@ -57,8 +57,8 @@ impl Ground {
         Access::open_file(Some(&self.kubeconfig), None).unwrap()
     }
 
-    /// Whether the cluster has the RuntimeClass `gvisor`. Where it has not, that is said for `test`, which ends; with
-    /// `HOPBENCH_REQUIRE_GVISOR=1` it fails.
+    /// Whether the cluster has the RuntimeClass `gvisor`. Where it has not, that is said for
+    /// `test`, which ends; with `HOPBENCH_REQUIRE_GVISOR=1` it fails.
     pub(crate) fn has_gvisor(&self, test: &str) -> bool {
         let access = self.access();
         let classes: Api<RuntimeClass> = Api::all(access.client.clone());

@@ -10,8 +10,8 @@ use crate::lab::namespace::{outside, path};
 use crate::lab::program::Running;
 use crate::lab::{Bench, User};
 
-/// The turn of a test that needs namespaces and gVisor; `None`: it is skipped. With `HOPBENCH_REQUIRE_GVISOR=1` it fails
-/// instead.
+/// The turn of a test that needs namespaces and gVisor; `None`: it is skipped. With
+/// `HOPBENCH_REQUIRE_GVISOR=1` it fails instead.
 pub(crate) fn turn(test: &str) -> Option<Alone> {
     if runsc().is_none() {
         let required = std::env::var("HOPBENCH_REQUIRE_GVISOR").is_ok_and(|value| value == "1");

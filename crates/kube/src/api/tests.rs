@@ -10,7 +10,8 @@ use serde_json::json;
 
 use super::*;
 
-/// A client whose server gives these answers, one after the other, and the questions that it was asked.
+/// A client whose server gives these answers, one after the other, and the questions that it was
+/// asked.
 fn client(answers: Vec<(u16, String)>) -> (Client, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (noted, answers) = (Arc::clone(&asked), Arc::new(Mutex::new(answers.into_iter())));

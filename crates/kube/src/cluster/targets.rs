@@ -1,4 +1,4 @@
-//! Where the clients of a plan connect to.
+//! Target addresses of a plan's clients.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -43,8 +43,8 @@ pub(super) fn all(built: &Built) -> BTreeSet<SocketAddr> {
     built.cells.iter().filter_map(of_cell).chain(built.entered.values().copied()).collect()
 }
 
-/// Whether the address that the clients of a path connect to comes from elsewhere, perhaps as a name that has to be
-/// looked up: then it is known when the path is asked for.
+/// Whether the address that the clients of a path connect to comes from elsewhere, perhaps as a
+/// name that has to be looked up: then it is known when the path is asked for.
 pub(super) fn is_said_by_others(cast: &Cast) -> bool {
     matches!(cast.path.via, Via::LoadBalancer | Via::Address(_)) || mesh::is_existing_gateway(cast)
 }

@@ -23,7 +23,8 @@ fn port(role: Role) -> u16 {
 /// The container of a service.
 pub(crate) fn container(spec: &ClusterSpec, role: Role) -> Value {
     let (name, port) = (role.word(), port(role));
-    // All addresses are the pod's own, or the loopback; which the pod will have is not known before it runs.
+    // All addresses are the pod's own, or the loopback; which the pod will have is not known before
+    // it runs.
     let (listen, admin) = (format!("0.0.0.0:{port}"), format!("127.0.0.1:{}", totals_port(role)));
     json!({
         "name": name,

@@ -19,9 +19,10 @@ pub(crate) const DATAGRAMS: &str = "agent-udp";
 /// Name of the server program's container, and of its port.
 pub(crate) const PROGRAM: &str = "program";
 
-/// What an agent may take before the node is protected from it; a scenario's patch may say another. Strangers are bounded
-/// by the agent itself. 10 000 connections of `rr` took 22 MB at the client with epoll and io_uring; with a thread each it
-/// is 290 kB a connection in a closed loop, 2.9 GB, and three times that in an open one, which needs a patch.
+/// What an agent may take before the node is protected from it; a scenario's patch may say another.
+/// Strangers are bounded by the agent itself. 10 000 connections of `rr` took 22 MB at the client
+/// with epoll and io_uring. With a thread each they took 2.9 GB in a closed loop, 290 kB a
+/// connection, and three times that in an open one, which needs a patch.
 const MOST_MEMORY: &str = "4Gi";
 /// Seconds that a pod has to end: nothing in it has anything to keep.
 const GRACE_S: u32 = 1;

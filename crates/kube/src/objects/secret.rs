@@ -1,4 +1,4 @@
-//! What an agent proves itself with, in a Secret that its own pod mounts and no other.
+//! The Secret with an agent's credentials, which its own pod mounts and no other.
 
 use hopbench_control::conductor::RunKey;
 use hopbench_control::credentials::Credentials;

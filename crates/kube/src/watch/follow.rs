@@ -111,6 +111,7 @@ async fn watched<W: Watched>(
         ..WatchParams::default()
     };
     loop {
+        let began = Instant::now();
         let mut changes = pin!(api.watch(&params, &version).await.map_err(Broken::at_once)?);
         while let Ok(Some(change)) = timeout(SILENT, changes.next()).await {
             match change.map_err(Broken::later)? {
@@ -125,6 +126,10 @@ async fn watched<W: Watched>(
                 WatchEvent::Bookmark(mark) => version = mark.metadata.resource_version,
                 WatchEvent::Error(status) => return Err(Broken::later(kube::Error::Api(status))),
             }
+        }
+        // A proxy whose server is gone may end each request at once.
+        if began.elapsed() < AGAIN {
+            sleep(AGAIN).await;
         }
     }
 }

@@ -53,8 +53,8 @@ fn lacks(test: &str, variable: &str, why: &str) -> bool {
 }
 
 impl Ground {
-    /// Whether the cluster has the RuntimeClass `gvisor`. Where it has not, that is said for `test`, which goes on without
-    /// or ends; with `HOPBENCH_REQUIRE_GVISOR=1` it fails.
+    /// Whether the cluster has the RuntimeClass `gvisor`. Where it has not, that is said for
+    /// `test`, which goes on without or ends; with `HOPBENCH_REQUIRE_GVISOR=1` it fails.
     pub(crate) fn has_gvisor(&self, test: &str) -> bool {
         let classes: Api<RuntimeClass> = Api::all(self.access.client.clone());
         let found = self.access.ask("RuntimeClass", classes.get_opt("gvisor")).unwrap().is_some();

@@ -18,7 +18,8 @@ use crate::common::{Ground, cell, eventually, ground, path, plan, spec};
 const NAMESPACE: &str = "hopbench-test-meters";
 const SOURCES: [&str; 3] = ["cadvisor", "kubelet", "prometheus"];
 
-/// Loops that ask for a whole CPU and get a fifth: one in a plain container, one in a sandbox where the cluster has those.
+/// Loops that ask for a whole CPU and get a fifth: one in a plain container, one in a sandbox where
+/// the cluster has those.
 fn burning(ground: &Ground) -> Vec<Target> {
     let client = &ground.access.client;
     let namespaces: Api<Namespace> = Api::all(client.clone());

@@ -103,7 +103,8 @@ fn account(name: &str, least: bool) -> Account {
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     let Some(ground) = ground("rights") else { return };
-    // Sandboxes and proxies need rights of their own: without them, those would be printed for nothing.
+    // Sandboxes and proxies need rights of their own: without them, those would be printed for
+    // nothing.
     if !ground.has_gvisor("rights") || !ground.has_envoy("rights") {
         return;
     }

@@ -10,7 +10,8 @@ pub(crate) fn inside(test: &str, body: impl FnOnce()) {
     }
 }
 
-/// The same where nginx is; where it is not the test is skipped, and fails with `HOPBENCH_REQUIRE_TOOLS=1`.
+/// The same where nginx is; where it is not the test is skipped, and fails with
+/// `HOPBENCH_REQUIRE_TOOLS=1`.
 pub(crate) fn inside_with_nginx(test: &str, body: impl FnOnce()) {
     match hopbench_lab::find("nginx") {
         None => skip_unless("HOPBENCH_REQUIRE_TOOLS", test, "`nginx` is not installed"),

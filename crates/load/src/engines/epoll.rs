@@ -37,8 +37,8 @@ struct Watched {
 }
 
 /// After so many waits that ended in time the next one has a timeout of its own: a schedule paces
-/// them, and setting the timer for each would be a call more. Waits that mostly end before their time
-/// leave the timer as it is.
+/// them, and setting the timer for each would be a call more. Waits that mostly end before their
+/// time leave the timer as it is.
 const PACED: u32 = 2;
 
 const WAKER: u64 = u64::MAX;
@@ -137,7 +137,8 @@ impl Engine for EpollEngine {
         } else if self.in_time >= PACED && self.epoll.is_precise() {
             Some(until.saturating_sub(clock::now()))
         } else {
-            // A timer that goes off too early only makes a turn for nothing, and most waits end before it does.
+            // A timer that goes off too early only makes a turn for nothing, and most waits end
+            // before it does.
             if until < self.armed {
                 self.timer.set(until)?;
                 self.armed = until;

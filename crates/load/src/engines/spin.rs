@@ -10,8 +10,9 @@ use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
 use crate::window::Window;
 
-/// Tries every waiting operation again and again: no wake-up is ever paid, at the price of a CPU. Until the load
-/// begins it sleeps like others: nobody measures that, and an order to start may never come.
+/// Tries every waiting operation again and again: no wake-up is ever paid, at the price of a CPU.
+/// Until the load begins it sleeps like others: nobody measures that, and an order to start may
+/// never come.
 #[derive(Debug)]
 pub struct SpinEngine {
     slots: Vec<Option<Arc<Socket>>>,
@@ -35,7 +36,7 @@ const EVENTS_A_WAIT: usize = 64;
 impl Asleep {
     fn new(setup: &EngineSetup) -> io::Result<Self> {
         let epoll = Epoll::new()?;
-        epoll.add(&*setup.waker, WAKER)?;
+        epoll.add_for_reading(&*setup.waker, WAKER)?;
         let (waker, window) = (Arc::clone(&setup.waker), Arc::clone(&setup.window));
         Ok(Self { epoll, events: Events::with_capacity(EVENTS_A_WAIT), waker, window })
     }

@@ -1,4 +1,4 @@
-//! What shows that an HTTP request belongs to a trial.
+//! The credential of a trial, which each of its HTTP requests carries.
 
 use std::fmt;
 use std::hint::black_box;
@@ -9,7 +9,8 @@ pub const CREDENTIAL_FIELD: &str = "x-hopbench-run";
 
 /// The secret text that all requests of one trial carry in the field [`CREDENTIAL_FIELD`].
 ///
-/// It can only be compared by [`Credential::is`], which takes the same time for every text of the same length.
+/// It can only be compared by [`Credential::is`], which takes the same time for every text of the
+/// same length.
 #[derive(Clone)]
 pub struct Credential(Arc<str>);
 
@@ -19,7 +20,8 @@ impl Credential {
         Self(text.into())
     }
 
-    /// Whether a field's value is this credential. How long it takes tells the length, and nothing else.
+    /// Whether a field's value is this credential. How long it takes tells the length, and nothing
+    /// else.
     pub fn is(&self, value: &[u8]) -> bool {
         let own = self.0.as_bytes();
         let differs = own.iter().zip(value).fold(0, |seen, (a, b)| black_box(seen | (a ^ b)));

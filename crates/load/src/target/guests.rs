@@ -1,4 +1,4 @@
-//! Who is connected to a target for everybody, and who has been idle longest.
+//! The guests of a target for everybody: its connections, of which the longest idle goes first.
 
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use hopbench_model::Nanos;
 use hopbench_sys::Socket;
 
-/// The connections of strangers. When there are too many, the one that has moved no byte for the longest time goes: a
-/// table full of silent connections keeps nobody out.
+/// The connections of strangers. When there are too many, the one that has moved no byte for the
+/// longest time goes: a table full of silent connections keeps nobody out.
 #[derive(Debug)]
 pub(super) struct Guests {
     most: usize,
@@ -40,7 +40,8 @@ impl Guests {
         Arc::new(Self { most, table: Mutex::default() })
     }
 
-    /// Enters a connection that came at `now`; the longest idle one is cut off where the table is full.
+    /// Enters a connection that came at `now`; the longest idle one is cut off where the table is
+    /// full.
     pub(super) fn enter(&self, socket: &Arc<Socket>, now: Nanos) -> Arc<Guest> {
         let guest = Arc::new(Guest(AtomicU64::new(now)));
         // Every statement leaves a whole table.

@@ -1,18 +1,21 @@
-//! How long a target waits for whoever is connected.
+//! Time limits of a target for whoever is connected.
 
 use hopbench_model::{Nanos, SECOND};
 
-/// The times of one target. A time that bytes renew is renewed by every [`pace_bytes`](Self::pace_bytes) of them, or by
-/// the end of what was under way, so that who sends or reads a byte now and then gains nothing.
+/// The times of one target. A time that bytes renew is renewed by every
+/// [`pace_bytes`](Self::pace_bytes) of them, or by the end of what was under way, so that who sends
+/// or reads a byte now and then gains nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// From the first byte of a head to its last, ns: bytes do not renew it.
     pub head_ns: Nanos,
-    /// From the end of an answer to the next request's first byte, and from the connecting to the first one's, ns.
+    /// From the end of an answer to the next request's first byte, and from the connecting to the
+    /// first one's, ns.
     pub idle_ns: Nanos,
     /// For each pace of a request's body, ns.
     pub body_ns: Nanos,
-    /// For each pace of an answer, to be taken by the kernel, ns: what the client does not read fills its queues.
+    /// For each pace of an answer, to be taken by the kernel, ns: what the client does not read
+    /// fills its queues.
     pub read_ns: Nanos,
     /// Bytes that renew the time of a body and of an answer; at least 1.
     pub pace_bytes: u64,
@@ -29,7 +32,8 @@ impl Patience {
         pace_bytes: 16 * 1024,
     };
 
-    /// For the ends of a trial, whose timeouts are the client's: slow is what the path is, not what somebody wants.
+    /// For the ends of a trial, whose timeouts are the client's: slow is what the path is, not what
+    /// somebody wants.
     pub const PARTICIPANTS: Self =
         Self { head_ns: 60 * SECOND, idle_ns: 60 * SECOND, body_ns: 60 * SECOND, read_ns: 60 * SECOND, pace_bytes: 1 };
 }

@@ -374,8 +374,8 @@ impl StreamServer {
                 self.left = self.request;
                 Op::Recv(self.left + BEYOND)
             }
-            // The client's side of the story is the one that is told. One that asks again before it has its
-            // answer is no client of this workload.
+            // The client's side of the story is the one that is told. One that asks again before it
+            // has its answer is no client of this workload.
             _ => Op::End,
         }
     }

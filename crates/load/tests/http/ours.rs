@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use hopbench_load::crew::Crew;
-use hopbench_load::{Bounds, TargetContext, Window, target};
+use hopbench_load::{StrangerBounds, TargetContext, Window, target};
 use hopbench_model::{Counts, SECOND};
 use hopbench_sys::{Socket, Waker, clock};
 
@@ -22,11 +22,11 @@ pub(crate) struct Ours {
 
 impl Ours {
     pub(crate) fn start() -> Self {
-        Self::with(Bounds::default())
+        Self::with(StrangerBounds::default())
     }
 
     /// A target whose strangers may do so much.
-    pub(crate) fn with(bounds: Bounds) -> Self {
+    pub(crate) fn with(bounds: StrangerBounds) -> Self {
         let context = TargetContext { bounds, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
         let window = Arc::clone(&context.window);
         let (crew, acceptor) = target(&context).unwrap();

@@ -1,10 +1,11 @@
-//! Peers that hold on to a target for everybody: with unfinished bodies, half heads, a slow pace, or nothing at all.
+//! Peers that hold on to a target for everybody: with unfinished bodies, half heads, a slow pace,
+//! or nothing at all.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use hopbench_load::{Bounds, Patience};
+use hopbench_load::{Patience, StrangerBounds};
 use hopbench_model::{Nanos, SECOND};
 use hopbench_sys::clock;
 
@@ -69,7 +70,7 @@ fn post(length: usize) -> Vec<u8> {
 #[test]
 fn unfinished_bodies_share_one_room_and_what_does_not_fit_is_told_so() {
     let memory_bytes = 1 << 20;
-    let ours = Ours::with(Bounds { memory_bytes, ..Bounds::default() });
+    let ours = Ours::with(StrangerBounds { memory_bytes, ..StrangerBounds::default() });
     let body = vec![b'x'; 300_000];
     // Without their last byte; one after the other, so that who came first is in.
     let chunked = [&b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n493e1\r\n"[..], &body].concat();
@@ -117,7 +118,7 @@ fn unfinished_bodies_share_one_room_and_what_does_not_fit_is_told_so() {
 
 #[test]
 fn a_full_table_drops_the_longest_idle_and_keeps_nobody_out() {
-    let ours = Ours::with(Bounds { connections: 16, ..Bounds::default() });
+    let ours = Ours::with(StrangerBounds { connections: 16, ..StrangerBounds::default() });
     let mut busy = connect(&ours);
     let mut half: Vec<_> = Vec::new();
     for _ in 0..40 {
@@ -144,7 +145,7 @@ fn a_full_table_drops_the_longest_idle_and_keeps_nobody_out() {
 
 #[test]
 fn slow_heads_and_bodies_are_given_up_however_they_trickle() {
-    let ours = Ours::with(Bounds { patience: HASTY, ..Bounds::default() });
+    let ours = Ours::with(StrangerBounds { patience: HASTY, ..StrangerBounds::default() });
     for (what, begin_with, after) in [
         ("a head", &b"GET / HTTP/1.1\r\nA: "[..], HASTY.head_ns),
         ("a body", &post(1 << 20), HASTY.body_ns),
@@ -174,7 +175,7 @@ fn slow_heads_and_bodies_are_given_up_however_they_trickle() {
 
 #[test]
 fn who_reads_too_slowly_or_rests_too_long_is_given_up() {
-    let ours = Ours::with(Bounds { patience: HASTY, ..Bounds::default() });
+    let ours = Ours::with(StrangerBounds { patience: HASTY, ..StrangerBounds::default() });
     // A reader of a KiB now and then: its socket is full, and what it takes is below every pace.
     let mut slow = begin(&ours, b"GET /?size=1GiB HTTP/1.1\r\nHost: h\r\n\r\n");
     let began = clock::now();

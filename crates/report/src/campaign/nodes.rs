@@ -68,13 +68,14 @@ pub(super) fn has_short_windows(cell: &Cell) -> bool {
     cell.counted().any(|round| round.window_s < SHORTEST_OF_MACHINE_S)
 }
 
-/// Whether windows of this length together, s, hold enough ticks. Ten times 50 ms do, and are less than
-/// half a second in binary numbers.
+/// Whether windows of this length together, s, hold enough ticks. Ten times 50 ms do, and are less
+/// than half a second in binary numbers.
 fn is_enough(all_s: f64) -> bool {
     all_s > SHORTEST_OF_MACHINE_S - 1e-6
 }
 
-/// How many cells have no figures of their machines because all their windows together are too short.
+/// How many cells have no figures of their machines because all their windows together are too
+/// short.
 pub(super) fn too_short<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
     let known = |cell: &&Cell| cell.counted().any(|round| !round.nodes.is_empty());
     let all_s = |cell: &Cell| cell.counted().map(|round| round.window_s).sum::<f64>();
@@ -88,9 +89,9 @@ pub(super) fn too_short<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Str
     })
 }
 
-/// Cores over several windows, of each of which the length in seconds is given, and the cores in it:
-/// all that was counted in them by all their time. It has no interval, since one of them by itself is
-/// a few ticks. `None` where all of them together are too short.
+/// Cores over several windows, of each of which the length in seconds is given, and the cores in
+/// it: all that was counted in them by all their time. It has no interval, since one of them by
+/// itself is a few ticks. `None` where all of them together are too short.
 pub(super) fn summed(windows: impl Iterator<Item = (f64, f64)>) -> Option<Spread> {
     let known = windows.filter(|(s, cores)| *s > 0.0 && cores.is_finite());
     let (count, all_s, spent_s) =
@@ -168,7 +169,8 @@ mod tests {
 
     #[test]
     fn short_windows_are_added_up() {
-        // One tick of 10 ms in 50 ms is a fifth of a core, and there were three of them in ten windows.
+        // One tick of 10 ms in 50 ms is a fifth of a core, and there were three of them in ten
+        // windows.
         let windows = |count: usize| (0..count).map(|n| (0.05, if n < 3 { 0.2 } else { 0.0 }));
         let spread = summed(windows(10)).unwrap();
         assert!((spread.median - 0.06).abs() < 1e-9, "{spread:?}");

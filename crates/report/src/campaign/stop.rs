@@ -221,13 +221,14 @@ impl StopSummary {
         alike.and_then(finer).unwrap_or_else(|| self.width())
     }
 
-    /// What is to be said of its cell; empty where it is sure enough.
+    /// What is to be said of its cell; empty where it is sure enough. It begins with a word: a CSV
+    /// cell that began with the sign of the width would be taken for a formula.
     pub(crate) fn remark(&self) -> String {
         let rounds = counted(u64::from(self.rounds), "round", "rounds");
         match self.why {
             StopEnd::Narrow => String::new(),
-            StopEnd::Budget => format!("{} after {rounds}, then the time ended", self.width()),
-            StopEnd::Rounds => format!("{} after all {rounds}", self.width()),
+            StopEnd::Budget => format!("after {rounds}, when the time ended: {}", self.width()),
+            StopEnd::Rounds => format!("after all {rounds}: {}", self.width()),
         }
     }
 }

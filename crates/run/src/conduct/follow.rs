@@ -2,7 +2,7 @@
 
 use hopbench_model::{EndReport, Fault, Nanos, SECOND, Timing};
 use hopbench_sys::{Epoll, Events, clock};
-use hopbench_wire::{FromAgent, Prepare, Role, ToAgent};
+use hopbench_wire::{FromAgent, MAX_ORDER, Prepare, Role, ToAgent, encode};
 
 use super::beside::{Beside, Seen};
 use super::proxies::Proxies;
@@ -80,7 +80,15 @@ impl<'e> Conductor<'e> {
 
     /// Sends one side its orders, which stand at the numbers of the ends.
     pub(super) fn prepare(&mut self, role: Role, orders: &[Prepare]) -> Result<(), Fault> {
-        self.side(role).try_for_each(|end| self.link(end).send(&ToAgent::Prepare(Box::new(orders[end].clone()))))
+        self.side(role).try_for_each(|end| {
+            let order = ToAgent::Prepare(Box::new(orders[end].clone()));
+            let link = self.link(end);
+            // The agent would end the session, and could not say why.
+            if link.is_remote() {
+                fits(&order)?;
+            }
+            link.send(&order)
+        })
     }
 
     /// Waits until one side is ready; what its agents did not grant.
@@ -248,5 +256,42 @@ impl<'e> Conductor<'e> {
                 }
             }
         }
+    }
+}
+
+/// Refuses an order that is longer than agents take.
+fn fits(order: &ToAgent) -> Result<(), Fault> {
+    let frame = encode(order).map_err(|error| Fault::input(format!("the job makes no order: {error}")))?;
+    if frame.len() <= MAX_ORDER {
+        return Ok(());
+    }
+    Err(Fault::input(format!(
+        "the job takes {} bytes as an order to an agent, expected at most {MAX_ORDER}; give a shorter \
+         body, or one of any bytes with --body-size",
+        frame.len()
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_that_agents_would_not_take_is_refused_with_what_to_do() {
+        let order = |body: usize| {
+            let prepare = serde_json::json!({
+                "run": 1, "key": "0".repeat(64), "role": "client", "target": null, "shared_clock": true,
+                "peer_clock_offset_ns": 0,
+                "job": {
+                    "workload": "http", "params": {"body": "x".repeat(body)}, "schedule": "closed", "engine": "epoll",
+                    "connections": 1, "threads": 1, "pacing": "sleep", "client_cpus": null, "server_cpus": null,
+                    "timing": {"warmup_ns": 0, "window_ns": 1, "interval_ns": 1, "timeout_ns": 1}, "seed": 1,
+                },
+            });
+            ToAgent::Prepare(Box::new(serde_json::from_value(prepare).unwrap()))
+        };
+        assert_eq!(fits(&order(MAX_ORDER - 1000)), Ok(()));
+        let fault = fits(&order(MAX_ORDER)).unwrap_err();
+        assert!(fault.text.contains("expected at most 1048576") && fault.text.contains("--body-size"), "{fault}");
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a closed loop was limited by its round trip, by Little's law.
+//! The round trip as the limit of a closed loop, by Little's law.
 
 use hopbench_model::{Job, Record};
 
@@ -6,7 +6,7 @@ use super::{Verdict, verdict};
 use crate::words;
 
 /// What the connections may have rested between their exchanges, or the figures be rounded, as a
-/// share of the window: an exchange counts from its send, and the one after it is sent a little
+/// share of the window. An exchange counts from its send, and the one after it is sent a little
 /// later than its answer comes.
 const RESTED: f64 = 0.05;
 /// With a larger tolerance than this the law says nothing.
@@ -23,8 +23,8 @@ pub(super) struct Law {
     pub(super) per_s: f64,
     /// The share of the window by which the product of rate and time may differ from the number of
     /// connections. Of each connection one exchange began before the window and one ended after it:
-    /// the time of the first is counted whole, that of the other not at all. So the sum of all times
-    /// is off by no more than the longest exchange for each connection.
+    /// the time of the first is counted whole, that of the other not at all. So the sum of all
+    /// times is off by no more than the longest exchange for each connection.
     pub(super) tolerance: f64,
 }
 
@@ -52,8 +52,8 @@ impl Law {
     }
 }
 
-/// The round trip, where every connection waited for answers all the time; `else_free` says what else
-/// was looked at and was not full.
+/// The round trip, where every connection waited for answers all the time; `else_free` says what
+/// else was looked at and was not full.
 pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Verdict> {
     let law = Law::of(job, record).filter(|law| job.is_closed_loop() && law.holds())?;
     let mean = words::time((law.mean_s * 1e9) as u64);

@@ -21,7 +21,8 @@ use crate::housekeeping::Housekeeping;
 #[derive(Default)]
 pub(crate) struct Far {
     pub(crate) token: String,
-    /// The conductor of the run that the agents were started for, and their keys; absent: they have the token.
+    /// The conductor of the run that the agents were started for, and their keys; absent: they have
+    /// the token.
     pub(crate) run: Option<(Conductor, BTreeMap<AgentId, KeyPair>)>,
     /// Where permits let clients connect to instead of the servers.
     pub(crate) permitted: Option<SocketAddr>,

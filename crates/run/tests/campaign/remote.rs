@@ -33,7 +33,8 @@ fn sessions_over_networks_do_what_socket_pairs_do() {
     }
 }
 
-/// Agents of a run, each with a key of its own: they measure what the plan has, and connect nowhere else.
+/// Agents of a run, each with a key of its own: they measure what the plan has, and connect nowhere
+/// else.
 #[test]
 fn agents_of_a_run_do_what_is_in_the_plan_and_no_more() {
     let dir = tempfile::tempdir().unwrap();
@@ -42,7 +43,8 @@ fn agents_of_a_run_do_what_is_in_the_plan_and_no_more() {
     let (mut bed, mut onlooker) = (Far::of_run(), Onlooker::default());
     let ended = run(plan.clone(), dir.path(), &mut bed, &mut onlooker).unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures), (4, 0, 0), "{:?}", onlooker.failed);
-    // All of the plan from the first trial on: both servers, and the connections of three clients with four each.
+    // All of the plan from the first trial on: both servers, and the connections of three clients
+    // with four each.
     let [first, .., last] = &bed.permits[..] else { panic!("{:?}", bed.permits) };
     assert_eq!((first.targets.len(), first.bounds.connections, first.bounds.threads), (2, 12, 1));
     assert_eq!(first, last);

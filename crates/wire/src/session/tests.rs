@@ -4,6 +4,7 @@ use hopbench_model::{EngineKind, Fault, Job, Pacing, Schedule, Timing};
 use proptest::prelude::*;
 
 use super::*;
+use crate::flow::FlowKey;
 use crate::frame::{FrameReader, encode};
 use crate::message::{Hello, PROTOCOL, Prepare, Role};
 
@@ -15,7 +16,7 @@ fn prepare() -> ToAgent {
     let timing = Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 };
     ToAgent::Prepare(Box::new(Prepare {
         run: 1,
-        key: String::new(),
+        key: FlowKey::new([0; 32]),
         role: Role::Server,
         job: Job {
             workload: "stream".into(),

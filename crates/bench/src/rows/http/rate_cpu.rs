@@ -1,4 +1,4 @@
-//! What a constant rate costs the client.
+//! The client's CPU at a constant rate.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! Whether a constant rate is the rate that was asked, and on time.
+//! A constant rate: is it the rate that was asked, and on time?
 
 use anyhow::Result;
 use hopbench_model::Pacing;

@@ -97,8 +97,8 @@ impl Flags {
     /// Reads and checks what the flags name.
     ///
     /// # Errors
-    /// A scenario that is not there or has problems, a header whose value is not known, a folder that cannot be used, a
-    /// run that another build began, an Envoy that is no program.
+    /// A scenario that is not there or has problems, a header whose value is not known, a folder
+    /// that cannot be used, a run that another build began, an Envoy that is no program.
     pub(super) fn wanted(&self) -> Result<Wanted, Fault> {
         self.envoy.apply()?;
         if let Some(dir) = &self.resume {

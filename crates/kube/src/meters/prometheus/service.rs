@@ -1,6 +1,5 @@
 //! HTTP to a Service inside the cluster, by way of the API server's port-forward to a pod behind it.
 
-use crate::api::Api;
 use http::Request;
 use http::header::HOST;
 use http_body_util::Empty;
@@ -13,6 +12,7 @@ use kube::api::ListParams;
 use kube::{Client, ResourceExt};
 use tokio::task::AbortHandle;
 
+use crate::api::Api;
 use crate::body;
 
 /// The answer to GET `path` of port `port` of a Service.

@@ -16,10 +16,12 @@ pub enum Glance<'a> {
     Wrong,
 }
 
-/// Looks at the first `bytes` of a connection, of which `seen` were looked at before without a result: nothing is taken,
-/// nothing is kept. Of several credentials the first is shown; whoever reads the request checks all.
+/// Looks at the first `bytes` of a connection, of which `seen` were looked at before without a
+/// result: nothing is taken, nothing is kept. Of several credentials the first is shown; whoever
+/// reads the request checks all.
 pub fn glance(bytes: &[u8], seen: usize) -> Glance<'_> {
-    // Until the end is there nothing is parsed: a head that comes byte by byte costs no more for it.
+    // Until the end is there nothing is parsed: a head that comes byte by byte costs no more for
+    // it.
     if end_of_head(bytes, seen.saturating_sub(2).min(bytes.len())).is_none() {
         let whole = bytes.len() >= super::parser::MOST_HEAD_BYTES;
         return if whole { Glance::Wrong } else { Glance::More(bytes.len()) };

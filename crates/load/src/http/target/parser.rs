@@ -54,8 +54,9 @@ pub enum RequestState {
 /// It holds at most the body of one request (16 MiB) and grows with what arrives, not with what is
 /// announced. After an error, answer with [`refuse`](super::refuse) and close.
 ///
-/// A head that shows no credential where one is needed is refused before any of its body is taken. A head
-/// that repeats the last one is not looked at again: its credential was found right on this connection.
+/// A head that shows no credential where one is needed is refused before any of its body is taken.
+/// A head that repeats the last one is not looked at again: its credential was found right on this
+/// connection.
 #[derive(Debug)]
 pub struct RequestParser {
     credential: Option<Credential>,
@@ -95,8 +96,9 @@ impl RequestParser {
         Self::with(None, None)
     }
 
-    /// A parser for a new connection. With a `credential` every request must show it; with a `room` all
-    /// that connections hold of requests comes out of it, and a request that finds none left is refused.
+    /// A parser for a new connection. With a `credential` every request must show it; with a `room`
+    /// all that connections hold of requests comes out of it, and a request that finds none left is
+    /// refused.
     pub fn with(credential: Option<Credential>, room: Option<Arc<Room>>) -> Self {
         Self {
             known: credential.is_none(),
@@ -124,7 +126,8 @@ impl RequestParser {
         !matches!(self.phase, Phase::Head)
     }
 
-    /// Whether the request that `feed` looked at last showed what it has to: others count in no figure.
+    /// Whether the request that `feed` looked at last showed what it has to: others count in no
+    /// figure.
     pub fn is_known(&self) -> bool {
         self.known
     }
@@ -140,8 +143,8 @@ impl RequestParser {
     /// Takes the next bytes of the connection, up to the end of one request.
     ///
     /// # Errors
-    /// The input is not an HTTP/1.x request, breaks a limit, does not say unambiguously where it ends, or
-    /// does not show the credential.
+    /// The input is not an HTTP/1.x request, breaks a limit, does not say unambiguously where it
+    /// ends, or does not show the credential.
     #[inline]
     pub fn feed(&mut self, input: &[u8]) -> Result<RequestStep, RequestError> {
         let mut used = 0;
@@ -225,7 +228,8 @@ impl RequestParser {
         }
     }
 
-    /// Makes the body's buffer long enough for what may come of so many bytes, where that needs leave.
+    /// Makes the body's buffer long enough for what may come of so many bytes, where that needs
+    /// leave.
     fn make_room(&mut self, bytes: usize) -> Result<(), RequestError> {
         let left = match &self.phase {
             Phase::Length(left) => usize::try_from(*left).unwrap_or(usize::MAX),
@@ -254,8 +258,8 @@ impl RequestParser {
     }
 }
 
-/// Parses a head from its first byte on into `request`; `None` when it is not complete. Where a credential is needed,
-/// every field of its name must have it.
+/// Parses a head from its first byte on into `request`; `None` when it is not complete. Where a
+/// credential is needed, every field of its name must have it.
 fn parse_head(
     bytes: &[u8],
     request: &mut Request,

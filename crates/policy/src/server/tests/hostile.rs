@@ -168,7 +168,8 @@ fn the_longest_idle_connection_makes_room() {
     client::until(|| running.server.seats.taken() == 0);
 }
 
-/// A stream that says nothing for long is a connection's business; a connection without any is nobody's.
+/// A stream that says nothing for long is a connection's business; a connection without any is
+/// nobody's.
 #[test]
 fn a_connection_without_calls_is_given_up_and_a_quiet_stream_is_not() {
     let running = Running::new(Telemetry::default(), Limits { idle: SHORT, ..impatient() });

@@ -8,8 +8,8 @@
 //! often; how sure the cell is where the stop rule wanted more), `mesh` and `variant` (of the path), `p` (of the comparison),
 //! `q` (the same corrected for all comparisons of the run), `test` (`permutation` or `student`), `noise_floor` (by how much
 //! the baseline and its twin differ, as a share; the rows of the twin have no verdict), `outliers` (rounds far from the
-//! others, which are in the median). Quoted as RFC 4180 says, texts that look like formulas with a `'` before them; numbers are in the unit of the figure's name, not
-//! scaled, with a point.
+//! others, which are in the median). Quoted as RFC 4180 says, texts that look like formulas with a
+//! `'` before them; numbers are in the unit of the figure's name, not scaled, with a point.
 //!
 //! Each path of a search has rows, too. `figure` of the first is `found_rate_per_s`, `found_connections` or `found_threads`:
 //! `median` is the load that was found (empty where none was), `low` and `high` are the loads between which it lies, `rounds`

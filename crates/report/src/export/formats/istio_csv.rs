@@ -3,8 +3,8 @@
 //! Columns as its daily job writes them. Latencies are whole microseconds (cut, not rounded, as it does) of the service
 //! time, which is what its load generator measures; for an open loop the response time is in `--format fortio` and in all
 //! other formats. `ActualQPS` is rounded, and counts errors. Millicores and MiB are those of the sidecars of the client
-//! and of the server and of the gateway, means over the whole window; `-` where a path has none. Not quoted: no value of
-//! ours has a comma.
+//! and of the server and of the gateway, means over the whole window; `-` where a path has none.
+//! Not quoted: no value of ours has a comma.
 
 use crate::csv::row;
 use crate::export::{Trial, TrialFile, TrialFormat};

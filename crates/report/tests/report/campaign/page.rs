@@ -143,7 +143,8 @@ fn a_browser_draws_every_plot_without_errors() {
             std::env::var("HOPBENCH_REQUIRE_TOOLS").as_deref() != Ok("1"),
             "no chromium (HOPBENCH_REQUIRE_TOOLS=1)"
         );
-        // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.
+        // Not `println`: what that prints is kept back when the test passes, and a skip is to be
+        // seen.
         let test = "a_browser_draws_every_plot_without_errors";
         let _ = writeln!(std::io::stdout(), "\nSKIP {test}: no chromium; install it (apt-get install chromium)");
         return;

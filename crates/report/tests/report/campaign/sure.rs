@@ -260,8 +260,9 @@ fn cells_that_are_not_sure_enough_say_how_sure_they_are() {
         "the time of 10m ended before 1 of 2 cells had throughput within +-2.0 %: other bulk (+-3.1 %). In that time";
     assert!(found.run.notes.iter().any(|said| said.starts_with(note)), "{:?}", found.run.notes);
     for format in ["html", "csv"] {
-        assert!(page(&made, format).contains("+-3.1 % after 6 rounds, then the time ended"), "{format}");
+        assert!(page(&made, format).contains("after 6 rounds, when the time ended: +-3.1 %"), "{format}");
     }
+    assert!(!page(&made, "csv").contains('\''), "a note begins like a formula");
     // All rounds, and still not narrow enough.
     let mut all = made;
     all.run.plan.rounds = 6;

@@ -4,7 +4,8 @@ use hopbench_model::{Bounds, Path, Plan, Point, SearchGoal};
 
 use super::load::{Load, Parameter, at};
 
-/// How large any end's job can get in the trials of a plan, its searches included: what the agents are held to.
+/// How large any end's job can get in the trials of a plan, its searches included: what the agents
+/// are held to.
 pub(in crate::campaign) fn bounds(plan: &Plan) -> Bounds {
     let mut bounds = Bounds::default();
     for (path, point) in plan.cells.iter().map(|cell| plan.at(*cell)) {

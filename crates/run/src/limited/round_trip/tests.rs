@@ -51,8 +51,8 @@ fn only_who_waits_for_answers_has_a_round_trip() {
     assert_eq!(limit(&closed(1), &exchanges(0.0, 0.0, 0)), None);
 }
 
-/// What a window of 1 s, which begins after so long, sees of connections that repeat these exchanges
-/// with a rest after each, ns.
+/// What a window of 1 s, which begins after so long, sees of connections that repeat these
+/// exchanges with a rest after each, ns.
 fn seen(connections: &[Vec<u64>], rest_ns: u64, begins_ns: u64) -> Record {
     let ends_ns = begins_ns + 1_000_000_000;
     let mut histogram = Histogram::new();
