@@ -7,7 +7,7 @@ HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 # The profile of this binary is named in one place.
 PROFILE := $(shell sed -n 's/^PROFILE=//p' scripts/lib.sh)
 BIN := target/$(HOST)/$(PROFILE)/hopbench
-DIST := target/$(HOST)/dist/hopbench
+DIST := target/$(HOST)/release/hopbench
 DIST_BYTES := 20000000
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
@@ -23,10 +23,10 @@ build: ## Builds the static binary, quickly
 
 dist: ## Builds the binary for others: smaller and fully optimised; checks its size and that it is static
 	@scripts/toolchain.sh
-	@cargo build --config .cargo/dist.toml --profile dist --locked -p hopbench
+	@cargo build --config .cargo/dist.toml --release --locked -p hopbench
 	@scripts/check-binary.sh $(DIST) $(DIST_BYTES)
 
-demo: build ## Measures the built-in quickstart scenario in a lab, 3 minutes; the report is in results/
+demo: ## Measures the built-in quickstart scenario in a lab, 3 minutes; the report is in results/
 	@scripts/demo.sh $(BIN)
 
 test: ## Everything that CI checks; installs what the tests need
@@ -51,9 +51,9 @@ asan: ## Tests the unsafe code under AddressSanitizer
 
 bench: dist ## Compares with iperf3, sockperf, wrk, oha, k6 and others (25 minutes, nothing else may run); results/bench.md
 	@scripts/install-peers.sh
-	@cargo build --config .cargo/dist.toml --profile dist --locked -p hopbench-bench
+	@cargo build --config .cargo/dist.toml --release --locked -p hopbench-bench
 	@mkdir -p results
-	@target/$(HOST)/dist/hopbench-bench --hopbench $(DIST) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
+	@target/$(HOST)/release/hopbench-bench --hopbench $(DIST) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
 
 cluster-up: ## Starts a Kubernetes cluster on this machine for tests (root; ten minutes the first time, then one)
 	@tests/cluster/up.sh

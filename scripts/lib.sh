@@ -3,7 +3,7 @@
 
 # The Cargo profile of the binary that is demonstrated and tested; the Makefile reads this line,
 # too.
-PROFILE=release
+PROFILE=quick
 
 step() { printf '\n== %s\n' "$*"; }
 

@@ -70,11 +70,11 @@ pub(crate) fn default_hopbench() -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let candidates = [target.join(triple).join("dist/hopbench"), target.join("dist/hopbench")];
+    let candidates = [target.join(triple).join("release/hopbench"), target.join("release/hopbench")];
     let found = candidates.iter().find(|file| file.is_file()).and_then(|file| file.canonicalize().ok());
     found.with_context(|| {
         format!(
-            "no dist build of hopbench in {}; build it with `make dist` or name it with --hopbench",
+            "no release build of hopbench in {}; build it with `make dist` or name it with --hopbench",
             target.display()
         )
     })
