@@ -1,6 +1,12 @@
-//! The tests that SECURITY.md names, looked for in the sources.
+//! The promises of the pages, checked: the tests that SECURITY.md names, links and headings, the size of the pages,
+//! and the reference of scenarios.
 
-use std::path::Path;
+#[path = "promises/links.rs"]
+mod links;
+#[path = "promises/pages.rs"]
+mod pages;
+#[path = "promises/scenarios.rs"]
+mod scenarios;
 
 /// File and name of each test that a line of the tables names, which ends in both.
 fn named(text: &str) -> Vec<(&str, &str)> {
@@ -15,8 +21,8 @@ fn named(text: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn each_promise_has_its_test() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let text = std::fs::read_to_string(root.join("SECURITY.md")).unwrap();
+    let root = pages::root();
+    let text = pages::text("SECURITY.md");
     let named = named(&text);
     assert!(named.len() > 20, "the tables of SECURITY.md have another form: {named:?}");
     for (file, name) in named {

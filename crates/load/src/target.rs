@@ -186,7 +186,7 @@ fn trial(context: &TargetContext) -> Context {
 mod tests {
     use super::*;
 
-    /// The values that README.md promises; `patience` has the times.
+    /// The values that docs/by-hand.md promises; `patience` has the times.
     #[test]
     fn strangers_get_so_much_and_no_more() {
         let patience = Patience::STRANGERS;

@@ -131,7 +131,7 @@ fn in_a_full_lobby_the_longest_idle_makes_room() {
     assert_eq!([said(first), said(late), said(others.remove(0))], ["trial", "trial", "trial"]);
 }
 
-/// The values that README.md promises.
+/// The values that docs/by-hand.md promises.
 #[test]
 fn heads_have_ten_seconds_in_a_lobby_of_1024() {
     assert_eq!(Waits::default(), Waits { most: 1024, head_ns: 10 * SECOND, leave_ns: 2 * SECOND });

@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn only_what_is_between_the_lines_changes() {
         let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("README.md");
+        let file = directory.path().join("page.md");
         std::fs::write(&file, format!("# A\n{BEGIN}old\nolder\n{END}# B\n")).unwrap();
         let section = Section::find(file.clone()).unwrap();
         section.write("new\n").unwrap();
@@ -57,14 +57,14 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_a_place_for_the_table() {
-        assert!(Section::find(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"))).is_ok());
+    fn the_page_of_benchmarks_has_a_place_for_the_table() {
+        assert!(Section::find(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/benchmarks.md"))).is_ok());
     }
 
     #[test]
     fn a_page_without_the_lines_is_refused_and_kept() {
         let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("README.md");
+        let file = directory.path().join("page.md");
         for page in ["# A\n".to_owned(), format!("{END}{BEGIN}"), format!("{BEGIN}{BEGIN}{END}")] {
             std::fs::write(&file, &page).unwrap();
             let error = Section::find(file.clone()).unwrap_err().to_string();

@@ -168,7 +168,7 @@ mod tests {
         let shown = RequestTemplate::new(&RequestSpec { credential: Some(&credential), ..bare }).unwrap();
         let text = String::from_utf8(shown.bytes().to_vec()).unwrap();
         assert!(text.contains(&format!("\r\nx-hopbench-run: {}\r\nX-A: b\r\n", "c".repeat(41))), "{text}");
-        // The name, colon and space, the value, the line's end; as METHOD.md says.
+        // The name, colon and space, the value, the line's end; as docs/method.md says.
         assert_eq!(text.len() - RequestTemplate::new(&bare).unwrap().bytes().len(), 14 + 2 + 41 + 2);
     }
 

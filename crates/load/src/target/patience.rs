@@ -65,7 +65,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// The values that README.md promises.
+    /// The values that docs/by-hand.md promises.
     #[test]
     fn strangers_have_seconds_and_must_keep_moving() {
         let Patience { head_ns, idle_ns, body_ns, read_ns, pace_bytes } = Patience::STRANGERS;

@@ -187,7 +187,7 @@ fn a_connection_without_calls_is_given_up_and_a_quiet_stream_is_not() {
     client::until(|| running.server.seats.taken() == 0);
 }
 
-/// The values that METHOD.md promises.
+/// The values that docs/method.md promises.
 #[test]
 fn peers_get_so_much_and_no_more() {
     let Limits { connections, calls, pending_bytes, patience, idle } = Limits::default();

@@ -1,0 +1,88 @@
+//! The reference of scenarios: every key of the schema, every scenario that is shipped, and the example of README.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Output};
+
+use hopbench_scenario::{SHIPPED, Shipped};
+use serde_json::Value;
+
+use super::pages::text;
+
+const REFERENCE: &str = "docs/scenarios.md";
+
+fn hopbench(arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_hopbench")).args(arguments).output();
+    output.unwrap_or_else(|error| panic!("hopbench {arguments:?}: {error}"))
+}
+
+/// The names of all properties of a JSON Schema, at any depth.
+fn properties(schema: &Value, out: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Value::Object(named) if name == "properties" => {
+                        out.extend(named.keys().cloned());
+                        named.values().for_each(|property| properties(property, out));
+                    }
+                    _ => properties(member, out),
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|member| properties(member, out)),
+        _ => {}
+    }
+}
+
+/// How long a scenario takes, as its comment says and a table shortens it: `about 3 min`, `2 to 5.5 min`.
+fn takes(scenario: &Shipped) -> String {
+    let comment: Vec<&str> = scenario.text.lines().map_while(|line| line.strip_prefix('#')).collect();
+    let comment = comment.join(" ");
+    let (before, _) = comment.split_once(" minutes").expect("how long it takes");
+    let mut words = before.split_whitespace().rev();
+    let most = words.next().expect("a number");
+    match (words.next(), words.next()) {
+        (Some("to"), Some(least)) => format!("{least} to {most} min"),
+        _ => format!("about {most} min"),
+    }
+}
+
+#[test]
+fn every_key_of_the_schema_is_described() {
+    let output = hopbench(&["schema"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let schema: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut keys = BTreeSet::new();
+    properties(&schema, &mut keys);
+    assert!(keys.len() > 80, "the schema has another form: {keys:?}");
+    let page = text(REFERENCE);
+    let missing: Vec<&String> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+    assert!(missing.is_empty(), "{REFERENCE} does not describe {missing:?}");
+}
+
+#[test]
+fn every_shipped_scenario_is_listed() {
+    let page = text(REFERENCE);
+    for scenario in SHIPPED {
+        let row = page.lines().find(|line| line.starts_with(&format!("| [`{}`](", scenario.name)));
+        let row = row.unwrap_or_else(|| panic!("{REFERENCE} has no row for {}", scenario.name));
+        for part in [scenario.summary().to_owned(), takes(scenario)] {
+            assert!(row.contains(&part), "{REFERENCE}: expected `{part}` in {row}");
+        }
+    }
+}
+
+/// The scenario is read without a problem (exit code 2); whether this machine can measure it is not the question.
+#[test]
+fn the_scenario_of_the_readme_is_one() {
+    let page = text("README.md");
+    let (_, behind) = page.split_once("```yaml\n").expect("a scenario");
+    let (scenario, _) = behind.split_once("```").expect("the end of the scenario");
+    assert!(scenario.starts_with("name: "), "{scenario}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.yaml");
+    std::fs::write(&file, scenario).expect("a file");
+    let output = hopbench(&["plan", &file.to_string_lossy()]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{:?}: {told}", output.status);
+}
