@@ -81,8 +81,11 @@ step "tests that wait"
 # The parts in Go are built meanwhile, and the fuzzers run.
 tests() { cargo test --workspace --locked --no-fail-fast "$@"; }
 mapfile -t waiting < <(waiting_targets | as_arguments)
+set -m
 tests --lib --bins >"$log.units" 2>&1 &
 units=$!
+set +m
+jobs+=("$units")
 tests "${waiting[@]}" >"$log.waiting" 2>&1 || status=$?
 wait "$units" || status=$?
 tests --doc >"$log.doc" 2>&1 || status=$?
@@ -112,6 +115,8 @@ grep -Ev '^(running|test .* ok$|$)' "$log" || true
 [ "$status" -eq 0 ] || ! second_try "$log" || status=0
 [ "$found" -eq 0 ] || status=1
 read -r passed failed ignored < <(sum "$log")
+# A target that ends without a result counts as one failure.
+[ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
 
 # A cluster that only stands there takes CPU: it comes after everything that measures.
 if [ -z "$quick" ]; then
@@ -132,6 +137,7 @@ if [ -z "$quick" ]; then
 fi
 
 printf '\n'
+[ "$status" -eq 0 ] || cat "$log" "$work/cluster" 2>/dev/null | failed_tests - | sed 's/^/FAILED /; s/ -$//; s/ -$//'
 cat "$work"/*.retried 2>/dev/null || true
 tell_untested "$work/scripts" "$work/audit" "$log" "$work/cluster"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$ignored"

@@ -15,7 +15,8 @@ mod role;
 mod tree;
 
 use std::io::Write;
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
 
 use program::{Started, User, users};
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     if let Some(code) = role::play() {
         return code;
     }
+    with_default_signals();
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let mut out = std::io::stdout();
     for (name, test) in TESTS {
@@ -55,6 +57,23 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Starts this program again where it was started with signals ignored, as shells do it with what
+/// they start in the background: a script cannot trap a signal that was ignored when it began.
+fn with_default_signals() {
+    const ONCE: &str = "HOPBENCH_TEST_DEFAULT_SIGNALS";
+    let status = std::fs::read_to_string("/proc/self/status").expect("/proc");
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("SigIgn");
+    // HUP, INT and QUIT are the signals 1 to 3.
+    if u64::from_str_radix(ignored.trim(), 16).expect("a number") & 0b111 == 0 {
+        return;
+    }
+    assert!(std::env::var_os(ONCE).is_none(), "`env --default-signal` left HUP, INT or QUIT ignored: {ignored}");
+    let mut again = Command::new("env");
+    again.arg("--default-signal=HUP,INT,QUIT").arg(std::env::current_exe().expect("this program"));
+    let error = again.args(std::env::args_os().skip(1)).env(ONCE, "1").exec();
+    panic!("env (coreutils 8.31 or newer) cannot be executed: {error}");
 }
 
 fn exit_codes_come_through(user: &User) {
@@ -121,7 +140,7 @@ fn signals_of_a_terminal_reach_the_program_once(user: &User) {
     for signal in ["INT", "QUIT"] {
         // To the whole group, as a terminal does it.
         let mut started = Started::with(user, script, |command| {
-            std::os::unix::process::CommandExt::process_group(command, 0);
+            command.process_group(0);
         });
         started.wait_for("ready");
         tree::signal_group(started.pid(), signal);
