@@ -137,7 +137,8 @@ if [ -z "$quick" ]; then
 fi
 
 printf '\n'
-[ "$status" -eq 0 ] || cat "$log" "$work/cluster" 2>/dev/null | failed_tests - | sed 's/^/FAILED /; s/ -$//; s/ -$//'
+[ "$status" -eq 0 ] ||
+  { cat "$log" "$work/cluster" 2>/dev/null || true; } | failed_tests - | sed 's/^/FAILED /; s/ -$//; s/ -$//'
 cat "$work"/*.retried 2>/dev/null || true
 tell_untested "$work/scripts" "$work/audit" "$log" "$work/cluster"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$ignored"
