@@ -125,8 +125,13 @@ pub(crate) fn latency<'a>(record: &'a Record, name: &str) -> Result<&'a Latency>
 
 fn with_common(workload: &str, target: &str, window: &str, words: &[&str]) -> Vec<String> {
     let warmup = format!("{}ms", WARMUP.as_millis());
-    let common = [workload, target, "--insecure", "-t", window, "--warmup", &warmup, "--json"];
-    common.iter().chain(words).map(|word| (*word).to_owned()).collect()
+    let mut all = vec![workload, target, "-t", window, "--warmup", &warmup, "--format", "json"];
+    // What answers a URL here is no agent, and has no session.
+    if !target.contains("://") {
+        all.push("--insecure");
+    }
+    all.extend(words);
+    all.into_iter().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -174,6 +179,12 @@ mod tests {
     #[test]
     fn every_client_gets_the_common_words() {
         let words = with_common("rr", "10.71.0.2:7474", "3s", &["--size", "1"]).join(" ");
-        assert_eq!(words, "rr 10.71.0.2:7474 --insecure -t 3s --warmup 500ms --json --size 1");
+        assert_eq!(words, "rr 10.71.0.2:7474 -t 3s --warmup 500ms --format json --insecure --size 1");
+    }
+
+    #[test]
+    fn a_url_is_asked_without_a_session() {
+        let words = with_common("http", "http://10.71.0.2/", "3s", &["-c", "32"]).join(" ");
+        assert_eq!(words, "http http://10.71.0.2/ -t 3s --warmup 500ms --format json -c 32");
     }
 }
