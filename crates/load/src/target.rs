@@ -45,6 +45,10 @@ pub struct TargetContext {
     pub bounds: StrangerBounds,
 }
 
+/// What the kernel keeps of an answer that it cannot send to a stranger yet, bytes: who reads fast
+/// and then not at all would have megabytes wait.
+const STRANGERS_NOT_SENT_BYTES: usize = 64 << 10;
+
 /// What all strangers at a target may do together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StrangerBounds {
@@ -130,7 +134,10 @@ fn serve(
     let setup = CrewSetup {
         receive_bytes: flow::RECEIVE_BYTES,
         fill_bytes: flow::FILL_BYTES,
-        options: SocketOptions::default(),
+        options: SocketOptions {
+            not_sent_low_water: guests.as_ref().map(|_| STRANGERS_NOT_SENT_BYTES),
+            ..SocketOptions::default()
+        },
         transport: Transport::Tcp,
         watch_sockets,
         grace: context.job.timing.timeout_ns,
