@@ -45,7 +45,7 @@ pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule,
 pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
 pub use path::{Path, Place, Via};
 pub use permit::{Bounds, Permit, SignedPermit};
-pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec, point_label};
+pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ROUNDS, ServerSpec, point_label};
 pub use problem::Problem;
 pub use record::{
     Cost, DISTURBED_SETTING, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost,

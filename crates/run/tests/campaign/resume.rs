@@ -146,6 +146,22 @@ fn folders_that_are_no_results_are_refused() {
 }
 
 #[test]
+fn a_plan_of_more_rounds_than_any_scenario_is_damaged() {
+    let whole = finished();
+    let run_json = whole.path().join("run.json");
+    let text = fs::read_to_string(&run_json).unwrap();
+    for rounds in [0, 1001, u64::from(u32::MAX)] {
+        let changed = text.replacen("\"rounds\": 2", &format!("\"rounds\": {rounds}"), 1);
+        assert_ne!(changed, text, "run.json is spelled in another way");
+        fs::write(&run_json, changed).unwrap();
+        for fault in [read(whole.path()).unwrap_err(), Folder::resume(whole.path()).unwrap_err()] {
+            assert_eq!(fault.kind, FaultKind::Input);
+            assert!(fault.text.contains(&format!("the plan has {rounds} rounds, expected 1 to 1000")), "{fault}");
+        }
+    }
+}
+
+#[test]
 fn a_folder_is_used_by_one_process_and_only_when_it_is_empty() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path().join("deep/er");
