@@ -1,8 +1,8 @@
 //! Files that are made here, and not where somebody else's link leads to.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A new, empty file for writing. What had this name is removed first; a link is removed and not
@@ -22,9 +22,38 @@ pub fn fresh(path: &Path) -> io::Result<File> {
 /// A file to be appended to, made if need be.
 ///
 /// # Errors
-/// What the file system refuses; `ELOOP` where the name is a link: it is not followed.
+/// What the file system refuses; `ELOOP` where the name is a link: it is not followed. `ENXIO` or
+/// [`ErrorKind::InvalidInput`] for a pipe: its reader is not waited for.
 pub fn append(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).custom_flags(libc::O_NOFOLLOW).open(path)
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    only_regular(OpenOptions::new().append(true).create(true).custom_flags(flags).open(path)?)
+}
+
+/// A regular file for reading. A link to one is followed; a pipe is not waited for.
+///
+/// # Errors
+/// What the file system refuses; [`ErrorKind::InvalidInput`] for a pipe, a device, a folder and
+/// alike: what comes from those may have no end.
+pub fn regular(path: &Path) -> io::Result<File> {
+    only_regular(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?)
+}
+
+fn only_regular(file: File) -> io::Result<File> {
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() { Ok(file) } else { Err(no_file(kind)) }
+}
+
+fn no_file(kind: FileType) -> io::Error {
+    let found = if kind.is_dir() {
+        "a folder"
+    } else if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_char_device() || kind.is_block_device() {
+        "a device"
+    } else {
+        "a socket"
+    };
+    io::Error::new(ErrorKind::InvalidInput, format!("found {found}, expected a regular file"))
 }
 
 /// A file that takes the place of another as a whole, or not at all: whoever looks meanwhile sees
@@ -136,6 +165,25 @@ mod tests {
         null.write_all(b"x").unwrap();
         null.finish().unwrap();
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        fs::write(&file, "x").unwrap();
+        symlink(&file, &link).unwrap();
+        assert_eq!(io::read_to_string(regular(&link).unwrap()).unwrap(), "x");
+        let pipe = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for (path, found) in [(&*pipe, "a pipe"), (Path::new("/dev/zero"), "a device"), (dir.path(), "a folder")] {
+            let error = regular(path).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+            assert_eq!(error.to_string(), format!("found {found}, expected a regular file"));
+        }
+        assert_eq!(append(&pipe).unwrap_err().raw_os_error(), Some(libc::ENXIO), "nobody reads it");
+        let _reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&pipe).unwrap();
+        assert_eq!(append(&pipe).unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 
     #[test]
