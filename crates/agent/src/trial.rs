@@ -164,6 +164,12 @@ impl Trial {
             shared_clock: prepare.shared_clock,
         };
         let tickets = entrance::tickets(shared, workload, job.connections);
+        // What processes spend is no business of whoever only sends load.
+        if !prepare.watch.is_empty() && !shared.may_be_client && shared.permits.is_none() {
+            return Err(Fault::environment(
+                "this agent only serves and looks at no other processes; `hopbench serve --both-ends` does",
+            ));
+        }
         let program = observer::watch(&prepare.watch)?;
         let places = if prepare.role == Role::Client { shared.runs.places(job.connections)? } else { Vec::new() };
         let threads = if entrance::looks_on(workload, prepare) { None } else { Some(shared.threads.take(&job)?) };
