@@ -290,6 +290,26 @@ fn a_trial_that_is_never_started_ends_by_itself() {
     assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).is_some());
 }
 
+/// What a trial holds, it holds until its timeout is over: that is part of how long it may take.
+#[test]
+fn a_short_trial_has_no_long_timeout() {
+    let server = server(Limits { duration_ns: Some(SECOND), ..Limits::default() });
+    let mut conductor = Conductor::of(&server);
+    let with = |timeout_ns: Nanos| {
+        let timing = Timing { warmup_ns: 0, window_ns: 100 * MS, interval_ns: 100 * MS, timeout_ns };
+        Job { timing, ..job() }
+    };
+    for timeout in [3600 * SECOND, 10 * SECOND + 1] {
+        let why = make_ready(&mut conductor, 7, with(timeout)).unwrap_err();
+        assert!(why.contains("timeouts of 10s") && why.contains("--max-duration"), "{why}");
+    }
+    make_ready(&mut conductor, 7, with(10 * SECOND)).unwrap();
+    // Longer trials may wait longer.
+    let patient = self::server(Limits { duration_ns: Some(60 * SECOND), ..Limits::default() });
+    let mut conductor = Conductor::of(&patient);
+    make_ready(&mut conductor, 7, with(60 * SECOND)).unwrap();
+}
+
 /// All trials together have so many worker threads, whatever their engines and however they end.
 #[test]
 fn worker_threads_are_bounded_over_all_trials() {
