@@ -339,6 +339,34 @@ fn worker_threads_are_bounded_over_all_trials() {
     });
 }
 
+/// A trial that only looks on keeps its session's place: there are no more of them than of threads.
+#[test]
+fn who_looks_on_takes_a_thread() {
+    let server = server(Limits { threads: Some(2), ..Limits::default() });
+    let looks_on = |conductor: &mut Conductor, run| {
+        let job = Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
+        let ToAgent::Prepare(mut order) = prepare_run(run, Role::Server, Job { threads: 4, connections: 4, ..job })
+        else {
+            unreachable!()
+        };
+        order.looks_on = true;
+        conductor.send(&ToAgent::Prepare(order));
+        match conductor.answer(10) {
+            Some(FromAgent::Ready { .. }) => Ok(()),
+            Some(FromAgent::Failed { fault, .. }) => Err(fault.text),
+            other => panic!("neither ready nor refused: {other:?}"),
+        }
+    };
+    let [mut first, mut second, mut third] = [1, 2, 3].map(|_| Conductor::of(&server));
+    looks_on(&mut first, 1).unwrap();
+    looks_on(&mut second, 2).unwrap();
+    let why = looks_on(&mut third, 3).unwrap_err();
+    assert!(why.contains("2 are taken and 1 were asked for"), "{why}");
+    first.send(&ToAgent::Abort);
+    first.refusal(5);
+    looks_on(&mut third, 3).unwrap();
+}
+
 /// CPU time of this process's threads of a name, ms.
 fn spent_by(name: &str) -> u64 {
     let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
