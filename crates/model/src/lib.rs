@@ -11,6 +11,7 @@
 //! - [`EndReport`]: what one end saw; [`Record`]: the result of a trial;
 //! - [`Problem`]: an input that cannot be used, and what to do about it;
 //! - [`printable`]: texts of others, as they may be shown; [`secret`]: values that are never shown;
+//! - [`Source`]: where a connection comes from, as far as its room is bounded;
 //! - [`Warning`]: a result that needs a caveat.
 
 mod cluster;
@@ -28,6 +29,7 @@ mod record;
 mod run_file;
 mod search;
 pub mod secret;
+mod source;
 mod stop;
 mod sweep;
 mod tcp;
@@ -53,6 +55,7 @@ pub use record::{
 };
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
 pub use search::{CpuOf, EQUAL_LOAD, RateRange, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
+pub use source::{Source, makes_room};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use sweep::{Scale, Sweep};
 pub use tcp::TcpTotals;
