@@ -75,7 +75,7 @@ pub(crate) fn exchanges(figures: &mut Figures, trial: &Trial<'_>) {
             "look at the server first; failed exchanges are in no latency",
         ));
     }
-    // A closed loop waits: what was under way at the window's end is neither a success nor a failure.
+    // A closed loop waits: what was under way at the window's end is no success and no failure.
     if all == 0 && trial.job.schedule == Schedule::Closed && client.incomplete.is_none() {
         figures.warnings.push(Warning::new(
             WarningKind::Errors,

@@ -87,8 +87,9 @@ pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 
 /// Starts the workers of a target for everybody and says where accepted connections go. A flow
 /// reads its request from the socket itself: whoever looked at the first bytes must only have
-/// peeked. One more connection than the bound ends the one that has been idle longest, of the source
-/// that has the most; where the agent's flows are used up, one more is closed without a word.
+/// peeked. One more connection than the bound ends the one that has been idle longest, of the
+/// source that has the most; where the agent's flows are used up, one more is closed without a
+/// word.
 ///
 /// Counts: `Completed` is requests that were answered, `Errors` requests that could not be read.
 ///
@@ -147,7 +148,8 @@ fn serve(
     crew::server(context, &setup, move |accepted| {
         let guest = guests.as_ref().map(|guests| {
             // One that has ended by now is of no source.
-            let peer = accepted.socket.peer().unwrap_or(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
+            let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+            let peer = accepted.socket.peer().unwrap_or_else(nobody);
             guests.enter(&accepted.socket, Source::of(peer), clock::now())
         });
         TargetFlow::new(Arc::clone(&house), guest)

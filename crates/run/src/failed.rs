@@ -23,8 +23,8 @@ pub fn failed_exchanges(record: &Record) -> Option<String> {
     Some(format!("{what}: {}", reasons.join(", ")))
 }
 
-/// Why a trial says nothing in which every exchange was still under way at the window's end: a closed
-/// loop counts those neither as successes nor as failures.
+/// Why a trial says nothing in which every exchange was still under way at the window's end: a
+/// closed loop counts those neither as successes nor as failures.
 fn none_ended(record: &Record) -> Option<String> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let none = metric("requests") == Some(0.0) && metric("errors") == Some(0.0);

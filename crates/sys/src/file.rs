@@ -76,8 +76,8 @@ impl Replacement {
     /// Begins a new file for `to`, beside it: `NAME.PID.part`.
     ///
     /// # Errors
-    /// What the file system refuses; [`ErrorKind::InvalidInput`] for a pipe that nobody reads, which
-    /// is not waited for, a device with blocks, a folder and a socket.
+    /// What the file system refuses; [`ErrorKind::InvalidInput`] for a pipe that nobody reads,
+    /// which is not waited for, a device with blocks, a folder and a socket.
     pub fn of(to: &Path) -> io::Result<Self> {
         if to.exists() && !to.is_file() {
             return Ok(Self { file: stream(to)?, to: to.to_owned(), part: None });

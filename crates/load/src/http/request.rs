@@ -105,8 +105,8 @@ fn split_header(header: &str) -> Result<(&str, &str), Problem> {
     }
 }
 
-/// A header that may be wrong, without what may be its value. What has no name that could be one may
-/// be a value alone: of it a first word of letters is shown that others follow, like `Bearer`.
+/// A header that may be wrong, without what may be its value. What has no name that could be one
+/// may be a value alone: of it a first word of letters is shown that others follow, like `Bearer`.
 fn shown(header: &str) -> Cow<'_, str> {
     if header.split_once(':').is_some_and(|(name, _)| is_token(name.trim())) {
         return redacted(header);

@@ -25,8 +25,8 @@ impl Line {
     }
 }
 
-/// Reads lines; one that was never finished is a line too. One of more than [`MOST_LINE`] bytes is an
-/// error of kind [`io::ErrorKind::InvalidData`].
+/// Reads lines; one that was never finished is a line too. One of more than [`MOST_LINE`] bytes is
+/// an error of kind [`io::ErrorKind::InvalidData`].
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     source: R,
