@@ -54,7 +54,7 @@ const KEYS: &[&str] =
 pub fn is_secret(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let words: Vec<&str> = name.split(['-', '_', '.']).collect();
-    let is_telling = |word: &&str| WORDS.contains(word) || ENDINGS.iter().any(|ending| word.ends_with(ending));
+    let is_telling = |word: &&str| WORDS.contains(word) || ENDINGS.iter().any(|ending| word.ends_with(*ending));
     words.iter().any(is_telling) || words.windows(2).any(|pair| KEYS.contains(&pair[0]) && pair[1] == "key")
 }
 
