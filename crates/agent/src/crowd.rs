@@ -2,26 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
 
-use hopbench_model::Nanos;
-
-/// Where a connection comes from: an IPv4 address, or an IPv6 network of 64 bits, of which one
-/// machine has all addresses. Behind a proxy or a port-forward everybody is one source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Source {
-    V4(u32),
-    V6(u64),
-}
-
-impl Source {
-    pub(crate) fn of(peer: SocketAddr) -> Self {
-        match peer.ip().to_canonical() {
-            IpAddr::V4(ip) => Self::V4(ip.to_bits()),
-            IpAddr::V6(ip) => Self::V6((ip.to_bits() >> 64) as u64),
-        }
-    }
-}
+use hopbench_model::{Nanos, Source};
 
 /// When a newcomer came, and from where.
 #[derive(Debug, Clone, Copy)]
@@ -150,14 +132,5 @@ mod tests {
         let gone: Vec<u64> =
             (4..7).flat_map(|n| crowd.add(origin(n, n as u32), (), 4)).map(|(origin, ())| origin.number).collect();
         assert_eq!(gone, [0, 1, 2]);
-    }
-
-    #[test]
-    fn a_network_of_64_bits_is_one_source_and_ipv4_is_itself_however_it_is_written() {
-        let source = |text: &str| Source::of(text.parse().unwrap());
-        assert_eq!(source("[2001:db8::1]:1"), source("[2001:db8::ffff:1]:2"));
-        assert_ne!(source("[2001:db8::1]:1"), source("[2001:db8:0:1::1]:1"));
-        assert_eq!(source("[::ffff:127.0.0.1]:1"), source("127.0.0.1:9"));
-        assert_ne!(source("127.0.0.1:1"), source("127.0.0.2:1"));
     }
 }

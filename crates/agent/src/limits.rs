@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hopbench_load::{Throttle, Tickets};
 use hopbench_model::units::{BitRate, Span};
-use hopbench_model::{Fault, Job, Nanos};
+use hopbench_model::{Fault, Job, Nanos, SECOND};
 use hopbench_sys::{cpu, limits};
 
 /// An agent's limits: its own, whatever a conductor asks.
@@ -14,11 +14,14 @@ pub struct Limits {
     pub flows: Option<u32>,
     /// Payload bits a second that all trials together may move here, in both directions.
     pub bits_per_s: Option<u64>,
-    /// Longest trial, warm-up included, ns.
+    /// Longest trial, warm-up included, ns. Its timeout may be as long, or 10 s where that is more.
     pub duration_ns: Option<Nanos>,
     /// Worker threads at once, over all trials.
     pub threads: Option<u32>,
 }
+
+/// A timeout that is allowed however short trials have to be, ns: it is what a slow path may need.
+const USUAL_TIMEOUT: Nanos = 10 * SECOND;
 
 /// See [`Limits::usual_threads`].
 const THREADS_A_CPU: u32 = 4;
@@ -39,6 +42,18 @@ impl Limits {
                 "the agent allows trials of {}, {} was asked for (warm-up included); ask for less or raise its --max-duration",
                 Span(most),
                 Span(length)
+            )));
+        }
+        // Its threads and flows are kept until the last exchange has had its time.
+        let timeout = job.timing.timeout_ns;
+        if let Some(most) = self.duration_ns.map(|most| most.max(USUAL_TIMEOUT))
+            && timeout > most
+        {
+            return Err(Fault::environment(format!(
+                "the agent allows timeouts of {}, {} was asked for; ask for less with --timeout or raise its \
+                 --max-duration",
+                Span(most),
+                Span(timeout)
             )));
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! What an end sees of itself and of its machine beside the traffic.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_meter::{MeterSet, Target, Watched};
 use hopbench_model::{Fault, Reading};
@@ -20,8 +20,22 @@ const SELF: &str = "self";
 /// The name under which a server program's does: the values of the meter `process`, summed over its processes.
 const PROGRAM: &str = "program";
 
+/// Processes of one server program: each takes two open files.
+const MOST_PROCESSES: usize = 64;
+
 /// Looks for the processes of a server program, where there is one.
 pub(crate) fn watch(pids: &[u32]) -> Result<Option<Watched>, Fault> {
+    if pids.len() > MOST_PROCESSES {
+        return Err(Fault::input(format!(
+            "the order names {} processes of a server program, expected at most {MOST_PROCESSES}; let it have fewer \
+             workers",
+            pids.len()
+        )));
+    }
+    let mut named = BTreeSet::new();
+    if let Some(twice) = pids.iter().find(|pid| !named.insert(**pid)) {
+        return Err(Fault::input(format!("the order names process {twice} twice, expected each once")));
+    }
     let program = if pids.is_empty() { None } else { Some(Watched::open(pids)) };
     program.transpose().map_err(|absent| {
         Fault::environment(format!("the server program cannot be watched, has it ended? {}", absent.why))

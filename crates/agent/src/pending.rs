@@ -1,10 +1,10 @@
 //! Connections that have not said yet what they are.
 
-use hopbench_model::Nanos;
+use hopbench_model::{Nanos, Source};
 use hopbench_sys::Socket;
 use hopbench_wire::HANDSHAKE_LIMIT;
 
-use crate::crowd::{Crowd, Origin, Source};
+use crate::crowd::{Crowd, Origin};
 
 /// A connection, and where and when it came from.
 #[derive(Debug)]

@@ -4,12 +4,11 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hopbench_model::{Nanos, SECOND};
+use hopbench_model::{Nanos, SECOND, Source};
 use hopbench_sys::{DatagramPort, Epoll, Events, Listener, Socket, Waker, clock, errno};
 use hopbench_wire::udp::CookieJar;
 use hopbench_wire::{FLOW_HEADER_BYTES, First, classify};
 
-use crate::crowd::Source;
 use crate::gate::Gate;
 use crate::listening::NewSession;
 use crate::pending::{Newcomer, Pending};

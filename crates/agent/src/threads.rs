@@ -25,23 +25,23 @@ impl Threads {
         Arc::new(Self { most, taken: AtomicU32::new(0) })
     }
 
-    /// The threads of one end of a job.
+    /// The threads of one end of a job; one where it only looks on, which is its session's.
     ///
     /// # Errors
     /// Fewer are free (of kind `Environment`).
-    pub(crate) fn take(self: &Arc<Self>, job: &Job) -> Result<Share, Fault> {
-        let share = match job.engine {
-            EngineKind::Threads => job.connections,
-            _ => job.threads,
+    pub(crate) fn take(self: &Arc<Self>, job: &Job, looks_on: bool) -> Result<Share, Fault> {
+        let (share, why) = match job.engine {
+            _ if looks_on => (1, ""),
+            EngineKind::Threads => (job.connections, " (the engine `threads` takes one a connection)"),
+            _ => (job.threads, ""),
         };
         let most = self.most.unwrap_or(u32::MAX);
         let with_share = |taken: u32| taken.checked_add(share).filter(|sum| *sum <= most);
         match self.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, with_share) {
             Ok(_) => Ok(Share { threads: Arc::clone(self), share }),
             Err(taken) => Err(Fault::environment(format!(
-                "the agent allows {most} worker threads at once, {taken} are taken and {share} were asked for{}; ask for \
-                 fewer or raise its --max-threads",
-                if job.engine == EngineKind::Threads { " (the engine `threads` takes one a connection)" } else { "" }
+                "the agent allows {most} worker threads at once, {taken} are taken and {share} were asked for{why}; ask \
+                 for fewer or raise its --max-threads"
             ))),
         }
     }

@@ -37,7 +37,7 @@ pub(crate) struct Trial {
     tickets: Arc<Tickets>,
     /// The places of a client's flows among all of the agent's.
     places: Vec<Ticket>,
-    /// Its worker threads, if it has any, among all of the agent's.
+    /// Its worker threads among all of the agent's, until it ends.
     threads: Option<Share>,
     /// The connections that a server waits for.
     expected: Option<Expected>,
@@ -164,9 +164,16 @@ impl Trial {
             shared_clock: prepare.shared_clock,
         };
         let tickets = entrance::tickets(shared, workload, job.connections);
+        // What processes spend is no business of whoever only sends load.
+        if !prepare.watch.is_empty() && !shared.may_be_client && shared.permits.is_none() {
+            return Err(Fault::environment(
+                "this agent only serves and looks at no other processes; `hopbench serve --both-ends` does",
+            ));
+        }
         let program = observer::watch(&prepare.watch)?;
         let places = if prepare.role == Role::Client { shared.runs.places(job.connections)? } else { Vec::new() };
-        let threads = if entrance::looks_on(workload, prepare) { None } else { Some(shared.threads.take(&job)?) };
+        // Who looks on counts, too: a session with a trial makes no room for another.
+        let threads = shared.threads.take(&job, entrance::looks_on(workload, prepare))?;
         let expected =
             (prepare.role == Role::Server).then(|| shared.runs.expect(job.connections, workload.over_http()));
         let started = match prepare.role {
@@ -192,7 +199,7 @@ impl Trial {
             sockets,
             tickets,
             places,
-            threads,
+            threads: Some(threads),
             expected,
             crew: Some(crew),
             observer: Observer::new(program),

@@ -31,6 +31,13 @@ fn client_of(run: u32, target: SocketAddr, job: Job) -> ToAgent {
     ToAgent::Prepare(Box::new(Prepare { target: Some(target.to_string()), ..*order }))
 }
 
+/// The order to look on while these processes serve.
+fn watching(pids: Vec<u32>) -> ToAgent {
+    let job = Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
+    let ToAgent::Prepare(order) = prepare(Role::Server, job) else { unreachable!() };
+    ToAgent::Prepare(Box::new(Prepare { watch: pids, looks_on: true, ..*order }))
+}
+
 fn short(window_ms: u64) -> Job {
     let timing = Timing { warmup_ns: 0, window_ns: window_ms * MS, interval_ns: 50 * MS, timeout_ns: SECOND };
     Job { timing, ..job() }
@@ -171,4 +178,23 @@ fn the_rate_of_a_client_is_limited_like_a_servers() {
     let bits = 8 * report.end.counts.since(&report.start.counts).of(Counter::SentBytes);
     // What a bucket holds when the window begins comes on top of what flows in.
     assert!((4_000_000..14_000_000).contains(&bits), "{bits} bits in a second, of 8 Mbit/s");
+}
+
+/// What the processes of a machine spend is told only by an agent that may be both ends, and of so
+/// many processes as a server program has.
+#[test]
+fn few_processes_are_watched_and_each_once() {
+    let own = std::process::id();
+    let serving = server(Limits::default());
+    let why = ready(&mut Conductor::of(&serving), &watching(vec![own])).unwrap_err();
+    assert!(why.contains("only serves") && why.contains("--both-ends"), "{why}");
+    ready(&mut Conductor::of(&serving), &watching(Vec::new())).unwrap();
+
+    let either = both(Limits::default());
+    let mut conductor = Conductor::of(&either);
+    let why = ready(&mut conductor, &watching(vec![own, 1, own])).unwrap_err();
+    assert!(why.contains(&format!("process {own} twice")), "{why}");
+    let why = ready(&mut conductor, &watching((1..=65).collect())).unwrap_err();
+    assert!(why.contains("65 processes") && why.contains("at most 64"), "{why}");
+    ready(&mut conductor, &watching(vec![own])).unwrap();
 }

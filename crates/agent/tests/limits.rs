@@ -290,6 +290,26 @@ fn a_trial_that_is_never_started_ends_by_itself() {
     assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).is_some());
 }
 
+/// What a trial holds, it holds until its timeout is over: that is part of how long it may take.
+#[test]
+fn a_short_trial_has_no_long_timeout() {
+    let server = server(Limits { duration_ns: Some(SECOND), ..Limits::default() });
+    let mut conductor = Conductor::of(&server);
+    let with = |timeout_ns: Nanos| {
+        let timing = Timing { warmup_ns: 0, window_ns: 100 * MS, interval_ns: 100 * MS, timeout_ns };
+        Job { timing, ..job() }
+    };
+    for timeout in [3600 * SECOND, 10 * SECOND + 1] {
+        let why = make_ready(&mut conductor, 7, with(timeout)).unwrap_err();
+        assert!(why.contains("timeouts of 10s") && why.contains("--max-duration"), "{why}");
+    }
+    make_ready(&mut conductor, 7, with(10 * SECOND)).unwrap();
+    // Longer trials may wait longer.
+    let patient = self::server(Limits { duration_ns: Some(60 * SECOND), ..Limits::default() });
+    let mut conductor = Conductor::of(&patient);
+    make_ready(&mut conductor, 7, with(60 * SECOND)).unwrap();
+}
+
 /// All trials together have so many worker threads, whatever their engines and however they end.
 #[test]
 fn worker_threads_are_bounded_over_all_trials() {
@@ -317,6 +337,34 @@ fn worker_threads_are_bounded_over_all_trials() {
         let mut third = Conductor::of(&server);
         make_ready(&mut third, 10, with(2)).is_ok()
     });
+}
+
+/// A trial that only looks on keeps its session's place: there are no more of them than of threads.
+#[test]
+fn who_looks_on_takes_a_thread() {
+    let server = server(Limits { threads: Some(2), ..Limits::default() });
+    let looks_on = |conductor: &mut Conductor, run| {
+        let job = Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
+        let ToAgent::Prepare(mut order) = prepare_run(run, Role::Server, Job { threads: 4, connections: 4, ..job })
+        else {
+            unreachable!()
+        };
+        order.looks_on = true;
+        conductor.send(&ToAgent::Prepare(order));
+        match conductor.answer(10) {
+            Some(FromAgent::Ready { .. }) => Ok(()),
+            Some(FromAgent::Failed { fault, .. }) => Err(fault.text),
+            other => panic!("neither ready nor refused: {other:?}"),
+        }
+    };
+    let [mut first, mut second, mut third] = [1, 2, 3].map(|_| Conductor::of(&server));
+    looks_on(&mut first, 1).unwrap();
+    looks_on(&mut second, 2).unwrap();
+    let why = looks_on(&mut third, 3).unwrap_err();
+    assert!(why.contains("2 are taken and 1 were asked for"), "{why}");
+    first.send(&ToAgent::Abort);
+    first.refusal(5);
+    looks_on(&mut third, 3).unwrap();
 }
 
 /// CPU time of this process's threads of a name, ms.

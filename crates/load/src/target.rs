@@ -12,7 +12,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hopbench_model::{CpuSet, EngineKind, Fault, Job, Nanos, Pacing, SECOND, Schedule, Timing};
+use hopbench_model::{CpuSet, EngineKind, Fault, Job, Nanos, Pacing, SECOND, Schedule, Source, Timing};
 use hopbench_sys::{Socket, Waker, clock};
 
 use self::flow::{House, TargetFlow};
@@ -45,10 +45,15 @@ pub struct TargetContext {
     pub bounds: StrangerBounds,
 }
 
+/// What the kernel keeps of an answer that it cannot send to a stranger yet, bytes: who reads fast
+/// and then not at all would have megabytes wait.
+const STRANGERS_NOT_SENT_BYTES: usize = 64 << 10;
+
 /// What all strangers at a target may do together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StrangerBounds {
-    /// Connections at once; one more takes the place of the one that has been idle longest.
+    /// Connections at once; one more takes the place of the one that has been idle longest, of the
+    /// source that has the most.
     pub connections: usize,
     /// Bytes of heads and bodies that are held at once; a request that needs more gets 503.
     pub memory_bytes: usize,
@@ -82,8 +87,9 @@ pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 
 /// Starts the workers of a target for everybody and says where accepted connections go. A flow
 /// reads its request from the socket itself: whoever looked at the first bytes must only have
-/// peeked. One more connection than the bound ends the one that has been idle longest; where the
-/// agent's flows are used up, one more is closed without a word.
+/// peeked. One more connection than the bound ends the one that has been idle longest, of the
+/// source that has the most; where the agent's flows are used up, one more is closed without a
+/// word.
 ///
 /// Counts: `Completed` is requests that were answered, `Errors` requests that could not be read.
 ///
@@ -130,14 +136,22 @@ fn serve(
     let setup = CrewSetup {
         receive_bytes: flow::RECEIVE_BYTES,
         fill_bytes: flow::FILL_BYTES,
-        options: SocketOptions::default(),
+        options: SocketOptions {
+            not_sent_low_water: guests.as_ref().map(|_| STRANGERS_NOT_SENT_BYTES),
+            ..SocketOptions::default()
+        },
         transport: Transport::Tcp,
         watch_sockets,
         grace: context.job.timing.timeout_ns,
     };
     let house = Arc::new(house);
     crew::server(context, &setup, move |accepted| {
-        let guest = guests.as_ref().map(|guests| guests.enter(&accepted.socket, clock::now()));
+        let guest = guests.as_ref().map(|guests| {
+            // One that has ended by now is of no source.
+            let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+            let peer = accepted.socket.peer().unwrap_or_else(nobody);
+            guests.enter(&accepted.socket, Source::of(peer), clock::now())
+        });
         TargetFlow::new(Arc::clone(&house), guest)
     })
 }

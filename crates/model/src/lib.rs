@@ -11,6 +11,7 @@
 //! - [`EndReport`]: what one end saw; [`Record`]: the result of a trial;
 //! - [`Problem`]: an input that cannot be used, and what to do about it;
 //! - [`printable`]: texts of others, as they may be shown; [`secret`]: values that are never shown;
+//! - [`Source`]: where a connection comes from, as far as its room is bounded;
 //! - [`Warning`]: a result that needs a caveat.
 
 mod cluster;
@@ -28,6 +29,7 @@ mod record;
 mod run_file;
 mod search;
 pub mod secret;
+mod source;
 mod stop;
 mod sweep;
 mod tcp;
@@ -45,7 +47,7 @@ pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule,
 pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
 pub use path::{Path, Place, Via};
 pub use permit::{Bounds, Permit, SignedPermit};
-pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ServerSpec, point_label};
+pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ROUNDS, ServerSpec, point_label};
 pub use problem::Problem;
 pub use record::{
     Cost, DISTURBED_SETTING, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost,
@@ -53,6 +55,7 @@ pub use record::{
 };
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
 pub use search::{CpuOf, EQUAL_LOAD, RateRange, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
+pub use source::{Source, makes_room};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use sweep::{Scale, Sweep};
 pub use tcp::TcpTotals;

@@ -1,6 +1,7 @@
 //! A scenario as it was resolved: all that a run needs, and all that is needed to repeat it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,6 +10,9 @@ use crate::{Job, Path, SearchSpec, StopRule, TestbedSpec};
 
 /// The version of [`Plan`] in `run.json`.
 pub const PLAN_SCHEMA: &str = "hopbench.plan/1";
+
+/// Passes over all cells that a plan may have.
+pub const ROUNDS: RangeInclusive<u32> = 1..=1000;
 
 /// What will be measured: cells, in rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +29,7 @@ pub struct Plan {
     pub points: Vec<Point>,
     /// The cells, path by path.
     pub cells: Vec<Cell>,
-    /// Passes over all cells; at least 1.
+    /// Passes over all cells, within [`ROUNDS`].
     pub rounds: u32,
     /// The path that the others are compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,6 +108,14 @@ pub fn point_label(point: &BTreeMap<String, Value>) -> String {
 impl Plan {
     /// What does not fit together in a plan that somebody else wrote; `None`: it does.
     pub fn contradiction(&self) -> Option<String> {
+        if !ROUNDS.contains(&self.rounds) {
+            return Some(format!(
+                "the plan has {} rounds, expected {} to {}",
+                self.rounds,
+                ROUNDS.start(),
+                ROUNDS.end()
+            ));
+        }
         let (paths, points) = (self.paths.len(), self.points.len());
         let beyond = |(number, cell): (usize, &Cell)| {
             let (what, at, most) = match cell {

@@ -22,33 +22,39 @@ const HEADERS: &str = "headers";
 /// How a value begins that an environment variable holds.
 const REFERENCE: &str = "env:";
 
-/// Words that make a header's name secret; `token` is one at the end of a longer word, too.
-const WORDS: [&str; 14] = [
+/// Words that make a header's name secret.
+const WORDS: &[&str] = &[
     "authorization",
+    "authentication",
     "auth",
+    "bearer",
     "cookie",
     "cookie2",
-    "token",
-    "secret",
-    "password",
     "passwd",
     "passphrase",
+    "passcode",
+    "pwd",
+    "pin",
     "credential",
     "credentials",
     "session",
+    "signature",
     "jwt",
-    "apikey",
 ];
 
+/// Ends of words that do: `X-Auth-Token`, `X-AccessToken`, `PHPSESSID`.
+const ENDINGS: &[&str] = &["token", "secret", "password", "apikey", "authkey", "accesskey", "sessionid", "sessid"];
+
 /// Words that make `key` secret behind them: `X-Api-Key`.
-const KEYS: [&str; 4] = ["api", "access", "private", "auth"];
+const KEYS: &[&str] =
+    &["api", "access", "private", "auth", "subscription", "functions", "customer", "master", "admin", "signing"];
 
 /// Whether the value of a header is secret, by its name alone, in any case: `Authorization`,
 /// `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-Auth-Token`, `X-Api-Key` and alike.
 pub fn is_secret(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let words: Vec<&str> = name.split(['-', '_', '.']).collect();
-    let is_telling = |word: &&str| WORDS.contains(word) || word.ends_with("token");
+    let is_telling = |word: &&str| WORDS.contains(word) || ENDINGS.iter().any(|ending| word.ends_with(*ending));
     words.iter().any(is_telling) || words.windows(2).any(|pair| KEYS.contains(&pair[0]) && pair[1] == "key")
 }
 

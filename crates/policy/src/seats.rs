@@ -1,14 +1,16 @@
-//! The connections of a service, and which of them has been idle longest.
+//! The connections of a service, and which of them makes room for another.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hopbench_model::{Source, makes_room};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// So many connections at once. One more takes the place of the one that has been idle longest: a
-/// table full of silent peers keeps no proxy out.
+/// So many connections at once. One more takes the place of the one that has been idle longest, of
+/// the source that has the most: a table full of silent peers keeps no proxy out, and peers that
+/// call in turn displace no proxy from elsewhere.
 #[derive(Debug)]
 pub(crate) struct Seats {
     most: usize,
@@ -25,6 +27,7 @@ pub(crate) struct Seat {
 
 #[derive(Debug)]
 struct Place {
+    source: Source,
     /// When it last did something, ms after the beginning.
     active_ms: AtomicU64,
     /// Calls that are open.
@@ -43,18 +46,19 @@ impl Seats {
         Arc::new(Self { most: most.max(1), began: Instant::now(), taken: Mutex::default() })
     }
 
-    /// A place for one more; and whether another connection lost its own for that.
-    pub(crate) fn take(self: &Arc<Self>) -> (Arc<Seat>, bool) {
+    /// A place for one more, from there; and whether another connection lost its own for that.
+    pub(crate) fn take(self: &Arc<Self>, source: Source) -> (Arc<Seat>, bool) {
         let place = Arc::new(Place {
+            source,
             active_ms: AtomicU64::new(self.now_ms()),
             calls: AtomicUsize::new(0),
             given_away: Notify::new(),
         });
         let mut taken = self.lock();
         let full = taken.len() >= self.most;
-        let idle = |(_, place): &(usize, &Arc<Place>)| place.active_ms.load(Ordering::Relaxed);
-        if full && let Some((longest, _)) = taken.iter().enumerate().min_by_key(idle) {
-            taken.swap_remove(longest).given_away.notify_one();
+        let idle = |place: &Arc<Place>| (place.source, place.active_ms.load(Ordering::Relaxed));
+        if full && let Some(one) = makes_room(taken.iter().map(idle)) {
+            taken.swap_remove(one).given_away.notify_one();
         }
         taken.push(Arc::clone(&place));
         (Arc::new(Seat { seats: Arc::clone(self), place }), full)

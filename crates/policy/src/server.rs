@@ -8,7 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hopbench_model::Fault;
+use hopbench_model::{Fault, Source};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
@@ -25,8 +25,8 @@ use crate::service::{Count, Service};
 /// What a server lets its peers do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Connections at once; one more takes the place of the one that has been idle longest. A proxy
-    /// opens one for each of its worker threads.
+    /// Connections at once; one more takes the place of the one that has been idle longest, of the
+    /// source that has the most. A proxy opens one for each of its worker threads.
     pub(crate) connections: usize,
     /// Calls at once on a connection.
     pub(crate) calls: u32,
@@ -139,16 +139,16 @@ enum Next<T> {
 async fn accept<S: Service>(server: Arc<Server<S>>, listener: tokio::net::TcpListener) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
-                tokio::spawn(connection(Arc::clone(&server), stream));
+            Ok((stream, peer)) => {
+                tokio::spawn(connection(Arc::clone(&server), stream, Source::of(peer)));
             }
             Err(_) => sleep(BREATH).await,
         }
     }
 }
 
-async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream) {
-    let (seat, instead) = server.seats.take();
+async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream, source: Source) {
+    let (seat, instead) = server.seats.take(source);
     server.accepted.one();
     if instead {
         server.dropped.one();

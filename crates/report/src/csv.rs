@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use hopbench_model::printable::line;
 
 /// A text as a cell: one line without characters that steer. What a spreadsheet would take for a
-/// formula gets a `'` before it, which marks text; numbers, also negative ones, and a lone `-` stay
-/// as they are.
+/// formula, also behind white space, gets a `'` before it, which marks text; numbers, also negative
+/// ones, and a lone `-` stay as they are.
 pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     let text = line(text);
     // Also the wide forms of the four signs, which some spreadsheets take as well.
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
-    if is_formula && text != "-" && !is_number(&text) { Cow::Owned(format!("'{text}")) } else { text }
+    let judged = text.trim_start();
+    let is_formula = judged.starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
+    if is_formula && judged != "-" && !is_number(judged) { Cow::Owned(format!("'{text}")) } else { text }
 }
 
 /// Whether a text is a number in digits: `-1.5`, `+3e-7`.
@@ -49,6 +50,10 @@ mod tests {
             ("@SUM(A1)", "'@SUM(A1)"),
             ("-inf", "'-inf"),
             ("\u{ff1d}1", "'\u{ff1d}1"),
+            (" =1", "' =1"),
+            ("\u{a0}=1", "'\u{a0}=1"),
+            ("\u{3000} @A1", "'\u{3000} @A1"),
+            (" -1.5", " -1.5"),
             ("-1.5", "-1.5"),
             ("+3e-7", "+3e-7"),
             ("-", "-"),

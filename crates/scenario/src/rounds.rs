@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use hopbench_load::workload::Workload;
 use hopbench_load::{WORKLOADS, metrics, workload};
 use hopbench_model::units::Span;
-use hopbench_model::{COMMON_METRICS, EngineKind, Job, Pacing, Point, SECOND, Schedule, StopRule, Timing};
+use hopbench_model::{COMMON_METRICS, EngineKind, Job, Pacing, Point, ROUNDS, SECOND, Schedule, StopRule, Timing};
 use hopbench_stats::FEWEST_TO_STOP;
 
 use crate::fields::Fields;
@@ -17,8 +17,6 @@ use crate::node::{At, Kind, Node, quoted};
 use crate::problem::{Problems, nearest};
 use crate::share;
 
-/// Passes over all cells.
-pub(crate) const ROUNDS: RangeInclusive<u32> = 1..=1000;
 /// The keys of `stop:`.
 pub(crate) const STOP_KEYS: &[&str] = &["ci", "metric", "min-rounds", "max-rounds", "budget"];
 /// Rounds after which a cell may end at the earliest.

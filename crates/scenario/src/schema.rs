@@ -10,12 +10,12 @@ mod testbed;
 
 use hopbench_load::WORKLOADS;
 use hopbench_load::workload::Workload;
+use hopbench_model::ROUNDS;
 use serde_json::{Map, Value, json};
 
 use crate::flags::{Flag, Sort, command, common, flags};
 use crate::http::HTTP_KEYS;
 use crate::resolve::DEFAULT_KEYS;
-use crate::rounds::ROUNDS;
 use crate::vocabulary::{Vocabularies, Vocabulary};
 
 /// A name that the user gives.

@@ -67,6 +67,7 @@ pub struct Prepare {
     pub all_connections: u32,
     /// Processes of a server program, in the agent's PID namespace, for a server's agent that looks on: what they
     /// spend together stands among its readings as `program`. With such a list the agent answers no HTTP itself.
+    /// At most 64, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watch: Vec<u32>,
     /// Whether a server program answers instead of a server's agent, which then only looks on: also where none of its

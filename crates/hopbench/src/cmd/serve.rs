@@ -51,7 +51,8 @@ struct Flags {
     /// Payload rate over all tests, like 1Gbit [default: no limit]
     #[arg(long, value_name = "RATE")]
     max_rate: Option<BitRate>,
-    /// Length of a test with its warm-up, like 60s [default: no limit; 1h with --insecure]
+    /// Length of a test with its warm-up, like 60s; also its longest timeout, or 10s where that is
+    /// more [default: no limit; 1h with --insecure]
     #[arg(long, value_name = "TIME")]
     max_duration: Option<Span>,
     /// Worker threads at once, over all tests [default: 4 for each CPU that it may use]

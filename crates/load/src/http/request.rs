@@ -1,8 +1,10 @@
 //! The bytes of one request, made once and sent many times.
 
+use std::borrow::Cow;
+
 use hopbench_model::Problem;
 use hopbench_model::printable::line;
-use hopbench_model::secret::redacted;
+use hopbench_model::secret::{REDACTED, redacted};
 
 use super::credential::CREDENTIAL_FIELD;
 use super::{Credential, Url};
@@ -88,7 +90,7 @@ const OURS: [(&str, &str); 4] = [
 ];
 
 fn split_header(header: &str) -> Result<(&str, &str), Problem> {
-    let problem = |expected: &str| Problem::new("--header", line(&redacted(header)), expected);
+    let problem = |expected: &str| Problem::new("--header", line(&shown(header)), expected);
     let (name, value) = header.split_once(':').ok_or_else(|| problem("`Name: value`"))?;
     if !is_token(name) {
         return Err(problem("`Name: value` with a name of letters, digits and !#$%&'*+-.^_`|~"));
@@ -101,6 +103,19 @@ fn split_header(header: &str) -> Result<(&str, &str), Problem> {
         Some((_, expected)) => Err(problem(expected)),
         None => Ok((name, value)),
     }
+}
+
+/// A header that may be wrong, without what may be its value. What has no name that could be one
+/// may be a value alone: of it a first word of letters is shown that others follow, like `Bearer`.
+fn shown(header: &str) -> Cow<'_, str> {
+    if header.split_once(':').is_some_and(|(name, _)| is_token(name.trim())) {
+        return redacted(header);
+    }
+    let scheme = header.trim().split_once([':', ' ', '\t']).map_or("", |(word, _)| word);
+    if scheme.is_empty() || !scheme.bytes().all(|b| b.is_ascii_alphabetic()) {
+        return Cow::Borrowed(REDACTED);
+    }
+    Cow::Owned(format!("{scheme} {REDACTED}"))
 }
 
 fn write(spec: &RequestSpec<'_>, fields: &[(&str, &str)]) -> Vec<u8> {
@@ -212,9 +227,19 @@ mod tests {
         let problems = build("G T", &["no colon", "A B: c", ": x", "A: b\r\nC: d", "content-length: 3"], b"", true);
         let texts: Vec<String> = problems.unwrap_err().iter().map(ToString::to_string).collect();
         assert_eq!(texts.len(), 6, "{texts:#?}");
-        for (text, part) in texts.iter().zip(["`G T`", "no colon", "A B: c", ": x", "A: b\\r\\nC: d", "from the body"])
-        {
+        for (text, part) in texts.iter().zip([
+            "`G T`",
+            "`no <redacted>`",
+            "`A <redacted>`",
+            "`<redacted>`",
+            "A: b\\r\\nC: d",
+            "from the body",
+        ]) {
             assert!(text.contains(part) && text.contains("expected"), "{text}");
+        }
+        for secret in ["Bearer s3cret", "s3cret", "Bearer s3cret: x", " s3cret ", "Authorization : s3cret", ":s3cret"] {
+            let text = build("GET", &[secret], b"", true).unwrap_err()[0].to_string();
+            assert!(!text.contains("s3cret") && text.contains("expected `Name: value`"), "{text}");
         }
         for bad in [
             &["Host: a", "host: b"][..],

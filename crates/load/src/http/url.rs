@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::Ipv6Addr;
 
+use hopbench_model::secret::REDACTED;
+
 use super::excerpt;
 
 /// An absolute `http` URL, taken apart.
@@ -18,7 +20,7 @@ pub struct Url {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("url: found `{found}`, expected {expected}")]
 pub struct UrlError {
-    /// The part of the text that is wrong.
+    /// The part of the text that is wrong; [`REDACTED`] where it may hold a password.
     pub found: String,
     /// What would have been accepted there.
     pub expected: &'static str,
@@ -33,17 +35,22 @@ impl Url {
     /// information, a host that is neither a name nor an address, an IPv6 address without brackets,
     /// a port outside 1 to 65535, characters that would have to be percent-encoded.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
-        let rest = after_scheme(text)?;
+        // Whatever stands before an `@` may be a password, or a part of one.
+        let hidden = |error: UrlError| {
+            if text.contains('@') { UrlError { found: REDACTED.to_owned(), ..error } } else { error }
+        };
+        let rest = after_scheme(text).map_err(hidden)?;
         let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
         let (place, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if let Some(bad) = target.chars().find(|c| !c.is_ascii_graphic()) {
             return Err(error(bad.to_string(), "a path and query in visible ASCII; percent-encode other characters"));
         }
         if place.contains('@') {
-            return Err(error(place, "host and port only; send user and password in an Authorization header"));
+            let expected = "host and port only; send user and password in an Authorization header";
+            return Err(hidden(error(place, expected)));
         }
-        let Place { host, shown, port } = Place::parse(place)?;
-        let port = port.map_or(Ok(80), parse_port)?;
+        let Place { host, shown, port } = Place::parse(place).map_err(hidden)?;
+        let port = port.map_or(Ok(80), parse_port).map_err(hidden)?;
         let authority = if port == 80 { shown } else { format!("{shown}:{port}") };
         let slash = if target.starts_with('/') { "" } else { "/" };
         Ok(Self { host, port, authority, target: format!("{slash}{target}") })
@@ -197,7 +204,12 @@ mod tests {
             ("http://[::g]/", "[::g]", "in brackets"),
             ("http://[fe80::1%]/", "[fe80::1%]", "in brackets"),
             ("http://[::1]8080/", "8080", "after the bracket"),
-            ("http://user:secret@h/", "user:secret@h", "Authorization header"),
+            ("http://user:secret@h/", "<redacted>", "Authorization header"),
+            ("https://user:secret@h/", "<redacted>", "TLS is not spoken yet"),
+            ("user:secret@h", "<redacted>", "Authorization header"),
+            ("http://user:sec/ret@h/", "<redacted>", "1 to 65535"),
+            ("http://us er:secret#@h/", "<redacted>", "host name"),
+            ("http://[secret@h/", "<redacted>", "Authorization header"),
             ("http://h/a b", " ", "percent-encode"),
             ("http://h/\r\nX: y", "\\r", "percent-encode"),
             ("http://h/ä", "ä", "percent-encode"),

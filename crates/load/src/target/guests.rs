@@ -1,14 +1,16 @@
-//! The guests of a target for everybody: its connections, of which the longest idle goes first.
+//! The guests of a target for everybody: its connections, of which the longest idle of the largest
+//! source goes first.
 
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use hopbench_model::Nanos;
+use hopbench_model::{Nanos, Source, makes_room};
 use hopbench_sys::Socket;
 
-/// The connections of strangers. When there are too many, the one that has moved no byte for the
-/// longest time goes: a table full of silent connections keeps nobody out.
+/// The connections of strangers. When there are too many, one of the source that has the most goes:
+/// the one that has moved no byte for the longest time. A table full of silent connections keeps
+/// nobody out, and one source does not displace another.
 #[derive(Debug)]
 pub(super) struct Guests {
     most: usize,
@@ -18,6 +20,7 @@ pub(super) struct Guests {
 #[derive(Debug)]
 struct Entry {
     guest: Arc<Guest>,
+    source: Source,
     /// Gone when its worker has closed it.
     socket: Weak<Socket>,
 }
@@ -40,9 +43,9 @@ impl Guests {
         Arc::new(Self { most, table: Mutex::default() })
     }
 
-    /// Enters a connection that came at `now`; the longest idle one is cut off where the table is
-    /// full.
-    pub(super) fn enter(&self, socket: &Arc<Socket>, now: Nanos) -> Arc<Guest> {
+    /// Enters a connection that came from `source` at `now`; another one is cut off where the table
+    /// is full.
+    pub(super) fn enter(&self, socket: &Arc<Socket>, source: Source, now: Nanos) -> Arc<Guest> {
         let guest = Arc::new(Guest(AtomicU64::new(now)));
         // Every statement leaves a whole table.
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,14 +53,14 @@ impl Guests {
             table.retain(|entry| entry.socket.strong_count() > 0);
         }
         while table.len() >= self.most {
-            let idle = |(_, entry): &(usize, &Entry)| entry.guest.0.load(Ordering::Relaxed);
-            let Some(longest) = table.iter().enumerate().min_by_key(idle).map(|(at, _)| at) else { break };
+            let idle = |entry: &Entry| (entry.source, entry.guest.0.load(Ordering::Relaxed));
+            let Some(one) = makes_room(table.iter().map(idle)) else { break };
             // Its worker sees the end of the connection and leaves it.
-            if let Some(socket) = table.swap_remove(longest).socket.upgrade() {
+            if let Some(socket) = table.swap_remove(one).socket.upgrade() {
                 socket.shutdown(Shutdown::Both);
             }
         }
-        table.push(Entry { guest: Arc::clone(&guest), socket: Arc::downgrade(socket) });
+        table.push(Entry { guest: Arc::clone(&guest), source, socket: Arc::downgrade(socket) });
         guest
     }
 }
@@ -70,18 +73,38 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn the_longest_idle_goes_and_who_is_gone_counts_no_more() {
+    /// Both ends of so many connections.
+    fn connections(most: usize) -> Vec<(TcpStream, Arc<Socket>)> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let open = || {
+        let open = |_| {
             let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             ours.set_nonblocking(true).unwrap();
             (ours, Arc::new(Socket::from(OwnedFd::from(listener.accept().unwrap().0))))
         };
-        let is_cut = |mut stream: &TcpStream| stream.read(&mut [0]).is_ok_and(|n| n == 0);
+        (0..most).map(open).collect()
+    }
+
+    fn is_cut(mut stream: &TcpStream) -> bool {
+        stream.read(&mut [0]).is_ok_and(|n| n == 0)
+    }
+
+    #[test]
+    fn one_source_displaces_no_other() {
         let guests = Guests::new(3);
-        let connections: Vec<_> = (0..5).map(|_| open()).collect();
-        let enter = |i: usize, now| guests.enter(&connections[i].1, now);
+        let connections = connections(6);
+        guests.enter(&connections[0].1, Source::V4(2), 10);
+        for (i, now) in (1..6).zip(20..) {
+            guests.enter(&connections[i].1, Source::V4(1), now).moved(now);
+        }
+        let cut: Vec<_> = connections.iter().map(|(ours, _)| is_cut(ours)).collect();
+        assert_eq!(cut, [false, true, true, true, false, false], "the first one has been idle the longest");
+    }
+
+    #[test]
+    fn the_longest_idle_goes_and_who_is_gone_counts_no_more() {
+        let guests = Guests::new(3);
+        let connections = connections(5);
+        let enter = |i: usize, now| guests.enter(&connections[i].1, Source::V4(1), now);
         let first = enter(0, 10);
         enter(1, 20);
         enter(2, 30);
@@ -95,7 +118,7 @@ mod tests {
         drop(socket);
         assert_eq!(left.read(&mut [0]).unwrap(), 0);
         let (ours, socket) = connections.pop().unwrap();
-        guests.enter(&socket, 60);
+        guests.enter(&socket, Source::V4(1), 60);
         assert!(!is_cut(&ours) && !is_cut(&connections[0].0) && !is_cut(&connections[2].0));
     }
 }

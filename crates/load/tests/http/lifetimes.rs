@@ -45,6 +45,28 @@ fn a_connection_closed_at_rest_costs_no_request() {
 }
 
 #[test]
+fn a_connection_closed_before_its_first_request_costs_none() {
+    for mut job in engines(&job(json!({}))) {
+        // Closes the one that is only tried and the four that are opened ahead: no request came.
+        let came = AtomicU64::new(0);
+        let peer = Peer::start(move |mut connection| {
+            if came.fetch_add(1, Ordering::AcqRel) < 5 {
+                return;
+            }
+            while connection.request() {
+                connection.write(SMALL);
+            }
+        });
+        job.params["url"] = json!(peer.url());
+        let seen = run(&job, peer.address);
+        assert_eq!(seen.errors(), json!({}), "{}", job.engine);
+        assert!(seen.count(Counter::Counted) > 0, "{}", job.engine);
+        assert_eq!(seen.figures().metrics["reconnects"], 4.0, "{}", job.engine);
+        assert_eq!(seen.count(Counter::Connects), 8, "{}", job.engine);
+    }
+}
+
+#[test]
 fn the_second_try_is_the_last() {
     // Answers the first request of the first connection, and none after that.
     let first = AtomicU64::new(0);

@@ -173,6 +173,44 @@ fn slow_heads_and_bodies_are_given_up_however_they_trickle() {
     ours.stop();
 }
 
+/// Bytes in the send queues of the target's connections.
+fn queued(ours: &Ours) -> u64 {
+    let local = format!(":{:04X}", ours.address.port());
+    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let of_line = |line: &str| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let queue = fields[4].split(':').next().unwrap();
+        fields[1].ends_with(&local).then(|| u64::from_str_radix(queue, 16).unwrap())
+    };
+    table.lines().skip(1).filter_map(of_line).sum()
+}
+
+#[test]
+fn the_kernel_holds_little_for_who_stops_reading() {
+    const READERS: usize = 20;
+    let ours = Ours::start();
+    let mut held = Vec::new();
+    let mut piece = vec![0; 256 * 1024];
+    for _ in 0..READERS {
+        let mut stream = begin(&ours, b"GET /?size=1GiB HTTP/1.1\r\nHost: h\r\n\r\n");
+        // Fast at first: the kernel makes room for more.
+        let mut got = 0;
+        while got < 3 << 20 {
+            let n = stream.read(&mut piece).unwrap();
+            assert!(n > 0, "it was closed after {got} bytes");
+            got += n;
+        }
+        held.push(stream);
+    }
+    clock::sleep_until(clock::now() + SECOND);
+    let bytes = queued(&ours);
+    // 64 KiB that were not sent, what was sent and not taken, and a segment.
+    assert!(bytes <= (READERS << 19) as u64, "{bytes} bytes wait for {READERS} readers");
+    assert!(bytes > (READERS << 14) as u64, "{bytes} bytes: they do not wait");
+    drop(held);
+    ours.stop();
+}
+
 #[test]
 fn who_reads_too_slowly_or_rests_too_long_is_given_up() {
     let ours = Ours::with(StrangerBounds { patience: HASTY, ..StrangerBounds::default() });

@@ -38,10 +38,39 @@ fn names_say_what_is_secret() {
         "apikey",
         "X-Vault-Token",
         "Client_Secret",
+        "Authentication",
+        "X-Authentication",
+        "X-SessionId",
+        "PHPSESSID",
+        "Ocp-Apim-Subscription-Key",
+        "X-Functions-Key",
+        "X-Amz-Server-Side-Encryption-Customer-Key",
+        "X-Amz-Signature",
+        "X-Master-Key",
+        "X-Admin-Key",
+        "X-Signing-Key",
+        "X-AuthKey",
+        "X-MyApiKey",
+        "X-Bearer",
+        "X-Pwd",
+        "X-Passcode",
+        "X-Pin",
     ] {
         assert!(is_secret(secret), "{secret}");
     }
-    for open in ["Accept", "Host", "X-Request-Id", "Content-Type", "Authority", "Key", "X-Tokens-Left", "Origin"] {
+    for open in [
+        "Accept",
+        "Host",
+        "X-Request-Id",
+        "Content-Type",
+        "Authority",
+        "Key",
+        "X-Tokens-Left",
+        "Origin",
+        "Idempotency-Key",
+        "Surrogate-Key",
+        "X-Spinning",
+    ] {
         assert!(!is_secret(open), "{open}");
     }
 }

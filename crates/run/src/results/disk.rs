@@ -33,6 +33,16 @@ pub(super) fn sync_dir(dir: &Path) -> Result<(), Fault> {
     File::open(dir).and_then(|dir| dir.sync_all()).map_err(|error| refused("sync", dir, &error))
 }
 
+/// Why a file of a results folder cannot be read: it may be none, or hold what no run leaves.
+pub(super) fn unreadable(path: &Path, error: &io::Error) -> Fault {
+    match error.kind() {
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            Fault::input(format!("{}: {error}; take a folder as `hopbench run` left it", path.display()))
+        }
+        _ => refused("read", path, error),
+    }
+}
+
 /// A failure of the file system, with what to do about it.
 pub(super) fn refused(what: &str, path: &Path, error: &io::Error) -> Fault {
     use io::ErrorKind as K;

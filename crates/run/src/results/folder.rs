@@ -10,7 +10,7 @@ use hopbench_sys::{clock, file};
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use super::disk::{refused, replace, sync_dir};
+use super::disk::{refused, replace, sync_dir, unreadable};
 use super::lines::Lines;
 use super::reading::{Verdict, judge, run_file};
 use super::{AGENTS_LOG, RECORDS, RUN_FILE, SUPERSEDED, TrialId};
@@ -308,13 +308,13 @@ struct Survey {
 
 fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
     let mut out = Survey::default();
-    let file = match File::open(path) {
+    let file = match file::regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(out),
-        Err(error) => return Err(refused("read", path, &error)),
+        Err(error) => return Err(unreadable(path, &error)),
     };
     for line in Lines::new(BufReader::new(file)) {
-        let line = line.map_err(|e| refused("read", path, &e))?;
+        let line = line.map_err(|e| unreadable(path, &e))?;
         match judge(&line, run_id, path) {
             Verdict::Good(record) if record.incomplete.is_none() && record.error.is_none() => {
                 let trial = TrialId::of(&record);
@@ -340,7 +340,7 @@ fn set_aside(dir: &Path, numbers: &BTreeSet<u64>) -> Result<(), Fault> {
     let temporary = dir.join(format!("{RECORDS}.tmp"));
     let written = (|| {
         let mut kept = std::io::BufWriter::new(file::fresh(&temporary)?);
-        for line in Lines::new(BufReader::new(File::open(&path)?)) {
+        for line in Lines::new(BufReader::new(file::regular(&path)?)) {
             let line = line?;
             if numbers.contains(&line.number) {
                 aside.write_all(&line.bytes)?;

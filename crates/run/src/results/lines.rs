@@ -1,6 +1,9 @@
 //! Lines of `records.jsonl`, one at a time.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
+
+/// Bytes that a line may have: no record comes near.
+pub(super) const MOST_LINE: usize = 64 << 20;
 
 /// One line with its place.
 #[derive(Debug)]
@@ -22,7 +25,8 @@ impl Line {
     }
 }
 
-/// Reads lines; one that was never finished is a line too.
+/// Reads lines; one that was never finished is a line too. One of more than [`MOST_LINE`] bytes is
+/// an error of kind [`io::ErrorKind::InvalidData`].
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     source: R,
@@ -37,10 +41,14 @@ impl<R: BufRead> Lines<R> {
 
     fn take(&mut self) -> io::Result<Option<Line>> {
         let mut bytes = Vec::new();
-        if self.source.read_until(b'\n', &mut bytes)? == 0 {
+        if self.source.by_ref().take(MOST_LINE as u64 + 1).read_until(b'\n', &mut bytes)? == 0 {
             return Ok(None);
         }
         self.number += 1;
+        if bytes.len() > MOST_LINE {
+            let why = format!("line {} is longer than 64 MiB, expected a record", self.number);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
         let start = self.offset;
         self.offset += bytes.len() as u64;
         let last = self.source.fill_buf()?.is_empty();
@@ -53,5 +61,24 @@ impl<R: BufRead> Iterator for Lines<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.take().transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    #[test]
+    fn a_line_without_end_is_given_up() {
+        let of = |bytes: usize| {
+            let source = io::Cursor::new(b"one\n").chain(io::repeat(b'x').take(bytes as u64));
+            Lines::new(BufReader::with_capacity(1 << 16, source)).map(|line| line.map(|line| line.bytes.len()))
+        };
+        let whole: Vec<_> = of(MOST_LINE).map(Result::unwrap).collect();
+        assert_eq!(whole, [4, MOST_LINE]);
+        let error = of(MOST_LINE + 1).nth(1).unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "line 2 is longer than 64 MiB, expected a record");
     }
 }

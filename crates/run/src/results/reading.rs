@@ -1,15 +1,19 @@
 //! Reading a results folder.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use hopbench_model::{Fault, PLAN_SCHEMA, RECORD_SCHEMA, RUN_SCHEMA, Record, RunFile};
+use hopbench_sys::file;
 use serde_json::Value;
 
-use super::disk::refused;
+use super::disk::unreadable;
 use super::lines::{Line, Lines};
 use super::{RECORDS, RUN_FILE, TrialId};
+
+/// Bytes that `run.json` may have: no run's comes near.
+const MOST_RUN_FILE: usize = 64 << 20;
 
 /// The records of a folder in the order they were written, read one at a time.
 ///
@@ -32,7 +36,7 @@ impl Records {
     fn record(&mut self, line: io::Result<Line>) -> Option<Result<Record, Fault>> {
         let line = match line {
             Ok(line) => line,
-            Err(error) => return Some(Err(refused("read", &self.path, &error))),
+            Err(error) => return Some(Err(unreadable(&self.path, &error))),
         };
         match judge(&line, &self.run_id, &self.path) {
             Verdict::Good(record) => Some(Ok(*record)),
@@ -108,11 +112,11 @@ pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> Verdict {
 pub fn open(dir: &Path) -> Result<(RunFile, Records), Fault> {
     let run = run_file(dir)?;
     let path = dir.join(RECORDS);
-    let lines = match File::open(&path) {
+    let lines = match file::regular(&path) {
         Ok(file) => Some(Lines::new(BufReader::with_capacity(1 << 16, file))),
         // A run that ended before its first record.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(refused("read", &path, &error)),
+        Err(error) => return Err(unreadable(&path, &error)),
     };
     let records = Records { lines, path, run_id: run.run_id.clone(), notes: Vec::new() };
     Ok((run, records))
@@ -134,10 +138,20 @@ pub fn read(dir: &Path) -> Result<(RunFile, Vec<Record>, Vec<String>), Fault> {
     Ok((run, all.into_iter().map(|(_, record)| record).collect(), records.notes))
 }
 
+/// All bytes of `run.json`.
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file::regular(path)?.take(MOST_RUN_FILE as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MOST_RUN_FILE {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "found more than 64 MiB, expected less"));
+    }
+    Ok(bytes)
+}
+
 /// Reads `run.json`.
 pub(super) fn run_file(dir: &Path) -> Result<RunFile, Fault> {
     let path = dir.join(RUN_FILE);
-    let text = std::fs::read(&path).map_err(|error| match error.kind() {
+    let text = whole(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if !dir.exists() => Fault::input(format!(
             "{} does not exist; expected a results folder, as `hopbench run` leaves it",
             dir.display()
@@ -148,7 +162,7 @@ pub(super) fn run_file(dir: &Path) -> Result<RunFile, Fault> {
         io::ErrorKind::NotFound => {
             Fault::input(format!("{} is no results folder: there is no {RUN_FILE} in it", dir.display()))
         }
-        _ => refused("read", &path, &error),
+        _ => unreadable(&path, &error),
     })?;
     let damaged = |error: serde_json::Error| {
         Fault::input(format!("{} is damaged: {error}; without it the folder's records have no plan", path.display()))

@@ -146,6 +146,63 @@ fn folders_that_are_no_results_are_refused() {
 }
 
 #[test]
+fn a_plan_of_more_rounds_than_any_scenario_is_damaged() {
+    let whole = finished();
+    let run_json = whole.path().join("run.json");
+    let text = fs::read_to_string(&run_json).unwrap();
+    for rounds in [0, 1001, u64::from(u32::MAX)] {
+        let changed = text.replacen("\"rounds\": 2", &format!("\"rounds\": {rounds}"), 1);
+        assert_ne!(changed, text, "run.json is spelled in another way");
+        fs::write(&run_json, changed).unwrap();
+        for fault in [read(whole.path()).unwrap_err(), Folder::resume(whole.path()).unwrap_err()] {
+            assert_eq!(fault.kind, FaultKind::Input);
+            assert!(fault.text.contains(&format!("the plan has {rounds} rounds, expected 1 to 1000")), "{fault}");
+        }
+    }
+}
+
+/// What comes of reading a folder; that it comes at all is part of the test.
+fn refusal_in_time(dir: &Path) -> [String; 2] {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let dir = dir.to_owned();
+    std::thread::spawn(move || {
+        let _ = sender.send([read(&dir).map(drop), Folder::resume(&dir).map(drop)]);
+    });
+    let done = receiver.recv_timeout(std::time::Duration::from_secs(20)).expect("an answer within 20 s");
+    done.map(|result| {
+        let fault = result.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Input, "{fault}");
+        fault.text
+    })
+}
+
+#[test]
+fn files_without_end_are_neither_waited_for_nor_read() {
+    for name in ["run.json", "records.jsonl"] {
+        let dir = finished();
+        let path = dir.path().join(name);
+        let refused = |found: &str| {
+            for text in refusal_in_time(dir.path()) {
+                assert!(text.contains(name) && text.contains(&format!("found {found}, expected")), "{text}");
+            }
+            let gone = if path.is_dir() { fs::remove_dir(&path) } else { fs::remove_file(&path) };
+            gone.unwrap();
+        };
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        refused("a folder");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        refused("a pipe");
+        std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+        refused("a device");
+        // All of it is a hole.
+        fs::File::create(&path).unwrap().set_len(65 << 20).unwrap();
+        let texts = refusal_in_time(dir.path());
+        assert!(texts.iter().all(|text| text.contains(name) && text.contains("64 MiB")), "{texts:?}");
+    }
+}
+
+#[test]
 fn a_folder_is_used_by_one_process_and_only_when_it_is_empty() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path().join("deep/er");

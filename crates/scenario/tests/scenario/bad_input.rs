@@ -275,7 +275,10 @@ fn workloads() {
             "{http: {body: a, body-size: 1}}",
             "x.yaml:4:3: workloads.w.http: found `body` beside `body-size`, expected only one of the two",
         ),
-        ("{http: {header: nocolon}}", "x.yaml:4:22: workloads.w.http.header: found `nocolon`, expected `Name: value`"),
+        (
+            "{http: {header: nocolon}}",
+            "x.yaml:4:22: workloads.w.http.header: found `<redacted>`, expected `Name: value`",
+        ),
         ("{rr: {}, paths: [q*]}", "x.yaml:4:23: workloads.w.paths: found `q*`, expected `p`"),
         (
             "{rr: {time: 25h}}",

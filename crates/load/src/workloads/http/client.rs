@@ -50,10 +50,8 @@ pub(super) struct Client {
     parser: ResponseParser,
     state: State,
     connected: bool,
-    /// The connection has carried a complete exchange.
-    used: bool,
-    /// The exchange under way had its second try.
-    again: bool,
+    /// The connection stood before the exchange under way, whose first try this is.
+    rested: bool,
     /// Bytes of the request that were sent.
     sent: usize,
     intended: Nanos,
@@ -91,8 +89,7 @@ impl Client {
             plan,
             state: State::Idle,
             connected: false,
-            used: false,
-            again: false,
+            rested: false,
             sent: 0,
             intended: 0,
             began: 0,
@@ -104,7 +101,7 @@ impl Client {
     }
 
     fn begin(&mut self, intended: Nanos, now: Nanos, out: &mut Recorder) -> Op {
-        (self.intended, self.began, self.again) = (intended, now, false);
+        (self.intended, self.began, self.rested) = (intended, now, self.connected);
         self.deadline = now.saturating_add(self.plan.timeout_ns);
         out.sending(intended, now);
         if self.connected { self.send() } else { self.connect(State::Connecting, now) }
@@ -117,7 +114,7 @@ impl Client {
     }
 
     fn stands(&mut self, now: Nanos, out: &mut Recorder) {
-        (self.connected, self.used, self.pause_ns) = (true, false, FIRST_PAUSE_NS);
+        (self.connected, self.pause_ns) = (true, FIRST_PAUSE_NS);
         self.parser.reset(self.plan.is_head);
         out.count(Counter::Connects, 1);
         out.latency(LatencyKind::Connect, now, now.saturating_sub(self.connecting_since));
@@ -164,7 +161,6 @@ impl Client {
             return self.close(Then::Rest);
         }
         self.state = State::Idle;
-        self.used = true;
         Op::Rest
     }
 
@@ -210,11 +206,11 @@ impl Client {
 
     /// Whether all signs say that the connection had been closed before the request reached the server.
     fn may_try_again(&self) -> bool {
-        self.used && !self.again && !self.parser.is_inside()
+        self.rested && !self.parser.is_inside()
     }
 
     fn try_again(&mut self, now: Nanos, out: &Recorder) -> Op {
-        self.again = true;
+        self.rested = false;
         self.sums.reconnects += u64::from(self.belongs(now, out));
         self.sums.reconnects_drained += 1;
         self.close(Then::TryAgain)

@@ -1,13 +1,13 @@
 //! A client of gRPC, without a thread of its own in the test.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use bytes::Bytes;
 use h2::SendStream;
 use h2::client::{ResponseFuture, SendRequest};
 use http::Request;
-use tokio::net::TcpStream;
+use tokio::net::TcpSocket;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
@@ -53,9 +53,16 @@ pub(super) fn until(mut holds: impl FnMut() -> bool) {
 
 impl Client {
     pub(super) fn connect(address: SocketAddr) -> Self {
+        Self::connect_from(Ipv4Addr::LOCALHOST, address)
+    }
+
+    /// The same from this address.
+    pub(super) fn connect_from(source: Ipv4Addr, address: SocketAddr) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let requests = runtime.block_on(async {
-            let stream = TcpStream::connect(address).await.unwrap();
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind((source, 0).into()).unwrap();
+            let stream = socket.connect(address).await.unwrap();
             let (requests, connection) = h2::client::handshake(stream).await.unwrap();
             tokio::spawn(connection);
             requests

@@ -168,6 +168,26 @@ fn the_longest_idle_connection_makes_room() {
     client::until(|| running.server.seats.taken() == 0);
 }
 
+#[test]
+fn peers_that_call_in_turn_displace_no_proxy_from_elsewhere() {
+    let running = Running::new(Policy::new(), Limits { connections: 4, ..Limits::default() });
+    let resting = Client::connect_from(std::net::Ipv4Addr::new(127, 0, 0, 2), running.address);
+    let call = |client: &Client| client.call(Policy::METHOD, &[&frame(CHECK)]).grpc;
+    assert_eq!(call(&resting), Some(0));
+    let chatty: Vec<_> = (0..8)
+        .map(|_| {
+            // Time is told in milliseconds here.
+            pass(Duration::from_millis(5));
+            let client = running.client();
+            assert_eq!(call(&client), Some(0));
+            client
+        })
+        .collect();
+    assert_eq!((running.total("dropped_connections"), running.server.seats.taken()), (5, 4));
+    assert_eq!(call(&resting), Some(0), "it rested the longest, and nobody else is from there");
+    drop(chatty);
+}
+
 /// A stream that says nothing for long is a connection's business; a connection without any is
 /// nobody's.
 #[test]
