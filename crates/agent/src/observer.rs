@@ -23,8 +23,13 @@ const PROGRAM: &str = "program";
 /// Processes of one server program: each takes two open files.
 const MOST_PROCESSES: usize = 64;
 
-/// Looks for the processes of a server program, where there is one.
-pub(crate) fn watch(pids: &[u32]) -> Result<Option<Watched>, Fault> {
+/// Looks for the processes of a server program, where there is one and the session `may`.
+pub(crate) fn watch(pids: &[u32], may: bool) -> Result<Option<Watched>, Fault> {
+    if !may && !pids.is_empty() {
+        return Err(Fault::environment(
+            "this agent only serves and looks at no other processes; `hopbench serve --both-ends` does",
+        ));
+    }
     if pids.len() > MOST_PROCESSES {
         return Err(Fault::input(format!(
             "the order names {} processes of a server program, expected at most {MOST_PROCESSES}; let it have fewer \

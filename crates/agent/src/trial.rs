@@ -165,12 +165,7 @@ impl Trial {
         };
         let tickets = entrance::tickets(shared, workload, job.connections);
         // What processes spend is no business of whoever only sends load.
-        if !prepare.watch.is_empty() && !shared.may_be_client && shared.permits.is_none() {
-            return Err(Fault::environment(
-                "this agent only serves and looks at no other processes; `hopbench serve --both-ends` does",
-            ));
-        }
-        let program = observer::watch(&prepare.watch)?;
+        let program = observer::watch(&prepare.watch, shared.may_be_client || shared.permits.is_some())?;
         let places = if prepare.role == Role::Client { shared.runs.places(job.connections)? } else { Vec::new() };
         // Who looks on counts, too: a session with a trial makes no room for another.
         let threads = shared.threads.take(&job, entrance::looks_on(workload, prepare))?;

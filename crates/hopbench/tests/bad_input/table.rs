@@ -75,7 +75,7 @@ pub(crate) const WRONG: &[Row] = &[
     ("http http://", ["URL", "found ``", "host name"]),
     ("http http://127.0.0.1:99999/", ["URL", "99999", "port"]),
     ("http U --method G\u{1}T", ["--method", "found", "expected"]),
-    ("http U -H nocolon", ["--header", "nocolon", "expected"]),
+    ("http U -H nocolon", ["--header", "<redacted>", "expected `Name: value`"]),
     ("http U --body-file /nonexistent/body", ["--body-file", "/nonexistent/body", "found"]),
     ("http U --body a --body-size 1", ["--body", "--body-size", "cannot be used with"]),
     ("stream T:1:2", ["target", ":1:2", "HOST:PORT"]),
