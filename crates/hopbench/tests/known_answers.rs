@@ -327,7 +327,9 @@ fn two_engines_tell_the_cost_of_the_wake_up() {
     // The sentence is wrapped to the terminal's width: it is read as words.
     let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentence = words.rsplit_once("busy-polled p50 ").map(|(_, after)| after).unwrap_or_default();
-    assert!(sentence.contains("blocking ") && sentence.contains("the wake-up costs "), "{}", run.story());
+    // Where something else takes one of two CPUs, busy polling is slower, and that is said instead.
+    let told = ["the wake-up costs ", "it needs a CPU for each end"].iter().any(|words| sentence.contains(words));
+    assert!(sentence.contains("blocking ") && told, "{}", run.story());
 }
 
 #[test]
