@@ -54,19 +54,6 @@ fn mostly_failed_is_no_success() {
 }
 
 #[test]
-fn a_window_in_which_nothing_ended_is_no_success() {
-    // The kernel takes its connections, and nobody else does.
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}/", listener.local_addr().expect("its address"));
-    let done = run(&mut program(&["http", &url, "--json", "-t", "300ms", "--warmup", "0", "--timeout", "5s"]));
-    assert_eq!(done.code, Some(4), "{}", done.story());
-    let record = printed(&done).remove(0);
-    assert_eq!((metric(&record, "requests"), metric(&record, "errors")), (0.0, 0.0), "{}", done.story());
-    let warned = record.warnings.iter().any(|warning| warning.detail.contains("no exchange ended"));
-    assert!(warned && done.stderr.contains("the timeout is 5s"), "{}", done.story());
-}
-
-#[test]
 fn an_agent_that_does_not_answer_http_is_told_how_it_would() {
     let agent = lab::Agent::insecure(&[]);
     let url = format!("http://{}/", agent.target());

@@ -1,7 +1,6 @@
 //! Figures that several workloads share.
 
-use hopbench_model::units::Span;
-use hopbench_model::{Counter, EndReport, SECOND, Schedule, TcpTotals, Warning, WarningKind};
+use hopbench_model::{Counter, EndReport, SECOND, TcpTotals, Warning, WarningKind};
 
 use crate::workload::{Figures, Trial};
 
@@ -73,17 +72,6 @@ pub(crate) fn exchanges(figures: &mut Figures, trial: &Trial<'_>) {
             WarningKind::Errors,
             format!("{errors} of {all} exchanges failed: {}", reasons.join(", ")),
             "look at the server first; failed exchanges are in no latency",
-        ));
-    }
-    // A closed loop waits: what was under way at the window's end is no success and no failure.
-    if all == 0 && trial.job.schedule == Schedule::Closed && client.incomplete.is_none() {
-        figures.warnings.push(Warning::new(
-            WarningKind::Errors,
-            "no exchange ended within the window",
-            format!(
-                "measure for longer than the timeout of {}, or set a shorter one",
-                Span(trial.job.timing.timeout_ns)
-            ),
         ));
     }
     if trial.job.schedule.per_s().is_some() {
