@@ -97,22 +97,13 @@ impl<P: Clone> PathPods<'_, P> {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, Place, Variant, Via};
+    use hopbench_model::{MeshMode, Variant, fixture};
 
     use super::*;
 
     fn path(mesh: MeshMode, variant: &str) -> Path {
-        let place = |node: &str| Place { network: "pod".to_owned(), node: node.to_owned(), runtime: None };
-        Path {
-            name: "p".to_owned(),
-            from: place("a"),
-            to: place("b"),
-            via: Via::Direct,
-            clients: 1,
-            backends: 2,
-            mesh,
-            variant: Variant::known().into_iter().find(|known| known.name == variant),
-        }
+        let variant = Variant::known().into_iter().find(|known| known.name == variant);
+        Path { backends: 2, mesh, variant, ..fixture::path("p") }
     }
 
     /// `NAME`, in brackets where the path does not name it.

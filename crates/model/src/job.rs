@@ -300,6 +300,7 @@ fn span(ns: Nanos) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture;
 
     #[test]
     fn cpu_lists() {
@@ -311,21 +312,8 @@ mod tests {
 
     #[test]
     fn a_rate_paces_wherever_it_stands() {
-        let job = |workload: &str, params: serde_json::Value, schedule| Job {
-            workload: workload.to_owned(),
-            params,
-            schedule,
-            engine: EngineKind::Epoll,
-            connections: 1,
-            threads: 1,
-            pacing: Pacing::Sleep,
-            client_cpus: None,
-            server_cpus: None,
-            timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
-            seed: 1,
-        };
         let is = |workload, params, schedule| {
-            let job = job(workload, params, schedule);
+            let job = Job { schedule, ..fixture::job(workload, params) };
             (job.is_paced(), job.is_closed_loop())
         };
         let nothing = || serde_json::json!({});

@@ -12,12 +12,14 @@
 //! - [`Problem`]: an input that cannot be used, and what to do about it;
 //! - [`printable`]: texts of others, as they may be shown; [`secret`]: values that are never shown;
 //! - [`Source`]: where a connection comes from, as far as its room is bounded;
-//! - [`Warning`]: a result that needs a caveat.
+//! - [`Warning`]: a result that needs a caveat;
+//! - [`fixture`]: small plans, jobs and records for tests.
 
 mod cluster;
 mod counter;
 mod end_report;
 mod fault;
+pub mod fixture;
 mod job;
 mod mesh;
 mod path;

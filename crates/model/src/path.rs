@@ -132,14 +132,13 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture;
 
     #[test]
     fn what_needs_a_second_proxy_or_a_servers_changes_nothing_without() {
-        let place = |node: &str| Place { network: "bridge".to_owned(), node: node.to_owned(), runtime: None };
         let all = Variant { mtls: false, upstream: HttpVersion::Http2, policy_check: true, ..Variant::plain() };
         let idle = |via: Via, mesh, variant: &Variant| -> Vec<&str> {
-            let (from, to, variant) = (place("a"), place("b"), Some(variant.clone()));
-            let path = Path { name: String::new(), from, to, via, clients: 1, backends: 1, mesh, variant };
+            let path = Path { via, mesh, variant: Some(variant.clone()), ..fixture::path("") };
             path.without_effect().into_iter().map(|(setting, _)| setting).collect()
         };
         let gateway = || Via::Gateway("c".to_owned());
@@ -155,7 +154,6 @@ mod tests {
 
     #[test]
     fn the_way_names_what_stands_between_the_ends_and_nothing_else() {
-        let place = |node: &str| Place { network: "bridge".to_owned(), node: node.to_owned(), runtime: None };
         let named = |name: &str| Some(Variant { name: name.to_owned(), ..Variant::plain() });
         let gateway = || Via::Gateway("c".to_owned());
         for (via, mesh, variant, way) in [
@@ -170,8 +168,7 @@ mod tests {
             (Via::Direct, MeshMode::Both, named("plain"), "direct, mesh both"),
             (gateway(), MeshMode::Server, named("stats"), "gateway@c, mesh server, variant stats"),
         ] {
-            let (from, to) = (place("a"), place("b"));
-            let path = Path { name: String::new(), from, to, via, clients: 1, backends: 1, mesh, variant };
+            let path = Path { via, mesh, variant, ..fixture::path("") };
             assert_eq!(path.way(), way);
         }
     }

@@ -109,7 +109,7 @@ fn length(job: &Job) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EngineKind, Pacing, Schedule, Timing};
+    use crate::{Timing, fixture};
 
     fn permit(targets: &[&str]) -> Permit {
         let targets = targets.iter().map(|target| target.parse().unwrap()).collect();
@@ -129,20 +129,9 @@ mod tests {
 
     #[test]
     fn bounds_are_those_of_the_largest_jobs() {
-        let timing = Timing { warmup_ns: 1, window_ns: 10, interval_ns: 1, timeout_ns: 100 };
-        let job = |connections, threads| Job {
-            workload: "rr".to_owned(),
-            params: serde_json::Value::Null,
-            schedule: Schedule::Closed,
-            engine: EngineKind::Epoll,
-            connections,
-            threads,
-            pacing: Pacing::Sleep,
-            client_cpus: None,
-            server_cpus: None,
-            timing,
-            seed: 1,
-        };
+        let timing = Timing { warmup_ns: 1, timeout_ns: 100, ..fixture::timing(10) };
+        let of_rr = fixture::job("rr", serde_json::Value::Null);
+        let job = |connections, threads| Job { connections, threads, timing, ..of_rr.clone() };
         let mut bounds = Bounds::default();
         assert!(bounds.refuse(&job(1, 1)).is_err(), "nothing is in the plan");
         bounds.cover(&job(8, 1));

@@ -18,8 +18,6 @@ mod link_rate;
 mod merge;
 mod metered;
 pub mod results;
-#[cfg(test)]
-mod sample;
 mod warnings;
 mod words;
 

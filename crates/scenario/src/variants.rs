@@ -93,15 +93,13 @@ pub(crate) fn may_be(name: &str, paths: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{Place, Via};
+    use hopbench_model::{Via, fixture};
 
     use super::*;
 
     fn path(name: &str, via: Via, mesh: MeshMode) -> (At, Path) {
-        let place = |node: &str| Place { network: "bridge".to_owned(), node: node.to_owned(), runtime: None };
-        let (from, to) = (place("a"), place("b"));
         let at = At { line: name.len(), column: 1 };
-        (at, Path { name: name.to_owned(), from, to, via, clients: 1, backends: 1, mesh, variant: None })
+        (at, Path { via, mesh, ..fixture::path(name) })
     }
 
     fn paths() -> Vec<(At, Path)> {
