@@ -11,6 +11,7 @@ mod access_log;
 mod cluster;
 mod http;
 mod listener;
+mod parts;
 mod services;
 mod tcp;
 mod tls;
@@ -18,9 +19,8 @@ mod tls;
 use serde_json::{Value, json};
 
 use crate::{Admin, Proxy, stats};
+use parts::{address, extension};
 
-/// No limit, where Envoy wants a number.
-const UNLIMITED: u32 = u32::MAX;
 /// More connections than a lab ever opens; without a limit Envoy warns at each start.
 const MAX_DOWNSTREAM_CONNECTIONS: u32 = 10_000_000;
 /// `SOL_SOCKET` and `SO_MARK` of Linux.
@@ -81,20 +81,4 @@ impl Proxy {
     fn routes(&self) -> impl Iterator<Item = &crate::Route> {
         self.listeners.iter().flat_map(|listener| &listener.routes)
     }
-}
-
-/// An extension of Envoy by its name, with its configuration, which is a message of this type.
-fn extension(name: &str, message: &str, config: Value) -> Value {
-    json!({"name": name, "typed_config": typed(message, config)})
-}
-
-/// A configuration that says which message it is.
-fn typed(message: &str, mut config: Value) -> Value {
-    config["@type"] = format!("type.googleapis.com/{message}").into();
-    config
-}
-
-/// An address as Envoy writes it.
-fn address(ip: &str, port: u16) -> Value {
-    json!({"socket_address": {"address": ip, "port_value": port}})
 }

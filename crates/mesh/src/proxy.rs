@@ -4,6 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_model::Variant;
 
+/// What the URIs of proxies' certificates begin with; who is behind it does not matter here.
+pub const SPIFFE: &str = "spiffe://hopbench/";
+
 /// What a proxy takes a connection for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Protocol {

@@ -1,10 +1,16 @@
 //! What one end of a path saw.
 
+mod counter;
+mod tcp;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Counts, Nanos, TcpTotals};
+use crate::Nanos;
+
+pub use counter::{Counter, Counts};
+pub use tcp::TcpTotals;
 
 /// The setting of an end whose agent moves at most so many bits/s over all its trials, both directions together; a whole
 /// number. Absent: no limit.

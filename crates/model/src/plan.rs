@@ -1,12 +1,28 @@
 //! A scenario as it was resolved: all that a run needs, and all that is needed to repeat it.
 
+mod cluster;
+mod mesh;
+mod path;
+mod search;
+mod stop;
+mod testbed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Job, Path, SearchSpec, StopRule, TestbedSpec};
+use crate::Job;
+
+pub use cluster::{
+    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec, ServerImage,
+};
+pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
+pub use path::{Path, Place, Via};
+pub use search::{CpuOf, EQUAL_LOAD, RateRange, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
+pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
+pub use testbed::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};
 
 /// The version of [`Plan`] in `run.json`.
 pub const PLAN_SCHEMA: &str = "hopbench.plan/1";

@@ -1,11 +1,15 @@
 //! The result of one trial.
 
+mod warning;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{SearchStep, Warning, WarningKind};
+use crate::SearchStep;
+
+pub use warning::{Warning, WarningKind};
 
 /// The version of [`Record`]; a field is never repurposed, this number grows instead.
 pub const RECORD_SCHEMA: &str = "hopbench.record/1";

@@ -4,9 +4,9 @@ use hopbench_load::http::Url;
 use hopbench_model::ServerSpec;
 use hopbench_model::units::Bytes;
 
-use crate::node::{At, quoted};
-use crate::problem::Problems;
-use crate::values::Value;
+use crate::document::node::{At, quoted};
+use crate::document::problem::Problems;
+use crate::document::values::Value;
 use crate::vocabulary::{Server, Vocabulary};
 
 /// The keys, with a line about each.

@@ -1,20 +1,25 @@
 //! A scenario's text, as a plan.
 
+mod only;
+pub(crate) mod rounds;
+mod twin;
+
 use std::collections::BTreeSet;
 
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::units::Span;
 use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, TestbedSpec, Via};
 
-use crate::fields::{Fields, NAME, is_name, named};
-use crate::mesh::Mesh;
-use crate::node::{At, Kind, Node};
-use crate::place::Words;
-use crate::problem::{Problems, ScenarioProblem};
+use crate::document::fields::{Fields, NAME, is_name, named};
+use crate::document::node::{At, Kind, Node};
+use crate::document::problem::{Problems, ScenarioProblem};
+use crate::document::{share, yaml};
+use crate::paths::mesh::Mesh;
+use crate::paths::place::Words;
+use crate::paths::{listed, matrix, variants};
 use crate::testbed::{Blocks, Testbed};
 use crate::vocabulary::Vocabularies;
 use crate::workload::Shared;
-use crate::{matrix, only, paths, rounds, share, twin, variants, yaml};
 
 /// The keys of a scenario.
 pub(crate) const KEYS: &[&str] = &[
@@ -173,7 +178,7 @@ fn resolve(
             );
         }
     }
-    let nodes: BTreeSet<&str> = named_paths.iter().flat_map(paths::nodes).collect();
+    let nodes: BTreeSet<&str> = named_paths.iter().flat_map(listed::nodes).collect();
     let (testbed, idle) = testbed.with(&nodes);
     let plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
@@ -240,7 +245,7 @@ fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) ->
     let before = problems.count();
     let mut out = Vec::new();
     if let Some(node) = fields.get("paths") {
-        out.extend(paths::read(node, words, problems));
+        out.extend(listed::read(node, words, problems));
     }
     if let Some(node) = fields.get("places") {
         out.extend(matrix::read(node, words, problems));

@@ -29,9 +29,9 @@ use self::lab::Lab;
 pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS};
 pub(crate) use self::names::{ENDPOINT, LABEL, endpoint, is_label};
 pub(crate) use self::nodes::Nodes;
-use crate::fields::{Fields, joined};
-use crate::node::{At, Kind, Node, quoted};
-use crate::problem::Problems;
+use crate::document::fields::{Fields, joined};
+use crate::document::node::{At, Kind, Node, quoted};
+use crate::document::problem::Problems;
 use crate::vocabulary::{Vocabularies, Vocabulary};
 
 /// The names of testbeds.

@@ -56,42 +56,25 @@
 //! # Ok::<(), hopbench_stats::HistogramError>(())
 //! ```
 
-mod bh;
-mod capacity;
 mod compare;
-mod histogram;
 mod interval;
-mod jitter;
-mod line;
-mod outliers;
-mod pooled;
+mod load;
 mod random;
 mod resample;
 mod rounds;
-mod search;
-mod sequence;
-mod sequential;
-mod steady;
 mod student;
 pub mod summary;
-mod trend;
-mod usl;
+mod trial;
 
-pub use bh::q_values;
-pub use capacity::{Capacity, Predicted};
-pub use compare::{Comparison, Evidence, Question, Test, Verdict, judge, noise_floor, paired, unpaired};
-pub use histogram::{Bucket, Histogram, HistogramError};
+pub use compare::{Comparison, Evidence, Question, Test, Verdict, judge, noise_floor, paired, q_values, unpaired};
 pub use interval::{CONFIDENCE, Interval, NoRatio};
-pub use jitter::Jitter;
-pub use line::{FEWEST_PLACES, Line, fit, places};
-pub use outliers::{Outlier, outliers};
-pub use pooled::{Pooled, pooled_percentile};
+pub use load::{Capacity, FEWEST_PLACES, Line, Predicted, fit, places};
+pub use load::{Ceiling, Growth, Highest, Knee, Outcome, Search, Seen, Step, Why};
+pub use load::{Usl, UslFit, usl};
 pub use random::Random;
 pub use resample::{Permuted, bootstrap, permuted, sign_flip};
-pub use rounds::{difference_interval, rounds_interval};
-pub use search::{Ceiling, Growth, Highest, Knee, Outcome, Search, Seen, Step, Why};
-pub use sequence::{Observation, SequenceTracker};
-pub use sequential::{FEWEST_TO_STOP, Look, Stop};
-pub use steady::{Drift, drift};
-pub use trend::{Persistence, Trend, persistence, round_effects, trend};
-pub use usl::{Usl, UslFit, usl};
+pub use rounds::{FEWEST_TO_STOP, Look, Stop};
+pub use rounds::{Outlier, Persistence, Trend, outliers, persistence, round_effects, trend};
+pub use rounds::{Pooled, difference_interval, pooled_percentile, rounds_interval};
+pub use trial::{Bucket, Histogram, HistogramError};
+pub use trial::{Drift, Jitter, Observation, SequenceTracker, drift};

@@ -18,36 +18,18 @@
 #![allow(unsafe_code)]
 
 pub mod clock;
-pub mod cpu;
-mod datagram;
-mod epoll;
 pub mod errno;
+mod events;
 pub mod file;
-mod icmp;
 pub mod inherited;
-pub mod limits;
 pub mod namespace;
-mod offload;
+mod net;
 pub mod process;
-mod socket;
-mod sockopt;
-pub mod tcp_info;
-pub mod uring;
-pub mod usage;
+mod resources;
+mod returned;
 
-pub use datagram::{Arrival, DatagramPort};
-pub use epoll::{Epoll, Events, Ready, Timer, Waker};
-pub use icmp::Icmp;
-pub use offload::{Offloads, offloads};
-pub use socket::{Listener, Progress, Socket};
-pub use tcp_info::TcpInfo;
-
-/// Turns a C return value into a result: negative means `errno` says why.
-fn check(value: libc::c_int) -> std::io::Result<libc::c_int> {
-    if value < 0 { Err(std::io::Error::last_os_error()) } else { Ok(value) }
-}
-
-/// Like [`check`] for calls that return a count.
-fn check_len(value: isize) -> std::io::Result<usize> {
-    usize::try_from(value).map_err(|_| std::io::Error::last_os_error())
-}
+pub use events::{Epoll, Events, Ready, Timer, Waker, uring};
+pub use net::{Arrival, DatagramPort, Icmp, Listener, Offloads, Progress, Socket, offloads};
+pub use net::{TcpInfo, tcp_info};
+pub use resources::{cpu, limits, usage};
+use returned::{check, check_len};

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{extension, services};
+use super::parts::extension;
+use super::services;
 use crate::{Proxy, Route};
 
 /// A line about a request: when and what, how it ended, how long it took, who spoke with whom.

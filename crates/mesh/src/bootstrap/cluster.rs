@@ -3,7 +3,8 @@
 use hopbench_model::{HttpVersion, Variant};
 use serde_json::{Value, json};
 
-use super::{UNLIMITED, address, tls, typed};
+use super::parts::{UNLIMITED, address, typed};
+use super::tls;
 use crate::{Identity, Protocol, Route, Upstream};
 
 /// How long a connection may take to come about.

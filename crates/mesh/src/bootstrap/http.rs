@@ -3,7 +3,8 @@
 use hopbench_model::FLAGS_HEADER;
 use serde_json::{Value, json};
 
-use super::{access_log, extension, services};
+use super::parts::extension;
+use super::{access_log, services};
 use crate::{Listener, Proxy, Route};
 
 /// The network filters of an HTTP route.

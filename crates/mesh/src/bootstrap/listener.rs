@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{address, extension, http, tcp, tls};
+use super::parts::{address, extension};
+use super::{http, tcp, tls};
 use crate::{Listener, Protocol, Proxy, Route};
 
 /// One listener, with a filter chain for each route. There is no default chain: a connection that no route is for is

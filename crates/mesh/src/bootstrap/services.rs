@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use hopbench_model::HttpVersion;
 use serde_json::{Value, json};
 
-use super::{cluster, extension};
+use super::cluster;
+use super::parts::extension;
 use crate::{Proxy, Route, stats};
 
 /// How long the policy service may take to answer; without an answer the request is refused.

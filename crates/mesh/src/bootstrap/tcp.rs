@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{access_log, extension, services};
+use super::parts::extension;
+use super::{access_log, services};
 use crate::{Proxy, Route};
 
 /// The network filters of a TCP route. The connection to the other side is opened as soon as one comes in, so that

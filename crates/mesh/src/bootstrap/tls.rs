@@ -3,7 +3,7 @@
 use hopbench_model::{HttpVersion, Variant};
 use serde_json::{Value, json};
 
-use super::extension;
+use super::parts::extension;
 use crate::{Identity, Protocol, Route, SPIFFE};
 
 /// The server's side of connections from other proxies.

@@ -4,9 +4,9 @@ use hopbench_model::{Host, HostsSpec};
 
 use super::lab::MOST_NODES;
 use super::names::{DOMAIN, endpoint, is_domain, is_host};
-use crate::fields::{Fields, joined, twice};
-use crate::node::{Key, Kind, Node, quoted};
-use crate::problem::Problems;
+use crate::document::fields::{Fields, joined, twice};
+use crate::document::node::{Key, Kind, Node, quoted};
+use crate::document::problem::Problems;
 
 /// The keys of the block.
 pub(crate) const HOSTS_KEYS: &[&str] = &["nodes", "token-file"];

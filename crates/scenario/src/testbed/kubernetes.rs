@@ -4,6 +4,7 @@ mod gateway;
 mod mesh;
 mod networks;
 mod nodes;
+mod patch;
 mod prometheus;
 mod servers;
 mod texts;
@@ -17,14 +18,14 @@ pub(crate) use self::gateway::GATEWAY_KEYS;
 pub(crate) use self::mesh::MESH_KEYS;
 pub(crate) use self::networks::NETWORK_KEYS;
 pub(crate) use self::nodes::CONSTRAINT_KEYS;
+use self::patch::patch;
 pub(crate) use self::prometheus::PROMETHEUS_KEYS;
 pub(crate) use self::servers::SERVER_KEYS;
 use super::lab::{Lab, is_node_name};
 use super::names;
-use crate::fields::Fields;
-use crate::json::json;
-use crate::node::{Kind, Node};
-use crate::problem::Problems;
+use crate::document::fields::Fields;
+use crate::document::node::{Kind, Node};
+use crate::document::problem::Problems;
 use crate::vocabulary::{Network, Server, Vocabulary};
 
 /// The keys of a cluster.
@@ -198,19 +199,10 @@ impl Cluster {
 /// One of these words.
 fn word(fields: &Fields<'_>, name: &str, words: &[&str], problems: &mut Problems) -> Option<String> {
     let node = fields.get(name)?;
-    let text: String = crate::fields::parsed(node, &fields.path_of(name), &words.join(", "), problems)?;
+    let text: String = crate::document::fields::parsed(node, &fields.path_of(name), &words.join(", "), problems)?;
     if words.contains(&text.as_str()) {
         return Some(text);
     }
     problems.unknown(node.at, &fields.path_of(name), &text, words);
-    None
-}
-
-/// A strategic merge patch, which Kubernetes understands and we do not.
-fn patch(node: &Node, path: &str, problems: &mut Problems) -> Option<serde_json::Value> {
-    if let Kind::Map(_) = node.kind {
-        return Some(json(node, path, problems));
-    }
-    problems.add(node.at, path, node.shown(), "a patch of the pods' template, like {spec: {priorityClassName: high}}");
     None
 }

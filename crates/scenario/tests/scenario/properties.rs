@@ -1,5 +1,7 @@
 //! Whatever the input is, the reader ends and does not panic; and what it accepts makes sense.
 
+mod scale;
+
 use std::collections::HashSet;
 
 use hopbench_model::{Path, Plan, SearchGoal, TestbedSpec, Variant, Via};

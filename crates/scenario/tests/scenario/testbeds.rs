@@ -1,5 +1,7 @@
 //! Testbeds: what a scenario says of them, what the command line chooses, and what is taken over from a lab.
 
+mod bad;
+
 use std::collections::BTreeMap;
 
 use hopbench_model::{

@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::start::{Prepared, Step, fork};
+use super::prepared::{Prepared, Step, fork};
 use crate::check;
 
 /// What a shell adds to the number of the signal that ended a program.

@@ -2,12 +2,12 @@
 
 use hopbench_model::ClusterNode;
 
-use super::is_node_name;
-use super::names::{DOMAIN, is_domain, is_label_value};
 use super::texts::labels;
-use crate::fields::{Fields, joined, twice};
-use crate::node::{Kind, Node, quoted};
-use crate::problem::Problems;
+use crate::document::fields::{Fields, joined, twice};
+use crate::document::node::{Kind, Node, quoted};
+use crate::document::problem::Problems;
+use crate::testbed::lab::is_node_name;
+use crate::testbed::names::{DOMAIN, is_domain, is_label_value};
 
 /// What can be asked of a node.
 pub(crate) const CONSTRAINT_KEYS: &[&str] = &["name", "labels", "zone"];
