@@ -1,4 +1,5 @@
-//! A proxy's description as the bootstrap that Envoy reads: everything static, nothing fetched from a control plane.
+//! A proxy's description as the bootstrap that Envoy reads: everything static, nothing fetched from
+//! a control plane.
 //!
 //! ```text
 //!   listener ─► filter chain of the route (by destination port) ─► http | tcp ─► cluster of the route
@@ -30,8 +31,9 @@ const SO_MARK: u32 = 36;
 impl Proxy {
     /// The bootstrap. It holds the key of the identity: a file of it is for its owner's eyes only.
     ///
-    /// What the description needs and does not have (an identity where a route encrypts, a service where the variant
-    /// asks one) is left empty, so that Envoy refuses the file instead of doing something else.
+    /// What the description needs and does not have (an identity where a route encrypts, a service
+    /// where the variant asks one) is left empty, so that Envoy refuses the file instead of doing
+    /// something else.
     pub fn bootstrap(&self) -> Value {
         let mut clusters: Vec<Value> =
             self.routes().map(|route| cluster::of(route, &self.variant, self.identity.as_ref())).collect();
@@ -70,8 +72,8 @@ impl Proxy {
         bootstrap
     }
 
-    /// What Envoy's command line needs beside `--config-path` and the file: worker threads, warnings only, and no
-    /// shared memory with other Envoys of this machine.
+    /// What Envoy's command line needs beside `--config-path` and the file: worker threads,
+    /// warnings only, and no shared memory with other Envoys of this machine.
     pub fn arguments(&self) -> Vec<String> {
         let concurrency = self.variant.concurrency.to_string();
         let arguments = ["--disable-hot-restart", "--concurrency", &concurrency, "--log-level", "warning"];

@@ -1,5 +1,5 @@
-//! Envoy's configuration as data: what a proxy is to do in, a bootstrap out. No I/O: testbeds write the file and start
-//! the process.
+//! Envoy's configuration as data: what a proxy is to do in, a bootstrap out. No I/O: testbeds write
+//! the file and start the process.
 //!
 //! ```text
 //!   Proxy (listeners, their routes, variant, identity) ─► bootstrap ─► the JSON that Envoy reads

@@ -1,4 +1,4 @@
-//! Which processes of a mesh a path meets.
+//! The processes of a mesh that a path meets.
 
 use std::fmt::Display;
 
@@ -68,8 +68,8 @@ pub struct PathPods<'a, P> {
 }
 
 impl<P: Clone> PathPods<'_, P> {
-    /// The processes in these pods, in the order of the traffic, and last those that are asked. `bypassed`: what is sent
-    /// passes by all of them.
+    /// The processes in these pods, in the order of the traffic, and last those that are asked.
+    /// `bypassed`: what is sent passes by all of them.
     pub fn meet(&self, path: &Path, has_sidecar: impl Fn(&P) -> bool, bypassed: bool) -> Vec<Met<P>> {
         let mode = path.mesh;
         let met =

@@ -1,4 +1,4 @@
-//! What is asked of a path's servers: who answers, and what proxies take the traffic for.
+//! The offer of a path's servers: the program that answers, and the protocol that proxies see.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Everything that a server can be asked for, in the order of the ports that Services and gateways have for it.
+    /// Everything that a server can be asked for, in the order of the ports that Services and
+    /// gateways have for it.
     pub const ALL: [Self; 3] = [
         Self { app: App::Agent, protocol: Protocol::Tcp },
         Self { app: App::Agent, protocol: Protocol::Http },
@@ -31,7 +32,8 @@ impl Offer {
         Self { app, protocol: if http { Protocol::Http } else { Protocol::Tcp } }
     }
 
-    /// What the points of the path at this position ask for through proxies; everything where a plan has no cells.
+    /// What the points of the path at this position ask for through proxies; everything where a
+    /// plan has no cells.
     pub fn of_path(plan: &Plan, path: usize) -> BTreeSet<Self> {
         if plan.cells.is_empty() {
             return BTreeSet::from(Self::ALL);

@@ -1,4 +1,4 @@
-//! What went wrong, sorted by who has to act.
+//! Failures, sorted by who has to act.
 
 mod problem;
 

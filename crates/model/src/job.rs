@@ -1,4 +1,4 @@
-//! One trial, as both ends must understand it.
+//! The job of one trial, as both ends must understand it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -179,18 +179,19 @@ impl fmt::Display for CpuSet {
     }
 }
 
-/// A schedule of whose arrivals at least this share was done was kept: the rest started or ended beyond an edge of the
-/// window.
+/// A schedule of whose arrivals at least this share was done was kept: the rest started or ended
+/// beyond an edge of the window.
 pub const SCHEDULE_KEPT: f64 = 0.99;
 
 /// A send that is later than this, although a connection was free, is the generator's fault, ns.
 pub const LATE_NS: Nanos = 1_000_000;
 
-/// The workloads whose next message waits for the answer to the one before, unless a schedule says when it starts.
+/// The workloads whose next message waits for the answer to the one before, unless a schedule says
+/// when it starts.
 const EXCHANGES: &[&str] = &["rr", "crr", "http"];
 
-/// Whether a workload, by name, is made of exchanges. All others send whatever has become of what they sent before: the
-/// words *closed loop* and *open loop* say nothing of them.
+/// Whether a workload, by name, is made of exchanges. All others send whatever has become of what
+/// they sent before: the words *closed loop* and *open loop* say nothing of them.
 pub fn is_of_exchanges(workload: &str) -> bool {
     EXCHANGES.contains(&workload)
 }
@@ -206,21 +207,22 @@ impl Job {
         is_of_exchanges(&self.workload)
     }
 
-    /// Whether each exchange starts when the one before is done, so that a slower path is asked less.
+    /// Whether each exchange starts when the one before is done, so that a slower path is asked
+    /// less.
     pub fn is_closed_loop(&self) -> bool {
         self.is_of_exchanges() && self.schedule == Schedule::Closed
     }
 
-    /// Whether how much is to be sent was fixed before the trial, by a schedule or by a `rate` among the workload's own
-    /// parameters: every path is then asked for the same. Otherwise each carries what it can. The job must be settled,
-    /// as those of plans and records are.
+    /// Whether how much is to be sent was fixed before the trial, by a schedule or by a `rate`
+    /// among the workload's own parameters: every path is then asked for the same. Otherwise each
+    /// carries what it can. The job must be settled, as those of plans and records are.
     pub fn is_paced(&self) -> bool {
         let rate = self.params.get("rate").filter(|rate| !rate.is_null());
         self.schedule.per_s().is_some() || rate.is_some_and(|rate| rate != "max")
     }
 
-    /// Whether throughput says nothing of a path that is not overloaded, since it is what was asked for. Of datagrams it
-    /// does: those that are sent need not arrive.
+    /// Whether throughput says nothing of a path that is not overloaded, since it is what was asked
+    /// for. Of datagrams it does: those that are sent need not arrive.
     pub fn is_throughput_given(&self) -> bool {
         self.is_paced() && self.workload != "udp"
     }

@@ -6,7 +6,8 @@
 //! - [`units`]: sizes, bit rates and durations as people write them (`128KiB`, `1Gbit`, `5ms`);
 //! - [`Sweep`]: one parameter that takes several values (`1:256KiB:*64`);
 //! - [`Job`]: one trial as both ends must understand it;
-//! - [`Plan`]: a scenario as it was resolved: [`Path`]s, points, cells; [`RunFile`]: what a results folder is about;
+//! - [`Plan`]: a scenario as it was resolved: [`Path`]s, points, cells; [`RunFile`]: what a results
+//!   folder is about;
 //! - [`Permit`]: what the agents of a run may do;
 //! - [`EndReport`]: what one end saw; [`Record`]: the result of a trial;
 //! - [`Problem`]: an input that cannot be used, and what to do about it;

@@ -5,9 +5,10 @@
 //!                                     └ workload: keys, search ─► points ────────────────┴ resolve ─► plan ─ twin, only ─► plan
 //! ```
 //!
-//! A workload's keys are the flags of its command ([`hopbench_load::workload::Workload::arguments`],
-//! [`hopbench_load::JobArguments`]): there is no second list of them. Which network kinds, runtimes and servers there
-//! are, the caller says with a [`Vocabulary`] for each testbed. Nothing stops at the first problem.
+//! A workload's keys are the flags of its command
+//! ([`hopbench_load::workload::Workload::arguments`], [`hopbench_load::JobArguments`]): there is no
+//! second list of them. Which network kinds, runtimes and servers there are, the caller says with a
+//! [`Vocabulary`] for each testbed. Nothing stops at the first problem.
 
 mod document;
 mod http;

@@ -1,4 +1,4 @@
-//! A scenario's text, as a plan.
+//! The resolver: from a scenario's text to a plan, or to all of its problems.
 
 mod only;
 pub(crate) mod rounds;
@@ -240,7 +240,8 @@ fn chosen(own: Blocks, overrides: &Overrides, problems: &mut Problems) -> Testbe
     testbed
 }
 
-/// Those of `paths` and those of `places`, with the variants of `mesh`; `None` if some of it could not be read.
+/// Those of `paths` and those of `places`, with the variants of `mesh`; `None` if some of it could
+/// not be read.
 fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) -> Option<Vec<(At, Path)>> {
     let before = problems.count();
     let mut out = Vec::new();
@@ -269,7 +270,8 @@ fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) ->
     (problems.count() == before).then_some(out)
 }
 
-/// The names under `paths:`, also of those that make no sense; `None` where there are others that only sense gives names.
+/// The names under `paths:`, also of those that make no sense; `None` where there are others that
+/// only sense gives names.
 fn tried<'a>(fields: &Fields<'a>) -> Option<Vec<&'a str>> {
     match &fields.get("paths")?.kind {
         Kind::Map(map) if fields.get("places").is_none() => {

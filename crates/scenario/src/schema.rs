@@ -1,4 +1,5 @@
-//! The JSON Schema of a scenario, from the same lists that the reader uses: editors complete from it.
+//! The JSON Schema of a scenario, from the same lists that the reader uses: editors complete from
+//! it.
 //!
 //! Keys are written as flags are, with `-`; the reader also takes `_`.
 
@@ -21,9 +22,9 @@ use crate::vocabulary::{Vocabularies, Vocabulary};
 use crate::workload::flags::{Flag, Sort, command, common, flags};
 use parts::{NAME, NODE, NUMBER, QUANTITY, SWEEP, described, share};
 
-/// The schema (JSON Schema 2020-12) of a scenario. Which words paths may consist of follows from the testbeds that it
-/// says; where there are several, or a cluster, which may have names of its own for everything, more is taken than the
-/// reader takes.
+/// The schema (JSON Schema 2020-12) of a scenario. Which words paths may consist of follows from
+/// the testbeds that it says; where there are several, or a cluster, which may have names of its
+/// own for everything, more is taken than the reader takes.
 pub fn schema(vocabularies: &Vocabularies) -> Value {
     let mut properties = Map::from_iter([
         ("name".to_owned(), described(json!({"type": "string", "pattern": NAME}), "Part of the results folder's name")),

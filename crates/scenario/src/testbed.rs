@@ -102,8 +102,8 @@ impl Blocks {
         }
     }
 
-    /// The testbed called `name`; without a name the first, and a lab where there is none. `instead` are blocks that
-    /// hold in place of these.
+    /// The testbed called `name`; without a name the first, and a lab where there is none.
+    /// `instead` are blocks that hold in place of these.
     pub(crate) fn choose(mut self, name: Option<&str>, instead: Option<Self>, problems: &mut Problems) -> Testbed {
         let (mut blocks, replaced) = match instead {
             Some(instead) => (instead, self.lab.take()),
@@ -167,7 +167,8 @@ impl Testbed {
         matches!(&self.chosen, Chosen::Kubernetes(cluster) if cluster.has_gateway())
     }
 
-    /// With the nodes that the paths name, where the scenario lists none; and what of the scenario does not hold there.
+    /// With the nodes that the paths name, where the scenario lists none; and what of the scenario
+    /// does not hold there.
     pub(crate) fn with(self, named: &BTreeSet<&str>) -> (TestbedSpec, Vec<String>) {
         let Self { chosen, replaced } = self;
         let mut notes = Vec::new();

@@ -1,11 +1,12 @@
 //! The door to the kernel: clock, CPUs, sockets, epoll, io_uring, `TCP_INFO`.
 //!
-//! This is the only crate of hopbench with `unsafe` code. What it offers is safe: no call can read or
-//! write memory that the caller does not own, and every file descriptor has one owner. It holds no
-//! policy: what to send, when and for how long is decided above.
+//! This is the only crate of hopbench with `unsafe` code. What it offers is safe: no call can read
+//! or write memory that the caller does not own, and every file descriptor has one owner. It holds
+//! no policy: what to send, when and for how long is decided above.
 //!
 //! - [`clock`]: the one clock of schedules, windows and records;
-//! - [`Socket`]: TCP, UDP and ICMP sockets and their options, with the value that the kernel really set;
+//! - [`Socket`]: TCP, UDP and ICMP sockets and their options, with the value that the kernel really
+//!   set;
 //! - [`Epoll`] and [`Waker`]: readiness; [`uring::Ring`]: completions;
 //! - [`tcp_info`]: what the kernel knows of a connection;
 //! - [`cpu`], [`usage`], [`limits`]: placement, what was spent, what is allowed;

@@ -1,4 +1,4 @@
-//! What is written down about each request and each connection.
+//! Access logs: a line, a report and statistics of each request or connection.
 
 use serde_json::{Value, json};
 

@@ -54,7 +54,8 @@ fn telemetry_of(proxy: &Proxy, at: Option<SocketAddr>) -> String {
     }
 }
 
-/// Asks before each request. What the service refuses is answered with its status, or 403; what it did not answer, 503.
+/// Asks before each request. What the service refuses is answered with its status, or 403; what it
+/// did not answer, 503.
 pub(super) fn http_check() -> Value {
     extension(
         "envoy.filters.http.ext_authz",

@@ -1,4 +1,4 @@
-//! What a worker counts while it runs.
+//! The counters of a worker.
 
 use serde::{Deserialize, Serialize};
 

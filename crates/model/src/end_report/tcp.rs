@@ -1,4 +1,4 @@
-//! What the kernel knows of TCP connections.
+//! Totals of TCP connections, from the kernel.
 
 use serde::{Deserialize, Serialize};
 

@@ -23,7 +23,8 @@ pub struct ClusterSpec {
     /// Network kinds beside `host` and `pod`, by name; `pod` may be here too.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub networks: BTreeMap<String, PodNetwork>,
-    /// RuntimeClasses by the name of the runtime in scenarios; a runtime that is not here has its own name.
+    /// RuntimeClasses by the name of the runtime in scenarios; a runtime that is not here has its
+    /// own name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub runtimes: BTreeMap<String, String>,
     /// Server programs by name.
@@ -58,8 +59,9 @@ pub struct ClusterNode {
     /// Labels that it must have.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Nodes with the same word here are in one zone of the cluster, with different words in different zones; absent:
-    /// anywhere. The word is the zone's name where the cluster has such a zone.
+    /// Nodes with the same word here are in one zone of the cluster, with different words in
+    /// different zones; absent: anywhere. The word is the zone's name where the cluster has such a
+    /// zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
 }

@@ -1,17 +1,18 @@
-//! What a path meets in a mesh: which proxies, set up how.
+//! The proxies of a path: mesh modes, and variants of their setup.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The field of an answer's head in which a proxy says by Envoy's flags why it gave the answer itself: `UF`.
+/// The field of an answer's head in which a proxy says by Envoy's flags why it gave the answer
+/// itself: `UF`.
 pub const FLAGS_HEADER: &str = "x-hopbench-flags";
 
 /// What the evidence of a hop begins with where the traffic of a trial is none that proxies carry.
 pub const BYPASSES_PROXY: &str = "bypasses proxy";
 
-/// What a proxy is on its path, from its name there: the second server's sidecar, `server-sidecar#2`, is a
-/// `server-sidecar`.
+/// What a proxy is on its path, from its name there: the second server's sidecar,
+/// `server-sidecar#2`, is a `server-sidecar`.
 pub fn proxy_role(name: &str) -> &str {
     name.split_once('#').map_or(name, |(role, _)| role)
 }
@@ -135,7 +136,8 @@ impl Variant {
         }
     }
 
-    /// What its proxies do, in a line: `mTLS, HTTP/1.1, 2 workers, statistics for each route and peer`.
+    /// What its proxies do, in a line:
+    /// `mTLS, HTTP/1.1, 2 workers, statistics for each route and peer`.
     pub fn summary(&self) -> String {
         let http = match self.upstream {
             HttpVersion::Http1 => "HTTP/1.1",
@@ -162,8 +164,9 @@ impl Variant {
     /// The most characters of a name that [`Variant::name_of`] makes; a longer one nobody reads.
     const LONGEST_NAME: usize = 40;
 
-    /// A name for what it does: how it differs from [`Variant::plain`], like `no-mtls`, `policy-check+policy-report` or
-    /// `concurrency=4`; `custom` where that would be longer than 40 characters.
+    /// A name for what it does: how it differs from [`Variant::plain`], like `no-mtls`,
+    /// `policy-check+policy-report` or `concurrency=4`; `custom` where that would be longer than 40
+    /// characters.
     pub fn name_of(&self) -> String {
         let plain = Self::plain();
         let switches = [

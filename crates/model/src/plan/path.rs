@@ -40,8 +40,8 @@ pub enum Via {
     ClusterIp,
     /// A port of this node, which need not have a backend.
     NodePort(String),
-    /// A proxy in front of the servers: in a pod of this node, or, where the node is empty, one that the testbed says
-    /// where to find.
+    /// A proxy in front of the servers: in a pod of this node, or, where the node is empty, one
+    /// that the testbed says where to find.
     Gateway(String),
     /// The address that a load balancer has for a Service.
     LoadBalancer,
@@ -49,7 +49,8 @@ pub enum Via {
     Address(String),
 }
 
-/// `direct`, `cluster-ip`, `node-port@b`, `gateway@c`, `gateway`, `load-balancer`, `address@203.0.113.7:7474`.
+/// `direct`, `cluster-ip`, `node-port@b`, `gateway@c`, `gateway`, `load-balancer`,
+/// `address@203.0.113.7:7474`.
 impl fmt::Display for Via {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -78,7 +79,8 @@ pub struct Path {
     pub via: Via,
     /// Clients, each a pod of its own (on `host`, an agent of its own); at least 1.
     pub clients: u32,
-    /// Servers behind the Service, each a pod of its own; more than 1 only with a Service or a gateway.
+    /// Servers behind the Service, each a pod of its own; more than 1 only with a Service or a
+    /// gateway.
     pub backends: u32,
     /// Which ends have a sidecar that the traffic passes.
     #[serde(default, skip_serializing_if = "MeshMode::is_none")]
@@ -94,12 +96,14 @@ impl Path {
         !self.mesh.is_none() || matches!(self.via, Via::Gateway(_))
     }
 
-    /// Whether a connection of a client ends at a proxy that is not in the server's pod: at its own sidecar or a gateway.
+    /// Whether a connection of a client ends at a proxy that is not in the server's pod: at its own
+    /// sidecar or a gateway.
     pub fn ends_connections(&self) -> bool {
         self.mesh.has_client() || matches!(self.via, Via::Gateway(_))
     }
 
-    /// What its variant says that changes nothing on it, by the names of known variants, with the reason.
+    /// What its variant says that changes nothing on it, by the names of known variants, with the
+    /// reason.
     pub fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
         let Some(variant) = &self.variant else { return Vec::new() };
         let gateway = matches!(self.via, Via::Gateway(_));
@@ -115,8 +119,8 @@ impl Path {
         all.into_iter().filter(|(is, ..)| *is).map(|(_, setting, why)| (setting, why)).collect()
     }
 
-    /// What stands between its ends, in words: `direct`, `direct, mesh both`, `gateway@c, mesh server, variant stats`; the
-    /// variant is not named when it is called `plain`.
+    /// What stands between its ends, in words: `direct`, `direct, mesh both`,
+    /// `gateway@c, mesh server, variant stats`; the variant is not named when it is called `plain`.
     pub fn way(&self) -> String {
         let mut way = self.via.to_string();
         if !self.mesh.is_none() {

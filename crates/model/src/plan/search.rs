@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct SearchSpec {
     /// What is searched.
     pub goal: SearchGoal,
-    /// How often a rate is searched, at least 1: the result is the median, and from 3 on its interval and verdicts rest on
-    /// what the searches came to. A knee is searched once: its levels are measured several times each.
+    /// How often a rate is searched, at least 1: the result is the median, and from 3 on its
+    /// interval and verdicts rest on what the searches came to. A knee is searched once: its levels
+    /// are measured several times each.
     #[serde(default = "once")]
     pub repeats: u32,
     /// Exchanges that may fail at a load that counts, as a share of all: 0.01 is `errors: 1%`.
@@ -23,12 +24,13 @@ fn once() -> u32 {
     1
 }
 
-/// What is searched. Rates are arrivals a second over all connections of all clients: requests, or datagrams.
+/// What is searched. Rates are arrivals a second over all connections of all clients: requests, or
+/// datagrams.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchGoal {
-    /// The first of several levels beyond which throughput stops growing: connections at the threads of the job, then
-    /// threads at the connections that were found.
+    /// The first of several levels beyond which throughput stops growing: connections at the
+    /// threads of the job, then threads at the connections that were found.
     Knee {
         /// Connections, ascending; each at least 1.
         connections: Vec<u32>,
@@ -79,7 +81,8 @@ impl SearchGoal {
         }
     }
 
-    /// The limit of the figure that is searched by, in its unit (ns, or a share); `None` of a knee, which has none.
+    /// The limit of the figure that is searched by, in its unit (ns, or a share); `None` of a knee,
+    /// which has none.
     pub fn limit(&self) -> Option<f64> {
         match self {
             Self::Knee { .. } => None,
@@ -134,8 +137,8 @@ impl fmt::Display for CpuOf {
 /// [`SearchStep::goal`] of a trial at a load that was found on another path.
 pub const EQUAL_LOAD: &str = "equal-load";
 
-/// What a trial of a search was for, and what it showed. The record's `point` holds the load under `parameter`, its `round`
-/// is `step`.
+/// What a trial of a search was for, and what it showed. The record's `point` holds the load under
+/// `parameter`, its `round` is `step`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchStep {
     /// [`SearchGoal::name`], or [`EQUAL_LOAD`].
@@ -146,16 +149,19 @@ pub struct SearchStep {
     pub parameter: String,
     /// Its value: arrivals a second, or a number.
     pub load: f64,
-    /// Why this load: `raise`, `narrow`, `again`, `confirm`; of [`EQUAL_LOAD`] the path that it was found on.
+    /// Why this load: `raise`, `narrow`, `again`, `confirm`; of [`EQUAL_LOAD`] the path that it was
+    /// found on.
     pub why: String,
-    /// The figure that is searched by, as in `metrics` or `latency`: `requests_per_s`, `response_ns p99`, `cpu_share`, `loss`.
+    /// The figure that is searched by, as in `metrics` or `latency`: `requests_per_s`,
+    /// `response_ns p99`, `cpu_share`, `loss`.
     pub figure: String,
     /// Its value; absent where the trial has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// Whether all else was within bounds: errors, and the rate that was to be reached.
     pub within: bool,
-    /// On the last trial of one of several searches of a cell for a rate: the rate that this one found.
+    /// On the last trial of one of several searches of a cell for a rate: the rate that this one
+    /// found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<f64>,
     /// On the last trial of a search over a parameter: what it came to.

@@ -1,30 +1,35 @@
-//! As many rounds as needed: when the rounds of a cell end, and why they did.
+//! The rule that ends the rounds of a cell, and the reasons for an end.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// When the rounds of a cell end before [`Plan::rounds`](crate::Plan::rounds), which are the most then.
+/// When the rounds of a cell end before [`Plan::rounds`](crate::Plan::rounds), which are the most
+/// then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StopRule {
-    /// Half the width of the interval of the metric that is narrow enough, as a share of the median: 0.02 is `ci: 2%`.
+    /// Half the width of the interval of the metric that is narrow enough, as a share of the
+    /// median: 0.02 is `ci: 2%`.
     pub half_width_share: f64,
-    /// What the interval is of: `throughput` (what the workload counts), `p50`, `p90`, `p99`, `p999` (of the latency
-    /// that matters most for the job), or the name of a metric in the records. What a record lacks, or the job itself fixes,
-    /// another figure stands for, and the run says which.
+    /// What the interval is of: `throughput` (what the workload counts), `p50`, `p90`, `p99`,
+    /// `p999` (of the latency that matters most for the job), or the name of a metric in the
+    /// records. What a record lacks, or the job itself fixes, another figure stands for, and the
+    /// run says which.
     pub metric: String,
     /// Rounds that are made in any case, as far as the budget allows; at least 3.
     pub min_rounds: u32,
-    /// Time for the rounds of a session and the searches after them, ns; the round, or the pass over the searches, in which
-    /// it ends is finished. Absent: no limit.
+    /// Time for the rounds of a session and the searches after them, ns; the round, or the pass
+    /// over the searches, in which it ends is finished. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<Nanos>,
 }
 
-/// Metrics that records can have whatever their workload: what the proxies of the path cost, and what measuring did.
+/// Metrics that records can have whatever their workload: what the proxies of the path cost, and
+/// what measuring did.
 pub const COMMON_METRICS: [&str; 4] = ["proxy_cores", "proxy_cpu_us_per_request", "proxy_rss_bytes", "overhead_cores"];
 
-/// A cell whose rounds ended before all that the plan allows, or which is not sure enough after all of them.
+/// A cell whose rounds ended before all that the plan allows, or which is not sure enough after all
+/// of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stopped {
     /// The path's name.

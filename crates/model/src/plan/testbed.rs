@@ -1,4 +1,4 @@
-//! Where a scenario runs.
+//! The testbed of a plan: a lab, a cluster or hosts.
 
 use serde::{Deserialize, Serialize};
 
@@ -85,8 +85,8 @@ pub struct Host {
     pub name: String,
     /// Name or address of the agent's control port, with the port number where it is not 7474.
     pub control: String,
-    /// Address that the traffic goes to, with the port number where it is not that of `control`; absent: that of
-    /// `control`.
+    /// Address that the traffic goes to, with the port number where it is not that of `control`;
+    /// absent: that of `control`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// The file that holds this agent's own token; absent: it has that of

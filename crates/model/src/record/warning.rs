@@ -52,7 +52,8 @@ pub enum WarningKind {
     Offload,
     /// The kernel's ticks missed work of the machine's CPUs: their figures are lower bounds.
     CpuUndercounted,
-    /// The testbed changed while the trial was on: a pod came, went or restarted, a node was under pressure.
+    /// The testbed changed while the trial was on: a pod came, went or restarted, a node was under
+    /// pressure.
     EnvironmentChanged,
     /// The nodes of one role did not work equally hard.
     UnbalancedNodes,

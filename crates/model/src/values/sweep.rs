@@ -115,7 +115,8 @@ fn steps<T: Scale>(text: &str, from: u64, to: u64, step: &str) -> Result<Sweep<T
         }
         let next = if multiply { at * amount } else { at + amount };
         moved += 1;
-        // Beyond 2^53 an f64 may add nothing, and a factor next to 1 takes for ever to the next whole number.
+        // Beyond 2^53 an f64 may add nothing, and a factor next to 1 takes for ever to the next
+        // whole number.
         if next <= at || moved > MOST_STEPS {
             return Err(format!("`{text}` moves too little from {count} on; take a larger step"));
         }

@@ -1,6 +1,7 @@
 //! Sizes, bit rates and durations as people write them.
 //!
-//! Suffixes mean what they say: `1kB` is 1000 bytes, `1KiB` is 1024 bytes, `1Gbit` is 10⁹ bits a second.
+//! Suffixes mean what they say: `1kB` is 1000 bytes, `1KiB` is 1024 bytes, `1Gbit` is 10⁹ bits a
+//! second.
 
 use std::fmt;
 use std::str::FromStr;
@@ -169,7 +170,8 @@ impl fmt::Display for Span {
 }
 
 impl Span {
-    /// As people say it: like the text that is written to files, but whole minutes as such, `10m` for `600s`.
+    /// As people say it: like the text that is written to files, but whole minutes as such, `10m`
+    /// for `600s`.
     pub fn brief(self) -> String {
         const MINUTE: Nanos = 60 * SECOND;
         if self.0 > 0 && self.0.is_multiple_of(MINUTE) { format!("{}m", self.0 / MINUTE) } else { self.to_string() }

@@ -1,4 +1,5 @@
-//! Mappings: those whose keys this format defines, and those whose keys are names that the user gives.
+//! Mappings: those whose keys this format defines, and those whose keys are names that the user
+//! gives.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -18,7 +19,8 @@ pub(crate) struct Fields<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// Every key of the mapping that is known, once; problems for the others. `what` says what the mapping is.
+    /// Every key of the mapping that is known, once; problems for the others. `what` says what the
+    /// mapping is.
     pub(crate) fn read<S: AsRef<str>>(
         node: &'n Node,
         path: &str,
@@ -130,7 +132,8 @@ pub(crate) fn named<'n>(
 /// What [`is_name`] accepts.
 pub(crate) const NAME: &str = "a name of at most 64 letters, digits and -_.+ that starts with a letter or digit";
 
-/// Whether a text can be the name of a scenario, path or workload: it stands in file names, filters and tables.
+/// Whether a text can be the name of a scenario, path or workload: it stands in file names, filters
+/// and tables.
 pub(crate) fn is_name(text: &str) -> bool {
     let rest = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
     text.len() <= 64 && text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(rest)

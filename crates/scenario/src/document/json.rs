@@ -6,7 +6,8 @@ use super::fields::{joined, twice};
 use super::node::{Kind, Node};
 use super::problem::Problems;
 
-/// A value as JSON. What stands without quotes is a number, a truth or nothing where it looks like one.
+/// A value as JSON. What stands without quotes is a number, a truth or nothing where it looks like
+/// one.
 pub(crate) fn json(node: &Node, path: &str, problems: &mut Problems) -> Value {
     match &node.kind {
         Kind::Null => Value::Null,

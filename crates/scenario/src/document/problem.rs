@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, and where.
+//! The problems of a scenario, with their positions.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,7 +14,8 @@ pub struct ScenarioProblem {
     pub line: usize,
     /// The column, from 1, in characters; 0 for what is not in the file.
     pub column: usize,
-    /// Where in the tree: `workloads.latency.rr.size`; a flag like `--only`; empty for the file as a whole.
+    /// Where in the tree: `workloads.latency.rr.size`; a flag like `--only`; empty for the file as
+    /// a whole.
     pub key: String,
     /// What was found, ready to be shown: a text in backticks, or words like `a list`.
     pub found: String,
@@ -104,7 +105,8 @@ impl Problems {
         }
     }
 
-    /// What was made of the file, if nothing is wrong with it; otherwise the problems in the file's order.
+    /// What was made of the file, if nothing is wrong with it; otherwise the problems in the file's
+    /// order.
     pub(crate) fn finish<T>(self, made: Option<T>) -> Result<T, Vec<ScenarioProblem>> {
         let Self { file, mut list, more, .. } = self;
         match made {

@@ -22,7 +22,8 @@ pub(crate) struct Value {
     pub(crate) at: At,
 }
 
-/// The values that a key takes in turn. `notation`: whether a text may be a sweep as flags write it, `1:64:*8` or `1,64`.
+/// The values that a key takes in turn. `notation`: whether a text may be a sweep as flags write
+/// it, `1:64:*8` or `1,64`.
 pub(crate) fn read(node: &Node, path: &str, notation: bool, problems: &mut Problems) -> Option<Vec<Value>> {
     match &node.kind {
         Kind::Scalar(text) => {

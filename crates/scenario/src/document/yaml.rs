@@ -64,7 +64,8 @@ pub(crate) fn load(text: &str, problems: &mut Problems) -> Option<Node> {
     tree.root
 }
 
-/// Where something stands in a text of so many lines: the scanner counts the end of the file as a line or two.
+/// Where something stands in a text of so many lines: the scanner counts the end of the file as a
+/// line or two.
 fn at(marker: &Marker, last: usize) -> At {
     At { line: marker.line().min(last), column: marker.col() + 1 }
 }

@@ -1,4 +1,4 @@
-//! `bridge@a`, `bridge+runsc@a`, `node-port@b`, `both`: the words of paths.
+//! The words of paths: `bridge@a`, `bridge+runsc@a`, `node-port@b`, `both`.
 
 use hopbench_model::{MeshMode, Place, Via};
 
@@ -95,8 +95,8 @@ impl Words<'_> {
         Some(attachment?.on(node))
     }
 
-    /// `direct`, `cluster-ip`, `node-port@b`, `gateway@b`, `load-balancer` or `address@203.0.113.7:80`; `gateway` alone
-    /// where there is one.
+    /// `direct`, `cluster-ip`, `node-port@b`, `gateway@b`, `load-balancer` or
+    /// `address@203.0.113.7:80`; `gateway` alone where there is one.
     pub(crate) fn via(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Via> {
         match text.trim() {
             "direct" => Some(Via::Direct),

@@ -1,4 +1,4 @@
-//! Which ends of a path can have a sidecar.
+//! The check that the ends of a path can have their sidecars.
 
 use hopbench_model::{MeshMode, Path, Place, Via};
 

@@ -9,8 +9,8 @@ use super::mesh::Mesh;
 use crate::document::node::{At, quoted};
 use crate::document::problem::{Problems, shortened};
 
-/// The paths with their variants. Where there are several, a path with proxies becomes one for each of them, in their
-/// order; paths without proxies stay as they are.
+/// The paths with their variants. Where there are several, a path with proxies becomes one for each
+/// of them, in their order; paths without proxies stay as they are.
 pub(crate) fn split(paths: Vec<(At, Path)>, mesh: &Mesh, problems: &mut Problems) -> Vec<(At, Path)> {
     let proxied = paths.iter().filter(|(_, path)| path.is_proxied()).count();
     if let (Some(at), 0) = (mesh.at, proxied) {
@@ -85,7 +85,8 @@ pub(crate) fn unknown<'p>(
     }
 }
 
-/// Whether this can be the name of one of these paths, or of a path that a variant makes of one of them.
+/// Whether this can be the name of one of these paths, or of a path that a variant makes of one of
+/// them.
 pub(crate) fn may_be(name: &str, paths: &[&str]) -> bool {
     let part = |path: &&str| name.strip_prefix(*path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     paths.iter().any(part)

@@ -20,8 +20,8 @@ struct Term<'f> {
     matcher: WildMatch,
 }
 
-/// The cells that at least one of the filters selects, and of the paths and points those that they need. The twin goes
-/// with what it is compared with: no filter names it.
+/// The cells that at least one of the filters selects, and of the paths and points those that they
+/// need. The twin goes with what it is compared with: no filter names it.
 pub(crate) fn keep(plan: Plan, filters: &[String], problems: &mut Problems) -> Option<Plan> {
     if filters.is_empty() {
         return Some(plan);

@@ -1,4 +1,4 @@
-//! How many rounds: `rounds: 3` for every cell, or with `stop:` as many as each needs.
+//! The number of rounds: `rounds: 3` for every cell, or with `stop:` as many as each needs.
 //!
 //! ```yaml
 //! stop: {ci: 2%, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}
@@ -32,7 +32,8 @@ const WIDTH: RangeInclusive<f64> = 0.001..=0.5;
 
 const FORM: &str = "a mapping like {ci: 2%, metric: throughput, max-rounds: 20, budget: 10m}";
 
-/// The rounds of each cell, and when they end earlier; `over` is the command line's number, exactly that many.
+/// The rounds of each cell, and when they end earlier; `over` is the command line's number, exactly
+/// that many.
 pub(crate) fn read(fields: &Fields<'_>, over: Option<u32>, problems: &mut Problems) -> (u32, Option<StopRule>) {
     let rounds = fields.checked("rounds", "1 to 1000", |rounds| ROUNDS.contains(rounds), problems);
     let stop = fields.get("stop").map(|node| {
@@ -81,7 +82,8 @@ fn stop(node: &Node, problems: &mut Problems) -> Option<(u32, StopRule)> {
     Some((rounds, rule))
 }
 
-/// What the interval is of: one of the words, or a metric that the records of some workload can have.
+/// What the interval is of: one of the words, or a metric that the records of some workload can
+/// have.
 fn metric(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
     let Some(node) = fields.get("metric") else {
         return Some(METRICS[0].to_owned());

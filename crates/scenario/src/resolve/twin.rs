@@ -1,11 +1,12 @@
-//! The A/A pair: the baseline measured once more, as a path of its own. What the two differ by is noise.
+//! The A/A pair: the baseline measured once more, as a path of its own. What the two differ by is
+//! noise.
 
 use std::collections::HashSet;
 
 use hopbench_model::{Cell, Path, Plan};
 
-/// Adds the twin of a plan's baseline, with a cell wherever the baseline has one that rounds measure, of workloads that
-/// another path has, too. Nothing where there is no such cell.
+/// Adds the twin of a plan's baseline, with a cell wherever the baseline has one that rounds
+/// measure, of workloads that another path has, too. Nothing where there is no such cell.
 pub(crate) fn add(plan: &mut Plan) {
     let Some(of) = plan.baseline.as_ref().and_then(|name| place(plan, name)).filter(|_| plan.paths.len() > 1) else {
         return;
@@ -37,8 +38,8 @@ pub(crate) fn index(plan: &Plan) -> Option<usize> {
     plan.twin.as_ref().and_then(|name| place(plan, name))
 }
 
-/// Of a plan's cells, some of which are `kept`, keeps those of the twin where the baseline's is kept and another path's of
-/// the same workload: there is something to compare.
+/// Of a plan's cells, some of which are `kept`, keeps those of the twin where the baseline's is
+/// kept and another path's of the same workload: there is something to compare.
 pub(crate) fn follow(plan: &Plan, kept: &mut [bool]) {
     let Some(twin) = index(plan) else { return };
     let baseline = plan.baseline.as_ref().and_then(|name| place(plan, name));

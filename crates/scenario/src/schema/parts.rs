@@ -17,7 +17,8 @@ pub(super) const DOUBLING: &str = "^ *[0-9]+ *[.][.] *[0-9]+ *$";
 /// A sweep as flags write it.
 pub(super) const SWEEP: &str = "^[^:,]+((,[^:,]+)+|:[^:,]+:[*+][^:,]+)$";
 
-/// A share from and to this, written with a per cent sign or without; of the first only its form is checked.
+/// A share from and to this, written with a per cent sign or without; of the first only its form is
+/// checked.
 pub(super) fn share(lowest: f64, highest: f64) -> Value {
     json!({"anyOf": [
         {"type": "number", "minimum": lowest, "maximum": highest},

@@ -51,7 +51,8 @@ impl Hosts {
     }
 }
 
-/// `None` if some of them could not be read: every path to one that is missing would be reported, too.
+/// `None` if some of them could not be read: every path to one that is missing would be reported,
+/// too.
 fn nodes(node: &Node, path: &str, problems: &mut Problems) -> Option<Vec<Host>> {
     let map = match &node.kind {
         Kind::Map(map) if !map.is_empty() => map,

@@ -49,7 +49,8 @@ pub(crate) const PULL_POLICIES: &[&str] = &["IfNotPresent", "Always", "Never"];
 /// The image of the agents, as `hopbench kube image` calls it.
 pub(crate) const IMAGE: &str = concat!("hopbench:", env!("CARGO_PKG_VERSION"));
 
-/// How long pods may take to get ready, where the scenario does not say, ns: images may have to be pulled.
+/// How long pods may take to get ready, where the scenario does not say, ns: images may have to be
+/// pulled.
 const START_TIMEOUT_NS: Nanos = 120 * SECOND;
 /// RuntimeClasses of runtimes that are called otherwise.
 const RUNTIME_CLASSES: [(&str, &str); 1] = [("runsc", "gvisor")];
@@ -168,7 +169,8 @@ impl Cluster {
         out
     }
 
-    /// With the nodes that the paths name, those of `lab` first and in its zones; and notes on nodes that no path names.
+    /// With the nodes that the paths name, those of `lab` first and in its zones; and notes on
+    /// nodes that no path names.
     pub(super) fn with(self, named: &BTreeSet<&str>, lab: Option<&Lab>) -> (ClusterSpec, Vec<String>) {
         let Self { mut spec } = self;
         let said = std::mem::take(&mut spec.nodes);

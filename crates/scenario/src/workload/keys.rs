@@ -72,8 +72,9 @@ impl Reader<'_> {
         own.chain(extra).collect()
     }
 
-    /// The keys of `defaults` that the workload does not say itself, then its own, in the file's order; every value that
-    /// stands there is one that its flag takes. The number says how many keys had to be left out.
+    /// The keys of `defaults` that the workload does not say itself, then its own, in the file's
+    /// order; every value that stands there is one that its flag takes. The number says how many
+    /// keys had to be left out.
     pub(crate) fn read(
         &mut self,
         defaults: &[(&str, &Node)],

@@ -86,7 +86,8 @@ impl Maker<'_> {
         }
     }
 
-    /// As the command line does it: parameters, the common part of the job, what follows from the parameters.
+    /// As the command line does it: parameters, the common part of the job, what follows from the
+    /// parameters.
     fn settled(&self, setting: &[usize], matches: &ArgMatches) -> Result<(Vec<Point>, Vec<Problem>), clap::Error> {
         let workload = self.workload;
         let nature = workload.nature();
@@ -138,7 +139,8 @@ impl Maker<'_> {
     }
 }
 
-/// The value of a key as it stands in records: as in the parameters, otherwise a number if it is one.
+/// The value of a key as it stands in records: as in the parameters, otherwise a number if it is
+/// one.
 fn shown(key: &Swept, index: usize, params: &Value) -> Value {
     let text = &key.values[index].text;
     if let Some(value) = key.flag.as_ref().and_then(|flag| params.get(&flag.id)) {

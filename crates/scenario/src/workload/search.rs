@@ -37,8 +37,8 @@ pub(crate) const ERRORS: f64 = 0.01;
 const FORM: &str = "what to search, like {slo: {p99: 5ms, rates: 100..50000}}";
 const ANY_SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
-/// The block, before it is known which job it is for. What could not be read of it is left out: the rest is looked at all
-/// the same, so that all that is wrong is said at once.
+/// The block, before it is known which job it is for. What could not be read of it is left out: the
+/// rest is looked at all the same, so that all that is wrong is said at once.
 #[derive(Debug)]
 pub(crate) struct Search {
     /// Where it is in the file and in the tree.
@@ -90,7 +90,8 @@ impl Search {
         Some(Self { at: fields.at, key: path, name, goal_key, fits, written, errors_share, equal_load })
     }
 
-    /// Says which of a workload's keys the search sets itself, takes them out, and adds what its jobs begin with.
+    /// Says which of a workload's keys the search sets itself, takes them out, and adds what its
+    /// jobs begin with.
     pub(crate) fn set(&mut self, keys: &mut Vec<Swept>, reader: &mut Reader<'_>, problems: &mut Problems) {
         let (name, at) = (self.name, self.at);
         let mut refuse = |key: &str, refused: fn(&Swept) -> bool, expected: &str| {
@@ -182,7 +183,8 @@ impl Search {
         })
     }
 
-    /// Those of the paths of a workload on which it can be searched, the others, and what there is to say of them.
+    /// Those of the paths of a workload on which it can be searched, the others, and what there is
+    /// to say of them.
     pub(crate) fn on(
         &self,
         chosen: &[usize],

@@ -1,6 +1,7 @@
 //! Searches for a load: each asks for one load after another and is told what was seen there.
 //!
-//! They are state machines without a clock and without measurements of their own; whoever drives them does that:
+//! They are state machines without a clock and without measurements of their own; whoever drives
+//! them does that:
 //!
 //! ```
 //! use hopbench_stats::{Highest, Outcome, Search, Seen};

@@ -1,4 +1,4 @@
-//! How throughput grows with concurrency, and where it stops.
+//! The fit of the Universal Scalability Law: throughput over concurrency.
 
 mod fit;
 mod law;
@@ -11,7 +11,8 @@ use crate::resample::bootstrap;
 use crate::student;
 use crate::summary::{median, quantile};
 
-/// Fewest different concurrencies: three parameters pass through any three points, and a fourth can contradict.
+/// Fewest different concurrencies: three parameters pass through any three points, and a fourth can
+/// contradict.
 const FEWEST_LEVELS: usize = 4;
 /// Fewest points: residuals of fewer say nothing of the noise.
 const FEWEST_POINTS: usize = 6;
@@ -35,14 +36,16 @@ pub struct UslFit {
     pub sigma: Interval,
     /// Of κ.
     pub kappa: Interval,
-    /// Of the concurrency with the highest throughput; its upper end is infinite where no fall was seen.
+    /// Of the concurrency with the highest throughput; its upper end is infinite where no fall was
+    /// seen.
     pub peak: Interval,
-    /// The typical distance of a point from the law, as a share: the standard deviation that goes with the median distance.
+    /// The typical distance of a point from the law, as a share: the standard deviation that goes
+    /// with the median distance.
     pub residual_share: f64,
     /// How far the levels' medians lie from the law, as a share (root of the mean square).
     pub off_share: f64,
-    /// How far points of one level scatter, as a share, over all levels; one far point of three or more moves it little.
-    /// Absent with one point a level.
+    /// How far points of one level scatter, as a share, over all levels; one far point of three or
+    /// more moves it little. Absent with one point a level.
     pub scatter_share: Option<f64>,
     /// How far the levels' medians would lie from the true law by that scatter alone, as a share.
     pub off_by_chance_share: Option<f64>,
@@ -52,17 +55,19 @@ pub struct UslFit {
 
 /// Fits the law to points (concurrency, throughput), one of each trial.
 ///
-/// It goes through the medians of the levels, each of which counts once (levels that were measured more often are those that
-/// scatter more), so that one trial that stalled does not decide it. What is made small are the squared distances of the
-/// logarithms, with coefficients that are not negative; a level that lies far off pulls no harder than one that lies off by
-/// 0.5 (P. J. Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35(1), 1964).
-/// The intervals are those of resampled residuals of the trials (B. Efron and R. J. Tibshirani, "An Introduction to the
-/// Bootstrap", 1993, chapter 9), made larger by the root of n / (n - 3) for what the fit took up, and by Student's t over the
-/// normal quantile for how little so few points know of their noise; residuals beyond 3 deviations count as 3.
-/// They hold where the law does: a hard limit is no such law, and the fit then says only how far it is off.
+/// It goes through the medians of the levels, each of which counts once (levels that were measured
+/// more often are those that scatter more), so that one trial that stalled does not decide it. What
+/// is made small are the squared distances of the logarithms, with coefficients that are not
+/// negative; a level that lies far off pulls no harder than one that lies off by 0.5 (P. J. Huber,
+/// "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35(1), 1964). The
+/// intervals are those of resampled residuals of the trials (B. Efron and R. J. Tibshirani, "An
+/// Introduction to the Bootstrap", 1993, chapter 9), made larger by the root of n / (n - 3) for
+/// what the fit took up, and by Student's t over the normal quantile for how little so few points
+/// know of their noise; residuals beyond 3 deviations count as 3. They hold where the law does: a
+/// hard limit is no such law, and the fit then says only how far it is off.
 ///
-/// `None` with fewer than 6 points or 4 different concurrencies, with a value that is not finite or not above 0, or a
-/// concurrency below 1.
+/// `None` with fewer than 6 points or 4 different concurrencies, with a value that is not finite or
+/// not above 0, or a concurrency below 1.
 #[must_use]
 pub fn usl(points: &[(f64, f64)], seed: u64) -> Option<UslFit> {
     let usable = |(n, x): &(f64, f64)| n.is_finite() && x.is_finite() && *n >= 1.0 && *x > 0.0;
@@ -161,7 +166,8 @@ mod tests {
         assert_eq!(Usl { kappa: 0.0, ..law }.peak(), f64::INFINITY);
     }
 
-    /// Three trials a level with noise of this size, and those of the first level as they are given.
+    /// Three trials a level with noise of this size, and those of the first level as they are
+    /// given.
     fn noisy(law: Usl, noise: f64, first: &[f64], seed: u64) -> Vec<(f64, f64)> {
         let mut random = Random::new(seed);
         let mut one = |n: f64| {

@@ -1,4 +1,4 @@
-//! Whether a window was steady.
+//! Drift within one window.
 
 use std::cmp::Ordering;
 

@@ -25,8 +25,8 @@ pub struct Ready {
     pub readable: bool,
     /// Something can be written, or an error waits.
     pub writable: bool,
-    /// The other end sends no more, or an error waits: a read that empties the queue is not the last one, and
-    /// no other edge will say so.
+    /// The other end sends no more, or an error waits: a read that empties the queue is not the
+    /// last one, and no other edge will say so.
     pub closed: bool,
 }
 
@@ -125,8 +125,8 @@ impl Epoll {
         self.precise.load(Ordering::Relaxed)
     }
 
-    /// Waits until something is ready or `timeout_ns` has passed; 0 only looks, `None` waits for ever.
-    /// A signal ends the wait early with no events.
+    /// Waits until something is ready or `timeout_ns` has passed; 0 only looks, `None` waits for
+    /// ever. A signal ends the wait early with no events.
     ///
     /// # Errors
     /// What the kernel said.
@@ -139,7 +139,8 @@ impl Epoll {
                     tv_sec: (ns / 1_000_000_000) as libc::time_t,
                     tv_nsec: (ns % 1_000_000_000) as libc::c_long,
                 };
-                // SAFETY: `buffer` has room for `room` events, `time` is valid, no signal mask is passed.
+                // SAFETY: `buffer` has room for `room` events, `time` is valid, no signal mask is
+                // passed.
                 check(unsafe {
                     libc::syscall(
                         libc::SYS_epoll_pwait2,
@@ -178,8 +179,8 @@ impl AsFd for Epoll {
     }
 }
 
-/// A timer that wakes a thread which waits in an [`Epoll`]: a timerfd. Setting it once costs less than a timeout
-/// given to every wait, which starts and stops a timer of the kernel each time.
+/// A timer that wakes a thread which waits in an [`Epoll`]: a timerfd. Setting it once costs less
+/// than a timeout given to every wait, which starts and stops a timer of the kernel each time.
 #[derive(Debug)]
 pub struct Timer(OwnedFd);
 
@@ -194,8 +195,8 @@ impl Timer {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(check(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))?) }))
     }
 
-    /// Becomes readable when the monotonic clock reads `at` ns, at once if that has passed; no longer at any
-    /// time that was set before.
+    /// Becomes readable when the monotonic clock reads `at` ns, at once if that has passed; no
+    /// longer at any time that was set before.
     ///
     /// # Errors
     /// What the kernel said.
@@ -239,7 +240,8 @@ impl Waker {
     /// Makes the waker readable. A waker that is readable already stays so.
     pub fn wake(&self) {
         let one = 1u64.to_ne_bytes();
-        // SAFETY: eight readable bytes. The only failure, a full counter, means that it is readable.
+        // SAFETY: eight readable bytes. The only failure, a full counter, means that it is
+        // readable.
         unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 

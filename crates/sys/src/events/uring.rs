@@ -1,8 +1,8 @@
 //! Completions: io_uring behind a safe face.
 //!
-//! A [`Ring`] numbers its sockets by *slots*. Each slot has at most one operation under way, a receive buffer
-//! and a send buffer of its own. While an operation is under way the kernel may read or write the slot's
-//! buffers, so the ring owns them and lends them only when the slot rests:
+//! A [`Ring`] numbers its sockets by *slots*. Each slot has at most one operation under way, a
+//! receive buffer and a send buffer of its own. While an operation is under way the kernel may read
+//! or write the slot's buffers, so the ring owns them and lends them only when the slot rests:
 //!
 //! ```text
 //!          send, recv, ...            completion                 result
@@ -11,9 +11,9 @@
 //!                               └──────── cancel ────────┘
 //! ```
 //!
-//! Memory of a slot: its receive buffer is as long as the longest receive that was asked for, its send buffer
-//! as the longest [`Ring::send`]; both are made at first use and kept for the next user of the slot. Discards
-//! and filler need neither.
+//! Memory of a slot: its receive buffer is as long as the longest receive that was asked for, its
+//! send buffer as the longest [`Ring::send`]; both are made at first use and kept for the next user
+//! of the slot. Discards and filler need neither.
 
 mod kept;
 mod setup;
@@ -36,12 +36,14 @@ const CANCELLATION: u64 = u64::MAX;
 const WAKER: u64 = u64::MAX - 1;
 /// `IORING_ENTER_GETEVENTS` of linux/io_uring.h.
 const GET_EVENTS: u32 = 1;
-/// How long a cancelled operation may take to come back, ns. Operations on sockets come back at once.
+/// How long a cancelled operation may take to come back, ns. Operations on sockets come back at
+/// once.
 const CANCEL_PATIENCE: u64 = 1_000_000_000;
 
 /// An io_uring and everything that its operations use. It works only on the thread that made it.
 ///
-/// Submissions are batched: an operation starts with the next [`Ring::wait`], all of them with one system call.
+/// Submissions are batched: an operation starts with the next [`Ring::wait`], all of them with one
+/// system call.
 pub struct Ring {
     ring: IoUring,
     slots: Vec<Slot>,
@@ -98,7 +100,8 @@ impl Ring {
         self.slots[slot].kept.socket = Some(Arc::clone(socket));
     }
 
-    /// Lets go of a slot's socket; what is under way is cancelled. The buffers stay for the next socket.
+    /// Lets go of a slot's socket; what is under way is cancelled. The buffers stay for the next
+    /// socket.
     pub fn release(&mut self, slot: usize) {
         self.cancel(slot);
         if let Some(slot) = self.slots.get_mut(slot) {
@@ -117,8 +120,8 @@ impl Ring {
         self.slots.get(slot).is_some_and(|slot| slot.state != State::Rest)
     }
 
-    /// The result of a slot's operation once it is done: bytes that were moved (for a connection attempt,
-    /// nothing of meaning). The slot is at rest after that.
+    /// The result of a slot's operation once it is done: bytes that were moved (for a connection
+    /// attempt, nothing of meaning). The slot is at rest after that.
     pub fn result(&mut self, slot: usize) -> Option<io::Result<usize>> {
         let slot = self.slots.get_mut(slot)?;
         let State::Done(result) = slot.state else {
@@ -139,8 +142,8 @@ impl Ring {
     /// Waits for a connection attempt to be decided; how is told by [`Socket::connected`].
     ///
     /// # Errors
-    /// `ResourceBusy` for a slot that is not at rest, `NotConnected` for one without a socket, and what the
-    /// kernel says when submissions are full.
+    /// `ResourceBusy` for a slot that is not at rest, `NotConnected` for one without a socket, and
+    /// what the kernel says when submissions are full.
     pub fn connected(&mut self, slot: usize) -> io::Result<()> {
         self.begin(slot, |fd, _, _| opcode::PollAdd::new(fd, libc::POLLOUT as u32).build())
     }
@@ -188,13 +191,15 @@ impl Ring {
     /// As [`Ring::connected`].
     pub fn discard(&mut self, slot: usize, most: usize) -> io::Result<()> {
         self.begin(slot, |fd, _, _| {
-            // A TCP socket writes nothing with MSG_TRUNC (tcp(7)); to any other, null is EFAULT, which is safe.
+            // A TCP socket writes nothing with MSG_TRUNC (tcp(7)); to any other, null is EFAULT,
+            // which is safe.
             opcode::Recv::new(fd, std::ptr::null_mut(), op_len(most)).flags(libc::MSG_TRUNC).build()
         })
     }
 
-    /// Takes back a slot's operation and waits until the kernel no longer uses its buffers. Returns whether
-    /// it was taken back (or there was none): if not, it was done, and [`Ring::result`] says how.
+    /// Takes back a slot's operation and waits until the kernel no longer uses its buffers. Returns
+    /// whether it was taken back (or there was none): if not, it was done, and [`Ring::result`]
+    /// says how.
     pub fn cancel(&mut self, slot: usize) -> bool {
         let state = |ring: &Self| ring.slots.get(slot).map_or(State::Rest, |slot| slot.state);
         match state(self) {
@@ -228,8 +233,9 @@ impl Ring {
         taken_back
     }
 
-    /// Starts what was asked for, waits until something is done, the waker is woken, or `timeout_ns` has
-    /// passed (0: only looks; `None`: for ever), and appends the slots that are done to `done`.
+    /// Starts what was asked for, waits until something is done, the waker is woken, or
+    /// `timeout_ns` has passed (0: only looks; `None`: for ever), and appends the slots that are
+    /// done to `done`.
     ///
     /// # Errors
     /// What the kernel said.
@@ -257,9 +263,10 @@ impl Ring {
         let operation = make(fd, &mut entry.kept, &self.filler);
         entry.serial = entry.serial.wrapping_add(1);
         let operation = operation.user_data(entry.number(slot));
-        // SAFETY: it points into the slot's buffers or the filler. The slot is under way from here on, and
-        // until its completion nothing reads, writes, moves or frees the bytes of its buffers, nor drops its
-        // socket; an abandoned operation takes them along. The ring keeps the filler as long as itself.
+        // SAFETY: it points into the slot's buffers or the filler. The slot is under way from here
+        // on, and until its completion nothing reads, writes, moves or frees the bytes of its
+        // buffers, nor drops its socket; an abandoned operation takes them along. The ring keeps
+        // the filler as long as itself.
         unsafe { self.push(&operation) }?;
         self.slots[slot].state = State::UnderWay;
         self.under_way += 1;
@@ -276,8 +283,8 @@ impl Ring {
     /// Queues an entry, and makes room first where there is none.
     ///
     /// # Safety
-    /// What the entry points to must stay as it is until its completion was reaped or the ring is gone and
-    /// everything is leaked.
+    /// What the entry points to must stay as it is until its completion was reaped or the ring is
+    /// gone and everything is leaked.
     unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
         // SAFETY: the caller vouches for what it points to.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
@@ -286,12 +293,14 @@ impl Ring {
         Ok(())
     }
 
-    /// Submits everything, waits for one completion as [`Ring::wait`] does, and reaps all that there are.
+    /// Submits everything, waits for one completion as [`Ring::wait`] does, and reaps all that
+    /// there are.
     fn enter(&mut self, timeout_ns: Option<u64>) -> io::Result<()> {
         let entered = match timeout_ns {
             Some(0) => {
                 let queued = self.ring.submission().len() as u32;
-                // SAFETY: no argument is passed, and what the entries point to was vouched for in `push`.
+                // SAFETY: no argument is passed, and what the entries point to was vouched for in
+                // `push`.
                 unsafe { self.ring.submitter().enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None) }
             }
             Some(ns) => {
@@ -303,7 +312,8 @@ impl Ring {
         self.reap();
         match entered {
             Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => Err(error),
-            // The time has passed, a signal came, or completions had to be reaped before anything else.
+            // The time has passed, a signal came, or completions had to be reaped before anything
+            // else.
             _ => Ok(()),
         }
     }
@@ -314,7 +324,8 @@ impl Ring {
             match number {
                 CANCELLATION => continue,
                 WAKER => {
-                    // Watched anew with the next wait: a wake-up between here and there is found then.
+                    // Watched anew with the next wait: a wake-up between here and there is found
+                    // then.
                     self.waker.reset();
                     self.waker_watched = false;
                     continue;
@@ -339,7 +350,8 @@ fn op_len(len: usize) -> u32 {
 }
 
 impl Drop for Ring {
-    /// Takes everything back. What does not come back in time is leaked: the kernel may still write to it.
+    /// Takes everything back. What does not come back in time is leaked: the kernel may still write
+    /// to it.
     fn drop(&mut self) {
         let numbers: Vec<u64> = (self.slots.iter().enumerate())
             .filter(|(_, slot)| slot.state == State::UnderWay)

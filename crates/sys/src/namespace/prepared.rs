@@ -1,4 +1,4 @@
-//! What a child that is about to be forked needs, and the fork.
+//! The fork of a child, and all that the child needs.
 
 use std::ffi::{CStr, c_char};
 use std::io;
@@ -37,13 +37,15 @@ pub(super) struct Prepared<'a> {
     pub(super) report: [OwnedFd; 2],
 }
 
-/// A copy of this process; 0 in the copy. Without the C library's own handlers, which could take locks.
+/// A copy of this process; 0 in the copy. Without the C library's own handlers, which could take
+/// locks.
 ///
 /// # Safety
-/// Other threads do not exist in the copy, whatever they hold stays held: it must make system calls only.
+/// Other threads do not exist in the copy, whatever they hold stays held: it must make system calls
+/// only.
 pub(super) unsafe fn fork(flags: libc::c_int) -> io::Result<libc::pid_t> {
-    // SAFETY: without CLONE_VM and with no stack this is a fork; the order of the other arguments, which differs
-    // between architectures, does not matter when all are zero.
+    // SAFETY: without CLONE_VM and with no stack this is a fork; the order of the other arguments,
+    // which differs between architectures, does not matter when all are zero.
     let pid = unsafe { libc::syscall(libc::SYS_clone, i64::from(flags | libc::SIGCHLD), 0_i64, 0_i64, 0_i64, 0_i64) };
     if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(pid as libc::pid_t) }
 }

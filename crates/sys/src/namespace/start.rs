@@ -27,16 +27,17 @@ impl From<io::Error> for StartError {
     }
 }
 
-/// Starts `program` with these arguments (the first is its name) in new mount, network and process namespaces, and, if
-/// `new_user`, in a new user namespace where the caller is root.
+/// Starts `program` with these arguments (the first is its name) in new mount, network and process
+/// namespaces, and, if `new_user`, in a new user namespace where the caller is root.
 ///
 /// ```text
 ///   caller ── init ── program          init is process 1: it takes over orphans, passes SIGTERM and SIGHUP on
 /// ```
 ///
-/// The tree dies as a whole: when the program ends, init ends; when init ends, the kernel kills all that is left; when
-/// the calling *thread* dies, init is killed. The program gets the caller's descriptors, directory and environment.
-/// From now on signals wait for [`Tree::wait`]: those that a terminal sends reach the program by themselves.
+/// The tree dies as a whole: when the program ends, init ends; when init ends, the kernel kills all
+/// that is left; when the calling *thread* dies, init is killed. The program gets the caller's
+/// descriptors, directory and environment. From now on signals wait for [`Tree::wait`]: those that
+/// a terminal sends reach the program by themselves.
 ///
 /// # Errors
 /// What could not be done, and what the kernel said to it. Nothing is left then.
@@ -55,7 +56,8 @@ pub fn start(program: &CStr, arguments: &[CString], new_user: bool) -> Result<Tr
     };
     let user = if new_user { libc::CLONE_NEWUSER } else { 0 };
     let flags = user | libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWPID;
-    // SAFETY: the child runs `init::run` only, which never returns and neither allocates nor takes a lock.
+    // SAFETY: the child runs `init::run` only, which never returns and neither allocates nor takes
+    // a lock.
     let pid = match unsafe { fork(flags) } {
         Ok(0) => init::run(&prepared),
         Ok(pid) => pid,
@@ -98,8 +100,8 @@ fn pointers(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|s| s.as_ptr()).chain([ptr::null()]).collect()
 }
 
-/// What makes the caller root in a new user namespace. Without more rights only the caller's own ids can be mapped, and
-/// the group's only when nobody inside can drop groups.
+/// What makes the caller root in a new user namespace. Without more rights only the caller's own
+/// ids can be mapped, and the group's only when nobody inside can drop groups.
 fn maps() -> [(&'static CStr, Vec<u8>); 3] {
     // SAFETY: both calls always succeed and touch no memory.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };

@@ -98,8 +98,8 @@ impl DatagramPort {
         })
     }
 
-    /// Sends one datagram to `peer` from the local address `source`, the one that `peer` wrote to: on a
-    /// machine with several addresses another one would not be recognised.
+    /// Sends one datagram to `peer` from the local address `source`, the one that `peer` wrote to:
+    /// on a machine with several addresses another one would not be recognised.
     ///
     /// # Errors
     /// `EAGAIN` when the queue is full.
@@ -121,8 +121,8 @@ impl DatagramPort {
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
         message.msg_controllen = size_of_val(&control) as _;
-        // SAFETY: `control` has room for either header with its data, is aligned for it and outlives the call;
-        // the kernel only reads what the message points to.
+        // SAFETY: `control` has room for either header with its data, is aligned for it and
+        // outlives the call; the kernel only reads what the message points to.
         unsafe {
             let header = libc::CMSG_FIRSTHDR(&raw const message);
             let len = if let (IpAddr::V4(v4), false) = (source, v6) {
@@ -150,9 +150,9 @@ impl DatagramPort {
         }
     }
 
-    /// A socket of its own for the flow between `local` (as an [`Arrival`] gave it) and `peer`: the kernel
-    /// prefers it to this port for that pair of addresses. What has arrived on it before it was connected, from
-    /// whomever, is dropped.
+    /// A socket of its own for the flow between `local` (as an [`Arrival`] gave it) and `peer`: the
+    /// kernel prefers it to this port for that pair of addresses. What has arrived on it before it
+    /// was connected, from whomever, is dropped.
     ///
     /// # Errors
     /// `EMFILE`, `EADDRNOTAVAIL`.
@@ -160,7 +160,8 @@ impl DatagramPort {
         let socket = Socket::udp(peer)?;
         socket.set_shared_port()?;
         socket.bind(local)?;
-        // Between the two the new socket shares the port with this one, and may get datagrams of any peer.
+        // Between the two the new socket shares the port with this one, and may get datagrams of
+        // any peer.
         socket.connect(peer)?;
         let mut dropped = 0;
         while dropped < MOST_STRAY && socket.recv(&mut [0]).is_ok() {
@@ -175,8 +176,9 @@ impl DatagramPort {
 /// # Safety
 /// `message` must have been filled by `recvmsg` and its control buffer must be alive.
 unsafe fn destination(message: &libc::msghdr) -> Option<IpAddr> {
-    // SAFETY: the caller vouches for the message; the macros walk only the received control data, and the
-    // data of a header of these types is the struct that is read (unaligned, so alignment does not matter).
+    // SAFETY: the caller vouches for the message; the macros walk only the received control data,
+    // and the data of a header of these types is the struct that is read (unaligned, so alignment
+    // does not matter).
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(message);
         while !header.is_null() {

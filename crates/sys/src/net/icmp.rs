@@ -10,19 +10,21 @@ use crate::Socket;
 /// Which sort of ICMP socket was to be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Icmp {
-    /// A datagram socket: needs no right, the kernel sets the identifier and delivers its replies only.
+    /// A datagram socket: needs no right, the kernel sets the identifier and delivers its replies
+    /// only.
     Datagram,
     /// A raw socket: needs `CAP_NET_RAW`. IPv4 packets come with their IP header.
     Raw,
 }
 
 impl Socket {
-    /// A non-blocking ICMP (or ICMPv6) socket connected to `peer`, whose port is ignored: a datagram
-    /// socket where `net.ipv4.ping_group_range` allows it, a raw one otherwise.
+    /// A non-blocking ICMP (or ICMPv6) socket connected to `peer`, whose port is ignored: a
+    /// datagram socket where `net.ipv4.ping_group_range` allows it, a raw one otherwise.
     ///
-    /// A raw socket takes in echo replies of `identifier` only, so that the replies of others do not fill its
-    /// buffer; a datagram socket has an identifier of its own. Errors that routers report (host unreachable
-    /// and the like) end the next call on the socket; they stay queued in it until it is closed.
+    /// A raw socket takes in echo replies of `identifier` only, so that the replies of others do
+    /// not fill its buffer; a datagram socket has an identifier of its own. Errors that routers
+    /// report (host unreachable and the like) end the next call on the socket; they stay queued in
+    /// it until it is closed.
     ///
     /// # Errors
     /// `EACCES` or `EPERM` when neither sort is allowed, `ENETUNREACH` without a route.

@@ -1,5 +1,5 @@
-//! What a network interface does for the kernel, and the kernel for itself: segments made of one large packet and joined
-//! into one, checksums.
+//! Offloads of a network interface: segments made of one large packet and joined into one,
+//! checksums.
 
 use std::io;
 use std::net::UdpSocket;
@@ -36,7 +36,8 @@ struct Value {
     data: u32,
 }
 
-/// Reads the offloads of an interface in the calling thread's network namespace. No privilege is needed.
+/// Reads the offloads of an interface in the calling thread's network namespace. No privilege is
+/// needed.
 ///
 /// # Errors
 /// No interface of this name, or a kernel that has no such calls.
@@ -69,8 +70,8 @@ fn read(socket: &UdpSocket, interface: &str, command: u32) -> io::Result<bool> {
         *to = from as libc::c_char;
     }
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
-    // SAFETY: `request` and the `ethtool_value` that it points to are writable and outlive the call; the kernel reads and
-    // writes no more than these for commands that get one value.
+    // SAFETY: `request` and the `ethtool_value` that it points to are writable and outlive the
+    // call; the kernel reads and writes no more than these for commands that get one value.
     check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) })?;
     Ok(value.data != 0)
 }

@@ -66,11 +66,13 @@ impl Socket {
         }
     }
 
-    /// Waits up to `timeout` for a pending connection attempt to be decided; a signal may end the wait early.
+    /// Waits up to `timeout` for a pending connection attempt to be decided; a signal may end the
+    /// wait early.
     pub fn wait_connected(&self, timeout: Duration) {
         let mut watched = libc::pollfd { fd: self.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
         let ms = timeout.as_millis().min(60_000) as libc::c_int;
-        // SAFETY: one writable pollfd, as the count says. Whatever ended the wait, `connected` tells the rest.
+        // SAFETY: one writable pollfd, as the count says. Whatever ended the wait, `connected`
+        // tells the rest.
         unsafe { libc::poll(&raw mut watched, 1, ms) };
     }
 
@@ -111,14 +113,15 @@ impl Socket {
         check_len(unsafe { libc::recv(self.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_PEEK) })
     }
 
-    /// Takes up to `most` received bytes of a TCP stream and drops them in the kernel, without a copy
-    /// (`MSG_TRUNC`): measures the path rather than the copy. 0 means that the peer closed.
+    /// Takes up to `most` received bytes of a TCP stream and drops them in the kernel, without a
+    /// copy (`MSG_TRUNC`): measures the path rather than the copy. 0 means that the peer closed.
     ///
     /// # Errors
     /// As [`Socket::recv`].
     #[inline]
     pub fn discard(&self, most: usize) -> io::Result<usize> {
-        // SAFETY: with MSG_TRUNC a TCP socket writes nothing to the buffer (tcp(7)), so null is allowed.
+        // SAFETY: with MSG_TRUNC a TCP socket writes nothing to the buffer (tcp(7)), so null is
+        // allowed.
         check_len(unsafe { libc::recv(self.as_raw_fd(), std::ptr::null_mut(), most, libc::MSG_TRUNC) })
     }
 

@@ -18,8 +18,8 @@ impl Socket {
         self.0.set_tcp_nodelay(true)
     }
 
-    /// Asks for a send buffer of `bytes` and returns what the kernel gave: it doubles the value for its own
-    /// overhead and caps it at `net.core.wmem_max`.
+    /// Asks for a send buffer of `bytes` and returns what the kernel gave: it doubles the value for
+    /// its own overhead and caps it at `net.core.wmem_max`.
     ///
     /// # Errors
     /// What the kernel said.
@@ -28,7 +28,8 @@ impl Socket {
         self.0.send_buffer_size()
     }
 
-    /// Asks for a receive buffer of `bytes` and returns what the kernel gave; see [`Socket::set_send_buffer`].
+    /// Asks for a receive buffer of `bytes` and returns what the kernel gave; see
+    /// [`Socket::set_send_buffer`].
     ///
     /// # Errors
     /// What the kernel said.
@@ -53,7 +54,8 @@ impl Socket {
         self.set_int(libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes.min(i32::MAX as usize) as libc::c_int)
     }
 
-    /// Takes no more bytes while `bytes` wait that were never sent (`TCP_NOTSENT_LOWAT`): keeps the send queue short.
+    /// Takes no more bytes while `bytes` wait that were never sent (`TCP_NOTSENT_LOWAT`): keeps the
+    /// send queue short.
     ///
     /// # Errors
     /// What the kernel said.

@@ -1,4 +1,4 @@
-//! What the kernel knows of a TCP connection (`TCP_INFO`).
+//! `TCP_INFO`, the kernel's knowledge of a TCP connection.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -6,8 +6,8 @@ use std::os::fd::AsRawFd;
 
 use crate::{Socket, check};
 
-/// The kernel's `struct tcp_info` up to `tcpi_snd_wnd` (Linux 5.4); fields that an older kernel does not
-/// fill read zero. Names and units are the kernel's, without the prefix.
+/// The kernel's `struct tcp_info` up to `tcpi_snd_wnd` (Linux 5.4); fields that an older kernel
+/// does not fill read zero. Names and units are the kernel's, without the prefix.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 #[allow(missing_docs)]
@@ -76,8 +76,8 @@ impl TcpInfo {
     pub fn of(socket: &Socket) -> io::Result<Self> {
         let mut info = Self::default();
         let mut len = size_of::<Self>() as libc::socklen_t;
-        // SAFETY: the kernel writes at most `len` bytes into `info`, a plain struct for which every bit
-        // pattern is valid; what it does not write stays zero.
+        // SAFETY: the kernel writes at most `len` bytes into `info`, a plain struct for which every
+        // bit pattern is valid; what it does not write stays zero.
         check(unsafe {
             libc::getsockopt(
                 socket.as_raw_fd(),

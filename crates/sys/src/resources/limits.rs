@@ -1,4 +1,4 @@
-//! What the system allows this process.
+//! The resource limits of this process.
 
 use std::io;
 
@@ -11,8 +11,8 @@ fn nofile() -> io::Result<libc::rlimit> {
     Ok(limit)
 }
 
-/// Raises the number of files this process may have open to `wanted`, or as far as the hard limit goes;
-/// never lowers it. Returns the limit in force.
+/// Raises the number of files this process may have open to `wanted`, or as far as the hard limit
+/// goes; never lowers it. Returns the limit in force.
 ///
 /// # Errors
 /// What the kernel said when asked for the limits.

@@ -1,4 +1,4 @@
-//! What a process or thread has spent.
+//! The CPU time and memory of a process or thread.
 
 /// CPU time and switches since the start of the process or thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,8 +22,8 @@ impl Usage {
     }
 }
 
-/// CPU time of another process in this PID namespace so far: all threads, ended ones included, ns. `/proc` has it in clock
-/// ticks only.
+/// CPU time of another process in this PID namespace so far: all threads, ended ones included, ns.
+/// `/proc` has it in clock ticks only.
 ///
 /// # Errors
 /// A process that is not there.

@@ -1,4 +1,4 @@
-//! What is searched, as it is written: one reader a goal.
+//! The goals of searches: one reader each.
 
 use std::ops::RangeInclusive;
 

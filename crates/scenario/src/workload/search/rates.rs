@@ -1,4 +1,4 @@
-//! `100..50000`, or of datagrams `10Mbit..10Gbit`: where a rate is searched.
+//! The range of rates of a search: `100..50000`, or of datagrams `10Mbit..10Gbit`.
 
 use hopbench_load::workload::Workload;
 use hopbench_model::{Job, Problem, RateRange, Schedule};

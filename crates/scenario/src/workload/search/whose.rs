@@ -1,4 +1,4 @@
-//! `node b`, `proxy server-sidecar`, `client`, `server`: whose CPU is held down, and on which paths it is met.
+//! The owner of the CPU that a search holds down: `node b`, `proxy server-sidecar`, `client` ...
 
 use std::collections::BTreeSet;
 
@@ -91,7 +91,8 @@ pub(crate) fn unknown<'p>(
     }
 }
 
-/// The proxies of a path and what they ask, as its records call them, and how many there are of each.
+/// The proxies of a path and what they ask, as its records call them, and how many there are of
+/// each.
 fn proxies(path: &Path) -> Vec<(&'static str, u32)> {
     let gateway = matches!(path.via, Via::Gateway(_));
     let asks = gateway || path.mesh.has_server();

@@ -18,8 +18,8 @@ fn paths(count: usize) -> String {
     })
 }
 
-/// What a plan may take in a build for tests, which is many times slower than the 1 s that users get: this says that the
-/// work grows with the points, not with their square.
+/// What a plan may take in a build for tests, which is many times slower than the 1 s that users
+/// get: this says that the work grows with the points, not with their square.
 const PATIENCE_S: f64 = 20.0;
 
 #[test]

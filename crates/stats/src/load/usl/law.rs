@@ -20,7 +20,8 @@ impl Usl {
         self.lambda * n / (1.0 + self.sigma * (n - 1.0) + self.kappa * n * (n - 1.0))
     }
 
-    /// The concurrency with the highest throughput: sqrt((1 - σ) / κ); infinite where throughput never falls, at least 1.
+    /// The concurrency with the highest throughput: sqrt((1 - σ) / κ); infinite where throughput
+    /// never falls, at least 1.
     #[must_use]
     pub fn peak(&self) -> f64 {
         if self.kappa > 0.0 { ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt().max(1.0) } else { f64::INFINITY }

@@ -1,4 +1,4 @@
-//! What belongs to a slot.
+//! The slot of a ring: its socket, buffers and state.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use crate::Socket;
 pub(super) struct Slot {
     pub kept: Kept,
     pub state: State,
-    /// Counts the slot's operations, so that a completion that comes late is not taken for another's.
+    /// Counts the slot's operations, so that a completion that comes late is not taken for
+    /// another's.
     pub serial: u32,
 }
 
-/// What an operation uses and what must therefore outlive it. Buffers are `Vec`s: their bytes stay where
-/// they are when the slot moves.
+/// What an operation uses and what must therefore outlive it. Buffers are `Vec`s: their bytes stay
+/// where they are when the slot moves.
 #[derive(Default)]
 pub(super) struct Kept {
     pub socket: Option<Arc<Socket>>,
