@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{Job, MeshMode, Plan, Point, ServerSpec};
+use hopbench_model::{Job, MeshMode, Plan, Point, ServerSpec, Transport};
 
 use crate::{App, Exposed, Protocol};
 
@@ -28,7 +28,7 @@ impl Offer {
     pub fn of(job: &Job, server: &ServerSpec) -> Self {
         let app = if server.is_agent() { App::Agent } else { App::Program };
         // A server program speaks nothing else.
-        let http = job.workload == "http" || app == App::Program;
+        let http = job.transport() == Transport::Http || app == App::Program;
         Self { app, protocol: if http { Protocol::Http } else { Protocol::Tcp } }
     }
 

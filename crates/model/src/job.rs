@@ -1,11 +1,15 @@
 //! The job of one trial, as both ends must understand it.
 
+mod kind;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Nanos, Problem};
+
+pub use kind::{Pattern, Transport, WorkloadKind};
 
 /// What to send, when, how and for how long.
 ///
@@ -186,20 +190,26 @@ pub const SCHEDULE_KEPT: f64 = 0.99;
 /// A send that is later than this, although a connection was free, is the generator's fault, ns.
 pub const LATE_NS: Nanos = 1_000_000;
 
-/// The workloads whose next message waits for the answer to the one before, unless a schedule says
-/// when it starts.
-const EXCHANGES: &[&str] = &["rr", "crr", "http"];
-
 /// Whether a workload, by name, is made of exchanges. All others send whatever has become of what
 /// they sent before: the words *closed loop* and *open loop* say nothing of them.
 pub fn is_of_exchanges(workload: &str) -> bool {
-    EXCHANGES.contains(&workload)
+    WorkloadKind::of(workload).pattern == Pattern::Exchanges
 }
 
 impl Job {
+    /// The traits of its workload.
+    pub fn kind(&self) -> WorkloadKind {
+        WorkloadKind::of(&self.workload)
+    }
+
+    /// What carries it: some workloads can be told to use UDP.
+    pub fn transport(&self) -> Transport {
+        if self.params["udp"].as_bool() == Some(true) { Transport::Udp } else { self.kind().transport }
+    }
+
     /// Whether proxies do not take part whatever the path has of them: they take TCP only.
     pub fn bypasses_proxies(&self) -> bool {
-        matches!(self.workload.as_str(), "udp" | "ping") || self.params["udp"].as_bool() == Some(true)
+        matches!(self.transport(), Transport::Udp | Transport::Icmp)
     }
 
     /// See [`is_of_exchanges`].
@@ -224,7 +234,7 @@ impl Job {
     /// Whether throughput says nothing of a path that is not overloaded, since it is what was asked
     /// for. Of datagrams it does: those that are sent need not arrive.
     pub fn is_throughput_given(&self) -> bool {
-        self.is_paced() && self.workload != "udp"
+        self.is_paced() && self.kind().transport != Transport::Udp
     }
 
     /// The most connections one trial may ask for.

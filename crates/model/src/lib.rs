@@ -32,6 +32,7 @@ pub use end_report::{CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_
 pub use end_report::{Counter, Counts, TcpTotals};
 pub use fault::{Fault, FaultKind, Problem};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing, is_of_exchanges};
+pub use job::{Pattern, Transport, WorkloadKind};
 pub use permit::{Bounds, Permit, SignedPermit};
 pub use plan::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via, proxy_role};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};
