@@ -1,8 +1,9 @@
 //! Scenario files: YAML in, a plan or all that is wrong with it out.
 //!
 //! ```text
-//! text ─ yaml ─► nodes with positions ─ testbed, paths, matrix ─► paths ─ mesh: variants ┐
-//!                                     └ workload: keys, search ─► points ────────────────┴ resolve ─► plan ─ twin, only ─► plan
+//! text ─ document ─► nodes with positions ─ testbed, paths ─► paths, one for each variant ┐
+//!                                         └ workload, search ─► points ───────────────────┤
+//!                                           plan ◄─ twin, only ◄─ plan ◄─ resolve ────────┘
 //! ```
 //!
 //! A workload's keys are the flags of its command

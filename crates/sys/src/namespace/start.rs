@@ -31,7 +31,8 @@ impl From<io::Error> for StartError {
 /// namespaces, and, if `new_user`, in a new user namespace where the caller is root.
 ///
 /// ```text
-///   caller ── init ── program          init is process 1: it takes over orphans, passes SIGTERM and SIGHUP on
+///   caller ── init ── program     init is process 1: it takes over orphans, and passes SIGTERM
+///                                 and SIGHUP on
 /// ```
 ///
 /// The tree dies as a whole: when the program ends, init ends; when init ends, the kernel kills all
