@@ -31,9 +31,8 @@ const SO_MARK: u32 = 36;
 impl Proxy {
     /// The bootstrap. It holds the key of the identity: a file of it is for its owner's eyes only.
     ///
-    /// What the description needs and does not have (an identity where a route encrypts, a service
-    /// where the variant asks one) is left empty, so that Envoy refuses the file instead of doing
-    /// something else.
+    /// What the description needs and does not have is left empty: an identity where a route
+    /// encrypts, a service where the variant asks one. Envoy then refuses the file.
     pub fn bootstrap(&self) -> Value {
         let mut clusters: Vec<Value> =
             self.routes().map(|route| cluster::of(route, &self.variant, self.identity.as_ref())).collect();

@@ -24,8 +24,8 @@ pub const INBOUND: u16 = 15_006;
 pub const ADMIN: u16 = 15_000;
 /// Where a sidecar takes connections when it is ready.
 pub const READY: u16 = 15_021;
-/// The first of the ports where a sidecar takes what its pod sends where nothing is redirected:
-/// there is nothing but the port to tell destinations apart, so that each has one.
+/// The first of the ports at which a sidecar takes what its pod sends, where nothing is redirected.
+/// Only the port tells destinations apart there, so each has one.
 pub const TAKEN: u16 = 18_000;
 /// The mark of a proxy's own packets, which are not intercepted again.
 pub const MARK: u32 = 1337;

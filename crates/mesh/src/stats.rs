@@ -17,8 +17,8 @@ const ADMIN: &str = "admin";
 
 /// The path to ask the admin endpoint for, with GET; [`counters`] and [`gauges`] read the answer.
 ///
-/// Counters are those of the moment. Gauges and the times of connecting are as of the asking
-/// before: an answer makes Envoy bring them up to date, and does not wait for that. Who needs them
+/// Counters are those of the moment. Gauges and the times of connecting are as of the question
+/// before. An answer makes Envoy bring them up to date, and does not wait for that. Who needs them
 /// as of now asks twice, some milliseconds apart.
 pub const STATS: &str = concat!(
     "/stats/prometheus?histogram_buckets=cumulative&filter=(%5C.(",
@@ -33,9 +33,9 @@ pub const STATS: &str = concat!(
 
 /// Envoy's configuration of its statistics.
 ///
-/// Unless `all` are to exist, those exist that are read here and no more, as Istio does for its
-/// sidecars: what is left out costs neither memory nor time. Of the histogram, count and sum are
-/// read; one bucket keeps the answer short.
+/// Unless `all` are to exist, those exist that are read here and no more, as in Istio's sidecars.
+/// What is left out costs neither memory nor time. Of the histogram, count and sum are read; one
+/// bucket keeps the answer short.
 pub(crate) fn config(all: bool) -> Value {
     let mut config = json!({"histogram_bucket_settings": [{"match": {"suffix": CONNECT_MS}, "buckets": [1000]}]});
     if !all {

@@ -223,9 +223,9 @@ impl Job {
         self.is_of_exchanges() && self.schedule == Schedule::Closed
     }
 
-    /// Whether how much is to be sent was fixed before the trial, by a schedule or by a `rate`
-    /// among the workload's own parameters: every path is then asked for the same. Otherwise each
-    /// carries what it can. The job must be settled, as those of plans and records are.
+    /// Whether a schedule, or a `rate` among the workload's parameters, fixes how much is sent.
+    /// Every path is then asked for the same. Otherwise each carries what it can. The job must be
+    /// settled, as those of plans and records are.
     pub fn is_paced(&self) -> bool {
         let rate = self.params.get("rate").filter(|rate| !rate.is_null());
         self.schedule.per_s().is_some() || rate.is_some_and(|rate| rate != "max")

@@ -192,10 +192,10 @@ pub struct ProxyCost {
     /// Whether the path names it; the others should have seen no traffic: what they spend is the
     /// cost of idling.
     pub named: bool,
-    /// Figures of the window: `cpu_s`, `user_s`, `system_s`, `cores`, `rss_bytes`, `threads`; and
-    /// what the proxy itself says, from the trial's start to its end, warm-up included:
-    /// `downstream_connections`, `requests`, `upstream_connections`, `retries`, `tls_handshakes`,
-    /// `allocated_bytes`, `workers` ...
+    /// Figures of the window: `cpu_s`, `user_s`, `system_s`, `cores`, `rss_bytes`, `threads`. And
+    /// what the proxy itself says of the trial, warm-up included: `downstream_connections`,
+    /// `requests`, `upstream_connections`, `retries`, `tls_handshakes`, `allocated_bytes`,
+    /// `workers` ...
     #[serde(flatten)]
     pub figures: BTreeMap<String, f64>,
 }

@@ -46,8 +46,8 @@ pub struct RunFile {
     /// Cells whose rounds ended early, because that was enough or for lack of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<Stopped>,
-    /// What a reader should know of the run as a whole, in order: a baseline that cannot be
-    /// measured, what was different when the run was resumed.
+    /// What a reader should know of the run as a whole, in order. Examples are a baseline that
+    /// cannot be measured, and what had changed when the run was resumed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

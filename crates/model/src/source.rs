@@ -23,10 +23,10 @@ impl Source {
     }
 }
 
-/// The place, in order, of the connection that makes room for one more: of the source that has the
-/// most, the one that rests the longest. Of several such sources it is the one that rests the
-/// longest of all. Each connection is given as its source and the moment since when it rests.
-/// `None`: there is none.
+/// The place, in order, of the connection that makes room for one more. It is the longest at rest
+/// of the source that has the most. Of several such sources it is the one that rests the longest of
+/// all. Each connection is given as its source and the moment since when it rests. `None`: there is
+/// none.
 pub fn makes_room(connections: impl Iterator<Item = (Source, u64)> + Clone) -> Option<usize> {
     let mut sources: Vec<Source> = connections.clone().map(|(source, _)| source).collect();
     sources.sort_unstable();

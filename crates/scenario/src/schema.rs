@@ -22,9 +22,9 @@ use crate::vocabulary::{Vocabularies, Vocabulary};
 use crate::workload::flags::{Flag, Sort, command, common, flags};
 use parts::{NAME, NODE, NUMBER, QUANTITY, SWEEP, described, share};
 
-/// The schema (JSON Schema 2020-12) of a scenario. Which words paths may consist of follows from
-/// the testbeds that it says; where there are several, or a cluster, which may have names of its
-/// own for everything, more is taken than the reader takes.
+/// The schema (JSON Schema 2020-12) of a scenario. The words of paths follow from its testbeds.
+/// With several testbeds, or a cluster, which may have names of its own, it takes more than the
+/// reader does.
 pub fn schema(vocabularies: &Vocabularies) -> Value {
     let mut properties = Map::from_iter([
         ("name".to_owned(), described(json!({"type": "string", "pattern": NAME}), "Part of the results folder's name")),

@@ -40,8 +40,8 @@ pub enum Via {
     ClusterIp,
     /// A port of this node, which need not have a backend.
     NodePort(String),
-    /// A proxy in front of the servers: in a pod of this node, or, where the node is empty, one
-    /// that the testbed says where to find.
+    /// A proxy in front of the servers, in a pod of this node. Without a node the testbed knows
+    /// where it is.
     Gateway(String),
     /// The address that a load balancer has for a Service.
     LoadBalancer,
@@ -120,7 +120,7 @@ impl Path {
     }
 
     /// What stands between its ends, in words: `direct`, `direct, mesh both`,
-    /// `gateway@c, mesh server, variant stats`; the variant is not named when it is called `plain`.
+    /// `gateway@c, mesh server, variant stats`. The variant `plain` is not named.
     pub fn way(&self) -> String {
         let mut way = self.via.to_string();
         if !self.mesh.is_none() {

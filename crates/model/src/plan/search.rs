@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct SearchSpec {
     /// What is searched.
     pub goal: SearchGoal,
-    /// How often a rate is searched, at least 1: the result is the median, and from 3 on its
-    /// interval and verdicts rest on what the searches came to. A knee is searched once: its levels
-    /// are measured several times each.
+    /// How often a rate is searched, at least 1. The result is the median. From 3 on, its interval
+    /// and verdicts come from the results of the searches. A knee is searched once: its levels are
+    /// measured several times each.
     #[serde(default = "once")]
     pub repeats: u32,
     /// Exchanges that may fail at a load that counts, as a share of all: 0.01 is `errors: 1%`.

@@ -11,15 +11,14 @@ pub struct StopRule {
     /// Half the width of the interval of the metric that is narrow enough, as a share of the
     /// median: 0.02 is `ci: 2%`.
     pub half_width_share: f64,
-    /// What the interval is of: `throughput` (what the workload counts), `p50`, `p90`, `p99`,
-    /// `p999` (of the latency that matters most for the job), or the name of a metric in the
-    /// records. What a record lacks, or the job itself fixes, another figure stands for, and the
-    /// run says which.
+    /// What the interval is of. `throughput` is what the workload counts. `p50`, `p90`, `p99` and
+    /// `p999` are of the job's main latency. Others are metrics of the records. What a record
+    /// lacks, or the job itself fixes, another figure stands for, and the run says which.
     pub metric: String,
     /// Rounds that are made in any case, as far as the budget allows; at least 3.
     pub min_rounds: u32,
-    /// Time for the rounds of a session and the searches after them, ns; the round, or the pass
-    /// over the searches, in which it ends is finished. Absent: no limit.
+    /// Time for the rounds of a session and the searches after them, ns. A round, or a pass over
+    /// the searches, that has begun is finished. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<Nanos>,
 }

@@ -1,10 +1,10 @@
 //! The one sanitizer of hopbench: texts as they may be shown.
 //!
-//! Names, messages and bodies come from peers, clusters, files and scenarios. A character that
-//! steers a terminal, turns the direction of text, is invisible, or ends a line where one line is
-//! meant, is spelled out: `\u001b`. JSON has such characters only inside strings, where that
-//! spelling means the same character: JSON is sanitized like any other text, and stays the same
-//! JSON.
+//! Names, messages and bodies come from peers, clusters, files and scenarios. Some characters are
+//! spelled out, as `\u001b`: those that steer a terminal, turn the direction of text, are
+//! invisible, or end a line where one line is meant. JSON has such characters only inside strings,
+//! where that spelling means the same character. So JSON is sanitized like any other text, and
+//! stays the same JSON.
 
 use std::borrow::Cow;
 

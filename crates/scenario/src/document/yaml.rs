@@ -2,8 +2,8 @@
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
-use crate::node::{At, Key, Kind, Node};
-use crate::problem::Problems;
+use super::node::{At, Key, Kind, Node};
+use super::problem::Problems;
 
 /// The longest file that is read, bytes.
 pub const MOST_BYTES: usize = 1 << 20;

@@ -11,9 +11,9 @@
 //!   mesh: [none, server]
 //! ```
 //!
-//! A path is called FROM-TO, then `.` and the name of the pair of nodes where there are several,
-//! then `.` and the way where it is not direct, then `.` and the mode of the mesh where there is
-//! one: `host-bridge.cross-node.cluster-ip.server`; `node-port@c` becomes `node-port-c`.
+//! A path is called FROM-TO. The name of the pair of nodes follows where there are several, the way
+//! where it is not direct, and the mode of the mesh. A `.` stands between them, as in
+//! `host-bridge.cross-node.cluster-ip.server`. `node-port@c` becomes `node-port-c`.
 
 use hopbench_model::{MeshMode, Path, Via};
 

@@ -38,8 +38,8 @@ pub(crate) fn index(plan: &Plan) -> Option<usize> {
     plan.twin.as_ref().and_then(|name| place(plan, name))
 }
 
-/// Of a plan's cells, some of which are `kept`, keeps those of the twin where the baseline's is
-/// kept and another path's of the same workload: there is something to compare.
+/// Keeps the cells of the twin that have something to be compared with. Of the same workload, the
+/// baseline's cell must be `kept`, and another path's.
 pub(crate) fn follow(plan: &Plan, kept: &mut [bool]) {
     let Some(twin) = index(plan) else { return };
     let baseline = plan.baseline.as_ref().and_then(|name| place(plan, name));

@@ -21,7 +21,7 @@ pub(crate) use self::nodes::CONSTRAINT_KEYS;
 use self::patch::patch;
 pub(crate) use self::prometheus::PROMETHEUS_KEYS;
 pub(crate) use self::servers::SERVER_KEYS;
-use super::lab::{Lab, is_node_name};
+use super::lab::Lab;
 use super::names;
 use crate::document::fields::Fields;
 use crate::document::node::{Kind, Node};

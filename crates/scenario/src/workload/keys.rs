@@ -73,8 +73,7 @@ impl Reader<'_> {
     }
 
     /// The keys of `defaults` that the workload does not say itself, then its own, in the file's
-    /// order; every value that stands there is one that its flag takes. The number says how many
-    /// keys had to be left out.
+    /// order. Their flags take all of the values. The number says how many keys had to be left out.
     pub(crate) fn read(
         &mut self,
         defaults: &[(&str, &Node)],

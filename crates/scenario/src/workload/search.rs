@@ -37,8 +37,8 @@ pub(crate) const ERRORS: f64 = 0.01;
 const FORM: &str = "what to search, like {slo: {p99: 5ms, rates: 100..50000}}";
 const ANY_SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
-/// The block, before it is known which job it is for. What could not be read of it is left out: the
-/// rest is looked at all the same, so that all that is wrong is said at once.
+/// The block, before it is known which job it is for. What could not be read of it is left out. The
+/// rest is looked at all the same, so that all problems are said at once.
 #[derive(Debug)]
 pub(crate) struct Search {
     /// Where it is in the file and in the tree.
