@@ -25,8 +25,8 @@ pub struct Ready {
     pub readable: bool,
     /// Something can be written, or an error waits.
     pub writable: bool,
-    /// The other end sends no more, or an error waits: a read that empties the queue is not the
-    /// last one, and no other edge will say so.
+    /// The other end sends no more, or an error waits. A read that empties the queue is then not
+    /// the last one, and no other edge will say so.
     pub closed: bool,
 }
 
@@ -106,8 +106,8 @@ impl Epoll {
         Ok(())
     }
 
-    /// Watches `file` no longer. A file that another thread goes on with must be taken out first:
-    /// as long as its descriptor is open, each of its edges wakes whoever waits here.
+    /// Watches `file` no longer. A file that another thread goes on with must be taken out first.
+    /// As long as its descriptor is open, each of its edges wakes whoever waits here.
     ///
     /// # Errors
     /// `ENOENT` when it is not watched.

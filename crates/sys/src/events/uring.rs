@@ -11,9 +11,9 @@
 //!                               └──────── cancel ────────┘
 //! ```
 //!
-//! Memory of a slot: its receive buffer is as long as the longest receive that was asked for, its
-//! send buffer as the longest [`Ring::send`]; both are made at first use and kept for the next user
-//! of the slot. Discards and filler need neither.
+//! A slot's receive buffer is as long as the longest receive that was asked for, its send buffer as
+//! the longest [`Ring::send`]. Both are made at first use and kept for the next user of the slot.
+//! Discards and filler need neither.
 
 mod kept;
 mod setup;

@@ -27,16 +27,17 @@ impl From<io::Error> for StartError {
     }
 }
 
-/// Starts `program` with these arguments (the first is its name) in new mount, network and process
-/// namespaces, and, if `new_user`, in a new user namespace where the caller is root.
+/// Starts `program` with these arguments, of which the first is its name. It gets new mount,
+/// network and process namespaces. With `new_user` it gets a new user namespace, too, where the
+/// caller is root.
 ///
 /// ```text
 ///   caller ── init ── program     init is process 1: it takes over orphans, and passes SIGTERM
 ///                                 and SIGHUP on
 /// ```
 ///
-/// The tree dies as a whole: when the program ends, init ends; when init ends, the kernel kills all
-/// that is left; when the calling *thread* dies, init is killed. The program gets the caller's
+/// The tree dies as a whole. When the program ends, init ends. When init ends, the kernel kills all
+/// that is left. When the calling *thread* dies, init is killed. The program gets the caller's
 /// descriptors, directory and environment. From now on signals wait for [`Tree::wait`]: those that
 /// a terminal sends reach the program by themselves.
 ///

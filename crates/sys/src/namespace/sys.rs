@@ -17,9 +17,9 @@ const MOVE_MOUNT_F_EMPTY_PATH: libc::c_int = 4;
 /// Mounts a `/sys` that shows the devices of the caller's network namespace, with the control
 /// groups that were there.
 ///
-/// Where the kernel does not let one be mounted (in a container that hides parts of its own
-/// `/sys`), `/sys/class/net` becomes empty instead: no figures are better than the figures of
-/// another namespace.
+/// In a container that hides parts of its own `/sys`, the kernel lets none be mounted.
+/// `/sys/class/net` becomes empty there: no figures are better than the figures of another
+/// namespace.
 ///
 /// The mount namespace must be the caller's own. Allocates nothing, so that it may be called
 /// between fork and exec.

@@ -98,8 +98,8 @@ impl DatagramPort {
         })
     }
 
-    /// Sends one datagram to `peer` from the local address `source`, the one that `peer` wrote to:
-    /// on a machine with several addresses another one would not be recognised.
+    /// Sends one datagram to `peer` from the local address `source`, the one that `peer` wrote to.
+    /// On a machine with several addresses another one would not be recognised.
     ///
     /// # Errors
     /// `EAGAIN` when the queue is full.
@@ -150,7 +150,7 @@ impl DatagramPort {
         }
     }
 
-    /// A socket of its own for the flow between `local` (as an [`Arrival`] gave it) and `peer`: the
+    /// A socket of its own for the flow between `local`, as an [`Arrival`] gave it, and `peer`. The
     /// kernel prefers it to this port for that pair of addresses. What has arrived on it before it
     /// was connected, from whomever, is dropped.
     ///

@@ -22,7 +22,7 @@ impl Socket {
     /// datagram socket where `net.ipv4.ping_group_range` allows it, a raw one otherwise.
     ///
     /// A raw socket takes in echo replies of `identifier` only, so that the replies of others do
-    /// not fill its buffer; a datagram socket has an identifier of its own. Errors that routers
+    /// not fill its buffer. A datagram socket has an identifier of its own. Errors that routers
     /// report (host unreachable and the like) end the next call on the socket; they stay queued in
     /// it until it is closed.
     ///

@@ -18,7 +18,7 @@ impl Socket {
         self.0.set_tcp_nodelay(true)
     }
 
-    /// Asks for a send buffer of `bytes` and returns what the kernel gave: it doubles the value for
+    /// Asks for a send buffer of `bytes` and returns what the kernel gave. It doubles the value for
     /// its own overhead and caps it at `net.core.wmem_max`.
     ///
     /// # Errors
