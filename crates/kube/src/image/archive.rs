@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tar::Builder;
 
 use super::layer::{file, folder, layer};
+use super::layout::{ENTRYPOINT, USER};
 use super::program::Program;
 use super::reference::Reference;
-use super::{ENTRYPOINT, USER};
 
 /// Everything in the archive but its frame.
 #[derive(Debug)]

@@ -1,4 +1,5 @@
-//! Plain Envoys that hopbench puts into pods itself: as containers, with their bootstraps in Secrets.
+//! Plain Envoys that hopbench itself puts into pods: their containers, and their bootstraps in
+//! Secrets.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,19 +11,14 @@ use hopbench_model::{ClusterSpec, Fault, MeshProvider, Variant};
 use serde_json::{Value, json};
 
 use super::listeners;
-use super::posts;
 use super::services;
-use crate::built::Built;
-use crate::demand::Demand;
-use crate::labels::Run;
-use crate::names;
-use crate::pod::PodId;
-use crate::sidecar::Sidecar;
-
-/// The container of a sidecar.
-pub(crate) const SIDECAR: &str = "envoy-sidecar";
-/// The container of a gateway.
-pub(crate) const GATEWAY: &str = "envoy-gateway";
+use crate::api::labels::Run;
+use crate::objects::containers::{GATEWAY, SIDECAR};
+use crate::objects::sidecar::Sidecar;
+use crate::plan::names;
+use crate::plan::placement::pod::PodId;
+use crate::plan::placement::{Placement, mesh_processes};
+use crate::provision::built::Built;
 
 /// The volume with the bootstrap.
 const VOLUME: &str = "bootstrap";
@@ -33,11 +29,12 @@ const FILE: &str = "bootstrap.json";
 /// Where access logs go: to whoever collects the logs of containers, as with Istio.
 const ACCESS_LOG: &str = "/dev/stdout";
 
-/// What the pods of a plan get beside their agents. Bootstraps come when it is known where the servers are.
-pub(crate) fn sidecars(spec: &ClusterSpec, demand: &Demand) -> BTreeMap<PodId, Sidecar> {
-    let names = names::pods(&demand.pods);
+/// What the pods of a plan get beside their agents. Bootstraps come when it is known where the
+/// servers are.
+pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
+    let names = names::pods(&placement.pods);
     let of_pod = |(pod, name): (&PodId, &String)| {
-        let (roles, variant) = posts::of_pod(demand, pod)?;
+        let (roles, variant) = mesh_processes::of_pod(placement, pod)?;
         let mut sidecar = Sidecar::default();
         for role in roles {
             match role {
@@ -105,9 +102,10 @@ pub(crate) struct Described {
     pub(crate) peers: BTreeMap<PodId, Option<IpAddr>>,
 }
 
-/// What a pod's proxy is to do, as far as is known where the others are; `None`: it has none of ours.
+/// What a pod's proxy is to do, as far as is known where the others are; `None`: it has none of
+/// ours.
 pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'_>) -> Option<Described> {
-    let (roles, variant) = posts::of_pod(&built.demand, pod)?;
+    let (roles, variant) = mesh_processes::of_pod(&built.placement, pod)?;
     let ours = roles.iter().any(|role| matches!(role, Role::Sidecar | Role::Gateway));
     if built.spec.mesh.provider != MeshProvider::Envoy || !ours {
         return None;
@@ -119,7 +117,7 @@ pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'
         found
     };
     let mut proxy = proxy(pod.to_string(), variant, listeners::listeners(built, pod, &asked));
-    proxy.policy = listeners::policy(&built.demand, pod, &asked);
+    proxy.policy = listeners::policy(&built.placement, pod, &asked);
     Some(Described { proxy, peers: peers.into_inner() })
 }
 

@@ -1,12 +1,12 @@
-//! Linkerd's sidecars: what they are asked for, and what they count.
+//! Linkerd's sidecars: their annotations, and their metrics.
 
 use std::collections::BTreeMap;
 
 use hopbench_model::Variant;
 
-use super::injected::{Ports, list};
-use crate::pod::AGENT_PORT;
-use crate::sidecar::Sidecar;
+use super::ports::{Ports, list};
+use crate::objects::sidecar::Sidecar;
+use crate::plan::placement::pod::AGENT_PORT;
 
 /// Where a proxy tells its metrics.
 pub(super) const METRICS: u16 = 4191;

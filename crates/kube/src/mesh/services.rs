@@ -1,4 +1,4 @@
-//! The services that proxies ask, as containers: hopbench's own program.
+//! Containers of the services that proxies ask: hopbench's own program.
 
 use hopbench_mesh::Role;
 use hopbench_model::ClusterSpec;

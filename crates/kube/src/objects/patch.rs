@@ -1,16 +1,17 @@
 //! Strategic merge patches for the templates of pods.
 //!
-//! A map is merged field by field, and `null` takes a field away. A list is replaced, unless Kubernetes knows its items
-//! apart by a field (`containers` by `name`); then items are merged one by one. `$patch: delete` takes an item or a map
-//! away, `$patch: replace` in a map takes the patch as it is, in an item of a list the list's other items.
+//! A map is merged field by field, and `null` takes a field away. A list is replaced, unless
+//! Kubernetes knows its items apart by a field (`containers` by `name`); then items are merged one
+//! by one. `$patch: delete` takes an item or a map away, `$patch: replace` in a map takes the patch
+//! as it is, in an item of a list the list's other items.
 
 use std::collections::BTreeSet;
 
 use hopbench_model::Fault;
 use serde_json::{Map, Value};
 
-/// The field by which the items of a list in a pod's template are known, by the list's name. No two lists of one name
-/// differ.
+/// The field by which the items of a list in a pod's template are known, by the list's name. No two
+/// lists of one name differ.
 const KEYS: &[(&str, &str)] = &[
     ("containers", "name"),
     ("initContainers", "name"),
@@ -86,8 +87,8 @@ fn field(base: &mut Map<String, Value>, name: &str, patch: &Value, at: &str) -> 
     Ok(())
 }
 
-/// The patch's items keep their order, and so do the others. These come before those of the patch that stood behind them;
-/// an item that is new stands where the patch has it.
+/// The patch's items keep their order, and so do the others. These come before those of the patch
+/// that stood behind them; an item that is new stands where the patch has it.
 fn list(base: &mut Vec<Value>, patch: &[Value], key: &str, at: &str) -> Result<(), Fault> {
     // Wherever it stands in a list: what has no such word is all that is left.
     let replaces = |item: &Value| item[DIRECTIVE] == "replace";

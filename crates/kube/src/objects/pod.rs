@@ -1,4 +1,4 @@
-//! A pod with an agent.
+//! The pod of an agent, a gateway or the services of a mesh.
 
 use std::collections::BTreeSet;
 
@@ -6,18 +6,12 @@ use hopbench_mesh::Protocol;
 use hopbench_model::{ClusterSpec, ServerImage};
 use serde_json::{Value, json};
 
-use crate::attachment::Attachment;
-use crate::image::USER;
-use crate::labels::{POD, Run, behind};
+use crate::api::labels::{POD, Run, behind};
+use crate::image::layout::USER;
+use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
 use crate::objects::secret::{self, CREDENTIALS, FOLDER};
-use crate::sidecar::Sidecar;
-
-/// Name of the agent's container, and of its port.
-pub(crate) const AGENT: &str = "agent";
-/// Name of the agent's port for datagrams.
-pub(crate) const DATAGRAMS: &str = "agent-udp";
-/// Name of the server program's container, and of its port.
-pub(crate) const PROGRAM: &str = "program";
+use crate::objects::sidecar::Sidecar;
+use crate::plan::attachment::Attachment;
 
 /// What an agent may take before the node is protected from it; a scenario's patch may say another.
 /// Strangers are bounded by the agent itself. 10 000 connections of `rr` took 22 MB at the client
@@ -80,7 +74,8 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
     volumes.extend(sidecar.volumes.iter().cloned());
     let at = json!([{"key": "metadata.name", "operator": "In", "values": [node]}]);
     let mut spec = json!({
-        // The scheduler puts it there, so that what keeps it away is told; it tolerates nothing that others must not.
+        // The scheduler puts it there, so that what keeps it away is told; it tolerates nothing
+        // that others must not.
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
             "nodeSelectorTerms": [{"matchFields": at}]
         }}},

@@ -1,4 +1,4 @@
-//! What pods ask for that not everybody may have.
+//! Levels of the Pod Security Standards, and what of a pod is beyond `restricted`.
 
 use std::fmt;
 

@@ -1,0 +1,8 @@
+//! Constants of the image: its user, and the place of the program in it.
+
+/// The user and the group that the program runs as: nobody's, so that pods may ask for
+/// `runAsNonRoot`.
+pub const USER: u32 = 65532;
+
+/// Where the program is in the image.
+pub const ENTRYPOINT: &str = "/hopbench";
