@@ -81,7 +81,7 @@ pub(crate) fn lacking(
         async move {
             let answer = reviews.create(&PostParams::default(), &review(right, verb)).await?;
             let is_allowed = answer.status.is_some_and(|status| status.allowed);
-            Ok((!is_allowed).then_some((right, verb)))
+            Ok(if is_allowed { None } else { Some((right, verb)) })
         }
     });
     let questions: Vec<_> = questions.collect();

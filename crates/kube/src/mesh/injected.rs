@@ -102,15 +102,15 @@ fn injected(provider: MeshProvider, pod: &Pod) -> Option<&Container> {
 /// Why a pod that asked for a sidecar has none; `None`: it has one, or did not ask.
 pub(crate) fn lacking(built: &Built, id: &PodId, pod: &Pod) -> Option<String> {
     let provider = built.spec.mesh.provider;
-    let is_there = !built.placement.sidecars.contains_key(id) || injected(provider, pod).is_some();
+    if !built.placement.sidecars.contains_key(id) || injected(provider, pod).is_some() {
+        return None;
+    }
     let revision = built.spec.mesh.revision.as_ref().map(|name| format!(" (revision {name})")).unwrap_or_default();
-    (!is_there).then(|| {
-        format!(
-            "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into namespaces that do not \
-             ask for it? `provider: envoy` needs nothing",
-            provider.name()
-        )
-    })
+    Some(format!(
+        "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into namespaces that do not \
+         ask for it? `provider: envoy` needs nothing",
+        provider.name()
+    ))
 }
 
 /// The proxy that was put into a pod: its image, its limits, its workers.

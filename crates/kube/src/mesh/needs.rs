@@ -55,6 +55,8 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &PathEndpoints) -> Vec<Need> {
 
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
-    let gateway = matches!(path.via, Via::Gateway(_)) && point.job.bypasses_proxies();
-    gateway.then(|| format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload))
+    if matches!(path.via, Via::Gateway(_)) && point.job.bypasses_proxies() {
+        return Some(format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload));
+    }
+    None
 }

@@ -62,12 +62,14 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
     for (key, value) in network.annotations.iter().chain(&sidecar.annotations) {
         metadata["annotations"][key] = value.as_str().into();
     }
-    let mut containers: Vec<Value> = recipe.has_agent.then(|| agent(recipe)).into_iter().collect();
+    let (mut containers, mut volumes) = (Vec::new(), Vec::new());
+    if recipe.has_agent {
+        let own = json!({"secretName": secret::name(recipe.name), "defaultMode": 0o444});
+        volumes.push(json!({"name": CREDENTIALS, "secret": own}));
+        containers.push(agent(recipe));
+    }
     containers.extend(recipe.program.map(|program| server_program(recipe.spec, program)));
     containers.extend(sidecar.containers.iter().cloned());
-    let own = json!({"secretName": secret::name(recipe.name), "defaultMode": 0o444});
-    let credentials = json!({"name": CREDENTIALS, "secret": own});
-    let mut volumes: Vec<Value> = recipe.has_agent.then_some(credentials).into_iter().collect();
     if recipe.program.is_some() {
         volumes.push(json!({"name": "tmp", "emptyDir": {}}));
     }

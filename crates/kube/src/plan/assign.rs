@@ -71,7 +71,7 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn all(&mut self, wanted: &[&ClusterNode]) -> Option<Vec<&'a NodeFacts>> {
         let mut found = Vec::with_capacity(wanted.len());
-        self.rest(wanted, &mut found).then_some(found)
+        if self.rest(wanted, &mut found) { Some(found) } else { None }
     }
 
     fn rest(&mut self, wanted: &[&ClusterNode], found: &mut Vec<&'a NodeFacts>) -> bool {

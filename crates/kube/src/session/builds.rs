@@ -36,12 +36,13 @@ pub(crate) fn foreign(access: &Access, built: &Built, ours: &Hello) -> BTreeMap<
 /// In which build an agent differs from this one, and what to do.
 fn differs(theirs: &Hello, ours: &Hello) -> Option<String> {
     let (theirs, ours) = (Build::of(theirs), Build::of(ours));
-    (theirs != ours).then(|| {
-        format!(
-            "has an agent of {theirs}, and this is {ours}: build the image with `hopbench kube image` of this very binary \
-             and bring it onto the nodes"
-        )
-    })
+    if theirs == ours {
+        return None;
+    }
+    Some(format!(
+        "has an agent of {theirs}, and this is {ours}: build the image with `hopbench kube image` of this very binary and \
+         bring it onto the nodes"
+    ))
 }
 
 /// What an agent says of itself. Agents of every protocol can say it.

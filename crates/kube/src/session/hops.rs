@@ -19,7 +19,8 @@ pub(crate) fn hops(built: &Built, ends: &PathEndpoints, bypassed: bool) -> Vec<S
         }
     };
     let mut hops: Vec<String> = path.from.runtime.iter().cloned().collect();
-    let sidecar = |place: &Place, takes: bool| (takes && !bypassed).then(|| format!("sidecar of {place}"));
+    let sidecar =
+        |place: &Place, takes: bool| if takes && !bypassed { Some(format!("sidecar of {place}")) } else { None };
     hops.extend(sidecar(&path.from, path.mesh.has_client()));
     hops.push(network(&path.from));
     match &path.via {

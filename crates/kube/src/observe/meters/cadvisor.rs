@@ -78,7 +78,7 @@ fn subject(sample: &Sample<'_>) -> Option<Option<Container>> {
     };
     // What a runtime made has a name there; the cgroup of a pod is the kubelet's.
     let is_pause = container.name == "POD" || container.name.is_empty() && !sample.label("name").is_empty();
-    (!container.pod.is_empty() && !is_pause).then_some(Some(container))
+    if container.pod.is_empty() || is_pause { None } else { Some(Some(container)) }
 }
 
 #[cfg(test)]

@@ -31,7 +31,10 @@ pub(super) fn samples<'a>(
     text.lines().filter_map(move |line| {
         let end = line.find(['{', ' ', '\t'])?;
         let (name, rest) = line.split_at(end);
-        names.contains(&name).then(|| read(name, rest).ok_or_else(|| format!("a line that cannot be read: {line:?}")))
+        if !names.contains(&name) {
+            return None;
+        }
+        Some(read(name, rest).ok_or_else(|| format!("a line that cannot be read: {line:?}")))
     })
 }
 

@@ -160,5 +160,5 @@ fn has_service(path: &Path) -> bool {
 
 /// The server program that a point asks, by name; `None`: the agent.
 pub(crate) fn program(server: &ServerSpec) -> Option<String> {
-    (!server.is_agent()).then(|| server.program.clone())
+    if server.is_agent() { None } else { Some(server.program.clone()) }
 }

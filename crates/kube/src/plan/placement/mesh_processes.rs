@@ -22,9 +22,12 @@ pub(crate) fn of_pod<'a>(placement: &'a Placement, pod: &PodId) -> Option<(Vec<R
         if ends.gateway.as_ref() == Some(pod) {
             return Some((vec![Role::Gateway], variant));
         }
+        if ends.policy.as_ref() != Some(pod) {
+            return None;
+        }
         let all = [(variant.policy_check, Role::Policy), (variant.policy_report, Role::Telemetry)];
-        let asked = all.into_iter().filter(|(is, _)| *is).map(|(_, role)| role).collect();
-        (ends.policy.as_ref() == Some(pod)).then_some((asked, variant))
+        let asked = all.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, role)| role);
+        Some((asked.collect(), variant))
     };
     placement.paths.values().find_map(with)
 }
