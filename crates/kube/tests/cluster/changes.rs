@@ -1,4 +1,4 @@
-//! What changes while a run is on is told to the routes that it concerns, and to no others.
+//! Tests of changes: they are told to the routes that they concern, and to no others.
 
 use hopbench_kube::Cluster;
 use hopbench_model::{GatewaySpec, Via};

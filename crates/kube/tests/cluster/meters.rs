@@ -1,4 +1,4 @@
-//! What the cluster's meters say of a container whose CPU is known.
+//! Tests of the cluster's meters, with a container whose CPU is known.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,3 +1,5 @@
+//! Tests of the client, with answers of an API server.
+
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
