@@ -30,7 +30,7 @@ pub fn examine(access: &Access, spec: &ClusterSpec) -> Vec<Line> {
     std::iter::once((CLUSTER.0, CLUSTER.1, cluster)).chain(checks).collect()
 }
 
-/// What is to be said where there is no cluster.
+/// The only line of a table without a cluster.
 pub fn unreachable(why: &Fault) -> Vec<Line> {
     let remedy = "set KUBECONFIG and the context as for kubectl; `kubectl get nodes` has to work";
     vec![(CLUSTER.0, CLUSTER.1, Finding::missing(why.text.clone(), remedy))]

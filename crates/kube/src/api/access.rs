@@ -13,9 +13,9 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tokio::runtime::Runtime;
 
-/// How long the API server may take to be connected to.
+/// Time limit for a connection to the API server.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long it may take to answer.
+/// Time limit for an answer of the API server.
 const ANSWER: Duration = Duration::from_secs(30);
 /// Threads that carry control sessions and wait for the API server. The measuring is done
 /// elsewhere.
@@ -28,9 +28,9 @@ const MOST_SAID: usize = 300;
 pub struct Access {
     /// Speaks with the API server.
     pub client: Client,
-    /// Where the API server is.
+    /// The URL of the API server.
     pub server: String,
-    /// What runs everything that waits.
+    /// The runtime of all asynchronous work.
     pub runtime: Runtime,
 }
 
@@ -76,7 +76,7 @@ impl Access {
     /// Waits for an answer of the API server, though not for ever.
     ///
     /// # Errors
-    /// What the API server says, with what was asked of it.
+    /// An error of the API server, with the request.
     pub fn ask<T>(&self, what: &str, question: impl Future<Output = kube::Result<T>>) -> Result<T, Fault> {
         self.runtime.block_on(async {
             match tokio::time::timeout(ANSWER, question).await {
@@ -140,7 +140,7 @@ fn is_absent(error: &KubeconfigError) -> bool {
     }
 }
 
-/// What an error says, with what is behind it, each thing once.
+/// The text of an error with its causes, each once.
 pub(crate) fn explain(error: &kube::Error) -> String {
     // The API server's words are others' words, too: it passes on what names and messages hold.
     line(&words_of(error)).into_owned()
@@ -169,8 +169,8 @@ fn words_of(error: &kube::Error) -> String {
     text
 }
 
-/// What is to be said of a program that was to give credentials: its arguments, its environment and
-/// what it wrote may be secrets, and errors go into files.
+/// The text for a program that failed to give credentials. Its arguments, its environment and its
+/// output may be secrets, and errors go into files. So the text has none of them.
 fn of_credentials(error: &kube::Error) -> Option<String> {
     let first: &(dyn Error + 'static) = error;
     let mut chain = std::iter::successors(Some(first), |error: &&(dyn Error + 'static)| (*error).source());
@@ -187,7 +187,7 @@ fn of_credentials(error: &kube::Error) -> Option<String> {
     }
 }
 
-/// What to do about an error; empty where nobody knows.
+/// A remedy for an error; empty: none is known.
 fn advice(error: &kube::Error, server: &str) -> String {
     match error {
         kube::Error::Api(status) if status.code == 401 => {

@@ -39,7 +39,7 @@ where
     String::from_utf8(whole(body).await?).map_err(|error| error.to_string())
 }
 
-/// What is said of an answer that is too long.
+/// The error for an answer that is too long.
 pub(crate) fn too_long() -> String {
     format!("the answer is longer than {} MiB, which nothing that is asked for is; it was given up", MOST_BYTES >> 20)
 }

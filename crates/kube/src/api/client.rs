@@ -17,7 +17,7 @@ use kube::core::request::Error;
 use kube::{Client, Resource};
 use serde_json::Value;
 
-/// What is to be sent, or why it cannot be.
+/// A request, or the reason why it cannot be built.
 type Asked = Result<HttpRequest<Vec<u8>>, Error>;
 
 /// The objects of one kind, in one namespace or in all of the cluster.
@@ -87,7 +87,7 @@ impl<K: DeserializeOwned> Api<K> {
         typed(ask(&self.client, self.request.patch(name, params, patch)).await?)
     }
 
-    /// What changes after `version`, until the server ends the stream.
+    /// The changes after `version`, until the server ends the stream.
     pub(crate) async fn watch(
         &self,
         params: &WatchParams,
@@ -120,7 +120,7 @@ impl<K> Api<K> {
 }
 
 impl Api<Pod> {
-    /// What opens streams into these pods, and reads their logs.
+    /// The client for streams into these pods, and for their logs.
     pub(crate) fn streams(&self) -> kube::Api<Pod> {
         match &self.namespace {
             Some(namespace) => kube::Api::namespaced(self.client.clone(), namespace),

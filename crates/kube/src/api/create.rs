@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::api::client::Api;
 
-/// How long to wait before what may pass is tried again.
+/// The pause before another attempt.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Makes an object. What passes by itself is tried again until `until`: an API server that is away
@@ -18,7 +18,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// already was made by an attempt whose answer got lost.
 ///
 /// # Errors
-/// What the API server says.
+/// An error of the API server.
 pub(crate) async fn create<K>(api: &Api<K>, object: &K, until: Instant) -> kube::Result<K>
 where
     K: ResourceExt + Serialize + DeserializeOwned,

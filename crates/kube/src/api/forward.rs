@@ -12,7 +12,7 @@ use crate::api::access::explain;
 use crate::api::client::Api;
 use crate::image::layout::ENTRYPOINT;
 
-/// How long the API server may take to open a way.
+/// Time limit for the API server to open a stream.
 const OPEN: Duration = Duration::from_secs(10);
 /// Bytes under way to a process in a container, each way.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -22,7 +22,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// runtime that carries the bytes is.
 ///
 /// # Errors
-/// What keeps the API server from it.
+/// The reason why the API server does not open it.
 pub(crate) async fn open(pods: &Api<Pod>, pod: &str, port: u16, way: Way) -> Result<UnixStream, String> {
     let opened = async {
         match way {
@@ -36,7 +36,7 @@ pub(crate) async fn open(pods: &Api<Pod>, pod: &str, port: u16, way: Way) -> Res
     }
 }
 
-/// How an agent's port is reached.
+/// The way to an agent's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// The API server's port-forward: it enters the pod's network.

@@ -12,7 +12,7 @@ use kube::client::Body;
 use crate::api::access::explain;
 use crate::api::body;
 
-/// What a server said, and when.
+/// An answer of a server, and its time.
 pub(crate) struct Answer {
     pub(crate) text: String,
     /// The second of the server's clock in which it began to answer, since 1970 UTC; absent: it did

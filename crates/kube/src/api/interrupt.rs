@@ -8,7 +8,7 @@ use std::time::Duration;
 use hopbench_model::Fault;
 use tokio::time::sleep;
 
-/// How often it is asked.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Says whether somebody wants to stop; nobody does where nothing was said of it.

@@ -7,7 +7,7 @@ use hopbench_model::Problem;
 use crate::api::names;
 use crate::api::rights::{RIGHTS, Right};
 
-/// Who is to have the rights.
+/// The account that is to have the rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     /// Name of the ServiceAccount, and of the role.
@@ -26,7 +26,7 @@ impl Default for Account {
 }
 
 impl Account {
-    /// What Kubernetes would not take of it.
+    /// The problems that Kubernetes would have with it.
     pub fn problems(&self) -> Vec<Problem> {
         let expected = "a name as Kubernetes takes it (RFC 1123): up to 63 lower-case letters, digits and dashes, with a \
                         letter or a digit at both ends";

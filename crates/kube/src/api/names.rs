@@ -5,7 +5,7 @@ use hopbench_model::Fault;
 
 /// Letters of a run's name.
 const RUN_LETTERS: usize = 10;
-/// What a run's name is made of: no vowels, so that no word comes of it.
+/// The letters of a run's name. There are no vowels, so that no word comes of it.
 const LETTERS: &[u8; 31] = b"bcdfghjklmnpqrstvwxz0123456789y";
 
 /// A new run's name.
@@ -17,10 +17,10 @@ pub(crate) fn run() -> Result<String, Fault> {
     Ok(random[..RUN_LETTERS].iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect())
 }
 
-/// Where the ports of agents on nodes' own networks begin: below the ports of node ports (30000 and
-/// up) and below those that kernels give away (32768 and up).
+/// The ports of agents on nodes' own networks. They are below the node ports (30000 and up) and
+/// below the ports that kernels hand out (32768 and up).
 const HOST_PORTS: std::ops::Range<u16> = 20_000..30_000;
-/// How many of them a run has.
+/// The number of these ports that a run has.
 const PORTS_OF_A_RUN: u16 = 16;
 
 /// The first port of a run's agents on nodes' own networks: runs that share a node rarely have the

@@ -16,11 +16,11 @@ pub struct Right {
     pub group: &'static str,
     /// The resource, with its subresource after a slash: `pods/portforward`.
     pub resource: &'static str,
-    /// What is done.
+    /// The verbs.
     pub verbs: &'static [&'static str],
     /// Whether it is in a namespace: in each run's own.
     pub namespaced: bool,
-    /// What does not go without it; empty: nothing goes without it.
+    /// The feature that needs it; empty: everything does.
     pub only_for: &'static str,
 }
 
@@ -69,7 +69,7 @@ const DOCTOR: &str = "`hopbench doctor`";
 /// Those of the rights `asked` for that are missing, with what cannot be done.
 ///
 /// # Errors
-/// The API server does not say.
+/// The API server does not answer.
 pub(crate) fn lacking(
     access: &Access,
     asked: impl Fn(&Right) -> bool,

@@ -24,12 +24,12 @@ use crate::cleanup::heartbeat;
 pub use crate::cleanup::heartbeat::DEAD_AFTER;
 use crate::cleanup::teardown;
 
-/// How many are removed at the same time.
+/// The number of namespaces that are removed at the same time.
 const AT_ONCE: usize = 8;
-/// How long a run that begins looks after others.
+/// Time limit for a starting run to look for dead ones.
 const GLANCE: Duration = Duration::from_secs(5);
 
-/// What is to be swept.
+/// The choice of runs to remove.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sweep {
     /// Only this run, by its name or its namespace, alive or not; absent: all.
@@ -56,11 +56,11 @@ pub struct Swept {
     pub namespace: String,
     /// For how long it gave no sign.
     pub silent_for: Duration,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// What became of a run that was found.
+/// The outcome for a run that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It is gone, with everything in it.
@@ -162,8 +162,8 @@ async fn found(client: &Client, sweep: &Sweep) -> kube::Result<Vec<Swept>> {
     Ok(found)
 }
 
-/// How long ago the last sign was. That its namespace was made is one, too: a run that just begins
-/// has no other.
+/// The time since the last sign of life. The creation of the namespace counts as one: a run that
+/// just begins has no other.
 fn silence(now: Timestamp, created: Option<Timestamp>, sign: Option<Timestamp>) -> Duration {
     let last = created.max(sign);
     last.map_or(Duration::MAX, |last| Duration::try_from(now.duration_since(last)).unwrap_or_default())

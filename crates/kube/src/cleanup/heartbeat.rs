@@ -24,9 +24,9 @@ use crate::api::labels::OWNER;
 
 /// The annotation.
 const RENEWED: &str = "hopbench.dev/renewed";
-/// How often it is renewed.
+/// The interval of renewals.
 const EVERY: Duration = Duration::from_secs(20);
-/// How long an attempt may take.
+/// Time limit for one renewal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The run that has not given a sign for so long is dead.
@@ -71,7 +71,7 @@ async fn renew(client: &Client, owners: &Api<ConfigMap>) -> kube::Result<()> {
 /// this machine's.
 ///
 /// # Errors
-/// What the API server says.
+/// An error of the API server.
 pub(crate) async fn now(client: &Client) -> kube::Result<Timestamp> {
     let request = Request::get("/version").body(Body::empty()).map_err(kube::Error::HttpError)?;
     let answer = client.send(request).await?;

@@ -12,14 +12,14 @@ use crate::api::client::Api;
 use crate::api::create::passes;
 use crate::api::labels;
 
-/// How long it may take.
+/// Time limit for the removal.
 const MOST: Duration = Duration::from_secs(30);
 /// Pods that are still there after so long are on nodes that do not answer: nobody would ever say
 /// that they have ended.
 const LOST: Duration = Duration::from_secs(10);
-/// How long the API server may take for an answer.
+/// Time limit for an answer of the API server.
 const ANSWER: Duration = Duration::from_secs(10);
-/// How often it is looked at.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Deletes the namespace of a run with everything in it, and waits until it is gone. What is left

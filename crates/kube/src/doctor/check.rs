@@ -8,7 +8,7 @@ use crate::doctor::inventory::Inventory;
 pub(crate) struct Check {
     /// Its name in the table.
     pub(crate) name: &'static str,
-    /// What it is needed for.
+    /// The feature that needs it.
     pub(crate) needed_for: &'static str,
     /// Looks at what was seen.
     pub(crate) judge: fn(&Inventory) -> Finding,

@@ -26,7 +26,7 @@ use crate::observe::meters::target::Target;
 use crate::plan::kube_proxy::KubeProxy;
 use crate::plan::nodes::NodeFacts;
 
-/// What one may not see, or what nobody answers: why.
+/// An answer, or the reason why there is none: a missing right, a server that is silent.
 pub(crate) type Asked<T> = Result<T, String>;
 
 /// The inventory of a cluster.

@@ -19,7 +19,7 @@ pub(super) struct Archive {
     config: Blob,
     manifest: Blob,
     index: Vec<u8>,
-    /// What `docker load` reads instead of the index.
+    /// The manifest that `docker load` reads instead of the index.
     docker: Vec<u8>,
 }
 

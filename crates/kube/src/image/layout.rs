@@ -4,5 +4,5 @@
 /// `runAsNonRoot`.
 pub const USER: u32 = 65532;
 
-/// Where the program is in the image.
+/// The place of the program in the image.
 pub const ENTRYPOINT: &str = "/hopbench";

@@ -18,7 +18,7 @@ use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 use crate::provision::mesh_state::RequestSender;
 
-/// How long an answer may take.
+/// Time limit for an answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// The body of the answer to a GET of a port of a pod.
@@ -56,7 +56,7 @@ async fn ask(sender: &mut RequestSender, path: &str) -> Result<Vec<u8>, String> 
     timeout(ANSWER, answer).await.map_err(|_| format!("no answer in {ANSWER:?}"))?
 }
 
-/// What a port of a pod says to whoever connects, up to the end of the line.
+/// The line that a port of a pod sends to whoever connects.
 ///
 /// # Errors
 /// A sentence: no way there, no line.

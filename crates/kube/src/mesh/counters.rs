@@ -16,9 +16,9 @@ use crate::plan::placement::mesh_processes::{self, Met};
 use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 
-/// How long a proxy needs to look at its own state.
+/// The time that a proxy needs to look at its own state.
 const LOOK: Duration = Duration::from_millis(5);
-/// Who has not told of its connections after so many questions does not know of all, and will not.
+/// Give up asking a proxy about its connections after so many questions.
 const MOST_QUESTIONS: usize = 5;
 
 /// The proxies in the pods of a path, for a trial: whatever they have open now was opened before
@@ -56,7 +56,7 @@ async fn ask(built: &Built, met: &Met) -> Result<Vec<u8>, String> {
     admin::get(built, &met.pod, port, path).await
 }
 
-/// What a process of the mesh has counted.
+/// The counters of a process of the mesh.
 async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String> {
     if !is_envoy(met) {
         let text = admin::line(built, &met.pod, services::totals_port(met.role)).await?;
@@ -77,8 +77,8 @@ async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String
     Ok(counters)
 }
 
-/// What they have counted, by the names of [`of_proxy`]; nothing of those that the path does not
-/// name and that cannot be asked.
+/// The counters of all processes on a route, by the names of [`of_proxy`]. A process that the path
+/// does not name may be silent: then it has none.
 ///
 /// # Errors
 /// One that the path names and that does not answer.
@@ -102,8 +102,8 @@ pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<
     Ok(counters)
 }
 
-/// What the proxies say of themselves now, and `warm_upstream_connections`: those to upstreams that
-/// they had open already when the trial began.
+/// The gauges of all proxies on a route, and `warm_upstream_connections`: the upstream connections
+/// that a proxy had open before the trial.
 ///
 /// # Errors
 /// The same.

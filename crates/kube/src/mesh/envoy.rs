@@ -22,15 +22,15 @@ use crate::provision::built::Built;
 
 /// The volume with the bootstrap.
 const VOLUME: &str = "bootstrap";
-/// Where it is in the container.
+/// Its folder in the container.
 const FOLDER: &str = "/etc/hopbench";
 /// Its file there, and its key in the Secret.
 const FILE: &str = "bootstrap.json";
-/// Where access logs go: to whoever collects the logs of containers, as with Istio.
+/// The file of access logs: the container's output, as with Istio.
 const ACCESS_LOG: &str = "/dev/stdout";
 
-/// What the pods of a plan get beside their agents. Bootstraps come when it is known where the
-/// servers are.
+/// The parts that the pods of a plan get beside their agents. The bootstraps come later, when the
+/// servers have addresses.
 pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
     let names = names::pods(&placement.pods);
     let of_pod = |(pod, name): (&PodId, &String)| {
@@ -94,16 +94,15 @@ fn secret_name(pod: &str) -> String {
     format!("envoy-{pod}")
 }
 
-/// What a pod's proxy is to do.
+/// The description of a pod's proxy.
 #[derive(Debug)]
 pub(crate) struct Described {
     proxy: Proxy,
-    /// Whom it has to find, and where they are; absent: not known yet.
+    /// The pods that it leads to, with their addresses; absent: not known yet.
     pub(crate) peers: BTreeMap<PodId, Option<IpAddr>>,
 }
 
-/// What a pod's proxy is to do, as far as is known where the others are; `None`: it has none of
-/// ours.
+/// Describes a pod's proxy with the addresses that are known; `None`: the pod has no proxy of ours.
 pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'_>) -> Option<Described> {
     let (roles, variant) = mesh_processes::of_pod(&built.placement, pod)?;
     let ours = roles.iter().any(|role| matches!(role, Role::Sidecar | Role::Gateway));

@@ -24,8 +24,7 @@ use crate::provision::built::Built;
 /// Statistics that the proof needs, and that Istio leaves out unless it is asked for them.
 const PROVING: &str = ".*(downstream_cx_total|downstream_rq_total|upstream_cx_total|upstream_cx_connect_.*|\
                        upstream_rq_total|upstream_rq_retry|downstream_cx_active|upstream_cx_active)";
-/// What Istio's sidecars do beside the traffic: who asks how they are, and with whom they speak
-/// themselves.
+/// Lines of Istio's sidecars that are not about the traffic: probes, and their own connections.
 const OWN: [&str; 8] = [
     "_15021\"",
     "_15090\"",
@@ -37,7 +36,7 @@ const OWN: [&str; 8] = [
     "cluster_name=\"agent\"",
 ];
 
-/// What the pods of a plan ask of the mesh.
+/// The labels, annotations and ports of a plan's pods.
 pub(crate) fn sidecars(provider: MeshProvider, spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
     let of_pod = |pod: &PodId| {
         let ports = Ports::of(placement, pod);
@@ -84,7 +83,7 @@ pub(crate) fn container(provider: MeshProvider) -> &'static str {
     }
 }
 
-/// What a pod needs beyond `restricted` because of what the mesh puts into it.
+/// The needs of a pod beyond `restricted` because of its injected containers.
 pub(crate) fn beyond(provider: MeshProvider) -> Option<&'static str> {
     match provider {
         MeshProvider::Istio => Some("NET_ADMIN for istio-init, unless Istio's CNI plugin sets the redirection"),
@@ -125,12 +124,12 @@ pub(crate) fn describe(provider: MeshProvider, pod: &Pod) -> Option<String> {
     Some(format!("{}: {image}{}{}", found.name, limits.collect::<String>(), workers.unwrap_or_default()))
 }
 
-/// Where a proxy says what it counted: a port of its pod's loopback, and a path.
+/// The place of a proxy's statistics: a port of its pod's loopback, and a path.
 pub(crate) fn statistics(provider: MeshProvider) -> (u16, &'static str) {
     if provider == MeshProvider::Linkerd { (linkerd::METRICS, "/metrics") } else { (ADMIN, STATS) }
 }
 
-/// What a proxy counted of the traffic.
+/// The counters of a proxy, as far as they are about the traffic.
 ///
 /// # Errors
 /// An answer that cannot be read.
@@ -141,7 +140,7 @@ pub(crate) fn counters(built: &Built, met: &Met, answer: &[u8]) -> Result<BTreeM
     }
 }
 
-/// What a proxy is at the moment.
+/// The gauges of a proxy.
 ///
 /// # Errors
 /// An answer that cannot be read.
@@ -159,7 +158,7 @@ fn of_traffic(answer: &[u8]) -> Vec<u8> {
     lines.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes()
 }
 
-/// What cannot be measured on a path with these sidecars, and what to do about it.
+/// Reasons why a path cannot be measured with these sidecars, with remedies.
 pub(crate) fn impossible(provider: MeshProvider, ends: &PathEndpoints) -> Vec<(String, &'static str)> {
     let path = &ends.path;
     let mut all = Vec::new();

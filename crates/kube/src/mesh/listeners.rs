@@ -21,7 +21,7 @@ use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts};
 
-/// Where pods are; `None`: not known yet.
+/// The address of a pod; `None`: not known yet.
 pub(crate) type Address<'a> = &'a dyn Fn(&PodId) -> Option<IpAddr>;
 
 /// The port at which a client's sidecar or a gateway takes what is asked on a path: each has its
@@ -68,13 +68,13 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
     all.into_iter().flatten().collect()
 }
 
-/// Who is told of the traffic of a path.
+/// The telemetry service of a path.
 fn telemetry(ends: &PathEndpoints, address: Address<'_>) -> Option<SocketAddr> {
     ends.path.variant.as_ref().filter(|variant| variant.policy_report)?;
     Some(SocketAddr::new(address(ends.policy.as_ref()?)?, TELEMETRY_PORT))
 }
 
-/// Whom a pod's proxy asks before it lets anything pass.
+/// The policy service that a pod's proxy asks before it lets anything pass.
 pub(crate) fn policy(placement: &Placement, pod: &PodId, address: Address<'_>) -> Option<SocketAddr> {
     let mut paths = placement.paths.values();
     let servers =
@@ -115,7 +115,7 @@ fn onward(built: &Built, ends: &PathEndpoints, ask: &Ask, port: u16, address: Ad
     }
 }
 
-/// Where a proxy sends on to what is asked on a path.
+/// The upstream addresses of a proxy for a request on a path.
 fn endpoints(built: &Built, ends: &PathEndpoints, ask: &Ask, address: Address<'_>) -> Vec<SocketAddr> {
     let servers = ends.servers.get(&ask.program).map_or(&[][..], Vec::as_slice);
     let at = |pod: &PodId| Some(SocketAddr::new(address(pod)?, entry(built, ends, ask, pod)));

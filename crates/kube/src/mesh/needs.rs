@@ -7,7 +7,7 @@ use hopbench_testbed::Need;
 
 use crate::plan::placement::endpoints::PathEndpoints;
 
-/// What the proxies of a path need and is not there.
+/// The unmet needs of a path's proxies.
 pub(crate) fn missing(spec: &ClusterSpec, ends: &PathEndpoints) -> Vec<Need> {
     let path = &ends.path;
     if !path.is_proxied() {

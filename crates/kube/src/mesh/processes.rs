@@ -44,7 +44,7 @@ pub(crate) fn targets(built: &Built, route: &Route) -> Vec<Target> {
     on_route(built, route).into_iter().filter_map(target).collect()
 }
 
-/// What a reader has to know about the proxies.
+/// Facts about the proxies for readers of the results.
 pub(crate) fn facts(built: &Built) -> BTreeMap<String, String> {
     let sidecars = built.placement.sidecars.iter();
     let mut facts: BTreeMap<String, String> =

@@ -9,7 +9,7 @@ use crate::objects::sidecar::Sidecar;
 use crate::plan::placement::Placement;
 use crate::plan::placement::pod::PodId;
 
-/// What each pod gets beside its agent.
+/// The parts that each pod gets beside its agent.
 pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
     match spec.mesh.provider {
         MeshProvider::Envoy => envoy::sidecars(spec, placement),
@@ -17,7 +17,7 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
     }
 }
 
-/// What the mesh itself puts into pods that is beyond `restricted`, by the pods' names.
+/// The needs beyond `restricted` of the containers that the mesh injects, by the pods' names.
 pub(crate) fn beyond(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<String, Vec<String>> {
     match injected::beyond(spec.mesh.provider) {
         Some(what) => placement.sidecars.keys().map(|pod| (pod.to_string(), vec![what.to_owned()])).collect(),

@@ -22,20 +22,20 @@ use crate::provision::built::Built;
 use crate::provision::launch::{self, Launched, Made};
 use crate::provision::pod_diagnosis::{self, State};
 
-/// How often it is looked for addresses.
+/// Polling interval for pod addresses.
 const LOOK: Duration = Duration::from_millis(200);
-/// What is in trouble for so long gets no address.
+/// Give up on a pod that has been failing for this long.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a Secret may take to be taken.
+/// Time limit for the creation of a Secret.
 const SECRET: Duration = Duration::from_secs(10);
-/// Who owns the fields of Secrets.
+/// The owner of the fields of Secrets.
 const MANAGER: &str = "hopbench";
 
 /// Makes pods, each as soon as it is known where those are to which its proxy leads, and waits
 /// until all are ready or nothing helps.
 ///
 /// # Errors
-/// The API server does not say how they are.
+/// The API server does not list them.
 pub(crate) async fn pods(
     built: &Built,
     client: &Client,
@@ -100,7 +100,7 @@ pub(crate) async fn pods(
     Ok(launched)
 }
 
-/// Who cannot be told yet where the others are, and which.
+/// The peers without an address, by the pod whose proxy needs them.
 fn lacking(all: &BTreeMap<PodId, Option<Described>>) -> BTreeMap<PodId, BTreeSet<PodId>> {
     let of = |described: &Described| -> BTreeSet<PodId> {
         described.peers.iter().filter(|(_, address)| address.is_none()).map(|(peer, _)| peer.clone()).collect()

@@ -22,7 +22,7 @@ use crate::plan::placement::Placement;
 use crate::plan::placement::pod::PodId;
 use crate::plan::services::{self, PathService};
 
-/// What a run is made from.
+/// The input of a blueprint.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ground<'a> {
     pub(crate) spec: &'a ClusterSpec,
@@ -35,7 +35,7 @@ pub(crate) struct Ground<'a> {
 /// The objects of a run that are in its namespace, but for the one that owns them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Blueprint {
-    /// What each agent proves itself with.
+    /// The keys by which each agent proves its identity.
     pub(crate) secrets: Vec<Secret>,
     pub(crate) services: Vec<Service>,
     pub(crate) pods: BTreeMap<PodId, Pod>,
@@ -120,7 +120,7 @@ pub(crate) fn pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Val
     Ok(all)
 }
 
-/// How the pods of each place are attached.
+/// The attachment of the pods of each place.
 pub(crate) fn attachments(spec: &ClusterSpec, placement: &Placement) -> Result<BTreeMap<Place, Attachment>, Fault> {
     let places = placement.pods.iter().map(|pod| &pod.place);
     let attachment = |place: &Place| match Attachment::of(spec, place) {
@@ -130,8 +130,8 @@ pub(crate) fn attachments(spec: &ClusterSpec, placement: &Placement) -> Result<B
     places.map(attachment).collect()
 }
 
-/// What of the pods is beyond `restricted`, by their names, with what others put into them
-/// (`more`); and the level that their namespace has to have.
+/// The needs of the pods beyond `restricted`, by name, and the level that their namespace has to
+/// have. `more` has the needs of injected containers.
 pub(crate) fn level(
     pods: &BTreeMap<PodId, Value>,
     more: BTreeMap<String, Vec<String>>,

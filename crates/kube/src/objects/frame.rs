@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use crate::api::labels::{OWNER, Run, labels};
 use crate::objects::security::Level;
 
-/// What the cluster's Pod Security admission holds the pods of the run to: what they need, and no
-/// more.
+/// The namespace, with the level of Pod Security that its pods need, and no more.
 pub(crate) fn namespace(run: &Run, level: Level) -> Value {
     let mut labels = labels(&run.name);
     for mode in ["enforce", "warn", "audit"] {

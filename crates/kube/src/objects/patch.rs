@@ -34,7 +34,7 @@ const DIRECTIVE: &str = "$patch";
 /// Merges a patch into the template of a pod.
 ///
 /// # Errors
-/// What cannot be merged, with where it stands (input).
+/// A field that cannot be merged, with its place (input).
 pub(crate) fn merge(template: &mut Value, patch: &Value) -> Result<(), Fault> {
     let (Some(template), Some(patch)) = (template.as_object_mut(), patch.as_object()) else {
         return Err(Fault::input("patch: found no mapping, expected `metadata:` or `spec:` of a pod's template"));

@@ -13,7 +13,7 @@ use crate::objects::secret::{self, CREDENTIALS, FOLDER};
 use crate::objects::sidecar::Sidecar;
 use crate::plan::attachment::Attachment;
 
-/// What an agent may take before the node is protected from it; a scenario's patch may say another.
+/// The memory limit of an agent, which protects its node; a scenario's patch may say another.
 /// Strangers are bounded by the agent itself. 10 000 connections of `rr` took 22 MB at the client
 /// with epoll and io_uring. With a thread each they took 2.9 GB in a closed loop, 290 kB a
 /// connection, and three times that in an open one, which needs a patch.

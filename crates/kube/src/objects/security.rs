@@ -43,7 +43,7 @@ const SAFE_SYSCTLS: [&str; 7] = [
 const SAFE_VOLUMES: [&str; 8] =
     ["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"];
 
-/// What of a pod is beyond `restricted`, in words; empty: nothing is.
+/// The needs of a pod beyond `restricted`, in words; empty: there are none.
 pub(crate) fn beyond_restricted(pod: &Value) -> Vec<String> {
     let spec = &pod["spec"];
     let mut beyond = Vec::new();

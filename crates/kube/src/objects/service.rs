@@ -47,11 +47,11 @@ pub(crate) fn service(
     })
 }
 
-/// Where a Service is reached, as the API server says it.
+/// The addresses and ports of a Service, as the API server gives them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ServiceEntry {
     pub(crate) address: Option<IpAddr>,
-    /// Where its load balancer is: an address, or a name.
+    /// The address of its load balancer, or its name.
     pub(crate) balancer: Option<String>,
     pub(crate) port: u16,
     /// On every node; 0: none.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_mesh::Protocol;
 use serde_json::Value;
 
-/// What a pod gets beside its agent. Containers and volumes are as in a pod's `spec`.
+/// The parts that a pod gets beside its agent. Containers and volumes are as in a pod's `spec`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Sidecar {
     pub(crate) containers: Vec<Value>,

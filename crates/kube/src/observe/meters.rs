@@ -38,7 +38,7 @@ pub use self::clocks::Clocks;
 pub use self::reading::Readings;
 pub use self::target::{Container, Target};
 
-/// What is waited for a meter before it is left out.
+/// Time limit for a meter. A slower one is left out.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Asks all meters about all targets, at the same time; takes little more than [`PATIENCE`] at

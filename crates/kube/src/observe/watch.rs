@@ -38,7 +38,7 @@ use self::pods::PodState;
 use self::scalers::ScalerState;
 use crate::api::client::Api;
 
-/// What is waited for a watch that has lost its connection.
+/// Time limit for a watch to find its connection again.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Pods that belong together, with whatever scales and exposes them.
@@ -98,8 +98,8 @@ impl Watch {
         self.wait(at_most, |log| log.settled());
     }
 
-    /// What changed since this was asked last, as far as it concerns `concern`: a sentence each, in
-    /// order. What concerns others is forgotten.
+    /// The changes since the last call, as far as they concern `concern`: a sentence each, in
+    /// order. Other changes are forgotten.
     ///
     /// # Errors
     /// A watch that has lost the API server and did not find it again within 2 s.
@@ -113,7 +113,7 @@ impl Watch {
         Ok(changes.map(|change| change.text).filter(|text| said.insert(text.clone())).collect())
     }
 
-    /// What is not watched because rights are missing: a sentence each.
+    /// Kinds of objects that are not watched because rights are missing: a sentence each.
     pub fn notes(&self) -> Vec<String> {
         self.log.forbidden()
     }

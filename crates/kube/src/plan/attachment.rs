@@ -8,7 +8,7 @@ const USUAL: [(&str, &str); 1] = [("runsc", "gvisor")];
 /// Network kinds that are the cluster's own pod network, unless the scenario says otherwise.
 const OWN: [&str; 2] = ["pod", "bridge"];
 
-/// How a pod is attached.
+/// The attachment of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Attachment {
     /// In its node's own network.
@@ -26,7 +26,7 @@ pub(crate) struct Unattached {
 }
 
 impl Attachment {
-    /// How the pods of a place are attached, as the scenario maps its words.
+    /// The attachment of the pods of a place, as the scenario maps its words.
     pub(crate) fn of(spec: &ClusterSpec, place: &Place) -> Result<Self, Unattached> {
         let name = place.network.as_str();
         let runtime = place.runtime.as_deref().map(|runtime| runtime_class(spec, runtime));

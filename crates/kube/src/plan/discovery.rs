@@ -14,7 +14,7 @@ use crate::api::client::Api;
 use crate::plan::attachment::has_own_kernel;
 use crate::plan::nodes::NodeFacts;
 
-/// What the cluster is.
+/// The facts about a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Discovery {
     /// `v1.34.4`.
@@ -55,7 +55,7 @@ impl Discovery {
     }
 }
 
-/// What the pods of a run tolerate: it is in the scenario's patch.
+/// The tolerations of a run's pods, which stand in the scenario's patch.
 fn tolerations(spec: &ClusterSpec) -> Vec<Toleration> {
     let patched = spec.patch.as_ref().and_then(|patch| patch["spec"]["tolerations"].as_array()).cloned();
     patched.into_iter().flatten().filter_map(|toleration| serde_json::from_value(toleration).ok()).collect()

@@ -10,17 +10,17 @@ use tokio::time::timeout;
 use crate::api::client::Api;
 use crate::api::http::get;
 
-/// What is waited for each answer.
+/// Time limit for each answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What is to be found out about it.
+/// The sources for the mode of kube-proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KubeProxy {
-    /// What a kube-proxy says itself, or why it says nothing.
+    /// The answer of a kube-proxy, or the reason why there is none.
     pub(crate) said: Result<String, String>,
     /// Its configuration.
     pub(crate) config: Option<String>,
-    /// What Cilium was told about doing its work.
+    /// Cilium's setting for doing its work.
     pub(crate) cilium: Option<String>,
 }
 

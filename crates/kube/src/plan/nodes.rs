@@ -33,8 +33,8 @@ pub(crate) struct NodeFacts {
     pub(crate) cni: Option<String>,
 }
 
-/// What the agents of pod networks write to nodes: the start of a label or an annotation, and whose
-/// it is.
+/// Traces that the agents of pod networks leave on nodes: the start of a label or an annotation,
+/// and the network's name.
 const TRACES: [(&str, &str); 8] = [
     ("flannel.alpha.coreos.com/backend-type", "flannel"),
     ("projectcalico.org/", "Calico"),

@@ -15,7 +15,7 @@ use hopbench_model::{Job, MeshProvider, Plan, TestbedSpec, Variant, Via};
 use self::endpoints::{Ask, PathEndpoints, Sharing, program};
 use self::pod::{AGENT_PORT, PodId};
 
-/// What a plan needs of a cluster.
+/// The placement of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Placement {
     /// The paths that have cells, by name.

@@ -31,7 +31,7 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
     Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }
 }
 
-/// Where a pod is, as the API server and its own agent say it, or what is wrong with that.
+/// The place of a pod, as the API server and its own agent say it, or the contradiction.
 fn place(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, String> {
     let built = known.built;
     let pod = built.pods.get(id).ok_or("the API server has no such pod any more")?;

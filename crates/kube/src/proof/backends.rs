@@ -36,8 +36,8 @@ fn own_address(known: &Known<'_>, pod: &PodId) -> Option<IpAddr> {
     pod_status::address(known.built.pods.get(pod)?, None)
 }
 
-/// Which of several servers got traffic. Who chooses chooses at random: one that got none is told,
-/// and no wrong.
+/// The servers that got traffic. A balancer chooses at random: a server without traffic is
+/// reported, and is no error.
 pub(super) fn served(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     if known.servers.len() < 2 {
         return None;

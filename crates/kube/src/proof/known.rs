@@ -5,7 +5,7 @@ use crate::plan::placement::pod::PodId;
 use crate::plan::services::PathService;
 use crate::provision::built::Built;
 
-/// What is known of a path.
+/// The knowledge about a path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) built: &'a Built,

@@ -9,7 +9,7 @@ use hopbench_testbed::Seen;
 use super::known::Known;
 use crate::provision::pod_status;
 
-/// Who a server may have seen.
+/// A peer that a server may have seen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     /// A client itself.

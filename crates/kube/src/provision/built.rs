@@ -27,7 +27,7 @@ use crate::provision::mesh_state::MeshState;
 use crate::provision::pod_status;
 use crate::provision::pods::Pods;
 
-/// What stands in the cluster.
+/// The state of a run that stands.
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) spec: ClusterSpec,
@@ -40,21 +40,21 @@ pub(crate) struct Built {
     pub(crate) agents: BTreeMap<PodId, PublicKey>,
     /// The plan's cells: names of their paths, and points.
     pub(crate) cells: Vec<(String, Point)>,
-    /// Where the clients of paths connect to whose address others say, as it was when it was asked
-    /// for last: by path, server program, and whether datagrams are sent.
+    /// Target addresses that come from outside, as they were at the last question: by path, server
+    /// program, and whether datagrams are sent.
     pub(crate) entered: BTreeMap<(String, String, bool), SocketAddr>,
     /// The cluster's nodes, by the names of the scenario's.
     pub(crate) nodes: BTreeMap<String, NodeFacts>,
     pub(crate) attachments: BTreeMap<Place, Attachment>,
     pub(crate) level: Level,
-    /// What of the pods is beyond `restricted`, by their agents' names.
+    /// The needs of the pods beyond `restricted`, by their agents' names.
     pub(crate) beyond: BTreeMap<String, Vec<String>>,
     /// The pods' names in the cluster.
     pub(crate) names: BTreeMap<PodId, String>,
     /// The pods as they were asked for.
     pub(crate) templates: BTreeMap<PodId, Pod>,
     pub(crate) services: Vec<PathService>,
-    /// Where the Services are, by their names.
+    /// The entries of the Services, by name.
     pub(crate) entries: BTreeMap<String, ServiceEntry>,
     /// The ready addresses behind them, as last seen.
     pub(crate) endpoints: BTreeMap<String, BTreeSet<IpAddr>>,
@@ -65,7 +65,7 @@ pub(crate) struct Built {
     /// Why the agents of some nodes must not measure, by the nodes' names in the scenario: they are
     /// of another build.
     pub(crate) foreign: BTreeMap<String, String>,
-    /// What translates Services, and how; absent: nobody says it.
+    /// The translator of Services and its mode; absent: not known.
     pub(crate) kube_proxy: Option<String>,
     pub(crate) clocks: Arc<Clocks>,
     pub(crate) api: Pods,
@@ -90,7 +90,7 @@ impl Built {
         pod_status::address(pod, interface)
     }
 
-    /// Where whoever answers in a pod listens.
+    /// The address and port of the server in a pod.
     pub(crate) fn listener(&self, id: &PodId) -> Option<SocketAddr> {
         Some(SocketAddr::new(self.address(id)?, self.own_port(id)))
     }
@@ -106,7 +106,7 @@ impl Built {
         self.services.iter().find(|service| service.path == path && service.program.as_ref() == program)
     }
 
-    /// How a pod's agent is reached.
+    /// The way to a pod's agent.
     pub(crate) fn way(&self, id: &PodId) -> Way {
         let class = self.attachments.get(&id.place).and_then(|attachment| attachment.runtime_class.as_deref());
         if class.is_some_and(|class| self.discovery.is_sandbox(class)) {
@@ -116,7 +116,7 @@ impl Built {
         }
     }
 
-    /// What a session with a pod's agent is opened with.
+    /// The TLS settings for a session with a pod's agent.
     pub(crate) fn tls(&self, id: &PodId) -> Result<Arc<ClientConfig>, Fault> {
         let agent = self.agents.get(id).ok_or_else(|| Fault::input(format!("pod {id} has no agent")))?;
         tls::conductor_config(self.conductor.keys(), agent).map_err(|e| Fault::environment(format!("TLS: {e}")))

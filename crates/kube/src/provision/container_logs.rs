@@ -17,7 +17,7 @@ use crate::plan::placement::pod::PodId;
 const LINES: i64 = 20;
 /// And as many bytes.
 const BYTES: i64 = 16 << 10;
-/// How long the API server may take for them.
+/// Time limit for a log.
 const ANSWER: Duration = Duration::from_secs(3);
 
 /// Something that has ended.
@@ -34,16 +34,16 @@ pub(crate) enum Ended {
         pod: String,
         /// Its own.
         name: String,
-        /// How it ended, in words.
+        /// The words for its end.
         how: String,
-        /// What its status keeps of its words; empty: nothing.
+        /// The last words in its status; empty: there are none.
         kept: String,
         /// Whether there is another in its place.
         is_replaced: bool,
     },
 }
 
-/// What ended between two looks at a run's pods.
+/// The ends of pods and containers between two looks at a run's pods.
 pub(crate) fn ended(before: &BTreeMap<PodId, Pod>, now: &BTreeMap<PodId, Pod>) -> Vec<Ended> {
     let of_pod = |(id, before): (&PodId, &Pod)| match now.get(id) {
         Some(now) if now.uid() == before.uid() => of_containers(before, now),
@@ -76,14 +76,14 @@ fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
     pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten())
 }
 
-/// How a container ended, and how the one before it did, which is in its place no more.
+/// The ends of a container: the last one, and the one before it, which has a successor.
 fn ends(status: &ContainerStatus) -> impl Iterator<Item = (&ContainerStateTerminated, bool)> {
     let states = [(status.state.as_ref(), false), (status.last_state.as_ref(), true)];
     states.into_iter().filter_map(|(state, is_replaced)| Some((state?.terminated.as_ref()?, is_replaced)))
 }
 
-/// What is to be told of it, a line each, with the last lines of its log. Where those cannot be
-/// read, with what its status keeps of them.
+/// The report on an end, a line each, with the last lines of the log. If the log cannot be read,
+/// the last words in the status take its place.
 pub(crate) async fn told(pods: &Api<Pod>, ended: &Ended) -> Vec<String> {
     let (pod, name, how, kept, is_replaced) = match ended {
         Ended::Gone { pod } => return vec![format!("pod {pod} is gone, and its logs with it")],

@@ -42,7 +42,7 @@ impl MeshState {
         })
     }
 
-    /// What signs the certificates of its proxies.
+    /// The authority that signs the certificates of its proxies.
     pub(crate) fn authority(&self) -> &Authority {
         &self.authority
     }

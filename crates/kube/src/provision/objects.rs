@@ -15,13 +15,13 @@ use crate::api::labels::{RUN, Run};
 use crate::objects::blueprint::Blueprint;
 use crate::objects::service::ServiceEntry;
 
-/// How long they may take.
+/// Time limit for all of them.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Makes a run's namespace, and the object that owns all others; the number that it got.
 ///
 /// # Errors
-/// What the API server says.
+/// An error of the API server.
 pub(crate) async fn frame(client: &Client, namespace: &Namespace, owner: &ConfigMap) -> kube::Result<String> {
     let until = Instant::now() + PATIENCE;
     let name = namespace.name_any();
@@ -44,7 +44,7 @@ pub(crate) async fn frame(client: &Client, namespace: &Namespace, owner: &Config
 /// Makes what the pods need. The entries of its Services, by their names.
 ///
 /// # Errors
-/// What the API server says.
+/// An error of the API server.
 pub(crate) async fn objects(
     client: &Client,
     run: &Run,

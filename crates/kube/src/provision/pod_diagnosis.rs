@@ -9,8 +9,8 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod};
 use crate::objects::containers::{AGENT, PROGRAM};
 use crate::objects::containers::{GATEWAY, SIDECAR};
 
-/// How long a pod may be in trouble that sometimes passes: an image that is pulled again, a node
-/// that gets free.
+/// The patience with trouble that sometimes passes: an image that is pulled again, a node that gets
+/// free.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// As many events are told.
 const MOST_EVENTS: usize = 3;
@@ -22,7 +22,7 @@ const NO_DNS: &str = "MissingClusterDNS";
 /// The scheduler's words for ports of a node that somebody else has: it does not say which.
 const FREE_PORTS: &str = "free ports";
 
-/// How a pod is.
+/// The state of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
     /// Everything in it runs, and it answers.
@@ -33,7 +33,7 @@ pub(crate) enum State {
     Stuck(Trouble),
 }
 
-/// What keeps a pod from getting ready.
+/// An obstacle that keeps a pod from getting ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trouble {
     /// The cluster's word for it: `Unschedulable`, `ImagePullBackOff`, `Evicted` ...
@@ -51,12 +51,12 @@ impl Trouble {
         Self { reason, message, container: String::new(), is_final }
     }
 
-    /// How long it is waited for all the same.
+    /// The patience with it.
     pub(crate) fn patience(&self) -> Duration {
         if self.is_final { Duration::ZERO } else { PATIENCE }
     }
 
-    /// What to do about it.
+    /// The remedy; empty: none is known.
     fn remedy(&self) -> String {
         let (named, writes) = image_of(&self.container);
         let fixed = match self.reason.as_str() {
@@ -84,7 +84,8 @@ impl Trouble {
     }
 }
 
-/// Where it is said which image a container has, and who writes it if we do.
+/// The key of the scenario that names a container's image, and a hint if hopbench writes that
+/// image.
 fn image_of(container: &str) -> (&'static str, &'static str) {
     match container {
         AGENT | "policy" | "telemetry" => ("`image:`", " (`hopbench kube image` writes it)"),
@@ -94,7 +95,7 @@ fn image_of(container: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// How a pod is.
+/// The state of a pod, by its status.
 pub(crate) fn state(pod: &Pod) -> State {
     let status = pod.status.clone().unwrap_or_default();
     let conditions = status.conditions.unwrap_or_default();
@@ -168,7 +169,7 @@ fn of_container(container: &ContainerStatus) -> Option<Trouble> {
     None
 }
 
-/// What a pod's trouble is, with what the events say of it and what to do.
+/// The report on a pod: its state, the events about it, and a remedy.
 pub(crate) fn tell(name: &str, state: Option<&State>, events: &[Event]) -> String {
     let (mut text, remedy) = match state {
         None => (format!("pod {name} is gone"), String::new()),

@@ -16,13 +16,13 @@ use crate::api::create::passes;
 use crate::api::labels;
 use crate::provision::pod_diagnosis::{self, State};
 
-/// How often patience is looked at while nothing is heard.
+/// Polling interval for patience while nothing is heard.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What a question may take beyond the time that pods have.
+/// The time that a question may take beyond the pods' own.
 const LATE: Duration = Duration::from_secs(10);
 
-/// What is to be said of an API server that takes a question and does not answer.
+/// The error for an API server that takes a question and does not answer.
 fn silent() -> kube::Error {
     kube::Error::Service("the API server does not answer".into())
 }
@@ -155,7 +155,7 @@ impl Pods {
     /// Deletes pods, and waits until their names are free.
     ///
     /// # Errors
-    /// The API server does not say how they are.
+    /// The API server does not list them.
     pub(crate) async fn remove(&self, dead: impl Iterator<Item = &Pod>, until: Instant) -> kube::Result<()> {
         let names: BTreeSet<String> = dead.map(ResourceExt::name_any).collect();
         if names.is_empty() {
@@ -173,7 +173,7 @@ impl Pods {
         }
     }
 
-    /// What happened in the namespace; nothing where that cannot be asked.
+    /// The events of the namespace; none if they cannot be listed.
     pub(crate) async fn events(&self) -> Vec<Event> {
         self.events.list(ListParams::default()).await.unwrap_or_default()
     }

@@ -15,14 +15,14 @@ use crate::api::client::Api;
 use crate::api::labels::Run;
 use crate::objects::service::ServiceEntry;
 
-/// How often a load balancer's address is looked for.
+/// Polling interval for a load balancer's address.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Waits for the addresses of load balancers, at most until `until`; those that have none stay
 /// without.
 ///
 /// # Errors
-/// The API server does not say.
+/// The API server does not answer.
 pub(crate) async fn balancers(
     client: &Client,
     run: &Run,
@@ -44,7 +44,7 @@ pub(crate) async fn balancers(
 /// The addresses behind each Service of a run that take traffic.
 ///
 /// # Errors
-/// The API server does not say.
+/// The API server does not answer.
 pub(crate) async fn endpoints(client: &Client, run: &Run) -> kube::Result<BTreeMap<String, BTreeSet<IpAddr>>> {
     let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), &run.namespace);
     let mut all: BTreeMap<String, BTreeSet<IpAddr>> = BTreeMap::new();

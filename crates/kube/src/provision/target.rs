@@ -6,7 +6,7 @@ use hopbench_model::{Fault, Via};
 
 use crate::objects::service::ServiceEntry;
 
-/// What is known of where a path's servers are.
+/// The known addresses of a path's servers.
 #[derive(Debug)]
 pub(crate) struct Whereabouts<'a> {
     /// The first server's own address and port.
@@ -19,7 +19,7 @@ pub(crate) struct Whereabouts<'a> {
     pub(crate) datagrams: bool,
 }
 
-/// Where the clients of a path connect to.
+/// The address that the clients of a path connect to.
 pub(crate) fn target(path: &str, via: &Via, known: &Whereabouts<'_>) -> Result<SocketAddr, Fault> {
     let nowhere = |what: &str| Fault::environment(format!("path {path}: {what}"));
     let entry = || known.entry.ok_or_else(|| nowhere("its Service was never made"));

@@ -12,7 +12,7 @@ use crate::api::interrupt::Interrupt;
 use crate::provision::built::Built;
 use crate::provision::services;
 
-/// How long a run waits for the addresses of load balancers before it measures the other paths.
+/// Time limit for the addresses of load balancers. After it the other paths are measured.
 const BALANCERS: Duration = Duration::from_secs(15);
 
 /// Waits for the addresses of load balancers, but not for long: those that come later are seen when
@@ -41,7 +41,7 @@ impl Cluster {
     /// for.
     ///
     /// # Errors
-    /// The API server does not say.
+    /// The API server does not answer.
     pub(super) fn balance_again(&mut self, path: &str) -> Result<(), Fault> {
         let (access, built) =
             self.access.as_ref().zip(self.built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))?;

@@ -45,10 +45,10 @@ fn differs(theirs: &Hello, ours: &Hello) -> Option<String> {
     ))
 }
 
-/// What an agent says of itself. Agents of every protocol can say it.
+/// The identity of an agent. Agents of every protocol can tell it.
 ///
 /// # Errors
-/// Why it says nothing.
+/// The reason why it does not answer.
 pub(crate) fn ask(access: &Access, built: &Built, id: &PodId, ours: &Hello) -> Result<Hello, String> {
     let name = built.names.get(id).ok_or_else(|| format!("there is no pod {id}"))?;
     let way = forward::open(&built.api.pods, name, built.placement.agent_port(id), built.way(id));

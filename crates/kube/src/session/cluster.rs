@@ -29,13 +29,12 @@ pub struct Cluster {
     pub(super) log: Option<File>,
     /// The name of the run that is to be; absent: any.
     pub(super) named: Option<String>,
-    /// What this build says of itself; absent: agents may be of any build.
+    /// The identity of this build; absent: agents may be of any build.
     pub(super) ours: Option<Hello>,
     pub(super) interrupt: Interrupt,
     pub(super) progress: Progress,
     pub(super) access: Option<Access>,
-    /// Which node of the cluster each node of the plan is that was looked at last, by the plan's
-    /// names.
+    /// The cluster's nodes for those of the last plan that was looked at, by the plan's names.
     pub(super) nodes: BTreeMap<String, String>,
     /// The run whose namespace was made, or may have been.
     pub(super) run: Option<Run>,
@@ -47,7 +46,7 @@ pub struct Cluster {
     pub(super) settled: Option<Instant>,
     /// The agents to whom a session was opened.
     pub(super) met: BTreeSet<PodId>,
-    /// Which meters said nothing when they were asked last, and why.
+    /// The meters that were silent at the last question, with the reason.
     pub(super) silent: Vec<String>,
 }
 

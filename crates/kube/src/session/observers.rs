@@ -21,7 +21,7 @@ use crate::plan::placement::endpoints::PathEndpoints;
 use crate::provision::built::Built;
 use crate::provision::pod_status;
 
-/// How long the watches may take to know what is there.
+/// Time limit for the watches to list what there is.
 const SETTLE: Duration = Duration::from_secs(5);
 
 /// Begins to watch what stands, and the pods of a gateway that others made.
@@ -34,14 +34,14 @@ pub(crate) fn watch(access: &Access, built: &Built) -> Watch {
     watch
 }
 
-/// Where the pods of the gateway are that the scenario names.
+/// The scope of the gateway that the scenario names.
 fn gateway(spec: &ClusterSpec) -> Option<Scope> {
     let gateway = spec.gateway.as_ref()?;
     let labels: Vec<String> = gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     Some(Scope { namespace: gateway.namespace.clone()?, labels: Some(labels.join(",")) })
 }
 
-/// What concerns a route.
+/// The objects that concern a route.
 pub(crate) fn concern(built: &Built, route: &Route) -> Concern {
     let namespace = &built.run.namespace;
     let here = |name: &String| (namespace.clone(), name.clone());
@@ -75,7 +75,7 @@ fn may_enter(via: &Via) -> bool {
     }
 }
 
-/// What the cluster's meters say of a route's containers and nodes.
+/// The readings of a route's containers and nodes.
 pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Readings {
     let mut targets = mesh::targets(built, route);
     for agent in agents(route) {

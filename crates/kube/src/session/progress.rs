@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// What takes a line.
+/// A function that takes a line.
 type Listener = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Takes lines for whoever waits; nobody hears them where nobody was named.

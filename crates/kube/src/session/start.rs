@@ -34,7 +34,7 @@ impl Cluster {
     /// away.
     ///
     /// # Errors
-    /// What the cluster refuses, or no path that could be measured.
+    /// A refusal of the cluster, or no path that could be measured.
     pub(super) fn provision(&mut self, plan: &Plan) -> Result<(), Fault> {
         let (mut placement, discovery, assigned) = self.discover(plan)?;
         let (spec, ours, interrupt) = (self.spec.clone(), self.ours.clone(), self.interrupt.clone());

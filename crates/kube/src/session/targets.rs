@@ -12,7 +12,7 @@ use crate::plan::placement::is_datagrams;
 use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts, target};
 
-/// Where the clients of a cell connect to, as far as is known of the pods and Services.
+/// The target address of a cell, as far as the pods and Services are known.
 pub(super) fn target_of(built: &Built, ends: &PathEndpoints, point: &Point) -> Result<SocketAddr, Fault> {
     if let Some(target) = by_mesh(built, ends, point)? {
         return Ok(target);
@@ -35,8 +35,7 @@ pub(super) fn target_of(built: &Built, ends: &PathEndpoints, point: &Point) -> R
     target(&path.name, &path.via, &known)
 }
 
-/// Where the clients of a path connect to because of its mesh or its gateway; `None`: where they
-/// would without.
+/// The target address of a path because of its mesh or its gateway; `None`: they change nothing.
 ///
 /// # Errors
 /// Somebody has no address.
@@ -66,7 +65,7 @@ fn by_mesh(built: &Built, ends: &PathEndpoints, point: &Point) -> Result<Option<
     Ok(Some(SocketAddr::new(address, listeners::entry(built, ends, &ask, server))))
 }
 
-/// Where the clients of all cells connect to, as far as is known now.
+/// The target addresses of all cells, as far as they are known now.
 pub(super) fn all(built: &Built) -> BTreeSet<SocketAddr> {
     let of_cell = |(path, point): &(String, Point)| {
         let ends = built.placement.paths.get(path).filter(|ends| !is_said_by_others(ends))?;

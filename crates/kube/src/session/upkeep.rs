@@ -24,16 +24,16 @@ use crate::provision::container_logs::{self, Ended};
 use crate::provision::pod_diagnosis::{self, State};
 use crate::provision::services;
 
-/// How long an agent that died may take to be there again.
+/// Time limit for an agent that died to come back.
 const AGAIN: Duration = Duration::from_secs(30);
-/// How long an agent may take to answer whose session broke.
+/// Time limit for an answer of an agent whose session broke.
 const ANSWERS: Duration = Duration::from_secs(10);
-/// How often pods are made anew because others have moved: one that was moved for such a reason may
-/// be another's.
+/// The limit of turns in which pods are made anew because others have moved: each may move
+/// another's peer.
 const MOST_TURNS: usize = 3;
-/// How long the API server may be away.
+/// Time limit for an API server that is away.
 const AWAY: Duration = Duration::from_secs(20);
-/// How often it is asked meanwhile.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(300);
 
 impl Cluster {

@@ -37,7 +37,7 @@ fn modes() -> Vec<Path> {
     paths
 }
 
-/// What each pod gets by its name, and the ports of the Services by theirs.
+/// The parts of each pod, and the ports of each Service, by name.
 type Given = (BTreeMap<String, Sidecar>, BTreeMap<String, BTreeMap<&'static str, u16>>);
 
 fn given(provider: MeshProvider, paths: Vec<Path>) -> Given {
@@ -174,8 +174,8 @@ fn linkerd_is_told_which_ports_to_skip() {
     assert_given(&given(MeshProvider::Linkerd, modes()), &expected);
 }
 
-/// Who connects to its own sidecar must know its servers before it starts: no pod waits for one
-/// that waits for it.
+/// A client that connects to its own sidecar needs its servers' addresses at the start. So no two
+/// pods may wait for each other.
 #[test]
 fn nobody_who_connects_to_its_own_sidecar_is_a_server() {
     let spec = of_provider(MeshProvider::Envoy);

@@ -35,7 +35,7 @@ fn seed(byte: u8) -> String {
     format!("{byte:02x}").repeat(32)
 }
 
-/// How the agents know the conductor whose seed is 32 bytes of 255.
+/// The key by which the agents know their conductor. Its seed is 32 bytes of 255.
 fn conductor() -> RunKey {
     let keys: KeyPair = seed(255).parse().unwrap();
     format!("{:016x}:{}", 1, keys.public()).parse().unwrap()
@@ -314,7 +314,7 @@ fn a_sidecar_comes_with_all_its_parts() {
     assert_run("sidecar", &expected);
 }
 
-/// Who gets hold of one pod's Secret has that agent's key, and nobody else's.
+/// The Secret of one pod has that agent's key, and no other.
 #[test]
 fn each_pod_has_its_own_key_and_no_object_has_the_conductors() {
     let mut agents = 0;

@@ -66,7 +66,8 @@ fn readings(text: &str) -> Result<BTreeMap<Option<Container>, Reading>, String> 
     Ok(found)
 }
 
-/// What a sample is about; absent: cgroups between the node and pods, and the pods' pauses.
+/// The container that a sample is about; absent: cgroups between the node and pods, and the pods'
+/// pauses.
 fn subject(sample: &Sample<'_>) -> Option<Option<Container>> {
     if sample.label("id") == "/" {
         return Some(None);

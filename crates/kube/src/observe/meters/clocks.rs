@@ -13,13 +13,13 @@ use std::time::Duration;
 /// A difference that is told, ms.
 const WORTH_MS: i64 = 1000;
 
-/// What is known of the nodes' clocks, by the names of the cluster's nodes.
+/// The differences of the nodes' clocks, by the names of the cluster's nodes.
 #[derive(Debug, Default)]
 pub struct Clocks {
     ahead: Mutex<BTreeMap<String, Ahead>>,
 }
 
-/// How far a clock is ahead at least and at most, ms.
+/// The bounds of a clock's lead, ms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ahead {
     least: i64,
@@ -28,7 +28,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// What is sure: a difference that may be none is none.
+    /// The part of the lead that is sure. A lead that may be none counts as none.
     fn sure(self) -> i64 {
         0_i64.clamp(self.least, self.most)
     }

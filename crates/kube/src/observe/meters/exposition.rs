@@ -51,7 +51,7 @@ fn read<'a>(name: &'a str, rest: &'a str) -> Option<Sample<'a>> {
 
 type Labels<'a> = Vec<(&'a str, Cow<'a, str>)>;
 
-/// What stands between the braces, and the rest behind them.
+/// The labels between the braces, and the rest behind them.
 fn read_labels(mut rest: &str) -> Option<(Labels<'_>, &str)> {
     let mut labels = Vec::new();
     loop {

@@ -25,7 +25,7 @@ const SOURCE: &str = "prometheus";
 const METRICS: &str =
     "container_cpu_usage_seconds_total|container_memory_working_set_bytes|container_cpu_cfs_throttled_seconds_total";
 
-/// How far back a last sample may be: two scrapes of the slowest that are usual.
+/// The age limit of a last sample: two scrapes of the slowest that are usual.
 const BACK: &str = "3m";
 
 /// Readings of all targets.

@@ -6,12 +6,12 @@ use hopbench_testbed::Metered;
 
 use super::target::Target;
 
-/// What the meters said.
+/// Readings of all meters.
 #[derive(Debug, Default)]
 pub struct Readings {
     /// The readings; some targets may have none.
     pub metered: Vec<Metered>,
-    /// Which meters gave nothing, and why: a sentence each.
+    /// Meters that gave nothing, with the reason: a sentence each.
     pub notes: Vec<String>,
 }
 

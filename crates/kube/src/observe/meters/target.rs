@@ -7,11 +7,11 @@ use hopbench_testbed::MeteredKind;
 pub struct Target {
     /// Its name in the record: of a proxy of the route, of an agent, or of a node of the scenario.
     pub who: String,
-    /// What it is.
+    /// Its kind.
     pub what: MeteredKind,
     /// The name of the cluster's node that it is on, or that it is.
     pub node: String,
-    /// Which container; absent: the node.
+    /// The container; absent: the node.
     pub container: Option<Container>,
 }
 

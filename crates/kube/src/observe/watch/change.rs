@@ -16,7 +16,7 @@ impl Change {
     }
 }
 
-/// What changed; objects of namespaces with their namespace.
+/// The subject of a change; objects of namespaces have their namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum About {
     Pod(String, String),
@@ -26,7 +26,7 @@ pub(super) enum About {
     Namespace(String),
 }
 
-/// What concerns a route. Objects of namespaces are pairs of namespace and name.
+/// The objects that concern a route. Objects of namespaces are pairs of namespace and name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Concern {
     /// Its pods.

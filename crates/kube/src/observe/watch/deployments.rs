@@ -6,7 +6,7 @@ use kube::ResourceExt;
 use super::change::{About, Change};
 use super::follow::Watched;
 
-/// What of a Deployment matters.
+/// The watched state of a Deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DeploymentState {
     namespace: String,

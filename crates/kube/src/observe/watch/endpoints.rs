@@ -10,7 +10,7 @@ use kube::ResourceExt;
 use super::change::{About, Change};
 use super::follow::Watched;
 
-/// What of a slice matters.
+/// The watched state of a slice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct EndpointState {
     namespace: String,

@@ -23,18 +23,18 @@ const WORTH: &[&str] = &[
     "Unhealthy",
 ];
 
-/// What disturbs everybody on the node, whoever it is done for.
+/// Events that disturb everybody on the node.
 const OF_NODES: &[&str] = &["Pulling"];
 
-/// What of an event matters.
+/// The watched state of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EventState {
     about: About,
-    /// Whom it is about, in words.
+    /// Its object, in words.
     object: String,
     reason: String,
     message: String,
-    /// How often it happened.
+    /// The number of its occurrences.
     count: i32,
 }
 

@@ -17,7 +17,7 @@ use super::log::Log;
 use crate::api::access::explain;
 use crate::api::client::Api;
 
-/// How long one request for changes lasts, s. The API server ends it then.
+/// The length of one request for changes, s. The API server ends it then.
 const ROUND_S: u32 = 60;
 
 /// A request of which nothing was heard for so long died without a word.
@@ -34,10 +34,10 @@ pub(super) trait Watched: Sized + Send + 'static {
     /// The object as the API server gives it.
     type Object: Resource<DynamicType = ()> + DeserializeOwned + Send + 'static;
 
-    /// What of it matters.
+    /// The watched state of an object.
     fn of(object: &Self::Object) -> Self;
 
-    /// How it changed; absent before: it is new; absent after: it is gone.
+    /// The changes between two states; absent before: it is new; absent after: it is gone.
     fn compare(before: Option<&Self>, after: Option<&Self>) -> Vec<Change>;
 }
 

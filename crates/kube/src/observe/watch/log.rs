@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::change::Change;
 
-/// How many changes are kept; nobody reads more, and the memory stays bounded while nobody asks.
+/// The number of changes that are kept, so that the memory stays bounded while nobody asks.
 const MOST: usize = 10_000;
 
 /// Shared by all watches.
@@ -20,7 +20,7 @@ struct Inner {
     watches: BTreeMap<String, Health>,
 }
 
-/// How a watch is.
+/// The health of a watch.
 #[derive(Debug, PartialEq, Eq)]
 enum Health {
     /// It has not listed what is there yet.

@@ -11,7 +11,7 @@ use kube::ResourceExt;
 use super::change::{About, Change};
 use super::follow::Watched;
 
-/// What of a node matters.
+/// The watched state of a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct NodeState {
     name: String,

@@ -9,7 +9,7 @@ use super::change::{About, Change};
 use super::follow::Watched;
 use crate::api::labels::RUN;
 
-/// What of a pod matters.
+/// The watched state of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PodState {
     namespace: String,
@@ -29,7 +29,7 @@ pub(super) struct PodState {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ContainerState {
     restarts: i32,
-    /// How it ended the last time.
+    /// The words for its last end.
     ended: String,
     /// Why it does not run; empty where it does, or just starts.
     waiting: String,

@@ -6,7 +6,7 @@ use kube::ResourceExt;
 use super::change::{About, Change};
 use super::follow::Watched;
 
-/// What of an autoscaler matters.
+/// The watched state of an autoscaler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ScalerState {
     namespace: String,

@@ -20,14 +20,14 @@ pub(crate) struct PathEndpoints {
     pub(crate) gateway: Option<PodId>,
     /// The pod with the services that its proxies ask.
     pub(crate) policy: Option<PodId>,
-    /// What its servers are asked for through proxies.
+    /// The requests that its servers get through proxies.
     pub(crate) asks: BTreeSet<Ask>,
     /// Whether somebody brings the traffic to its sidecars, by its port.
     pub(crate) intercepted: bool,
 }
 
-/// What a server is asked for through proxies: who answers, as in [`PathEndpoints::servers`], and
-/// what they take it for.
+/// A kind of request through proxies: the program that answers, as in [`PathEndpoints::servers`],
+/// and its protocol.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ask {
     pub(crate) program: Option<String>,
@@ -47,7 +47,7 @@ impl Ask {
     }
 }
 
-/// How the pods of a plan with a mesh are shared.
+/// The rules by which the pods of a plan with a mesh are shared.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sharing<'a> {
     /// The name of the plan's first variant, which shares its pods with paths that have none.

@@ -20,7 +20,7 @@ pub(crate) struct PodId {
     pub(crate) index: u32,
 }
 
-/// Whom a pod is for.
+/// The purpose of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Group {
     /// All paths that do not disturb each other.

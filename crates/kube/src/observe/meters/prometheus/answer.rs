@@ -44,7 +44,7 @@ struct Matrix {
 /// The last sample of each series.
 ///
 /// # Errors
-/// What Prometheus said is wrong, or an answer that is none of its.
+/// An error of Prometheus, or an answer that is not its own.
 pub(super) fn series(text: &str) -> Result<Vec<Series>, String> {
     let answer: Answer = serde_json::from_str(text).map_err(|e| {
         let start: String = text.chars().take(80).collect();
