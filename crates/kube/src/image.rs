@@ -35,7 +35,7 @@ pub struct Written {
     pub bytes: u64,
 }
 
-/// The name that an image has unless somebody says another: `hopbench:VERSION`.
+/// The usual name of an image: `hopbench:VERSION`.
 pub fn default_tag() -> String {
     format!("hopbench:{}", env!("CARGO_PKG_VERSION"))
 }

@@ -1,4 +1,4 @@
-//! The objects that a run makes, as the API server takes them. Nothing here asks anybody.
+//! The objects that a run makes, as the API server takes them. Nothing here does I/O.
 
 pub(crate) mod blueprint;
 pub(crate) mod containers;

@@ -1,9 +1,9 @@
 //! The proof of a path: evidence of the way that the traffic took, by the API server, the agents
 //! and the servers' peers.
 //!
-//! Nothing here trusts the plan: where the pods are is read back, who the agents are is asked of
-//! them, whom the servers talked with is in their reports. The links between are the cluster's own:
-//! nobody here counts what crosses them.
+//! Nothing here trusts the plan. The places of pods are read back, agents are asked for their
+//! identity, and servers report their peers. The links between are the cluster's own, and their
+//! packets are not counted.
 
 mod agents;
 mod backends;

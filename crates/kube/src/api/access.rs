@@ -24,7 +24,7 @@ const THREADS: usize = 2;
 /// As many letters are told of what a program says of its failure.
 const MOST_SAID: usize = 300;
 
-/// A connection to a cluster, for whoever waits for it.
+/// A connection to a cluster.
 pub struct Access {
     /// Speaks with the API server.
     pub client: Client,

@@ -44,8 +44,8 @@ pub(crate) fn too_long() -> String {
     format!("the answer is longer than {} MiB, which nothing that is asked for is; it was given up", MOST_BYTES >> 20)
 }
 
-/// Why an answer with another status than success is none: the API server's own words, or those of
-/// whoever is behind it, in one line and cut.
+/// The reason behind an answer with another status than success, in one line and cut: the words of
+/// the API server, or of the server behind it.
 pub(crate) fn refusal(status: impl Display, text: &str) -> String {
     const MOST: usize = 300;
     let told: Option<serde_json::Value> = serde_json::from_str(text).ok();

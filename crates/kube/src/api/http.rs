@@ -66,7 +66,7 @@ mod tests {
             let _ = stream.read(&mut [0; 4096]).unwrap();
             stream.write_all(head.as_bytes()).unwrap();
             let (piece, mut sent) = (vec![b'x'; 1 << 20], 0);
-            // Not really endless: where nobody bounds it, the test fails and does not fill the
+            // The answer ends at some point: without a limit the test fails and does not fill the
             // machine.
             while sent < 4 * MOST_BYTES && stream.write_all(&piece).is_ok() {
                 sent += piece.len();

@@ -1,4 +1,4 @@
-//! Interruption of waiting: whether somebody wants to stop, asked while something is waited for.
+//! Interruption of waiting: the caller is asked meanwhile whether it wants to stop.
 
 use std::fmt;
 use std::future::Future;
@@ -11,7 +11,7 @@ use tokio::time::sleep;
 /// Polling interval.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Says whether somebody wants to stop; nobody does where nothing was said of it.
+/// Knows whether the caller wants to stop; by default it does not.
 #[derive(Clone, Default)]
 pub(crate) struct Interrupt(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
@@ -20,10 +20,10 @@ impl Interrupt {
         Self(Some(Arc::new(wanted)))
     }
 
-    /// Waits for an answer, unless somebody wants to stop; then nobody waits for it any more.
+    /// Waits for an answer, unless the caller wants to stop.
     ///
     /// # Errors
-    /// Somebody does.
+    /// The caller wants to stop.
     pub(crate) async fn unless<T>(&self, what: &str, waiting: impl Future<Output = T>) -> Result<T, Fault> {
         tokio::select! {
             answer = waiting => Ok(answer),

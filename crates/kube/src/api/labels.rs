@@ -1,4 +1,4 @@
-//! Labels and owners of objects, by which everybody finds what a run made.
+//! Labels and owners of objects, by which everything that a run made is found.
 
 use std::collections::BTreeMap;
 

@@ -38,7 +38,7 @@ impl Account {
 
 /// A namespace with a ServiceAccount, and the role that it is bound to.
 ///
-/// The role holds in all namespaces: each run has one of its own, whose name nobody knows before.
+/// The role holds in all namespaces: each run has one of its own, and its name is not known before.
 pub fn manifests(account: &Account) -> String {
     let Account { name, namespace, least } = account;
     let mut yaml = format!(

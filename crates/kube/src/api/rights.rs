@@ -1,4 +1,4 @@
-//! The rights that hopbench uses, and whether whoever runs it has them.
+//! The rights that hopbench uses, and the question whether this user has them.
 
 use futures::future::join_all;
 use hopbench_model::Fault;
@@ -54,7 +54,7 @@ pub const RIGHTS: &[Right] = &[
     Right { only_for: CHANGES, ..right("apps", "deployments", &["list", "watch"], true) },
     Right { only_for: CHANGES, ..right("autoscaling", "horizontalpodautoscalers", &["list", "watch"], true) },
     Right { only_for: WORDS, ..right("", "pods/log", &["get"], true) },
-    // It gives whoever has it all of the kubelets' API, commands in containers included.
+    // This right covers all of the kubelets' API, commands in containers included.
     Right { only_for: METERS, ..right("", "nodes/proxy", &["get"], false) },
     Right { only_for: DOCTOR, ..right("", "services", &["list"], true) },
     Right { only_for: DOCTOR, ..right("apps", "daemonsets", &["list"], true) },

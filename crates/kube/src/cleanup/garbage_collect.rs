@@ -125,7 +125,7 @@ pub fn clean(access: &Access, sweep: &Sweep) -> Result<Vec<Swept>, Fault> {
 /// Begins to remove what dead runs left, in the background; a sentence for each. Never waits for
 /// long, and never touches a run that lives.
 pub(crate) async fn leftovers(runtime: &Handle, client: &Client) -> Vec<String> {
-    // Whoever may not list namespaces leaves nothing but his own.
+    // A user that may not list namespaces leaves only its own behind.
     let Ok(Ok(found)) = timeout(GLANCE, found(client, &Sweep::default())).await else { return Vec::new() };
     let dead = found.into_iter().filter(|swept| swept.outcome == Outcome::WouldBeRemoved);
     dead.map(|swept| {

@@ -1,7 +1,7 @@
-//! The heartbeat of a run: the sign of life by which nobody takes it for a dead one.
+//! The heartbeat of a run: the sign of life by which it is told from a dead one.
 //!
-//! The object that owns everything of a run has an annotation with the time, which the conductor
-//! renews. Times are the API server's: the clocks of those who run hopbench need not agree.
+//! The owner of all objects of a run has an annotation with the time, which the conductor renews.
+//! The times are the API server's: the clocks of the users' machines need not agree.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub(crate) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Begins on `runtime`, for the run in `namespace`, whose owner stands.
+    /// Begins on `runtime`, for the run in `namespace`. Its owner stands already.
     pub(crate) fn start(runtime: &Handle, client: &Client, namespace: &str) -> Self {
         let client = client.clone();
         let owners: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);

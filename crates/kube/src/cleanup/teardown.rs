@@ -14,8 +14,8 @@ use crate::api::labels;
 
 /// Time limit for the removal.
 const MOST: Duration = Duration::from_secs(30);
-/// Pods that are still there after so long are on nodes that do not answer: nobody would ever say
-/// that they have ended.
+/// Pods that are still there after so long are on nodes that do not answer. No kubelet would ever
+/// report their end.
 const LOST: Duration = Duration::from_secs(10);
 /// Time limit for an answer of the API server.
 const ANSWER: Duration = Duration::from_secs(10);

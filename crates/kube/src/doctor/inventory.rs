@@ -108,8 +108,8 @@ impl Inventory {
         })
     }
 
-    /// Whether a workload of one of these names is there: Deployment or DaemonSet. `None`: nobody
-    /// may say.
+    /// Finds a Deployment or DaemonSet of one of these names. `None`: there is none, or the lists
+    /// are not known.
     pub(crate) fn workload(&self, fits: impl Fn(&str) -> bool) -> Option<(String, String)> {
         let all = self.daemon_sets.iter().chain(&self.deployments).flatten();
         all.into_iter().find(|(_, name)| fits(name)).cloned()

@@ -37,7 +37,7 @@ impl Archive {
         let mut described = manifest.described("application/vnd.oci.image.manifest.v1+json");
         described["platform"] = json!({"architecture": program.architecture, "os": "linux"});
         described["annotations"] = json!({
-            // The name for containerd, and the tag for everybody else.
+            // The name for containerd, and the tag for all others.
             "io.containerd.image.name": reference.full(),
             "org.opencontainers.image.ref.name": reference.tag(),
         });

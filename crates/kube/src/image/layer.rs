@@ -1,4 +1,4 @@
-//! The one layer of the image: a tar without a trace of who made its files and when.
+//! The one layer of the image: a tar without the maker and the times of its files.
 
 use std::io::{self, Write};
 

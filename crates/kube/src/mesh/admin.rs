@@ -1,5 +1,5 @@
-//! Requests to the admin endpoints of proxies, by way of the API server: nobody outside of their
-//! pods reaches them.
+//! Requests to the admin endpoints of proxies, by way of the API server: only their pods reach them
+//! otherwise.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ async fn ask(sender: &mut RequestSender, path: &str) -> Result<Vec<u8>, String> 
     timeout(ANSWER, answer).await.map_err(|_| format!("no answer in {ANSWER:?}"))?
 }
 
-/// The line that a port of a pod sends to whoever connects.
+/// The line that a port of a pod sends on each connection.
 ///
 /// # Errors
 /// A sentence: no way there, no line.

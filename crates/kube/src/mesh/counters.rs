@@ -85,7 +85,7 @@ async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String
 pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<Counters, Fault> {
     let (services, proxies): (Vec<Met>, Vec<Met>) = on_route(built, route).into_iter().partition(|met| !is_envoy(met));
     let mut counters = Counters::new();
-    // The services first: what proxies report meanwhile was sent by nobody otherwise.
+    // The services first: proxies report nothing more to them meanwhile.
     for group in [services, proxies] {
         let read = join_all(group.iter().map(|met| async move { (met, count(built, met).await) }));
         for (met, read) in access.runtime.block_on(read) {

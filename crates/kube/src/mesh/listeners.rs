@@ -1,6 +1,6 @@
 //! The listeners of our proxies: the ports that they take, and the addresses that they send on to.
 //!
-//! Nothing is redirected: whoever wants to pass a proxy connects to it.
+//! Nothing is redirected: a client that wants to pass a proxy connects to it.
 //!
 //! ```text
 //!   client ─► 127.0.0.1:18000+  client's sidecar ─► the server's pod, at its sidecar's or its own port
@@ -61,7 +61,7 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
     };
     let all = [
         listener("inbound", Ipv4Addr::UNSPECIFIED, inbound),
-        // Nobody outside of the pod gets there.
+        // Only this pod gets there.
         listener("outbound", Ipv4Addr::LOCALHOST, outbound),
         listener("gateway", Ipv4Addr::UNSPECIFIED, gateway),
     ];
@@ -84,7 +84,7 @@ pub(crate) fn policy(placement: &Placement, pod: &PodId, address: Address<'_>) -
     Some(SocketAddr::new(address(asking.policy.as_ref()?)?, POLICY_PORT))
 }
 
-/// From the pod's exposed port to whoever answers in it.
+/// From the pod's exposed port to the server in it.
 fn inward(built: &Built, pod: &PodId, ends: &PathEndpoints, ask: &Ask, address: Address<'_>) -> Route {
     let mode = ends.entered();
     Route {
@@ -127,7 +127,7 @@ fn endpoints(built: &Built, ends: &PathEndpoints, ask: &Ask, address: Address<'_
     }
 }
 
-/// The port at which a server's pod is entered: its sidecar's, or that of whoever answers.
+/// The port at which a server's pod is entered: its sidecar's, or the server's own.
 pub(crate) fn entry(built: &Built, ends: &PathEndpoints, ask: &Ask, pod: &PodId) -> u16 {
     let mode = ends.entered();
     let named = mode.has_server() || ends.intercepted && mode.has_client();

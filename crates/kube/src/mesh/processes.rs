@@ -1,4 +1,4 @@
-//! The processes of the mesh that a route meets, for whoever asks, meters and watches them.
+//! The processes of the mesh that a route meets, with their containers.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) fn is_envoy(met: &Met) -> bool {
     matches!(met.role, Role::Sidecar | Role::Gateway)
 }
 
-/// Their containers, for whoever meters and watches them.
+/// Their containers, for meters and watches.
 pub(crate) fn targets(built: &Built, route: &Route) -> Vec<Target> {
     let target = |met: Met| {
         let container = match met.role {

@@ -172,7 +172,7 @@ async fn put(built: &Built, client: &Client, id: &PodId, described: Option<Descr
     Ok(())
 }
 
-/// The pods of `pods` whose proxies lead to where somebody was, and is not any more.
+/// The pods of `pods` whose proxies lead to addresses that peers no longer have.
 pub(crate) fn stale(built: &Built, pods: &[PodId]) -> Vec<PodId> {
     let moved = |(peer, told): (&PodId, &IpAddr)| built.address(peer).is_some_and(|now| now != *told);
     let all = pods.iter().filter(|id| built.mesh.peers(id).iter().any(moved));

@@ -14,7 +14,7 @@ pub(crate) fn namespace(run: &Run, level: Level) -> Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": run.namespace, "labels": labels}})
 }
 
-/// The owner of all others. It says whose the namespace is, for whoever finds it.
+/// The owner of all others. Its data tells readers about the run.
 pub(crate) fn owner(run: &Run, scenario: &str, version: &str, conductor: &str) -> Value {
     json!({
         "apiVersion": "v1",

@@ -142,7 +142,7 @@ fn plain(patch: &Map<String, Value>, at: &str) -> Result<Map<String, Value>, Fau
     fields.map(|(name, value)| Ok((name.clone(), without_directives(value, &format!("{at}.{name}"))?))).collect()
 }
 
-/// A value that is taken as a whole: nobody would read a directive in it.
+/// A value that is taken as a whole: a directive in it would have no effect.
 fn without_directives(value: &Value, at: &str) -> Result<Value, Fault> {
     match value {
         Value::Object(fields) => {

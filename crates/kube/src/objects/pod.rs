@@ -109,7 +109,7 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         "readOnlyRootFilesystem": true,
         "capabilities": {"drop": ["ALL"]},
     });
-    // Pods may say for themselves who sends echoes; a node's own network is not theirs to set up.
+    // A pod may set this for itself; its node's own network is not its to set up.
     if recipe.echoes && attachment.host_network {
         security["capabilities"]["add"] = json!(["NET_RAW"]);
         security["runAsUser"] = 0.into();
@@ -138,7 +138,7 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         "args": arguments,
         "ports": ports,
         "startupProbe": until_it_listens(AGENT),
-        // Its last words stand in its status: nobody needs the right to read logs.
+        // Its last words stand in its status: they need no right to read logs.
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": MOST_MEMORY}},
         "securityContext": security,

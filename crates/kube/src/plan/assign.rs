@@ -47,8 +47,8 @@ pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[N
     assigned
 }
 
-/// Whoever calls a node of the scenario as one of the cluster is called, and says nothing else of
-/// it, means that one.
+/// A node of the scenario that has the name of a cluster's node, and no other wish, means that
+/// node.
 fn by_its_name(wanted: &ClusterNode, cluster: &[&NodeFacts]) -> ClusterNode {
     let says_nothing = wanted.node.is_none() && wanted.labels.is_empty();
     let same = cluster.iter().find(|node| says_nothing && node.name == wanted.name);
@@ -62,7 +62,7 @@ fn with_names(wanted: &[&ClusterNode], found: &[&NodeFacts]) -> BTreeMap<String,
 /// A search with steps back.
 struct Search<'a> {
     cluster: &'a [&'a NodeFacts],
-    /// The zones of the cluster: large ones have thousands of nodes, which nobody may look through
+    /// The zones of the cluster. Large clusters have thousands of nodes, too many to look through
     /// for each try.
     zones: &'a BTreeSet<&'a str>,
     tries: u32,
@@ -94,8 +94,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether a node is what a name asks for, apart from its zone. What keeps pods away does not
-/// matter to who names it.
+/// Whether a node is what a name asks for, apart from its zone. A node that is asked for by its own
+/// name may be closed.
 fn fits(wanted: &ClusterNode, node: &NodeFacts) -> bool {
     let named = wanted.node.as_ref().map(|name| *name == node.name);
     named.unwrap_or_else(|| node.closed.is_none())

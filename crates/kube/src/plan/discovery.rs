@@ -20,7 +20,7 @@ pub(crate) struct Discovery {
     /// `v1.34.4`.
     pub(crate) version: String,
     pub(crate) nodes: Vec<NodeFacts>,
-    /// RuntimeClasses with their handlers; absent: nobody may list them.
+    /// RuntimeClasses with their handlers; absent: this user may not list them.
     pub(crate) runtime_classes: Option<BTreeMap<String, String>>,
 }
 

@@ -1,4 +1,4 @@
-//! The mode of kube-proxy, or what stands in for it: who translates Services on the nodes, and how.
+//! The mode of kube-proxy, or of its replacement: the translation of Services on the nodes.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ impl KubeProxy {
         Self { said, config, cilium }
     }
 
-    /// Its mode, and who says so; `None`: nobody does.
+    /// Its mode, and the source of that; `None`: not known.
     pub(crate) fn mode(&self) -> Option<String> {
         if let Ok(mode) = &self.said {
             return Some(format!("{mode}, as it says itself"));

@@ -58,7 +58,7 @@ impl NodeFacts {
             all.iter().filter(move |known| fits(&known.type_)).filter_map(|known| known.address.parse().ok())
         };
         let is_ready = silence(node).is_none();
-        // Agents are Linux programs, and such nodes keep nobody away.
+        // Agents are Linux programs, and such nodes have no taint.
         let other = node.metadata.labels.as_ref().and_then(|labels| labels.get(OS)).filter(|os| *os != "linux");
         let keeps_out = |taint: &&Taint| {
             taint.effect != "PreferNoSchedule" && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
@@ -93,7 +93,7 @@ impl NodeFacts {
     }
 }
 
-/// Why a node is not ready, in its kubelet's words or in those of whoever misses it; `None`: it is.
+/// Why a node is not ready, in the words of its condition; `None`: it is.
 pub(crate) fn silence(node: &Node) -> Option<String> {
     let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
     match conditions.into_iter().flatten().find(|condition| condition.type_ == "Ready") {

@@ -1,7 +1,7 @@
 //! The placement of a plan: the pods that it needs, the endpoints of its paths, and the proxies
 //! that these meet.
 //!
-//! Everything here is pure. It asks nobody, and knows nothing of Kubernetes but ports.
+//! Everything here is pure. It does no I/O, and knows nothing of Kubernetes but ports.
 
 pub(crate) mod endpoints;
 pub(crate) mod mesh_processes;

@@ -1,4 +1,4 @@
-//! The Services of a plan, one for each path behind one and for whoever answers on it.
+//! The Services of a plan, one for each path and server program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ pub(crate) struct PathService {
     pub(crate) via: Via,
     pub(crate) datagrams: bool,
     pub(crate) backends: Vec<PodId>,
-    /// The ports beside those of whoever answers, with their names: each leads to the port of the
-    /// same number, where the servers' sidecars take it.
+    /// The ports beside the server's own, by name. Each leads to the port of the same number, where
+    /// the servers' sidecars take it.
     pub(crate) sidecars: BTreeMap<&'static str, u16>,
 }
 

@@ -10,7 +10,7 @@ use super::known::Known;
 use crate::plan::placement::pod::PodId;
 use crate::provision::pod_status;
 
-/// Whether the servers are behind their Service, and nobody else is.
+/// Whether the servers are behind their Service, and no other address is.
 pub(super) fn behind(known: &Known<'_>) -> Option<Proof> {
     let service = known.service?;
     let hop = "service".to_owned();
@@ -44,7 +44,7 @@ pub(super) fn served(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     }
     let flows: Vec<usize> = seen.servers.iter().map(|(_, end)| end.flows.len()).collect();
     let total: usize = flows.iter().sum();
-    // Server programs tell nobody.
+    // Server programs report no connections.
     if total == 0 {
         return None;
     }

@@ -11,6 +11,6 @@ pub(crate) struct Known<'a> {
     pub(crate) built: &'a Built,
     pub(crate) ends: &'a PathEndpoints,
     pub(crate) servers: &'a [PodId],
-    /// Its Service for who answers.
+    /// Its Service for the server that answers.
     pub(crate) service: Option<&'a PathService>,
 }

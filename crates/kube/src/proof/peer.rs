@@ -1,4 +1,4 @@
-//! Proof of the peers: the clients that the servers saw, or who translated on the way.
+//! Proof of the peers: the servers saw the clients, or the translators on the way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
@@ -16,18 +16,18 @@ enum Who {
     Client,
     /// A node of the path, by its name in the scenario.
     Node(String),
-    /// Somebody in the server's own pod: its sidecar.
+    /// The sidecar in the server's own pod.
     Sidecar,
     /// The path's gateway.
     Gateway,
     /// A pod of the run that is no client of the path.
     Other(String),
-    /// Somebody that nobody knows.
+    /// An address that is not known.
     Unknown,
 }
 
-/// Whether the servers saw whom this way leaves in a packet. Without agents as servers nobody
-/// tells.
+/// Whether the servers saw the peer that this way leaves in a packet. `None`: servers without
+/// agents report no peers.
 pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     let flows = seen.servers.iter().flat_map(|(_, end)| &end.flows);
     let peers: BTreeSet<IpAddr> =
@@ -92,10 +92,10 @@ fn who(known: &Known<'_>, peer: IpAddr, proxied: bool) -> Who {
     Who::Unknown
 }
 
-/// Whether a server of this path may see somebody.
+/// Whether a server of this path may see this peer.
 fn is_allowed(known: &Known<'_>, who: &Who, proxied: bool) -> bool {
     let path = &known.ends.path;
-    // Whoever passes the server's sidecar or our gateway is not seen behind it.
+    // Behind the server's sidecar or our gateway no other peer is seen.
     if proxied && path.mesh.has_server() {
         return *who == Who::Sidecar;
     }
@@ -105,10 +105,10 @@ fn is_allowed(known: &Known<'_>, who: &Who, proxied: bool) -> bool {
     match (&path.via, who) {
         (_, Who::Client) => true,
         (_, Who::Other(_) | Who::Sidecar | Who::Gateway) => false,
-        // What is outside of the testbed is somebody's whom nobody here knows.
+        // Peers from outside of the testbed are not known here.
         (Via::LoadBalancer | Via::Address(_) | Via::Gateway(_), _) => true,
-        // Between pods nobody has a reason to put another address in; at a node's own network there
-        // are many.
+        // Between pods nothing has a reason to put another address in; at a node's own network many
+        // have one.
         (Via::Direct, Who::Node(_)) => path.from.network == "host" || path.to.network == "host",
         (Via::ClusterIp, Who::Node(node)) => *node == path.from.node,
         (Via::NodePort(entered), Who::Node(node)) => node == entered || *node == path.from.node,

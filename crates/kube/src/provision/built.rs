@@ -84,7 +84,7 @@ impl Built {
         self.address_of(id, self.pods.get(id)?)
     }
 
-    /// The same of a pod as somebody else saw it.
+    /// The same for another view of the pod.
     pub(crate) fn address_of(&self, id: &PodId, pod: &Pod) -> Option<IpAddr> {
         let interface = self.attachments.get(&id.place).and_then(|attachment| attachment.network.interface.as_deref());
         pod_status::address(pod, interface)
@@ -95,13 +95,13 @@ impl Built {
         Some(SocketAddr::new(self.address(id)?, self.own_port(id)))
     }
 
-    /// The port of whoever answers in a pod.
+    /// The port of the server in a pod.
     pub(crate) fn own_port(&self, id: &PodId) -> u16 {
         let program = id.program.as_ref().and_then(|program| self.spec.servers.get(program));
         program.map_or_else(|| self.placement.agent_port(id), |program| program.port)
     }
 
-    /// The Service of a path for who answers.
+    /// The Service of a path for this server.
     pub(crate) fn service(&self, path: &str, program: Option<&String>) -> Option<&PathService> {
         self.services.iter().find(|service| service.path == path && service.program.as_ref() == program)
     }

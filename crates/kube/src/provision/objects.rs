@@ -27,7 +27,7 @@ pub(crate) async fn frame(client: &Client, namespace: &Namespace, owner: &Config
     let name = namespace.name_any();
     let namespaces: Api<Namespace> = Api::all(client.clone());
     match create(&namespaces, namespace, until).await {
-        // Somebody made it for this run: whoever may not make namespaces.
+        // It was made for this run by a user that may make namespaces.
         Err(kube::Error::Api(status)) if status.is_already_exists() => {
             let found = namespaces.get(&name).await?;
             if found.labels().get(RUN) != namespace.labels().get(RUN) {

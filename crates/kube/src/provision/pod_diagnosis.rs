@@ -19,7 +19,7 @@ const MOST_EVENTS: usize = 3;
 /// for none.
 const NO_DNS: &str = "MissingClusterDNS";
 
-/// The scheduler's words for ports of a node that somebody else has: it does not say which.
+/// The scheduler's words for ports of a node that are taken: it does not name the pod.
 const FREE_PORTS: &str = "free ports";
 
 /// The state of a pod.
@@ -132,7 +132,7 @@ pub(crate) fn state(pod: &Pod) -> State {
     let runs = status.phase.as_deref() == Some("Running");
     State::Starting(match (scheduled.is_some(), waiting.is_empty()) {
         (false, _) => "nobody has given it a node yet".to_owned(),
-        // Its node does not answer any more, or somebody asks for more than that it runs.
+        // Its node does not answer any more, or a readiness gate or probe is not met.
         (true, true) if runs => "it runs, and is not ready".to_owned(),
         (true, true) => "its node has not started it yet".to_owned(),
         (true, false) => format!("container {} has not started yet", waiting.join(", ")),
@@ -185,7 +185,7 @@ pub(crate) fn tell(name: &str, state: Option<&State>, events: &[Event]) -> Strin
     let is_stuck = matches!(state, Some(State::Stuck(_))) || all.iter().any(|(reason, _)| *reason != NO_DNS);
     let mut told = 0;
     for (reason, message) in all {
-        // It keeps nobody from starting: told beside the cause it would be taken for it.
+        // It keeps no pod from starting: beside the cause it would be taken for it.
         if reason == NO_DNS && is_stuck || is_said(message, &text) || told == MOST_EVENTS {
             continue;
         }
@@ -204,7 +204,7 @@ fn is_said(message: &str, text: &str) -> bool {
     text.contains(message) || larger.any(|part| text.contains(part))
 }
 
-/// Whether somebody makes room for a pod that has none.
+/// Whether room is made for a pod that has none.
 pub(crate) fn is_being_helped(name: &str, events: &[Event]) -> bool {
     of_pod(name, events).any(|event| matches!(event.reason.as_deref(), Some("TriggeredScaleUp" | "Nominated")))
 }

@@ -117,7 +117,7 @@ impl Pods {
         }
     }
 
-    /// Whether there is nobody left to wait for.
+    /// Whether there is no pod left to wait for.
     async fn is_over(
         &self,
         names: &BTreeSet<String>,

@@ -13,8 +13,8 @@ use crate::provision::built::Built;
 use crate::provision::pod_diagnosis::{self, State};
 
 /// Why the agents of some nodes must not measure, by the nodes' names in the scenario. One agent of
-/// each node is asked: all have the image that their node has under the name. Who does not answer
-/// says so in its trials.
+/// each node is asked: all have the image that their node has under the name. A silent agent is
+/// reported in its trials.
 pub(crate) fn foreign(access: &Access, built: &Built, ours: &Hello) -> BTreeMap<String, String> {
     let is_ready = |id: &PodId| built.pods.get(id).map(pod_diagnosis::state) == Some(State::Ready);
     let mut asked: BTreeMap<&str, &PodId> = BTreeMap::new();

@@ -36,23 +36,23 @@ pub struct Cluster {
     pub(super) access: Option<Access>,
     /// The cluster's nodes for those of the last plan that was looked at, by the plan's names.
     pub(super) nodes: BTreeMap<String, String>,
-    /// The run whose namespace was made, or may have been.
+    /// The run that may have a namespace.
     pub(super) run: Option<Run>,
     /// Says that the run lives.
     pub(super) heartbeat: Option<Heartbeat>,
     pub(super) built: Option<Built>,
     pub(super) watch: Option<Watch>,
-    /// When nobody should wait any more for what was made by `up`.
+    /// The end of waiting for the pods and Services of `up`.
     pub(super) settled: Option<Instant>,
-    /// The agents to whom a session was opened.
+    /// The agents that had a session.
     pub(super) met: BTreeSet<PodId>,
     /// The meters that were silent at the last question, with the reason.
     pub(super) silent: Vec<String>,
 }
 
 impl Cluster {
-    /// The cluster that a scenario describes. Nobody is asked yet. What is to be told beside the
-    /// results goes to `log`.
+    /// The cluster that a scenario describes. Nothing is asked yet. Notes beside the results go to
+    /// `log`.
     pub fn new(spec: &ClusterSpec, log: Option<File>) -> Self {
         Self {
             spec: spec.clone(),
@@ -80,8 +80,8 @@ impl Cluster {
         self
     }
 
-    /// The same with this name for the run: its namespace is `hopbench-NAME`, and may have been
-    /// made by somebody who gave it the run's label.
+    /// The same with this name for the run. Its namespace is `hopbench-NAME`. It may exist already,
+    /// with the run's label.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.named = Some(name.to_owned());
@@ -95,17 +95,15 @@ impl Cluster {
         self
     }
 
-    /// The same that waits for nothing any more when `wanted` says that somebody wants to stop: for
-    /// pods that do not get ready, for the address of a load balancer. It is asked ten times a
-    /// second.
+    /// The same, but it stops waiting when `wanted` returns true: for pods that do not get ready,
+    /// for the address of a load balancer. It is asked ten times a second.
     #[must_use]
     pub fn stopped_by(mut self, wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.interrupt = Interrupt::by(wanted);
         self
     }
 
-    /// The same that says what it does while somebody has to wait for it, a line each: `starting 13
-    /// pods in namespace hopbench-x`.
+    /// The same that reports its progress, a line each: `starting 13 pods in namespace hopbench-x`.
     #[must_use]
     pub fn telling(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.progress = Progress::to(tell);

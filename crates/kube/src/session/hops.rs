@@ -26,7 +26,7 @@ pub(crate) fn hops(built: &Built, ends: &PathEndpoints, bypassed: bool) -> Vec<S
     match &path.via {
         Via::Direct => {}
         Via::ClusterIp if path.mesh.has_client() && !bypassed => hops.push("Service, chosen by the sidecar".to_owned()),
-        // Whoever it is: kube-proxy, Cilium ...
+        // By whatever translates: kube-proxy, Cilium ...
         Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node)),
         Via::NodePort(node) => hops.push(format!("node port of {node}")),
         Via::Gateway(node) if node.is_empty() => hops.push("gateway".to_owned()),

@@ -39,8 +39,8 @@ pub(crate) fn missing(
     needs
 }
 
-/// For whom the rights that this user lacks are missing: what nothing goes without, for the whole
-/// testbed; the others for the paths that use them.
+/// Needs for the rights that this user lacks. Rights for everything stop the whole testbed; others
+/// stop the paths that use them.
 pub(crate) fn of_rights(
     spec: &ClusterSpec,
     placement: &Placement,

@@ -66,7 +66,7 @@ pub(crate) fn concern(built: &Built, route: &Route) -> Concern {
     }
 }
 
-/// Whether a path may enter by a gateway of others: nobody knows what is behind an address.
+/// Whether a path may enter by a gateway of others: it is not known what is behind an address.
 fn may_enter(via: &Via) -> bool {
     match via {
         Via::Gateway(node) => node.is_empty(),
@@ -96,8 +96,8 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
     targets.extend(gateways(access, built, route));
     let prometheus = built.spec.prometheus.as_ref();
     let mut readings = access.runtime.block_on(meters::read(&access.client, prometheus, &targets, &built.clocks));
-    // Of a container that has ended, whose successor has its name, meters keep what they read last
-    // for minutes.
+    // Meters keep the last reading of a container that has ended for minutes, under the name of its
+    // successor.
     readings.metered.retain(|reading| {
         let target = targets.iter().find(|target| target.what == reading.what && target.who == reading.who);
         target.and_then(|target| began(built, target)).is_none_or(|began| reading.at >= began)

@@ -1,4 +1,4 @@
-//! Progress messages for whoever waits.
+//! Progress messages for the caller.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A function that takes a line.
 type Listener = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Takes lines for whoever waits; nobody hears them where nobody was named.
+/// Takes lines for the caller; by default it drops them.
 #[derive(Clone, Default)]
 pub(crate) struct Progress(Option<Listener>);
 

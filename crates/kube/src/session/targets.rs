@@ -38,7 +38,7 @@ pub(super) fn target_of(built: &Built, ends: &PathEndpoints, point: &Point) -> R
 /// The target address of a path because of its mesh or its gateway; `None`: they change nothing.
 ///
 /// # Errors
-/// Somebody has no address.
+/// A gateway or a server has no address.
 fn by_mesh(built: &Built, ends: &PathEndpoints, point: &Point) -> Result<Option<SocketAddr>, Fault> {
     let path = &ends.path;
     let nowhere = |what: &str| Fault::environment(format!("path {}: {what}", path.name));

@@ -104,7 +104,7 @@ impl Testbed for Cluster {
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
         let pod = self.standing()?.1.pod(&agent.0)?.clone();
         if !self.met.insert(pod.clone()) {
-            // Its session broke: it may have died without anybody having noticed yet.
+            // Its session broke: the agent may have died unnoticed.
             self.ensure_it_answers(&pod)?;
         }
         let open = |cluster: &Self| {
@@ -128,8 +128,8 @@ impl Testbed for Cluster {
         Ok(Some(built.conductor.permit(targets, *bounds)))
     }
 
-    /// Asks how everything is, too: nobody in a cluster counts packets for us, but it says where
-    /// the pods are.
+    /// Asks for the state of all pods, too. Nothing in a cluster counts packets for us, but the API
+    /// server says where the pods are.
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
         self.look()?;
         let (access, built) = self.standing()?;

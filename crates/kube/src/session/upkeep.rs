@@ -46,7 +46,7 @@ impl Cluster {
         self.look()?;
         self.ensure_there(pods)?;
         for _ in 0..MOST_TURNS {
-            // Proxies lead to where somebody was before it was made anew.
+            // Proxies lead to where a pod was before it was made anew.
             let stale = self.standing().map(|(_, built)| mesh::stale(built, pods))?;
             if stale.is_empty() {
                 return Ok(());
@@ -104,7 +104,7 @@ impl Cluster {
         if absent.is_empty() {
             return Ok(());
         }
-        // Who never was there is not waited for again.
+        // A pod that never was there is not waited for again.
         if let Some(id) = absent.iter().find(|id| built.refused.contains_key(id)) {
             return Err(Fault::environment(format!("{id}: {}", built.refused[id])));
         }
@@ -171,7 +171,7 @@ impl Cluster {
         self.tell(&ended)
     }
 
-    /// Writes down what containers said last that have ended: nobody can ask them later.
+    /// Writes down the last lines of containers that have ended: they are gone later.
     fn tell(&mut self, ended: &[Ended]) -> Result<(), Fault> {
         if ended.is_empty() {
             return Ok(());
@@ -184,8 +184,7 @@ impl Cluster {
     }
 }
 
-/// Why pods cannot be had for now: their nodes do not answer, so that nobody starts or ends
-/// anything there.
+/// Why pods cannot be had for now: their nodes do not answer, so that nothing starts or ends there.
 fn lost(access: &Access, built: &Built, pods: &[PodId]) -> Option<String> {
     let api: Api<Node> = Api::all(access.client.clone());
     let node = |id: &PodId| built.nodes.get(&id.place.node).map(|node| node.name.clone());

@@ -9,7 +9,7 @@ use crate::doctor::inventory::Inventory;
 
 pub(super) const CHECK: Check = Check { name: "pod network", needed_for: "what the report calls it", judge };
 
-/// Starts of the names of workloads that make pod networks, and whose they are.
+/// Starts of the names of workloads that make pod networks, with the networks' names.
 const AGENTS: &[(&str, &str)] = &[
     ("antrea-agent", "Antrea"),
     ("aws-node", "Amazon VPC CNI"),

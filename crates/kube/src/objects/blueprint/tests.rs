@@ -243,7 +243,7 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
     let with_program = [
         ("/spec/containers/-".to_owned(), nginx),
         ("/spec/volumes/-".to_owned(), json!({"name": "tmp", "emptyDir": {}})),
-        // It listens on port 80 as nobody.
+        // It listens on port 80 without root.
         (
             "/spec/securityContext/sysctls".to_owned(),
             json!([{"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}]),

@@ -10,7 +10,7 @@ use super::merge;
 use crate::api::access::Access;
 use crate::api::client::Api;
 
-/// A namespace for these objects, which are nobody's run.
+/// A namespace for these objects, without a run.
 const NAMESPACE: &str = "patches-hopbench-test";
 
 fn base() -> Value {

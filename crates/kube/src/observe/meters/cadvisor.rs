@@ -33,7 +33,7 @@ pub(super) async fn read(client: &Client, node: &str, targets: &[Target]) -> Res
         .collect())
 }
 
-/// By container, and by pod; absent: the node itself, whose cgroup is the root of all.
+/// By container, and by pod; absent: the node itself, which has the root cgroup.
 fn readings(text: &str) -> Result<BTreeMap<Option<Container>, Reading>, String> {
     let mut by_group: BTreeMap<String, (Option<Container>, Reading)> = BTreeMap::new();
     let mut rest: Vec<Sample<'_>> = Vec::new();

@@ -43,7 +43,7 @@ impl Clocks {
         let mut all = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.entry(node.to_owned()).or_insert(now);
         let both = Ahead { least: known.least.max(now.least), most: known.most.min(now.most), ..*known };
-        // Somebody has set one of the two clocks.
+        // One of the two clocks was set.
         *known = if both.least <= both.most { both } else { now };
     }
 

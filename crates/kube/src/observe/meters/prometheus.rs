@@ -114,7 +114,7 @@ fn is_of(series: &Series, target: &Target) -> bool {
                 // What a runtime made has a name there: the pause, which is no pod.
                 && (!container.name.is_empty() || series.label("name").is_empty())
         }
-        // The node's name stands in different labels, as whoever configured Prometheus liked it.
+        // The label with the node's name depends on the configuration of Prometheus.
         None => {
             series.label("id") == "/"
                 && (["node", "kubernetes_io_hostname", "kubernetes_node", "instance"]

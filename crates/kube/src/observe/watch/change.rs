@@ -1,4 +1,4 @@
-//! A change, and whom it concerns.
+//! A change, and the objects that it concerns.
 
 use std::collections::BTreeSet;
 

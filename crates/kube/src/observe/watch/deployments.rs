@@ -1,4 +1,4 @@
-//! Changes of Deployments: how many replicas somebody wants.
+//! Changes of Deployments: the number of replicas that they want.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::ResourceExt;

@@ -1,6 +1,6 @@
 //! Changes of EndpointSlices: the pods that a Service leads to.
 //!
-//! A pod that is added behind a Service is seen here, whoever made it.
+//! A pod that is added behind a Service by others is seen here, too.
 
 use std::collections::BTreeMap;
 

@@ -23,7 +23,7 @@ const WORTH: &[&str] = &[
     "Unhealthy",
 ];
 
-/// Events that disturb everybody on the node.
+/// Events that disturb all pods of the node.
 const OF_NODES: &[&str] = &["Pulling"];
 
 /// The watched state of an event.

@@ -26,7 +26,7 @@ const SILENT: Duration = Duration::from_secs(ROUND_S as u64 + 5);
 /// Between two attempts to reach an API server that is not there. A restart takes some seconds.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// A watch that lasted so long was let in: who must not is told so at once.
+/// A watch that lasted so long was admitted: one without the right is refused at once.
 const LET_IN: Duration = Duration::from_secs(2);
 
 /// A kind of object that is watched.
@@ -53,8 +53,8 @@ pub(super) async fn follow<W: Watched>(api: Api<W::Object>, which: ListParams, l
         if !error.is_forbidden() {
             was_let_in |= began.elapsed() >= LET_IN;
         } else if !was_let_in {
-            // An API server that has just started may not know anybody's rights yet: who was let in
-            // once asks again.
+            // An API server that has just started may not know any rights yet: a watch that was
+            // admitted once asks again.
             log.forbid(&what, explain(&error.why));
             return;
         }
@@ -129,7 +129,7 @@ async fn watched<W: Watched>(
                 WatchEvent::Error(status) => return Err(Broken::later(kube::Error::Api(status))),
             }
         }
-        // A proxy whose server is gone may end each request at once.
+        // A proxy without a server may end each request at once.
         if began.elapsed() < AGAIN {
             sleep(AGAIN).await;
         }

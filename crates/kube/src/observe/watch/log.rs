@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::change::Change;
 
-/// The number of changes that are kept, so that the memory stays bounded while nobody asks.
+/// The number of changes that are kept, so that the memory stays bounded.
 const MOST: usize = 10_000;
 
 /// Shared by all watches.

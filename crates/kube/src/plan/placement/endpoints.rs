@@ -7,7 +7,7 @@ use hopbench_model::{MeshMode, Path, Place, ServerSpec, Via};
 
 use super::pod::{Group, PodId};
 
-/// Everybody who takes part in a path.
+/// All pods that take part in a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathEndpoints {
     pub(crate) path: Path,
@@ -22,7 +22,7 @@ pub(crate) struct PathEndpoints {
     pub(crate) policy: Option<PodId>,
     /// The requests that its servers get through proxies.
     pub(crate) asks: BTreeSet<Ask>,
-    /// Whether somebody brings the traffic to its sidecars, by its port.
+    /// Whether the traffic is redirected to its sidecars, by its port.
     pub(crate) intercepted: bool,
 }
 
@@ -52,8 +52,8 @@ impl Ask {
 pub(crate) struct Sharing<'a> {
     /// The name of the plan's first variant, which shares its pods with paths that have none.
     pub(crate) first: Option<&'a str>,
-    /// Whether clients connect to their own sidecar, because nobody brings their traffic there. It
-    /// then must know where the servers are before it starts, so that these clients are nobody's
+    /// Whether clients connect to their own sidecar, because nothing redirects their traffic. The
+    /// sidecar then needs the servers' addresses before it starts. So these clients are no path's
     /// servers.
     pub(crate) connects: bool,
 }
@@ -133,7 +133,7 @@ impl PathEndpoints {
         self.servers.get(&program(server)).map_or(&[], Vec::as_slice)
     }
 
-    /// Everybody.
+    /// All pods.
     pub(crate) fn pods(&self) -> impl Iterator<Item = &PodId> {
         self.clients.iter().chain(self.servers.values().flatten()).chain(self.helpers())
     }

@@ -33,7 +33,7 @@ pub(crate) fn of_pod<'a>(placement: &'a Placement, pod: &PodId) -> Option<(Vec<R
 }
 
 /// Those in the pods of a path, and those that its proxies ask, in the order of the traffic.
-/// `servers` are who answers; `bypassed`: what is sent passes by all of them.
+/// `servers`: the pods that answer. `bypassed`: the traffic passes by all proxies.
 pub(crate) fn met(placement: &Placement, ends: &PathEndpoints, servers: &[PodId], bypassed: bool) -> Vec<Met> {
     let PathEndpoints { path, clients, gateway, policy, .. } = ends;
     let pods = PathPods { clients, servers, gateway: gateway.as_ref(), policy: policy.as_ref() };

@@ -9,7 +9,7 @@ use hopbench_testbed::AgentId;
 /// run has others.
 pub(crate) const AGENT_PORT: u16 = 7474;
 
-/// A pod: the place, for whom, with which server program, and which one of those, from 0.
+/// The identity of a pod: its place, its purpose, its server program, and its number, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PodId {
     pub(crate) place: Place,
@@ -27,7 +27,7 @@ pub(crate) enum Group {
     Shared,
     /// The path of this name alone.
     Path(String),
-    /// Paths whose proxies are set up like this, if that is not the first of all variants.
+    /// Paths with this setup of proxies, if that is not the first of all variants.
     Variant(String),
     /// Clients that connect to their own sidecar, with the same.
     Client(Option<String>),
