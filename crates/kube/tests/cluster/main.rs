@@ -8,7 +8,7 @@ mod agents;
 mod changes;
 mod common;
 mod doctor;
-#[path = "../../src/fixture.rs"]
+#[path = "../../src/plan/fixture.rs"]
 mod fixture;
 mod mesh;
 mod meters;
