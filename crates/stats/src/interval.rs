@@ -1,4 +1,4 @@
-//! Confidence intervals.
+//! What every interval here is.
 
 /// The confidence that every interval here aims at.
 pub const CONFIDENCE: f64 = 0.95;

@@ -2,8 +2,8 @@
 //!
 //! Everything here is arithmetic on values that are passed in. This crate does no I/O and reads no
 //! clock, so its results depend on its arguments only and every rule is tested without a network.
-//! What is random follows from a seed that is passed in. What the methods say of themselves
-//! (coverage, power, what a search finds) is simulated in `tests/simulate`.
+//! What is random follows from a seed that is passed in. What the methods say of themselves (coverage,
+//! power, what a search finds) is simulated in `tests/simulate`.
 //!
 //! Of a trial:
 //!
@@ -14,24 +14,19 @@
 //!
 //! Of rounds:
 //!
-//! - [`rounds_interval`]: how sure the median of a cell's rounds is, from 3 rounds on;
-//!   [`difference_interval`]: the same of what may lie around 0;
-//! - [`pooled_percentile`]: the same for a percentile of all rounds together, from their
-//!   histograms;
+//! - [`rounds_interval`]: how sure the median of a cell's rounds is, from 3 rounds on; [`difference_interval`]: the same of what
+//!   may lie around 0;
+//! - [`pooled_percentile`]: the same for a percentile of all rounds together, from their histograms;
 //! - [`Stop`]: whether a cell needs another round, with all looks accounted for;
-//! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at
-//!   once;
-//! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves
-//!   over them;
+//! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at once;
+//! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves over them;
 //! - [`summary`]: median, quantiles, mean and spread of a handful of figures.
 //!
 //! Of loads:
 //!
-//! - [`Search`]: a search for a load, with [`Knee`], [`Highest`] (a percentile or a loss within a
-//!   limit) and [`Ceiling`];
+//! - [`Search`]: a search for a load, with [`Knee`], [`Highest`] (a percentile or a loss within a limit) and [`Ceiling`];
 //! - [`usl`]: how throughput grows with concurrency;
-//! - [`fit`], [`Capacity`]: the line that a cost follows over a rate, and what a load would cost
-//!   that was not measured.
+//! - [`fit`], [`Capacity`]: the line that a cost follows over a rate, and what a load would cost that was not measured.
 //!
 //! ```
 //! use hopbench_stats::{Histogram, drift, summary};
@@ -61,25 +56,42 @@
 //! # Ok::<(), hopbench_stats::HistogramError>(())
 //! ```
 
+mod bh;
+mod capacity;
 mod compare;
+mod histogram;
 mod interval;
-mod load;
+mod jitter;
+mod line;
+mod outliers;
+mod pooled;
 mod random;
 mod resample;
 mod rounds;
+mod search;
+mod sequence;
+mod sequential;
+mod steady;
 mod student;
 pub mod summary;
-mod trial;
+mod trend;
+mod usl;
 
-pub use compare::{Comparison, Evidence, Question, Test, Verdict, judge, noise_floor, paired, q_values, unpaired};
+pub use bh::q_values;
+pub use capacity::{Capacity, Predicted};
+pub use compare::{Comparison, Evidence, Question, Test, Verdict, judge, noise_floor, paired, unpaired};
+pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{CONFIDENCE, Interval, NoRatio};
-pub use load::{Capacity, FEWEST_PLACES, Line, Predicted, fit, places};
-pub use load::{Ceiling, Growth, Highest, Knee, Outcome, Search, Seen, Step, Why};
-pub use load::{Usl, UslFit, usl};
+pub use jitter::Jitter;
+pub use line::{FEWEST_PLACES, Line, fit, places};
+pub use outliers::{Outlier, outliers};
+pub use pooled::{Pooled, pooled_percentile};
 pub use random::Random;
 pub use resample::{Permuted, bootstrap, permuted, sign_flip};
-pub use rounds::{FEWEST_TO_STOP, Look, Stop};
-pub use rounds::{Outlier, Persistence, Trend, outliers, persistence, round_effects, trend};
-pub use rounds::{Pooled, difference_interval, pooled_percentile, rounds_interval};
-pub use trial::{Bucket, Histogram, HistogramError};
-pub use trial::{Drift, Jitter, Observation, SequenceTracker, drift};
+pub use rounds::{difference_interval, rounds_interval};
+pub use search::{Ceiling, Growth, Highest, Knee, Outcome, Search, Seen, Step, Why};
+pub use sequence::{Observation, SequenceTracker};
+pub use sequential::{FEWEST_TO_STOP, Look, Stop};
+pub use steady::{Drift, drift};
+pub use trend::{Persistence, Trend, persistence, round_effects, trend};
+pub use usl::{Usl, UslFit, usl};

@@ -43,8 +43,7 @@ fn the_parameters_of_the_scalability_law_lie_in_their_intervals() {
             law.sigma, law.kappa, shares[0], shares[1], shares[2], shares[3]
         ));
         for share in shares {
-            // At the edge (a kappa of 0 cannot be missed from below) and with stalled trials more
-            // is held.
+            // At the edge (a kappa of 0 cannot be missed from below) and with stalled trials more is held.
             let most = if law.kappa == 0.0 || stalled > 0.0 { 100.0 } else { 98.5 };
             assert!((90.5..=most).contains(&share), "{law:?}: {shares:?}");
         }

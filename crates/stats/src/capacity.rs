@@ -1,7 +1,7 @@
-//! The cost of a load that was not measured: a line with intervals, and how far it is stretched.
+//! What a load would cost that was not measured: a line with intervals, and how far it is stretched.
 
-use super::line::{Line, fit};
 use crate::interval::{CONFIDENCE, Interval};
+use crate::line::{Line, fit};
 use crate::student;
 
 /// A cost over a load: cores of proxies over requests a second, memory over connections.
@@ -15,8 +15,7 @@ pub struct Capacity {
     pub from: f64,
     /// The highest.
     pub to: f64,
-    /// How far a point typically lies from the line: in the cost's unit, or as a share of the line
-    /// where `grows` is set.
+    /// How far a point typically lies from the line: in the cost's unit, or as a share of the line where `grows` is set.
     pub scatter: f64,
     /// Whether the scatter grows with the cost itself.
     pub grows: bool,
@@ -34,19 +33,18 @@ pub struct Predicted {
     pub line: Interval,
     /// Where one more trial at that load would lie: 95 %.
     pub trial: Interval,
-    /// How many times the highest measured load it is (or the lowest measured is it); 1 within what
-    /// was measured. From about 2 on the intervals mean little: they take it that the line goes on.
+    /// How many times the highest measured load it is (or the lowest measured is it); 1 within what was measured. From
+    /// about 2 on the intervals mean little: they take it that the line goes on.
     pub stretched: f64,
 }
 
 impl Capacity {
     /// The line through points (load, cost), one of each trial, by least squares.
     ///
-    /// Costs scatter either alike at all loads or in proportion to what they are. Both are fitted,
-    /// the second with weights 1 / line^2, and the likelier is taken (of two normal models with as
-    /// many parameters the one with the higher likelihood). Intervals are those of linear
-    /// regression (N. R. Draper and H. Smith, "Applied Regression Analysis", 3rd edition, 1998,
-    /// sections 1.4, 3.1 and 9.2).
+    /// Costs scatter either alike at all loads or in proportion to what they are. Both are fitted, the second with weights
+    /// 1 / line^2, and the likelier is taken (of two normal models with as many parameters the one with the higher
+    /// likelihood). Intervals are those of linear regression (N. R. Draper and H. Smith, "Applied Regression Analysis", 3rd
+    /// edition, 1998, sections 1.4, 3.1 and 9.2).
     ///
     /// `None` where there is no line (see [`fit`]).
     #[must_use]
@@ -125,8 +123,7 @@ mod tests {
 
     #[test]
     fn the_textbooks_example() {
-        // y = 2.2 + 0.6 x with residuals -0.8, 0.6, 1, -0.6, -0.2: squares 2.4, variance 0.8; Sxx
-        // 10, mean of x 3.
+        // y = 2.2 + 0.6 x with residuals -0.8, 0.6, 1, -0.6, -0.2: squares 2.4, variance 0.8; Sxx 10, mean of x 3.
         let capacity = Capacity::of(&[(1.0, 2.0), (2.0, 4.0), (3.0, 5.0), (4.0, 4.0), (5.0, 5.0)]).unwrap();
         assert!(!capacity.grows && (capacity.scatter - 0.8f64.sqrt()).abs() < 1e-9, "{capacity:?}");
         let found = capacity.at(6.0).unwrap();

@@ -6,8 +6,11 @@ use std::fmt;
 
 use hopbench_model::Latency;
 
+use encoding::HIGHEST_NS;
 pub use encoding::HistogramError;
-use encoding::{Counts, HIGHEST_NS};
+
+/// The counts; the range is the same everywhere, so any two can be merged.
+type Counts = hdrhistogram::Histogram<u64>;
 
 /// A latency distribution in ns: 3 significant digits from 1 ns to 1 hour.
 ///
@@ -113,8 +116,7 @@ impl Histogram {
 
     /// The population standard deviation, ns; 0 when empty.
     ///
-    /// Values are taken at the middle of their count: a spread far below 0.1 % of the mean shows as
-    /// 0.
+    /// Values are taken at the middle of their count: a spread far below 0.1 % of the mean shows as 0.
     #[must_use]
     pub fn stddev(&self) -> f64 {
         self.counts.stdev()

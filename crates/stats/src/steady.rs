@@ -1,4 +1,4 @@
-//! Drift within one window.
+//! Whether a window was steady.
 
 use std::cmp::Ordering;
 

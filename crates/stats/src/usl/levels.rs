@@ -2,8 +2,8 @@
 
 use crate::summary::median;
 
-/// What the middle distance of normal values from their median is multiplied with to give their
-/// standard deviation, for 2 to 9 values, as the root of the mean square (simulated).
+/// What the middle distance of normal values from their median is multiplied with to give their standard deviation, for 2 to
+/// 9 values, as the root of the mean square (simulated).
 const TO_DEVIATION: [f64; 8] = [1.414, 1.696, 1.254, 1.558, 1.289, 1.522, 1.324, 1.510];
 /// The same for more.
 const TO_DEVIATION_OF_MANY: f64 = 1.45;
@@ -23,8 +23,8 @@ pub(super) fn of(points: &[(f64, f64)]) -> Vec<Level> {
 }
 
 impl Level {
-    /// How far its trials scatter, as the standard deviation that normal ones of this middle
-    /// distance have; `None` of one trial. From 3 trials on one of them can be anything.
+    /// How far its trials scatter, as the standard deviation that normal ones of this middle distance have; `None` of one
+    /// trial. From 3 trials on one of them can be anything.
     fn deviation(&self) -> Option<f64> {
         let middle = median(&self.logs)?;
         let mut distances: Vec<f64> = self.logs.iter().map(|log| (log - middle).abs()).collect();
@@ -36,15 +36,13 @@ impl Level {
     }
 }
 
-/// How far trials of one level scatter, and their medians because of that: the root of the mean
-/// square over the levels.
+/// How far trials of one level scatter, and their medians because of that: the root of the mean square over the levels.
 pub(super) fn noise(levels: &[Level]) -> Option<(f64, f64)> {
     let deviations: Vec<Option<f64>> = levels.iter().map(Level::deviation).collect();
     let known: Vec<f64> = deviations.iter().flatten().copied().collect();
     let typical = root_mean_square(&known)?;
     let of_median = |(level, deviation): (&Level, &Option<f64>)| {
-        // The median of normal values scatters as their mean does up to 2 of them, and by the root
-        // of pi / 2 more of many.
+        // The median of normal values scatters as their mean does up to 2 of them, and by the root of pi / 2 more of many.
         let more = if level.logs.len() < 3 { 1.0 } else { std::f64::consts::FRAC_PI_2 };
         deviation.unwrap_or(typical) * (more / level.logs.len() as f64).sqrt()
     };

@@ -1,4 +1,4 @@
-//! Interarrival jitter: how unevenly datagrams arrive.
+//! How unevenly datagrams arrive.
 
 /// Interarrival jitter as RTP defines it (RFC 3550, section 6.4.1 and appendix A.8).
 ///

@@ -1,21 +1,18 @@
-//! The law through one throughput a level: least squares of the logarithms, with coefficients that
-//! are not negative.
+//! The law through one throughput a level: least squares of the logarithms, with coefficients that are not negative.
 
-use super::law::Usl;
+use super::Usl;
 
 /// Steps of the fit: most end after three or four.
 const STEPS: usize = 12;
 /// Two laws that differ by less than this share at all levels are one.
 const SETTLED: f64 = 1e-10;
-/// A level whose logarithm lies further off than this pulls no harder than one that lies there
-/// (Huber's function).
+/// A level whose logarithm lies further off than this pulls no harder than one that lies there (Huber's function).
 const PULL: f64 = 0.5;
 
 /// The law through (concurrency, throughput).
 ///
-/// N / X is linear in the coefficients, its logarithm is not: each step solves the linear problem
-/// whose distances are those of the logarithms at the law of the step before (Gauss and Newton).
-/// The first takes distances as shares of what was seen.
+/// N / X is linear in the coefficients, its logarithm is not: each step solves the linear problem whose distances are those of
+/// the logarithms at the law of the step before (Gauss and Newton). The first takes distances as shares of what was seen.
 pub(super) fn fit(points: &[(f64, f64)]) -> Option<Usl> {
     let seen: Vec<(f64, f64)> = points.iter().map(|(n, x)| (*n, n / x)).collect();
     let mut expected: Vec<f64> = seen.iter().map(|(_, y)| *y).collect();
@@ -45,8 +42,8 @@ fn terms(n: f64) -> [f64; 3] {
     [1.0, n - 1.0, n * (n - 1.0)]
 }
 
-/// The coefficients, none below 0, with the least sum of squared distances as shares of what is
-/// expected: the best of the free solutions in which some of them are 0, of which there are four.
+/// The coefficients, none below 0, with the least sum of squared distances as shares of what is expected: the best of the
+/// free solutions in which some of them are 0, of which there are four.
 fn not_negative(points: &[(f64, f64)], expected: &[f64]) -> Option<[f64; 3]> {
     let mut best: Option<(f64, [f64; 3])> = None;
     for used in [&[0, 1, 2][..], &[0, 1], &[0, 2], &[0]] {
@@ -66,8 +63,7 @@ fn not_negative(points: &[(f64, f64)], expected: &[f64]) -> Option<[f64; 3]> {
     best.map(|(_, found)| found)
 }
 
-/// The normal equations for the coefficients that are used; the others are 0. `None` where they
-/// have no solution.
+/// The normal equations for the coefficients that are used; the others are 0. `None` where they have no solution.
 fn least_squares(points: &[(f64, f64)], expected: &[f64], used: &[usize]) -> Option<[f64; 3]> {
     let size = used.len();
     // Columns on a common scale, or the squares of N^2 lose the digits of the others.

@@ -1,4 +1,4 @@
-//! Loss, reordering and duplicates of numbered datagrams.
+//! What became of numbered datagrams.
 
 use std::fmt;
 

@@ -1,13 +1,35 @@
-//! The interface of a search: the load to measure next, what was seen there, and the outcome.
+//! Searches for a load: each asks for one load after another and is told what was seen there.
+//!
+//! They are state machines without a clock and without measurements of their own; whoever drives them does that:
+//!
+//! ```
+//! use hopbench_stats::{Highest, Outcome, Search, Seen};
+//!
+//! // The highest rate at which a percentile stays below 1 ms; this system does so up to 5000 a second.
+//! let mut search = Highest::slo(1e6, 100.0, 100_000.0, 0.02, 1);
+//! while let Some(rate) = search.next_load() {
+//!     let p99_ns = if rate < 5000.0 { 3e5 } else { 9e6 };
+//!     search.observe(rate, Seen { value: p99_ns, within: true });
+//! }
+//! assert!(matches!(search.outcome(), Outcome::Found { load, .. } if (4900.0..=5000.0).contains(&load)));
+//! assert!(search.trace().len() < 30);
+//! ```
+
+mod ceiling;
+mod highest;
+mod knee;
+
+pub use ceiling::Ceiling;
+pub use highest::Highest;
+pub use knee::{Growth, Knee};
 
 /// What a trial at a load showed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// The figure that is searched by: a percentile in ns, a share of CPU, a share of loss, a
-    /// throughput. Not finite where the trial has none.
+    /// The figure that is searched by: a percentile in ns, a share of CPU, a share of loss, a throughput. Not finite where
+    /// the trial has none.
     pub value: f64,
-    /// Whether all else was within bounds: errors, the rate that was to be reached. Where it was
-    /// not, the load was too high.
+    /// Whether all else was within bounds: errors, the rate that was to be reached. Where it was not, the load was too high.
     pub within: bool,
 }
 
@@ -64,8 +86,7 @@ pub enum Outcome {
 
 /// A search for a load.
 pub trait Search {
-    /// The load to measure next; `None` when the search has ended. The same until something was
-    /// observed.
+    /// The load to measure next; `None` when the search has ended. The same until something was observed.
     fn next_load(&self) -> Option<f64>;
     /// What was seen at the load that was asked for.
     fn observe(&mut self, load: f64, seen: Seen);

@@ -1,18 +1,14 @@
-//! The fit of the Universal Scalability Law: throughput over concurrency.
+//! How throughput grows with concurrency, and where it stops.
 
 mod fit;
-mod law;
 mod levels;
-
-pub use law::Usl;
 
 use crate::interval::Interval;
 use crate::resample::bootstrap;
 use crate::student;
 use crate::summary::{median, quantile};
 
-/// Fewest different concurrencies: three parameters pass through any three points, and a fourth can
-/// contradict.
+/// Fewest different concurrencies: three parameters pass through any three points, and a fourth can contradict.
 const FEWEST_LEVELS: usize = 4;
 /// Fewest points: residuals of fewer say nothing of the noise.
 const FEWEST_POINTS: usize = 6;
@@ -25,6 +21,33 @@ const BEYOND: f64 = 3.0;
 /// Half of all normal values lie within so many standard deviations.
 const MIDDLE_OF_NORMAL: f64 = 0.674_490;
 
+/// The Universal Scalability Law: X(N) = λ N / (1 + σ (N - 1) + κ N (N - 1)).
+///
+/// N. J. Gunther, "Guerrilla Capacity Planning", 2007, chapter 4.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usl {
+    /// λ: throughput at N = 1, in the throughput's unit.
+    pub lambda: f64,
+    /// σ: the share that is done one after the other (contention), from 0.
+    pub sigma: f64,
+    /// κ: what each pair costs to agree (coherence), from 0.
+    pub kappa: f64,
+}
+
+impl Usl {
+    /// The throughput at a concurrency.
+    #[must_use]
+    pub fn at(&self, n: f64) -> f64 {
+        self.lambda * n / (1.0 + self.sigma * (n - 1.0) + self.kappa * n * (n - 1.0))
+    }
+
+    /// The concurrency with the highest throughput: sqrt((1 - σ) / κ); infinite where throughput never falls, at least 1.
+    #[must_use]
+    pub fn peak(&self) -> f64 {
+        if self.kappa > 0.0 { ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt().max(1.0) } else { f64::INFINITY }
+    }
+}
+
 /// A fit of the law with 95 % intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UslFit {
@@ -36,16 +59,14 @@ pub struct UslFit {
     pub sigma: Interval,
     /// Of κ.
     pub kappa: Interval,
-    /// Of the concurrency with the highest throughput; its upper end is infinite where no fall was
-    /// seen.
+    /// Of the concurrency with the highest throughput; its upper end is infinite where no fall was seen.
     pub peak: Interval,
-    /// The typical distance of a point from the law, as a share: the standard deviation that goes
-    /// with the median distance.
+    /// The typical distance of a point from the law, as a share: the standard deviation that goes with the median distance.
     pub residual_share: f64,
     /// How far the levels' medians lie from the law, as a share (root of the mean square).
     pub off_share: f64,
-    /// How far points of one level scatter, as a share, over all levels; one far point of three or
-    /// more moves it little. Absent with one point a level.
+    /// How far points of one level scatter, as a share, over all levels; one far point of three or more moves it little.
+    /// Absent with one point a level.
     pub scatter_share: Option<f64>,
     /// How far the levels' medians would lie from the true law by that scatter alone, as a share.
     pub off_by_chance_share: Option<f64>,
@@ -55,19 +76,17 @@ pub struct UslFit {
 
 /// Fits the law to points (concurrency, throughput), one of each trial.
 ///
-/// It goes through the medians of the levels, each of which counts once (levels that were measured
-/// more often are those that scatter more), so that one trial that stalled does not decide it. What
-/// is made small are the squared distances of the logarithms, with coefficients that are not
-/// negative; a level that lies far off pulls no harder than one that lies off by 0.5 (P. J. Huber,
-/// "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35(1), 1964). The
-/// intervals are those of resampled residuals of the trials (B. Efron and R. J. Tibshirani, "An
-/// Introduction to the Bootstrap", 1993, chapter 9), made larger by the root of n / (n - 3) for
-/// what the fit took up, and by Student's t over the normal quantile for how little so few points
-/// know of their noise; residuals beyond 3 deviations count as 3. They hold where the law does: a
-/// hard limit is no such law, and the fit then says only how far it is off.
+/// It goes through the medians of the levels, each of which counts once (levels that were measured more often are those that
+/// scatter more), so that one trial that stalled does not decide it. What is made small are the squared distances of the
+/// logarithms, with coefficients that are not negative; a level that lies far off pulls no harder than one that lies off by
+/// 0.5 (P. J. Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35(1), 1964).
+/// The intervals are those of resampled residuals of the trials (B. Efron and R. J. Tibshirani, "An Introduction to the
+/// Bootstrap", 1993, chapter 9), made larger by the root of n / (n - 3) for what the fit took up, and by Student's t over the
+/// normal quantile for how little so few points know of their noise; residuals beyond 3 deviations count as 3.
+/// They hold where the law does: a hard limit is no such law, and the fit then says only how far it is off.
 ///
-/// `None` with fewer than 6 points or 4 different concurrencies, with a value that is not finite or
-/// not above 0, or a concurrency below 1.
+/// `None` with fewer than 6 points or 4 different concurrencies, with a value that is not finite or not above 0, or a
+/// concurrency below 1.
 #[must_use]
 pub fn usl(points: &[(f64, f64)], seed: u64) -> Option<UslFit> {
     let usable = |(n, x): &(f64, f64)| n.is_finite() && x.is_finite() && *n >= 1.0 && *x > 0.0;
@@ -166,8 +185,7 @@ mod tests {
         assert_eq!(Usl { kappa: 0.0, ..law }.peak(), f64::INFINITY);
     }
 
-    /// Three trials a level with noise of this size, and those of the first level as they are
-    /// given.
+    /// Three trials a level with noise of this size, and those of the first level as they are given.
     fn noisy(law: Usl, noise: f64, first: &[f64], seed: u64) -> Vec<(f64, f64)> {
         let mut random = Random::new(seed);
         let mut one = |n: f64| {
