@@ -16,24 +16,23 @@
 //! - [`Warning`]: a result that needs a caveat;
 //! - [`fixture`]: small plans, jobs and records for tests.
 
+mod access;
 mod end_report;
 mod fault;
 pub mod fixture;
 mod job;
-mod permit;
 mod plan;
 mod record;
 mod run_file;
 pub mod secret;
-mod source;
 mod values;
 
+pub use access::{Bounds, Permit, SignedPermit, Source, makes_room};
 pub use end_report::{CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick};
 pub use end_report::{Counter, Counts, TcpTotals};
 pub use fault::{Fault, FaultKind, Problem};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing, is_of_exchanges};
 pub use job::{Pattern, Transport, WorkloadKind};
-pub use permit::{Bounds, Permit, SignedPermit};
 pub use plan::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via, proxy_role};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ROUNDS, ServerSpec, point_label};
@@ -48,5 +47,4 @@ pub use record::{
 };
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
-pub use source::{Source, makes_room};
 pub use values::{Nanos, SECOND, Scale, Sweep, printable, units};
