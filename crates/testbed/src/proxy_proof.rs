@@ -1,24 +1,26 @@
-//! Whether the proxies that a path names took the traffic, and the others did not.
+//! The proof that the proxies that a path names took the traffic, and that the others did not.
 //!
-//! A proxy that clients connect to must have counted the very connections and requests that they say they opened and
-//! sent. One behind another proxy must have counted what that one passed on. Where a figure is not known to the last
-//! one, it lies between two that are: what certainly came there, and what can have come there at most.
+//! A proxy that clients connect to must have counted exactly the connections and requests that the
+//! clients report. A proxy behind another must have counted what that one passed on. A figure that
+//! is not known exactly lies between two that are: what certainly came, and the most that can have.
 
 mod sent;
 
 use hopbench_model::{BYPASSES_PROXY, Job, Path, Proof, Variant, Via, proxy_role};
 
 use self::sent::{Range, Sent};
-use crate::{Counters, Proxy, Seen, of_proxy};
+use crate::counters::{Counters, of_proxy};
+use crate::route::Proxy;
+use crate::seen::Seen;
 
-/// What is known of the proxies of a path.
+/// The proxies of a path.
 #[derive(Debug, Clone, Copy)]
 struct Known<'a> {
     path: &'a Path,
     proxies: &'a [Proxy],
 }
 
-/// How counters grew.
+/// The growth of counters over a trial.
 #[derive(Debug, Clone, Copy)]
 struct Grown<'a> {
     before: &'a Counters,
@@ -26,14 +28,21 @@ struct Grown<'a> {
 }
 
 impl Grown<'_> {
-    /// `None`: there is no such counter.
+    /// By how much a counter grew. `None`: there is no such counter.
     fn by(self, name: &str) -> Option<u64> {
         Some(self.after.get(name)?.saturating_sub(*self.before.get(name)?))
     }
 }
 
-/// Evidence for every proxy in the pods of a path, by the counters of [`of_proxy`] before the trial and after it.
-pub fn passed(path: &Path, proxies: &[Proxy], before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+/// Evidence for every proxy in the pods of a path, from the counters of [`of_proxy`] before the
+/// trial and after it.
+pub fn proxy_proofs(
+    path: &Path,
+    proxies: &[Proxy],
+    before: &Counters,
+    after: &Counters,
+    seen: &Seen<'_>,
+) -> Vec<Proof> {
     prove(&Known { path, proxies }, &Grown { before, after }, seen)
 }
 
@@ -70,7 +79,8 @@ fn prove(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
         before = Some(group);
     }
     let has_gateway = matches!(known.path.via, Via::Gateway(_));
-    // Those that the clients must pass are named by the path itself; one that never was there has no counters.
+    // Those that the clients must pass are named by the path itself; one that never was there has
+    // no counters.
     let wanted = [
         (known.path.mesh.has_client(), &ends[0], "client-sidecar"),
         (has_gateway, &ends[1], "gateway"),
@@ -154,7 +164,8 @@ fn passed_on(ahead: &[&Proxy], proxies: &[&Proxy], grown: &Grown<'_>, job: &Job,
     Proof { hop: hop(proxies), evidence, ok: wanted.holds(connections) && requests == 0 }
 }
 
-/// So many requests fill Envoy's buffer for reports (16 KiB) many times: some were sent while the trial ran.
+/// So many requests fill Envoy's buffer for reports (16 KiB) many times: some were sent while the
+/// trial ran.
 const SURELY_REPORTED: u64 = 1000;
 
 /// The services that proxies ask: as the proxies count it, and as the services do.
@@ -168,7 +179,8 @@ fn asked(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>, variant: &Varian
     let own = |service: &str, counter: &str| grown.by(&of_proxy(service, counter));
     let mut proofs = Vec::new();
     if variant.policy_check && named("policy") {
-        // Each of them asks about what it took: all that was answered, and what was cut off perhaps.
+        // Each of them asks about what it took: all that was answered, and what was cut off
+        // perhaps.
         let ends = ["gateway", "server-sidecar"];
         let least = |end: &str| -> Option<u64> {
             let of_end: Vec<&Proxy> = checking.iter().copied().filter(|proxy| proxy_role(&proxy.name) == end).collect();
@@ -198,9 +210,10 @@ fn asked(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>, variant: &Varian
     if variant.policy_report && named("telemetry") {
         let read = (of(&carriers, "reports"), of(&carriers, "reports_lost"), of(&carriers, unit));
         let (evidence, ok) = match (read, own("telemetry", "reports"), own("telemetry", "failed_calls")) {
-            // Reports are sent once a second, of a connection when it is over: the last ones of a trial come after it,
-            // and are under way when the service is asked. Envoy drops reports rather than requests when the service is
-            // slower than the traffic: a fact about the load, not about the way.
+            // Reports are sent once a second, of a connection when it is over: the last ones of a
+            // trial come after it, and are under way when the service is asked. Envoy drops reports
+            // rather than requests when the service is slower than the traffic: a fact about the
+            // load, not about the way.
             ((Some(reports), Some(lost), Some(took)), Some(got), Some(failed)) => {
                 let text = format!(
                     "{reports} reports sent, {lost} lost, {got} received so far in calls of which {failed} failed; {took} {}",
@@ -225,7 +238,7 @@ fn is_service(proxy: &Proxy) -> bool {
     ["policy", "telemetry"].contains(&proxy.name.as_str())
 }
 
-/// A proxy that must not have moved, or a service that nobody must have asked.
+/// A proxy that must not have moved, or a service that must not have been asked.
 fn idle(proxy: &Proxy, grown: &Grown<'_>, why: &str) -> Proof {
     let counters: &[(&str, &str)] = match proxy.name.as_str() {
         "policy" => &[("checks", "checks")],

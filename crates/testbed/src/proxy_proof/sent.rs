@@ -1,15 +1,15 @@
-//! What the clients say they sent, as a proxy must have counted it.
+//! The traffic that the clients report, as a proxy must have counted it.
 
 use std::fmt;
 
 use hopbench_model::{Counter, EndReport, Job};
 
-use crate::AgentId;
+use crate::control::AgentId;
 
 /// The reason of failures that were of too many reasons to tell them apart.
 const OTHER_REASONS: &str = "other";
 
-/// From the least to the most.
+/// A count that is known to lie between two others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Range {
     pub(super) least: u64,
@@ -38,21 +38,22 @@ impl fmt::Display for Range {
     }
 }
 
-/// What a client sent, from the trial's start to its end.
+/// The traffic of a client, from the trial's start to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sent {
-    /// Connections as whoever they lead to counts them.
+    /// Connections as the proxy that takes them counts them.
     pub(super) connections: Range,
     /// Those of them that carried something.
     pub(super) used: Range,
     /// Requests; none but for `http`.
     pub(super) requests: Range,
-    /// Those of the least that a proxy answered itself with an error: they may have gone no further.
+    /// Those of the least that a proxy answered itself with an error: they may have gone no
+    /// further.
     pub(super) answered_by_proxies: u64,
 }
 
 impl Sent {
-    /// What one end says that it sent.
+    /// The traffic that one end reports.
     pub(super) fn by(job: &Job, end: &EndReport) -> Self {
         let of = |counter| end.drained.of(counter);
         let failed = of(Counter::Errors);
@@ -72,8 +73,8 @@ impl Sent {
                     let used = Range { least: completed, ..connections };
                     return Self { connections, used, ..Self::default() };
                 }
-                // A request whose connection was closed while it rested is sent once more; the first try may have been
-                // seen or not.
+                // A request whose connection was closed while it rested is sent once more; the
+                // first try may have been seen or not.
                 let again = end.extra.get("reconnects_drained").map_or(0, |count| *count as u64);
                 let requests = Range { least: (completed + refused).min(sent), most: sent + again };
                 let by_proxies = end.errors.iter().filter(|(reason, _)| is_of_proxy(reason)).map(|(_, count)| count);
@@ -88,7 +89,7 @@ impl Sent {
         }
     }
 
-    /// What they sent together.
+    /// The traffic of all ends together.
     pub(super) fn all(job: &Job, ends: &[(AgentId, EndReport)]) -> Self {
         let sent = || ends.iter().map(|(_, end)| Self::by(job, end));
         Self {
@@ -100,7 +101,8 @@ impl Sent {
     }
 }
 
-/// Whether an error may be a proxy's own answer: a status and Envoy's word for it, `503 UF`, or what was too much to tell.
+/// Whether an error may be a proxy's own answer: a status and Envoy's word for it, `503 UF`, or
+/// what was too much to tell.
 fn is_of_proxy(reason: &str) -> bool {
     reason == OTHER_REASONS || reason.split_once(' ').is_some_and(|(status, _)| status.parse::<u16>().is_ok())
 }

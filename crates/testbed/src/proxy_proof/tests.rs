@@ -1,4 +1,4 @@
-//! Proxies and what they counted, made up.
+//! Proofs of made-up proxies and counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ fn doubts(
     let proxies: Vec<Proxy> = counted.iter().map(|(name, _)| proxy(name, names(name))).collect();
     let clients = [(AgentId("bridge@a".into()), client.clone())];
     let seen = Seen { job, clients: &clients, servers: &[], machines: &BTreeMap::new() };
-    let found = passed(&path, &proxies, &before, &after, &seen);
+    let found = proxy_proofs(&path, &proxies, &before, &after, &seen);
     found.into_iter().filter(|proof| !proof.ok).map(|proof| proof.hop).collect()
 }
 
@@ -163,7 +163,8 @@ fn every_request_is_checked_and_answered() {
     assert_eq!((judge(10, 1, 10), judge(10, 1, 9), judge(10, 1, 8)), (set(&[]), set(&[]), set(&["policy"])));
 }
 
-/// A connection that carries nothing need not be asked about: the one with which `crr` finds out whether there is a server.
+/// A connection that carries nothing need not be asked about: the one with which `crr` finds out
+/// whether there is a server.
 #[test]
 fn connections_that_carried_something_are_checked() {
     let judge = |asked: u64| {
@@ -208,7 +209,7 @@ fn an_answer_with_an_error_came_on_a_connection_that_is_counted() {
     assert!(judge(2, Some((503, 5))) && !judge(3, Some((503, 5))));
 }
 
-/// A service that nobody is to ask must not be asked; who does not run takes nothing.
+/// A service that is not to be asked must not have been asked. One that does not run takes nothing.
 #[test]
 fn what_is_beside_the_path_is_still_or_not_there() {
     let judge = |counted: &[(&str, &[(&str, u64)])]| {
