@@ -1,4 +1,4 @@
-//! Everything a row needs to run its programs.
+//! The context of a row: the lab, the programs, and how long they run.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::peer_program::Peer;
+use super::tools::Tools;
 use crate::lab::{End, Lab};
-use crate::peer::Peer;
 use crate::process::Task;
-use crate::session::tools::Tools;
 
-/// What ours runs before its window opens; the figures of CPU per byte or request include it.
+/// The warm-up of ours before its window. The figures of CPU per byte or request include it.
 pub(crate) const WARMUP: Duration = Duration::from_millis(500);
 
 /// A row prints this many different commands; a search would print dozens.
@@ -31,7 +31,8 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Everything together; each run lasts `seconds`, the client on the first CPU, the server on the second.
+    /// Everything together; each run lasts `seconds`, the client on the first CPU, the server on
+    /// the second.
     ///
     /// # Errors
     /// When there is no room for temporary files.
@@ -46,7 +47,7 @@ impl Bench {
         &self.tools
     }
 
-    /// A directory for files that nobody needs afterwards.
+    /// A directory for files that are not needed afterwards.
     pub(crate) fn scratch(&self) -> &Path {
         self.scratch.path()
     }
@@ -95,7 +96,8 @@ impl Bench {
         self.task(end, Some(self.cpu(end)), None, self.tools.hopbench(), words)
     }
 
-    /// Ours at one end, placed by its own `--cpu` or not at all, with a limit on open files where one is given.
+    /// Ours at one end, placed by its own `--cpu` or not at all, with a limit on open files where
+    /// one is given.
     pub(crate) fn ours_unpinned(&self, end: End, files: Option<u64>, words: &[&str]) -> Task {
         self.task(end, None, files, self.tools.hopbench(), words)
     }

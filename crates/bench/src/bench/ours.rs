@@ -1,21 +1,21 @@
-//! Our own program: how it is started and read.
+//! The runs of our own program: how it is started and read.
 
 use anyhow::{Context, Result, bail};
 use hopbench_model::{Latency, Record};
 
-use crate::bench::{Bench, WARMUP};
+use super::context::{Bench, WARMUP};
+use super::figures::Figures;
+use super::target::{Kind, Target};
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::{Running, Usage, listening};
-use crate::row::figures::Figures;
-use crate::target::{Kind, Target};
 
-/// Where ours listens.
+/// The port of our agent.
 pub(crate) const PORT: u16 = 7474;
 
 /// One run against our own agent.
 #[derive(Debug)]
 pub(crate) struct AgentRun {
-    /// What ours says of it.
+    /// The record of ours.
     pub(crate) record: Record,
     /// CPU of the client's process, from outside.
     pub(crate) client: Usage,

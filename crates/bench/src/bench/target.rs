@@ -4,18 +4,18 @@ pub(crate) mod nginx;
 
 use anyhow::{Context, Result};
 
-use crate::bench::Bench;
+use super::context::Bench;
+use super::figures::Figures;
+use super::peer_program::Peer;
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::peer::Peer;
 use crate::process::{Running, Usage, listening};
-use crate::row::figures::Figures;
 
-/// Where a target tells what it served.
+/// The page on which a target tells what it served.
 pub(crate) const STATUS_PATH: &str = "/requests";
 
 const PORT: u16 = 80;
 
-/// Which server.
+/// A kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// nginx, one process: what people have.

@@ -5,25 +5,32 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::peer::{PEERS, Peer};
+use super::peer_program::Peer;
 
 /// Ours and the peers that were found.
 #[derive(Debug)]
 pub(crate) struct Tools {
     hopbench: PathBuf,
+    /// All peers, in the order of the report.
+    known: &'static [&'static Peer],
+    /// The files of those that were found.
     peers: BTreeMap<&'static str, PathBuf>,
 }
 
 impl Tools {
-    /// Looks for every peer; `given` names binaries by peer and goes before the search.
+    /// Looks for all `known` peers; `given` names binaries by peer and goes before the search.
     ///
     /// # Errors
     /// When a given name is no peer or a given file does not exist.
-    pub(crate) fn find(hopbench: PathBuf, given: &[(String, PathBuf)]) -> Result<Self> {
+    pub(crate) fn find(
+        hopbench: PathBuf,
+        known: &'static [&'static Peer],
+        given: &[(String, PathBuf)],
+    ) -> Result<Self> {
         for (name, file) in given {
-            if !PEERS.iter().any(|peer| peer.name == name) {
-                let known: Vec<_> = PEERS.iter().map(|peer| peer.name).collect();
-                bail!("--peer `{name}` is not one of {}", known.join(", "));
+            if !known.iter().any(|peer| peer.name == name) {
+                let names: Vec<_> = known.iter().map(|peer| peer.name).collect();
+                bail!("--peer `{name}` is not one of {}", names.join(", "));
             }
             if !file.is_file() {
                 bail!("--peer {name}: {} is not a file", file.display());
@@ -33,8 +40,8 @@ impl Tools {
             let named = given.iter().find(|(name, _)| name == peer.name).map(|(_, file)| file.clone());
             named.or_else(|| peer.find())
         };
-        let peers = PEERS.iter().filter_map(|peer| Some((peer.name, of(peer)?))).collect();
-        Ok(Self { hopbench, peers })
+        let peers = known.iter().filter_map(|peer| Some((peer.name, of(peer)?))).collect();
+        Ok(Self { hopbench, known, peers })
     }
 
     /// Our binary.
@@ -53,7 +60,7 @@ impl Tools {
 
     /// The peers that were found, with their versions.
     pub(crate) fn versions(&self) -> BTreeMap<String, String> {
-        let found = PEERS.iter().filter_map(|peer| {
+        let found = self.known.iter().filter_map(|peer| {
             let file = self.peers.get(peer.name)?;
             Some((peer.name.to_owned(), peer.version_of(file)))
         });

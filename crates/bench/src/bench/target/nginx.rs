@@ -1,17 +1,18 @@
-//! nginx, as a target.
+//! nginx as a target.
 
 use anyhow::{Context, Result};
 
-use crate::bench::Bench;
+use crate::bench::context::Bench;
+use crate::bench::peer_program::{INSTALLED, Peer, Version};
+use crate::bench::text::word_after;
 use crate::lab::End;
-use crate::peer::{self, Peer};
 use crate::process::Task;
 
 /// How nginx is found.
 pub(crate) const PEER: Peer = Peer {
     name: "nginx",
-    version: peer::Version::Printed(&["-v"], |printed| peer::word_after(printed, "nginx/")),
-    source: peer::INSTALLED,
+    version: Version::Printed(&["-v"], |printed| word_after(printed, "nginx/")),
+    source: INSTALLED,
 };
 
 /// Far more than the 10 000 connections of the memory row: with less than a sixteenth of them free,
@@ -65,7 +66,7 @@ pub(crate) fn configuration() -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::STATUS_PATH;
+    use crate::bench::target::STATUS_PATH;
 
     #[test]
     fn the_configuration_allows_the_connections_and_has_the_status_page() {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::generator::{Answered, Generator, Load};
-use super::{Peer, Version, number_after};
+use crate::bench::{Peer, Version, number_after};
 use crate::process::Finished;
 
 /// How fortio is found.
@@ -66,19 +66,19 @@ fn behind(text: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::generator::sample;
+    use crate::peer::http::generator::sample;
 
     #[test]
     fn requests_a_second() {
-        assert_eq!(parse(include_str!("../../fixtures/fortio.json")).unwrap().round(), 3_996.0);
+        assert_eq!(parse(include_str!("../../../fixtures/fortio.json")).unwrap().round(), 3_996.0);
         assert!(parse(r#"{"ActualQPS":10.0,"RetCodes":{"200":9,"503":1}}"#).unwrap_err().to_string().contains("503"));
         assert!(parse("").is_err());
     }
 
     #[test]
     fn the_warning_is_read() {
-        assert_eq!((behind(include_str!("../../fixtures/fortio-behind.txt")) * 1e4).round(), 9993.0);
-        assert_eq!(behind(include_str!("../../fixtures/fortio-on-time.txt")), 0.0);
+        assert_eq!((behind(include_str!("../../../fixtures/fortio-behind.txt")) * 1e4).round(), 9993.0);
+        assert_eq!(behind(include_str!("../../../fixtures/fortio-on-time.txt")), 0.0);
     }
 
     #[test]

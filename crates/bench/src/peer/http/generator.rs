@@ -4,12 +4,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::Peer;
-use crate::bench::Bench;
+use crate::bench::target::{Kind, Target};
+use crate::bench::{Bench, Figures, Peer};
 use crate::lab::End;
 use crate::process::{Finished, Usage};
-use crate::row::figures::Figures;
-use crate::target::{Kind, Target};
 
 /// A way of running a program that makes HTTP requests.
 #[derive(Debug)]
@@ -22,14 +20,14 @@ pub(crate) struct Generator {
     pub(crate) words: fn(&Load, &Path) -> Result<Vec<String>>,
     /// Reads what it printed.
     pub(crate) read: fn(&Finished) -> Result<Answered>,
-    /// What a reader must know of how it was run.
+    /// The facts about its run that a reader must know.
     pub(crate) note: &'static str,
 }
 
-/// What is asked of a generator.
+/// The load that a generator is to make.
 #[derive(Debug, Clone)]
 pub(crate) struct Load {
-    /// Where to.
+    /// The URL.
     pub(crate) url: String,
     /// Connections.
     pub(crate) connections: u32,
@@ -39,7 +37,7 @@ pub(crate) struct Load {
     pub(crate) seconds: u32,
 }
 
-/// What a generator says of its run.
+/// The result of a run, as the generator prints it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Answered {
     /// Requests answered a second.

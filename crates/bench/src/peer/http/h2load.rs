@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 use super::generator::{Answered, Generator};
-use super::{INSTALLED, Peer, Version, number_after, word_after};
+use crate::bench::{INSTALLED, Peer, Version, number_after, word_after};
 
 /// How h2load is found.
 pub(crate) const PEER: Peer = Peer {
@@ -43,9 +43,9 @@ fn parse(text: &str) -> Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::generator::sample;
+    use crate::peer::http::generator::sample;
 
-    const PRINTED: &str = include_str!("../../fixtures/h2load-1.52.0.txt");
+    const PRINTED: &str = include_str!("../../../fixtures/h2load-1.52.0.txt");
 
     #[test]
     fn requests_a_second() {

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 use super::generator::{Answered, Generator};
-use super::{INSTALLED, Peer, Version, number_after};
+use crate::bench::{INSTALLED, Peer, Version, number_after};
 
 /// How hey is found.
 pub(crate) const PEER: Peer =
@@ -37,7 +37,7 @@ fn parse(text: &str) -> Result<f64> {
 mod tests {
     use super::*;
 
-    const PRINTED: &str = include_str!("../../fixtures/hey-0.1.5.txt");
+    const PRINTED: &str = include_str!("../../../fixtures/hey-0.1.5.txt");
 
     #[test]
     fn requests_a_second() {

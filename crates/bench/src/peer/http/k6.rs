@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::generator::{Answered, Generator, Load};
-use super::{INSTALLED, Peer, Version, word_after};
+use crate::bench::{INSTALLED, Peer, Version, word_after};
 
 /// How k6 is found.
 pub(crate) const PEER: Peer = Peer {
@@ -88,9 +88,9 @@ pub(crate) fn script() -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::generator::sample;
+    use crate::peer::http::generator::sample;
 
-    const PRINTED: &str = include_str!("../../fixtures/k6-1.1.0.json");
+    const PRINTED: &str = include_str!("../../../fixtures/k6-1.1.0.json");
 
     #[test]
     fn requests_a_second() {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::generator::{Answered, Generator, Load};
-use super::{INSTALLED, Peer, Version, word_after};
+use crate::bench::{INSTALLED, Peer, Version, word_after};
 
 /// How oha is found.
 pub(crate) const PEER: Peer = Peer {
@@ -66,9 +66,9 @@ fn parse(json: &str) -> Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::generator::sample;
+    use crate::peer::http::generator::sample;
 
-    const PRINTED: &str = include_str!("../../fixtures/oha-1.16.0.json");
+    const PRINTED: &str = include_str!("../../../fixtures/oha-1.16.0.json");
 
     #[test]
     fn requests_a_second() {

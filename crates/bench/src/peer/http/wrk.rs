@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 use super::generator::{Answered, Generator};
-use super::{INSTALLED, Peer, Version, number_after, word_after};
+use crate::bench::{INSTALLED, Peer, Version, number_after, word_after};
 
 /// How wrk is found.
 pub(crate) const PEER: Peer = Peer {
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn requests_a_second() {
-        assert_eq!(parse(include_str!("../../fixtures/wrk.txt")).unwrap(), 56_766.65);
+        assert_eq!(parse(include_str!("../../../fixtures/wrk.txt")).unwrap(), 56_766.65);
     }
 
     #[test]
