@@ -1,33 +1,31 @@
-//! A lab that stands: fabric, nodes, pods, Services.
+//! The network of a lab that stands: fabric, nodes, pods, Services.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::net::Ipv4Addr;
 
 use hopbench_model::{Fault, LabSpec};
 
-use crate::addresses;
-use crate::demand::Demand;
-use crate::fabric::Fabric;
-use crate::intercept;
-use crate::kind::Site;
-use crate::kinds::{KINDS, kind, subnet};
-use crate::nat;
-use crate::netlink::Layout;
-use crate::nft;
-use crate::node::Node;
-use crate::pod::PodId;
-use crate::service::Service;
-use crate::stack::Stack;
-use crate::trail::{Link, Owner};
+use crate::mesh::interception;
+use crate::network::netlink::Layout;
+use crate::network::refused;
+use crate::network::stack::Stack;
+use crate::placement::{Placement, PodId};
+use crate::services::service::Service;
+use crate::services::{nft_program, service_rules};
+use crate::topology::addresses;
+use crate::topology::fabric::Fabric;
+use crate::topology::kind::{Reach, Site};
+use crate::topology::kinds::{self, KINDS, kind, subnets};
+use crate::topology::node::Node;
+use crate::topology::packet_path::{Link, Owner};
 
-/// Everything that was built. Dropping it takes it away.
+/// Everything that was built. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) fabric: Fabric,
     pub(crate) nodes: Vec<Node>,
     pub(crate) pods: BTreeMap<PodId, Pod>,
-    /// By path.
+    /// The Services, by path.
     pub(crate) services: BTreeMap<String, Service>,
     /// The tunnel devices that every node has.
     pub(crate) tunnels: BTreeSet<&'static str>,
@@ -37,23 +35,18 @@ pub(crate) struct Built {
 #[derive(Debug)]
 pub(crate) struct Pod {
     pub(crate) address: Ipv4Addr,
-    /// Its own; absent on `host`.
+    /// Its own stack. Absent on `host`.
     stack: Option<Stack>,
-    /// What its link was told, for runtimes, which take it over.
+    /// The addresses and routes of its link, for runtimes, which take them over.
     pub(crate) layout: Option<Layout>,
 }
 
 /// How long the kernel keeps a closed connection in the table of those that it tracks, seconds.
 const TIME_WAIT: &str = "net.netfilter.nf_conntrack_tcp_timeout_time_wait";
 
-/// The kernel's refusal with what it was about.
-pub(crate) fn refused(what: impl std::fmt::Display) -> impl FnOnce(io::Error) -> Fault {
-    move |error| Fault::environment(format!("the lab: {what}: {error}"))
-}
-
 impl Built {
-    /// Builds what a plan demands.
-    pub(crate) fn build(spec: &LabSpec, demand: &Demand) -> Result<Self, Fault> {
+    /// Builds what a placement needs.
+    pub(crate) fn build(spec: &LabSpec, placement: &Placement) -> Result<Self, Fault> {
         let mut fabric = Fabric::build(spec).map_err(refused("cannot build the fabric"))?;
         let mut nodes = Vec::new();
         for (number, node) in spec.nodes.iter().enumerate() {
@@ -64,18 +57,18 @@ impl Built {
             let name = node.spec.name.clone();
             node.route_to_others(spec.nodes.len()).map_err(refused(format!("cannot set the routes of node {name}")))?;
         }
-        let used = demand.networks();
-        for used in KINDS.iter().filter(|kind| used.contains(kind.name())) {
-            let what = format!("cannot make the nodes ready for network `{}`", used.name());
-            used.prepare(&mut nodes, spec.mtu).map_err(refused(what))?;
+        let used = placement.networks();
+        for kind in KINDS.iter().filter(|kind| used.contains(kind.name())) {
+            let what = format!("cannot make the nodes ready for network `{}`", kind.name());
+            kind.prepare(&mut nodes, subnets(kind.name()), spec.mtu).map_err(refused(what))?;
         }
         let tunnels = used.iter().filter_map(|name| kind(name)?.reach().tunnel()).collect();
         let mut built = Self { fabric, nodes, pods: BTreeMap::new(), services: BTreeMap::new(), tunnels };
-        for pod in &demand.pods {
+        for pod in &placement.pods {
             built.attach(spec, pod)?;
         }
-        built.serve(demand)?;
-        built.intercept(demand)?;
+        built.serve(placement)?;
+        built.intercept(placement)?;
         Ok(built)
     }
 
@@ -85,19 +78,21 @@ impl Built {
             .ok_or_else(|| Fault::input(format!("{place}: the lab has no network kind `{}`", place.network)))?;
         let at = self.nodes.iter().position(|node| node.spec.name == place.node);
         let at = at.ok_or_else(|| Fault::input(format!("{place}: the lab has no node `{}`", place.node)))?;
+        let is_on_fabric =
+            |pod: &PodId| kinds::kind(&pod.place.network).is_some_and(|kind| kind.reach().is_on_fabric());
         let neighbours = self.pods.keys().filter(|other| {
-            kind.reach().is_on_fabric()
-                && crate::kinds::kind(&other.place.network).is_some_and(|k| k.reach().is_on_fabric())
+            kind.reach().is_on_fabric() && is_on_fabric(other)
                 || other.place.node == place.node && other.place.network == place.network
         });
         let number = neighbours.count() as u32;
+        let subnet = subnets(kind.name()).behind(at);
         let address = match kind.reach() {
-            crate::Reach::Node => addresses::node(at),
+            Reach::Node => addresses::node(at),
             reach if reach.is_on_fabric() => addresses::on_fabric(number),
-            _ => subnet(at, kind.name()).pod(number),
+            _ => subnet.pod(number),
         };
         let mut pod = Pod { address, stack: None, layout: None };
-        if kind.reach() != crate::Reach::Node {
+        if kind.reach() != Reach::Node {
             let what = || refused(format!("cannot attach pod {id}"));
             let mut stack = Stack::create(&id.to_string()).map_err(what())?;
             let mut site = Site {
@@ -105,6 +100,7 @@ impl Built {
                 node: &mut self.nodes[at],
                 pod: &mut stack,
                 address,
+                subnet,
                 number: self.pods.len(),
                 nodes: spec.nodes.len(),
                 mtu: spec.mtu,
@@ -119,28 +115,29 @@ impl Built {
         Ok(())
     }
 
-    /// Puts every Service on the node that translates for its path, and the chains on every node: with them the kernel
-    /// tracks connections, which costs the same everywhere then. More rules would make counters slower to read.
-    fn serve(&mut self, demand: &Demand) -> Result<(), Fault> {
+    /// Puts every Service on the node that translates for its path, and the chains on every node:
+    /// with them the kernel tracks connections, which costs the same everywhere then. More rules
+    /// would make counters slower to read.
+    fn serve(&mut self, placement: &Placement) -> Result<(), Fault> {
         let address = |pod: &PodId| self.pods.get(pod).map(|pod| pod.address);
         let services: Vec<Service> =
-            demand.services().iter().filter_map(|(_, cast)| Service::of(cast, address)).collect();
+            placement.services().iter().filter_map(|(_, endpoints)| Service::of(endpoints, address)).collect();
         if services.is_empty() {
             return Ok(());
         }
         let failed = |node: &Node| refused(format!("cannot put the rules of the Services on node {}", node.spec.name));
         let batches = |node: &Node| {
-            nft::batches(services.iter().filter(|s| s.node == node.spec.name), addresses::node(node.number))
+            service_rules::batches(services.iter().filter(|s| s.node == node.spec.name), addresses::node(node.number))
         };
         let batches: Vec<(&Node, Vec<_>)> = self.nodes.iter().map(|node| (node, batches(node))).collect();
         for at in 0..batches.iter().map(|(_, list)| list.len()).max().unwrap_or(0) {
             // The nodes at the same time: what takes long is to start a program.
             let mut started = Vec::new();
             for (node, batch) in batches.iter().filter_map(|(node, list)| Some((*node, list.get(at)?))) {
-                started.push((node, nat::begin(&node.stack, batch).map_err(failed(node))?));
+                started.push((node, nft_program::begin(&node.stack, batch).map_err(failed(node))?));
             }
             for (node, child) in started {
-                nat::finish(child).map_err(failed(node))?;
+                nft_program::finish(child).map_err(failed(node))?;
             }
         }
         for node in &self.nodes {
@@ -152,17 +149,17 @@ impl Built {
     }
 
     /// Puts the rules into the pods with sidecars that bring the traffic to those.
-    fn intercept(&self, demand: &Demand) -> Result<(), Fault> {
+    fn intercept(&self, placement: &Placement) -> Result<(), Fault> {
         let failed = |pod: &PodId| refused(format!("cannot put the rules for the sidecar into pod {pod}"));
         let mut started = Vec::new();
-        for pod in demand.sidecars.keys() {
+        for pod in placement.sidecars.keys() {
             // Places on `host` have none: `needs` says so.
             let Some(stack) = self.pods.get(pod).and_then(|pod| pod.stack.as_ref()) else { continue };
-            started.push((pod, nat::begin(stack, &intercept::rules(pod, demand)).map_err(failed(pod))?));
+            started.push((pod, nft_program::begin(stack, &interception::rules(pod, placement)).map_err(failed(pod))?));
             let _ = stack.namespace.set_sysctl(TIME_WAIT, "1");
         }
         for (pod, child) in started {
-            nat::finish(child).map_err(failed(pod))?;
+            nft_program::finish(child).map_err(failed(pod))?;
         }
         Ok(())
     }

@@ -1,36 +1,23 @@
-//! The counters that can prove a route, by name.
+//! The reading of the counters that can prove a route.
 
 use std::collections::BTreeMap;
 
 use hopbench_model::Fault;
 use hopbench_testbed::Counters;
 
-use crate::built::{Built, refused};
-use crate::cast::Cast;
-use crate::nat;
-use crate::service::Service;
-use crate::trail::{Link, Side, Trail, tunnels};
-
-/// Name of a counter of a link: `b/vxlan0 rx_bytes`.
-pub(crate) fn of_link(link: &Link, side: Side, unit: &str) -> String {
-    format!("{link} {}_{unit}", side.prefix())
-}
-
-/// Name of the counter of all connections through a path's Service on a node: `a/svc-PATH connections`.
-pub(crate) fn of_service(node: &str, service: &Service) -> String {
-    format!("{node}/svc-{} connections", service.path)
-}
-
-/// Name of the counter of a backend, from 1, of one of the Service's ports.
-pub(crate) fn of_backend(node: &str, service: &Service, port: u16, backend: usize) -> String {
-    format!("{node}/svc-{} port {port} backend {} connections", service.path, backend + 1)
-}
+use super::built::Built;
+use crate::network::refused;
+use crate::placement::Endpoints;
+use crate::proof::counter_names::{of_backend, of_link, of_service};
+use crate::services::nft_program;
+use crate::services::service::Service;
+use crate::topology::packet_path::{PacketPath, Side, tunnels};
 
 /// Reads all counters of a path.
-pub(crate) fn read(built: &mut Built, cast: &Cast, trail: &Trail) -> Result<Counters, Fault> {
+pub(crate) fn read(built: &mut Built, endpoints: &Endpoints, packet_path: &PacketPath) -> Result<Counters, Fault> {
     let tunnels = tunnels();
     let mut counters = Counters::new();
-    for link in trail.links() {
+    for link in packet_path.links() {
         // A tunnel exists only where some path of the plan needs it.
         if tunnels.contains(link.name.as_str()) && !built.tunnels.contains(link.name.as_str()) {
             continue;
@@ -49,10 +36,11 @@ pub(crate) fn read(built: &mut Built, cast: &Cast, trail: &Trail) -> Result<Coun
             counters.insert(of_link(link, side, unit), value);
         }
     }
-    let Some(service) = built.services.get(&cast.path.name) else { return Ok(counters) };
+    let Some(service) = built.services.get(&endpoints.path.name) else { return Ok(counters) };
     let name = service.node.as_str();
     let node = built.node(name).ok_or_else(|| Fault::input(format!("the lab has no node `{name}`")))?;
-    let hits = nat::counters(&node.stack).map_err(refused(format!("cannot read the Services' counters on {name}")))?;
+    let hits =
+        nft_program::counters(&node.stack).map_err(refused(format!("cannot read the Services' counters on {name}")))?;
     counters.extend(named(name, service, &hits));
     Ok(counters)
 }

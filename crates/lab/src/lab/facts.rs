@@ -1,15 +1,15 @@
-//! What a reader of the results has to know about the lab.
+//! The facts about a lab that a reader of the results has to know.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{CpuSet, LabSpec};
 
-use crate::addresses;
-use crate::built::Built;
-use crate::pod::PodId;
-use crate::runtime::Runtime;
-use crate::runtimes::runtime;
-use crate::tools;
+use super::built::Built;
+use crate::placement::PodId;
+use crate::processes::runtimes::{Runtime, runtime};
+use crate::processes::tools;
+use crate::services::service::Front;
+use crate::topology::addresses;
 
 /// Facts by name; `steering` says whether the nodes have CPUs of their own.
 pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>) -> BTreeMap<String, String> {
@@ -34,7 +34,7 @@ pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>
         put(format!("runtime {name}"), version.and_then(Result::ok).unwrap_or_else(|| "of unknown version".to_owned()));
     }
     for (path, service) in &built.services {
-        if let crate::service::Front::Address(address) = service.front {
+        if let Front::Address(address) = service.front {
             put(format!("service {path} address"), address.to_string());
         } else {
             put(format!("service {path} node port"), service.ports[0].port.to_string());
@@ -67,7 +67,7 @@ pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>
     facts
 }
 
-/// Which nodes share CPUs: `b and c share 1`.
+/// The nodes that share CPUs: `b and c share CPU 1`.
 fn sharing(built: &Built) -> Vec<String> {
     let mut on: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     for node in &built.nodes {

@@ -1,4 +1,4 @@
-//! The mesh of a lab: what there is of proxies, and of the services that they ask, and how a path meets them.
+//! The mesh of a lab that stands: its processes, and those of them that a path meets.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -6,17 +6,18 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use hopbench_control::authority::Authority;
+use hopbench_mesh::Role;
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::{Counters, Gauges, Proxy, of_proxy};
 
-use crate::built::Built;
-use crate::demand::Demand;
-use crate::pod::PodId;
-use crate::posts::{self, Met, Post, Role};
-use crate::proxies::{Proxies, Task};
+use super::built::Built;
+use crate::mesh::proxies::{Proxies, Task};
+use crate::mesh::proxy_setup::{ProcessSetup, setups};
+use crate::placement::{MeshProcess, Met, Placement, PodId};
 
-/// Proxies send their last reports within this time after the traffic, ns: they do so once a second.
+/// Proxies send their last reports within this time after the traffic, ns: they do so once a
+/// second.
 const REPORTING_NS: Nanos = SECOND + SECOND / 5;
 
 /// How long a proxy needs to look at its own state, ns.
@@ -25,58 +26,63 @@ const LOOK_NS: Nanos = 2_000_000;
 /// The mesh of a lab.
 #[derive(Debug)]
 pub(crate) struct Mesh {
-    posts: Vec<Post>,
+    setups: Vec<ProcessSetup>,
     proxies: Proxies,
-    /// Connections to upstreams that each proxy had open already at the trial's start, by the names of processes.
+    /// Connections to upstreams that each proxy had open already at the trial's start, by the names
+    /// of processes.
     warm: BTreeMap<String, f64>,
     /// Until when reports of a trial may be under way.
     reporting_until: Nanos,
 }
 
 impl Mesh {
-    /// Nothing yet; `program` has the services as subcommands, `log` takes what the processes say.
+    /// No process yet. `program` has the services as subcommands; `log` takes the standard error of
+    /// the processes.
     pub(crate) fn new(program: PathBuf, log: Option<File>) -> Self {
-        Self { posts: Vec::new(), proxies: Proxies::new(program, log), warm: BTreeMap::new(), reporting_until: 0 }
+        Self { setups: Vec::new(), proxies: Proxies::new(program, log), warm: BTreeMap::new(), reporting_until: 0 }
     }
 
-    /// Everything that a plan demands, started, each in its pod.
+    /// Starts everything that a placement needs, each process in its pod.
     ///
     /// # Errors
-    /// Certificates that cannot be made. A proxy that does not start concerns the paths that meet it: [`Mesh::meet`]
-    /// tries again, and says what is wrong.
-    pub(crate) fn build(&mut self, demand: &Demand, built: &Built) -> Result<(), Fault> {
-        if !demand.is_proxied() {
+    /// Certificates that cannot be made. A proxy that does not start concerns the paths that meet
+    /// it: [`Mesh::meet`] tries again, and says what is wrong.
+    pub(crate) fn build(&mut self, placement: &Placement, built: &Built) -> Result<(), Fault> {
+        if !placement.is_proxied() {
             return Ok(());
         }
         let address = |pod: &PodId| -> Option<Ipv4Addr> { built.pods.get(pod).map(|pod| pod.address) };
-        self.posts = posts::all(demand, &Authority::new()?, address)?;
+        self.setups = setups(placement, &Authority::new()?, address)?;
         let _ = self.start(built, |_| true);
         Ok(())
     }
 
     /// Starts those that do not run, all at the same time.
-    fn start(&mut self, built: &Built, wanted: impl Fn(&Post) -> bool) -> Result<(), Fault> {
-        let task = |post: &Post| {
-            let stack = built.stack(&post.pod).ok_or_else(|| Fault::input(format!("pod {} is not built", post.pod)))?;
-            let cpus = built.node(&post.pod.place.node).and_then(|node| node.cpus.as_deref());
-            Ok(Task { name: post.name(), stack, cpus, program: post.program() })
+    fn start(&mut self, built: &Built, wanted: impl Fn(&MeshProcess) -> bool) -> Result<(), Fault> {
+        let task = |setup: &ProcessSetup| {
+            let pod = &setup.process.pod;
+            let stack = built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
+            let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
+            Ok(Task { name: setup.process.name(), stack, cpus, program: setup.program() })
         };
         let tasks: Vec<Task<'_>> =
-            self.posts.iter().filter(|post| wanted(post)).map(task).collect::<Result<_, Fault>>()?;
+            self.setups.iter().filter(|setup| wanted(&setup.process)).map(task).collect::<Result<_, Fault>>()?;
         if tasks.is_empty() { Ok(()) } else { self.proxies.start(tasks) }
     }
 
-    /// Those that a path meets, running, for a trial. Whatever the trial before left to be reported is over then: it
-    /// would move counters of links, and spend CPU, on the account of this one. Those that the path does not name are
-    /// tried, too: they show that they stay still, and one that does not run takes nothing.
+    /// The processes that a path meets, running, for a trial. First it waits for the last reports
+    /// of the trial before: they would move counters of links, and spend CPU, on the account of
+    /// this one. Processes that the path does not name are tried, too: they show that they stay
+    /// still. One that does not run takes nothing.
     ///
     /// # Errors
     /// One that the path names and that cannot be started.
     pub(crate) fn meet(&mut self, built: &Built, met: &[Met]) -> Result<Vec<Proxy>, Fault> {
         clock::sleep_until(self.reporting_until);
-        self.start(built, |post| met.iter().any(|met| met.named && met.process() == post.name()))?;
-        let _ = self.start(built, |post| met.iter().any(|met| !met.named && met.process() == post.name()));
+        self.start(built, |process| met.iter().any(|met| met.named && met.process() == process.name()))?;
+        let _ = self.start(built, |process| met.iter().any(|met| !met.named && met.process() == process.name()));
         self.warm = met.iter().filter_map(|met| self.open(&met.process())).collect();
+        let processes = || self.setups.iter().map(|setup| &setup.process);
         let proxy = |met: &Met| {
             let name = met.process();
             self.proxies.fresh(&name);
@@ -86,7 +92,7 @@ impl Mesh {
                 node: node.clone(),
                 named: met.named,
                 pids: self.proxies.pid(&name).into_iter().collect(),
-                workers: self.posts.iter().find(|post| post.name() == name).map_or(1, Post::workers),
+                workers: processes().find(|process| process.name() == name).map_or(1, MeshProcess::workers),
                 cpus: built.node(node).and_then(|node| node.cpus.clone()),
             }
         };
@@ -101,8 +107,8 @@ impl Mesh {
         Some((name.to_owned(), *self.proxies.gauges(name).ok()?.get("upstream_active_connections")?))
     }
 
-    /// What they have counted, by the names of [`of_proxy`]; nothing of those that the path does not name and that cannot
-    /// be asked.
+    /// The counters of these processes, by the names of [`of_proxy`]. Processes that the path does
+    /// not name, and that cannot be asked, have none.
     ///
     /// # Errors
     /// One that the path names and that has ended or does not answer.
@@ -128,8 +134,8 @@ impl Mesh {
         Ok(counters)
     }
 
-    /// What they say of themselves now, by their names, and `warm_upstream_connections`: those to upstreams that they had
-    /// open already when the trial began, from trials before it.
+    /// The gauges of these processes now, by their names, and `warm_upstream_connections`: those to
+    /// upstreams that were open already when the trial began.
     ///
     /// # Errors
     /// The same.
@@ -149,6 +155,6 @@ impl Mesh {
     /// Ends them all.
     pub(crate) fn stop(&mut self) {
         self.proxies.stop();
-        self.posts.clear();
+        self.setups.clear();
     }
 }

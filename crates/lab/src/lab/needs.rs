@@ -1,35 +1,34 @@
-//! What a plan needs of this machine that is not there, and which cells cannot be measured.
+//! The needs of a plan that this machine does not meet, and the cells that cannot be measured.
 
 use std::collections::BTreeSet;
 
 use hopbench_model::{CpuSet, LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::Need;
 
-use crate::addresses::{MOST_NODES, MOST_PODS, MOST_SERVICES};
-use crate::cast::Cast;
-use crate::demand::Demand;
 use crate::doctor;
-use crate::fabric::zones;
-use crate::kinds::{KINDS, kind};
-use crate::namespace::Namespace;
-use crate::proxies;
-use crate::runtimes::{RUNTIMES, runtime};
-use crate::servers::{SERVERS, server};
-use crate::tools;
-use crate::trail;
+use crate::mesh::proxies;
+use crate::network::namespace::Namespace;
+use crate::placement::{Endpoints, Placement};
+use crate::processes::runtimes::{RUNTIMES, runtime};
+use crate::processes::servers::{SERVERS, server};
+use crate::processes::tools;
+use crate::topology::addresses::{MOST_NODES, MOST_PODS, MOST_SERVICES};
+use crate::topology::fabric::zones;
+use crate::topology::kinds::{KINDS, kind};
+use crate::topology::packet_path;
 
 /// Everything that is missing; empty when the plan can run.
 pub(crate) fn missing(spec: &LabSpec, plan: &Plan) -> Vec<Need> {
-    let demand = Demand::of(plan);
-    let mut needs = whole(spec, &demand);
-    for cast in demand.paths.values() {
-        needs.extend(of_path(spec, cast));
+    let placement = Placement::of(plan);
+    let mut needs = whole(spec, &placement);
+    for endpoints in placement.paths.values() {
+        needs.extend(of_path(spec, endpoints));
     }
     needs
 }
 
 /// Needs of the lab as a whole.
-fn whole(spec: &LabSpec, demand: &Demand) -> Vec<Need> {
+fn whole(spec: &LabSpec, placement: &Placement) -> Vec<Need> {
     let mut needs = Vec::new();
     let mut too_many = |what: &str, count: usize, most: usize| {
         if count > most {
@@ -42,14 +41,14 @@ fn whole(spec: &LabSpec, demand: &Demand) -> Vec<Need> {
         }
     };
     too_many("nodes", spec.nodes.len(), MOST_NODES);
-    too_many("pods", demand.pods.len(), MOST_PODS as usize);
-    too_many("Services", demand.services().len(), MOST_SERVICES);
+    too_many("pods", placement.pods.len(), MOST_PODS as usize);
+    too_many("Services", placement.services().len(), MOST_SERVICES);
     let mut names = BTreeSet::new();
-    for twice in demand.pods.iter().filter(|pod| !names.insert(pod.to_string())) {
+    for twice in placement.pods.iter().filter(|pod| !names.insert(pod.to_string())) {
         let why = format!("two pods would be called `{twice}`");
         needs.push(Need::new(None, "another name", why, "rename the path or the variant that it is called after"));
     }
-    if let Err(why) = open_files(spec, demand) {
+    if let Err(why) = open_files(spec, placement) {
         needs.push(Need::new(None, "open files", why, "or use fewer pods"));
     }
     if spec.zone_delay_ns > 0 && zones(spec).len() > 1 {
@@ -58,12 +57,13 @@ fn whole(spec: &LabSpec, demand: &Demand) -> Vec<Need> {
     needs
 }
 
-/// Descriptors of a pod: its namespace and its netlink socket; of its agent the control session, its words and, for the
-/// conductor, the meters of its process.
+/// Descriptors of a pod: its namespace and its netlink socket; of its agent the control session,
+/// its words and, for the conductor, the meters of its process.
 const FILES_OF_A_POD: usize = 8;
 /// Descriptors of a node: its namespace, its netlink socket, programs that set its rules.
 const FILES_OF_A_NODE: usize = 8;
-/// Descriptors of a proxy or a service: its words twice, its namespace, its admin endpoint, the meters of its process.
+/// Descriptors of a proxy or a service: its words twice, its namespace, its admin endpoint, the
+/// meters of its process.
 const FILES_OF_A_PROXY: usize = 5;
 /// Descriptors of everything else.
 const FILES: usize = 128;
@@ -72,8 +72,8 @@ const FILES: usize = 128;
 ///
 /// # Errors
 /// The system allows fewer; the limit, and what to do about it.
-pub(crate) fn open_files(spec: &LabSpec, demand: &Demand) -> Result<(), String> {
-    let (nodes, pods, proxies) = (spec.nodes.len(), demand.pods.len(), demand.posts());
+pub(crate) fn open_files(spec: &LabSpec, placement: &Placement) -> Result<(), String> {
+    let (nodes, pods, proxies) = (spec.nodes.len(), placement.pods.len(), placement.mesh_process_count());
     let wanted = (FILES + nodes * FILES_OF_A_NODE + pods * FILES_OF_A_POD + proxies * FILES_OF_A_PROXY) as u64;
     let of_mesh = if proxies == 0 { String::new() } else { format!(" and {proxies} proxies and services") };
     let what = format!("a lab of {nodes} nodes and {pods} pods{of_mesh} needs {wanted} open files");
@@ -84,17 +84,22 @@ pub(crate) fn open_files(spec: &LabSpec, demand: &Demand) -> Result<(), String> 
     }
 }
 
-/// Delay is tried, where namespaces can be had at all: outside the lab's sandbox an ordinary user cannot tell.
+/// Delay is tried, where namespaces can be had at all: outside the lab's sandbox an ordinary user
+/// cannot tell.
 fn delay() -> Option<Need> {
     Namespace::create("probe").ok()?;
     let check = doctor::CHECKS.iter().find(|check| check.name == "netem")?;
     let finding = (check.run)();
-    let missing = finding.state == doctor::State::Missing;
-    missing.then(|| Need::new(None, "netem", format!("`zone-delay`: {}", finding.found), &finding.remedy))
+    match finding.state {
+        doctor::State::Missing => {
+            Some(Need::new(None, "netem", format!("`zone-delay`: {}", finding.found), &finding.remedy))
+        }
+        _ => None,
+    }
 }
 
-fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
-    let path = &cast.path;
+fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
+    let path = &endpoints.path;
     let mut needs = Vec::new();
     let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
     let via = match &path.via {
@@ -144,17 +149,17 @@ fn of_path(spec: &LabSpec, cast: &Cast) -> Vec<Need> {
             "install nftables (`apt-get install nftables`)",
         );
     }
-    needs.extend(of_mesh(cast));
+    needs.extend(of_mesh(endpoints));
     let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
-    if let Some(why) = trail::impossible(cast) {
+    if let Some(why) = packet_path::impossible(endpoints) {
         add(Need::IMPOSSIBLE, why, "leave this path out");
     }
     needs
 }
 
-/// What the proxies of a path need.
-fn of_mesh(cast: &Cast) -> Vec<Need> {
-    let path = &cast.path;
+/// The needs of the proxies of a path.
+fn of_mesh(endpoints: &Endpoints) -> Vec<Need> {
+    let path = &endpoints.path;
     if !path.is_proxied() {
         return Vec::new();
     }
@@ -179,11 +184,11 @@ fn of_mesh(cast: &Cast) -> Vec<Need> {
             add(Need::IMPOSSIBLE, why, "leave the runtime or `mesh` out");
         }
     }
-    if cast.gateway.is_some() && path.to.network == "host" {
+    if endpoints.gateway.is_some() && path.to.network == "host" {
         let why = "a gateway is a pod of its servers' network kind, and `host` has none".to_owned();
         add(Need::IMPOSSIBLE, why, "place the servers in pods");
     }
-    if cast.gateway.is_some() && mode.has_client() {
+    if endpoints.gateway.is_some() && mode.has_client() {
         let why = format!("`mesh: {mode}`: through a gateway clients have no sidecar");
         add(Need::IMPOSSIBLE, why, "`mesh: none` or `mesh: server`");
     }
@@ -196,8 +201,10 @@ fn lacking(program: &str) -> Option<String> {
         let known: Vec<_> = SERVERS.iter().map(|server| server.name()).collect();
         return Some(format!("the lab has no server program `{program}`; one of {}", known.join(", ")));
     };
-    let absent = tools::find(program).is_none();
-    absent.then(|| format!("{program} is missing: {}; {}", looked(program), server.remedy()))
+    match tools::find(program) {
+        Some(_) => None,
+        None => Some(format!("{program} is missing: {}; {}", looked(program), server.remedy())),
+    }
 }
 
 /// CPUs that a job names and that an agent cannot be held to.
@@ -211,9 +218,11 @@ fn unheld(path: &Path, point: &Point) -> Option<String> {
         }
         let absent: Vec<usize> = asked.0.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
         let list = |cpus: Vec<usize>| CpuSet(cpus).to_string();
-        (!absent.is_empty()).then(|| {
-            format!("CPU {} of the {end}: this process may use {}; change `cpu`", list(absent), list(allowed.clone()))
-        })
+        if absent.is_empty() {
+            return None;
+        }
+        let (absent, allowed) = (list(absent), list(allowed.clone()));
+        Some(format!("CPU {absent} of the {end}: this process may use {allowed}; change `cpu`"))
     })
 }
 

@@ -1,4 +1,4 @@
-//! What was set, read back: rates, MTUs, and what the links and programs are.
+//! The settings of a lab, read back: rates, MTUs, kinds of links, versions of programs.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,15 +6,16 @@ use std::io;
 use hopbench_model::LabSpec;
 use hopbench_model::units::BitRate;
 
-use crate::built::Built;
-use crate::demand::Demand;
-use crate::kind::Reach;
-use crate::kinds::kind;
-use crate::servers::server;
-use crate::stack::Stack;
-use crate::tools;
+use super::built::Built;
+use crate::network::stack::Stack;
+use crate::placement::Placement;
+use crate::processes::servers::server;
+use crate::processes::tools;
+use crate::topology::kind::Reach;
+use crate::topology::kinds::kind;
 
-/// Facts about links, by name: what the kernel has, and what was asked for where that is something else.
+/// Facts about links, by name: what the kernel has, and what was asked for where that is something
+/// else.
 pub(crate) fn links(spec: &LabSpec, built: &mut Built) -> io::Result<BTreeMap<String, String>> {
     let mut facts = BTreeMap::new();
     let fabric = &mut built.fabric.stack;
@@ -63,17 +64,17 @@ fn differing(asked: u32, found: u32) -> String {
 }
 
 /// Versions of the programs that a plan uses besides agents and their runtimes.
-pub(crate) fn programs(demand: &Demand) -> BTreeMap<String, String> {
+pub(crate) fn programs(placement: &Placement) -> BTreeMap<String, String> {
     let mut used = BTreeMap::new();
-    for spec in &demand.programs {
+    for spec in &placement.programs {
         used.extend(
             server(&spec.program).map(|server| (server.name(), (tools::find(server.name()), server.version()))),
         );
     }
-    if !demand.services().is_empty() {
+    if !placement.services().is_empty() {
         used.insert("nft", (tools::find("nft"), "--version"));
     }
-    if demand.is_proxied() {
+    if placement.is_proxied() {
         used.insert("envoy", (tools::envoy().ok().map(|envoy| envoy.path), "--version"));
     }
     let version = |(name, (program, argument)): (&str, (Option<std::path::PathBuf>, &str))| {

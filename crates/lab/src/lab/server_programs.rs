@@ -4,23 +4,29 @@ use std::collections::BTreeMap;
 
 use hopbench_model::Fault;
 
-use crate::built::{Built, refused};
-use crate::cast::Cast;
-use crate::demand::Demand;
-use crate::pod::PodId;
-use crate::servers::{Running, Task, server, sizes};
+use super::built::Built;
+use crate::network::refused;
+use crate::placement::{Endpoints, Placement, PodId};
+use crate::processes::servers::{Running, Task, server, sizes};
 
 /// Those that were started, each once a pod.
 #[derive(Debug, Default)]
 pub(crate) struct Programs(BTreeMap<(String, PodId), Running>);
 
 impl Programs {
-    /// Starts the server program in the pods of a path's servers where it does not run yet; its processes.
-    pub(crate) fn start(&mut self, built: &Built, demand: &Demand, cast: &Cast, name: &str) -> Result<Vec<u32>, Fault> {
+    /// Starts the server program in the pods of a path's servers where it does not run yet; its
+    /// processes.
+    pub(crate) fn start(
+        &mut self,
+        built: &Built,
+        placement: &Placement,
+        endpoints: &Endpoints,
+        name: &str,
+    ) -> Result<Vec<u32>, Fault> {
         let server = server(name).ok_or_else(|| Fault::input(format!("the lab has no server program `{name}`")))?;
-        let sizes = sizes(demand.programs.iter().filter(|spec| spec.program == name));
+        let sizes = sizes(placement.programs.iter().filter(|spec| spec.program == name));
         let mut pids = Vec::new();
-        for pod in &cast.servers {
+        for pod in &endpoints.servers {
             let key = (name.to_owned(), pod.clone());
             let mut running = self.0.get_mut(&key).and_then(Running::pids);
             if running.is_none() {

@@ -1,11 +1,12 @@
-//! What a sidecar takes over in its pod, as nftables rules.
+//! The nftables rules that bring the traffic of a pod to its sidecar.
 //!
 //! ```text
 //!   prerouting: to an exposed port with the server's sidecar? count, to the sidecar's inbound port
-//!   output: to a port with the client's sidecar, and not the sidecar's own? count, to its outbound port
+//!   output: to a port with the client's sidecar, not its own? count, to the sidecar's outbound port
 //! ```
-//! Datagrams and ICMP are never taken. In a pod with a sidecar the kernel tracks all connections, as in a cluster's
-//! meshes: all modes of a pod pay for that alike.
+//!
+//! Datagrams and ICMP are never taken. In a pod with a sidecar the kernel tracks all connections,
+//! as it does in the meshes of clusters. All modes of a pod pay for that alike.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +14,15 @@ use hopbench_mesh::{INBOUND, MARK, OUTBOUND, exposed};
 use hopbench_model::Via;
 use serde_json::{Value, json};
 
-use crate::demand::Demand;
-use crate::nft::{TABLE, add, chain, rule, transport};
-use crate::pod::PodId;
-use crate::service;
+use crate::placement::{Placement, PodId};
+use crate::services::nft_json::{TABLE, add, chain, rule, transport};
+use crate::services::service;
 
 /// The rules of a pod with a sidecar.
-pub(crate) fn rules(pod: &PodId, demand: &Demand) -> Value {
+pub(crate) fn rules(pod: &PodId, placement: &Placement) -> Value {
     let inbound: BTreeSet<u16> = exposed().filter(|one| one.mode.has_server()).map(|one| one.port()).collect();
     let outbound: BTreeSet<u16> = exposed().filter(|one| one.mode.has_client()).map(|one| one.port()).collect();
-    let outbound: BTreeSet<u16> = outbound.into_iter().chain(node_ports(pod, demand)).collect();
+    let outbound: BTreeSet<u16> = outbound.into_iter().chain(node_ports(pod, placement)).collect();
     let nat = |hook: &str| json!({"type": "nat", "hook": hook, "prio": -100, "policy": "accept"});
     let foreign = json!({"match": {"op": "!=", "left": {"meta": {"key": "mark"}}, "right": MARK}});
     let mut list = vec![json!({"add": {"table": {"family": "ip", "name": TABLE}}})];
@@ -42,11 +42,16 @@ pub(crate) fn rules(pod: &PodId, demand: &Demand) -> Value {
 }
 
 /// Node ports that the clients in a pod use through its sidecar.
-fn node_ports(pod: &PodId, demand: &Demand) -> BTreeSet<u16> {
-    let casts = demand.paths.values().filter(|cast| cast.path.mesh.has_client() && cast.clients.contains(pod));
-    let through = casts.filter(|cast| matches!(cast.path.via, Via::NodePort(_)));
-    through
-        .filter_map(|cast| Some((cast, cast.service?)))
-        .flat_map(|(cast, number)| cast.offers.iter().map(move |offer| service::port(cast, number, *offer)))
+fn node_ports(pod: &PodId, placement: &Placement) -> BTreeSet<u16> {
+    let paths = placement
+        .paths
+        .values()
+        .filter(|endpoints| endpoints.path.mesh.has_client() && endpoints.clients.contains(pod));
+    paths
+        .filter(|endpoints| matches!(endpoints.path.via, Via::NodePort(_)))
+        .filter_map(|endpoints| Some((endpoints, endpoints.service?)))
+        .flat_map(|(endpoints, number)| {
+            endpoints.offers.iter().map(move |offer| service::port(endpoints, number, *offer))
+        })
         .collect()
 }

@@ -1,4 +1,4 @@
-//! The processes of a mesh: proxies, and the services that they ask.
+//! The running processes of a mesh: proxies, and the services that they ask.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,12 +9,15 @@ use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::Gauges;
 
-use crate::stack::Stack;
-use crate::tools;
+use crate::network::stack::Stack;
+use crate::processes::tools;
 
 mod admin;
 mod running;
+mod task;
 mod totals;
+
+pub(crate) use task::{Program, Task};
 
 use running::Running;
 
@@ -22,31 +25,10 @@ use running::Running;
 const MOST_START_NS: Nanos = 10 * SECOND;
 /// How often it is looked whether it is.
 const LOOK_NS: Nanos = 3_000_000;
-/// Who has not told of its connections after so many questions does not know of all, and will not.
+/// A proxy that has not told of all connections after so many questions never will.
 const MOST_QUESTIONS: usize = 10;
 /// Files that a process of a mesh may have open, where the system allows as many.
 const OPEN_FILES: u64 = 1 << 20;
-
-/// What a process of a mesh is.
-#[derive(Debug)]
-pub(crate) enum Program {
-    /// An Envoy.
-    Envoy(Box<hopbench_mesh::Proxy>),
-    /// The policy service, which listens on this TCP port.
-    Policy { port: u16 },
-    /// The telemetry service, which listens on this TCP port.
-    Telemetry { port: u16 },
-}
-
-/// A process that is to run in a pod.
-#[derive(Debug)]
-pub(crate) struct Task<'a> {
-    /// Its name, which no other one has: `bridge@b sidecar`.
-    pub(crate) name: String,
-    pub(crate) stack: &'a Stack,
-    pub(crate) cpus: Option<&'a [usize]>,
-    pub(crate) program: Program,
-}
 
 /// The processes of a mesh. Dropping this ends them.
 #[derive(Debug)]
@@ -57,8 +39,8 @@ pub(crate) struct Proxies {
 }
 
 impl Proxies {
-    /// None yet. `program` is this very program, which has the services as subcommands; what the processes write to
-    /// their standard error goes to `log`.
+    /// None yet. `program` is this very program, which has the services as subcommands; what the
+    /// processes write to their standard error goes to `log`.
     pub(crate) fn new(program: PathBuf, log: Option<File>) -> Self {
         Self { program, log, running: BTreeMap::new() }
     }
@@ -66,14 +48,15 @@ impl Proxies {
     /// Starts those that do not run, all at the same time; all are ready when this returns.
     ///
     /// # Errors
-    /// One that cannot be started, that ends at once or that does not get ready: its last words. The others go on.
+    /// One that cannot be started, that ends at once or that does not get ready: its last words.
+    /// The others go on.
     pub(crate) fn start(&mut self, tasks: Vec<Task<'_>>) -> Result<(), Fault> {
         self.start_within(tasks, MOST_START_NS)
     }
 
     fn start_within(&mut self, tasks: Vec<Task<'_>>, within: Nanos) -> Result<(), Fault> {
-        // A connection through a proxy takes two of them, and a proxy has the limit of who starts it. Less is no harm
-        // to few connections, and to many the proxy says it itself.
+        // A connection through a proxy takes two of them, and a proxy has the limit of who starts
+        // it. Less is no harm to few connections, and to many the proxy says it itself.
         let _ = hopbench_sys::limits::raise_open_files(OPEN_FILES);
         let mut waiting: Vec<(String, &Stack)> = Vec::new();
         for task in tasks {
@@ -122,8 +105,8 @@ impl Proxies {
         self.running.get(name).map(Running::pid)
     }
 
-    /// What it counted since it was started, by the names of [`hopbench_testbed::of_proxy`]; a service has its own:
-    /// `checks`, `denied`, `reports`, `failed_calls` ...
+    /// The counters of a process since its start, by the names of [`hopbench_testbed::of_proxy`]. A
+    /// service has its own: `checks`, `denied`, `reports`, `failed_calls` ...
     ///
     /// # Errors
     /// It has ended, or does not answer within 2 s.
@@ -133,8 +116,9 @@ impl Proxies {
             return Ok(totals);
         }
         let mut counters = self.read(name, hopbench_mesh::counters)?;
-        // Times of connecting are as of an earlier question, each of which makes it bring them up to date. One that was
-        // given up while it came about is never told of: as many as were missing last time are not waited for again.
+        // Times of connecting are as of an earlier question, each of which makes it bring them up
+        // to date. One that was given up while it came about is never told of: as many as were
+        // missing last time are not waited for again.
         let given_up = self.running.get(name).map_or(0, |running| running.untold);
         let untold = |counters: &BTreeMap<String, u64>| {
             let of = |counter: &str| counters.get(counter).copied().unwrap_or(0);
@@ -153,8 +137,8 @@ impl Proxies {
         Ok(counters)
     }
 
-    /// What it says of itself, as of the time when it was last asked for anything: ask for its counters first. Nothing
-    /// for a service.
+    /// The gauges of a process, as of the last question for anything: ask for its counters first. A
+    /// service has none.
     ///
     /// # Errors
     /// The same.

@@ -10,15 +10,16 @@ use std::process::Command;
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-use crate::netlink::Netlink;
+use crate::network::netlink::Netlink;
 
 /// The calling thread's network namespace.
 const OWN: &str = "/proc/thread-self/ns/net";
 
 /// A network namespace.
 ///
-/// Nothing but descriptors and processes holds it: it is gone, with all its links, when the last of them is, however
-/// they end. Making and entering one takes the rights that a [sandbox](crate::sandbox) gives.
+/// Nothing but descriptors and processes holds it: it is gone, with all its links, when the last of
+/// them is, however they end. Making and entering one takes the rights that a
+/// [sandbox](crate::sandbox) gives.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
@@ -30,7 +31,7 @@ impl Namespace {
     /// A new one, with nothing in it but `lo`, which is up. The name is for messages only.
     ///
     /// # Errors
-    /// What the kernel said: `EPERM` without the right to make one, `ENOSPC` when there are too many.
+    /// The kernel's error: `EPERM` without the right to make one, `ENOSPC` if there are too many.
     pub fn create(name: &str) -> io::Result<Self> {
         let made = on_thread(|| unshare(CloneFlags::CLONE_NEWNET).map_err(io::Error::from).and_then(|()| own()));
         let file = made.flatten().map_err(|e| told(&format!("cannot make network namespace {name}"), &e))?;
@@ -70,14 +71,16 @@ impl Namespace {
         self.inode
     }
 
-    /// What holds it.
+    /// The descriptor that holds it.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 
-    /// Runs `work` inside, on a thread that lives as long as `work`; sockets that it opens stay inside.
+    /// Runs `work` inside, on a thread that lives as long as `work`; sockets that it opens stay
+    /// inside.
     ///
-    /// A process must not be started here: one that is to end with the thread that started it would end at once.
+    /// A process must not be started here: one that is to end with the thread that started it would
+    /// end at once.
     ///
     /// # Errors
     /// No right to enter, no thread to be had. A panic of `work` goes on in the caller.
@@ -95,8 +98,9 @@ impl Namespace {
         self.run(|| Netlink::open(&self.name))?
     }
 
-    /// A command whose process will run inside, with a mount namespace of its own in which `/sys` shows this
-    /// namespace. It is killed when the thread that starts it ends: start it from a thread that stays.
+    /// A command whose process will run inside, with a mount namespace of its own in which `/sys`
+    /// shows this namespace. It is killed when the thread that starts it ends: start it from a
+    /// thread that stays.
     ///
     /// # Errors
     /// No descriptor to be had. What fails on the way in is the error of `spawn`.
@@ -107,11 +111,12 @@ impl Namespace {
         Ok(command)
     }
 
-    /// Sets a kernel parameter of this namespace, `net.ipv4.ip_forward` (or `net/ipv4/ip_forward`, where a part of the
-    /// name has a dot in it), and checks that the kernel took it.
+    /// Sets a kernel parameter of this namespace, `net.ipv4.ip_forward`, and checks that the kernel
+    /// took it. A name with a dot in a part of it is written with slashes: `net/ipv4/ip_forward`.
     ///
     /// # Errors
-    /// A parameter that is not there or belongs to the whole machine, a value that it does not take.
+    /// A parameter that is not there or belongs to the whole machine, a value that it does not
+    /// take.
     pub fn set_sysctl(&self, key: &str, value: &str) -> io::Result<()> {
         let path = sysctl_path(key);
         let read = self.run(|| std::fs::write(&path, value).and_then(|()| std::fs::read_to_string(&path)))?;
@@ -143,7 +148,8 @@ fn own() -> io::Result<File> {
     File::open(OWN)
 }
 
-/// Runs `work` on a thread of its own, because a thread that changed its namespace is of no other use.
+/// Runs `work` on a thread of its own, because a thread that changed its namespace is of no other
+/// use.
 fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("namespace".to_owned()).spawn_scoped(scope, work)?;

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::namespace::Namespace;
-use crate::netlink::Netlink;
+use crate::network::namespace::Namespace;
+use crate::network::netlink::Netlink;
 
 /// The network stack of a node, of a pod or of the fabric.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct Stack {
     pub(crate) netlink: Netlink,
 }
 
-/// What holds in every namespace of the lab.
+/// The kernel parameters of every namespace of the lab.
 const SYSCTLS: &[(&str, &str)] = &[
     // Nothing but the trials' own packets may move the counters that the proof looks at.
     ("net.ipv6.conf.all.disable_ipv6", "1"),
@@ -20,7 +20,8 @@ const SYSCTLS: &[(&str, &str)] = &[
     // The way there and the way back may differ, as in a cluster.
     ("net.ipv4.conf.all.rp_filter", "0"),
     ("net.ipv4.conf.default.rp_filter", "0"),
-    // A node that forwards out of the link that a packet came from must not teach the sender another way.
+    // A node that forwards out of the link that a packet came from must not teach the sender
+    // another way.
     ("net.ipv4.conf.all.send_redirects", "0"),
     ("net.ipv4.conf.default.send_redirects", "0"),
     ("net.ipv4.conf.all.accept_redirects", "0"),

@@ -1,21 +1,21 @@
-//! Which pods and Services a plan needs.
+//! The pods, sidecars, Services and server programs of a whole plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::Offer;
 use hopbench_model::{Cell, Path, Plan, ServerSpec, Variant, Via};
 
-use crate::cast::Cast;
-use crate::pod::PodId;
+use super::endpoints::Endpoints;
+use super::pod::PodId;
 
-/// What a plan needs of a lab.
+/// The placement of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Demand {
+pub(crate) struct Placement {
     /// The paths that have cells, by name.
-    pub(crate) paths: BTreeMap<String, Cast>,
-    /// Their pods, each once however many paths share it.
+    pub(crate) paths: BTreeMap<String, Endpoints>,
+    /// Their pods, each once, however many paths share it.
     pub(crate) pods: BTreeSet<PodId>,
-    /// Those that have a sidecar, with how it is set up.
+    /// The pods with a sidecar, and how it is set up.
     pub(crate) sidecars: BTreeMap<PodId, Variant>,
     /// The server programs other than the agent.
     pub(crate) programs: BTreeSet<ServerSpec>,
@@ -23,60 +23,70 @@ pub(crate) struct Demand {
     pub(crate) named: BTreeMap<PodId, BTreeSet<usize>>,
 }
 
-impl Demand {
-    /// Of the paths that have cells; of all paths where a plan has no cells at all.
+impl Placement {
+    /// The placement of the paths that have cells. If a plan has no cells at all, of all paths.
     pub(crate) fn of(plan: &Plan) -> Self {
         let used: BTreeSet<usize> = if plan.cells.is_empty() {
             (0..plan.paths.len()).collect()
         } else {
             plan.cells.iter().map(|cell| cell.path).collect()
         };
-        let mut demand = Self::default();
+        let mut placement = Self::default();
         let used: Vec<(usize, &Path)> = used.into_iter().filter_map(|at| Some((at, plan.paths.get(at)?))).collect();
         let first = used.iter().find_map(|(_, path)| path.variant.as_ref()).map(|variant| variant.name.as_str());
         let mut services = 0..;
         for (at, path) in used {
             let service = if matches!(path.via, Via::ClusterIp | Via::NodePort(_)) { services.next() } else { None };
-            let mut cast = Cast::new(path, service, first, Offer::of_path(plan, at));
-            cast.find_policy(first);
-            demand
-                .pods
-                .extend(cast.clients.iter().chain(&cast.servers).chain(&cast.gateway).chain(&cast.policy).cloned());
+            let mut endpoints = Endpoints::new(path, service, first, Offer::of_path(plan, at));
+            endpoints.find_policy(first);
+            placement.pods.extend(
+                endpoints
+                    .clients
+                    .iter()
+                    .chain(&endpoints.servers)
+                    .chain(&endpoints.gateway)
+                    .chain(&endpoints.policy)
+                    .cloned(),
+            );
             if let Some(variant) = &path.variant {
-                demand.sidecars.extend(cast.sidecars().map(|pod| (pod.clone(), variant.clone())));
+                placement.sidecars.extend(endpoints.sidecars().map(|pod| (pod.clone(), variant.clone())));
             }
-            demand.paths.insert(path.name.clone(), cast);
+            placement.paths.insert(path.name.clone(), endpoints);
         }
         let points = plan.cells.iter().filter_map(|cell| plan.points.get(cell.point));
-        demand.programs = points.map(|point| point.server.clone()).filter(|server| !server.is_agent()).collect();
+        placement.programs = points.map(|point| point.server.clone()).filter(|server| !server.is_agent()).collect();
         for cell in &plan.cells {
-            demand.name_cpus(plan, *cell);
+            placement.name_cpus(plan, *cell);
         }
-        demand
+        placement
     }
 
-    /// Whether there are proxies at all.
+    /// Whether any path has proxies.
     pub(crate) fn is_proxied(&self) -> bool {
-        self.paths.values().any(|cast| cast.path.is_proxied())
+        self.paths.values().any(|endpoints| endpoints.path.is_proxied())
     }
 
     /// The pods with the services that proxies ask, with the variants of those proxies.
     pub(crate) fn policies(&self) -> BTreeMap<&PodId, &Variant> {
-        let pods = self.paths.values().filter_map(|cast| Some((cast.policy.as_ref()?, cast.path.variant.as_ref()?)));
+        let pods = self
+            .paths
+            .values()
+            .filter_map(|endpoints| Some((endpoints.policy.as_ref()?, endpoints.path.variant.as_ref()?)));
         pods.collect()
     }
 
-    /// How many proxies and services that is.
-    pub(crate) fn posts(&self) -> usize {
-        let gateways = self.paths.values().filter(|cast| cast.gateway.is_some()).count();
+    /// The number of proxies and services.
+    pub(crate) fn mesh_process_count(&self) -> usize {
+        let gateways = self.paths.values().filter(|endpoints| endpoints.gateway.is_some()).count();
         let services = |variant: &Variant| usize::from(variant.policy_check) + usize::from(variant.policy_report);
         self.sidecars.len() + gateways + self.policies().into_values().map(services).sum::<usize>()
     }
 
     fn name_cpus(&mut self, plan: &Plan, cell: Cell) {
         let (Some(path), Some(point)) = (plan.paths.get(cell.path), plan.points.get(cell.point)) else { return };
-        let Some(cast) = self.paths.get(&path.name) else { return };
-        for (pods, cpus) in [(&cast.clients, &point.job.client_cpus), (&cast.servers, &point.job.server_cpus)] {
+        let Some(endpoints) = self.paths.get(&path.name) else { return };
+        for (pods, cpus) in [(&endpoints.clients, &point.job.client_cpus), (&endpoints.servers, &point.job.server_cpus)]
+        {
             let Some(cpus) = cpus else { continue };
             for pod in pods {
                 self.named.entry(pod.clone()).or_default().extend(&cpus.0);
@@ -90,8 +100,9 @@ impl Demand {
     }
 
     /// Paths with a Service, in the order of their numbers.
-    pub(crate) fn services(&self) -> Vec<(usize, &Cast)> {
-        let mut all: Vec<_> = self.paths.values().filter_map(|cast| Some((cast.service?, cast))).collect();
+    pub(crate) fn services(&self) -> Vec<(usize, &Endpoints)> {
+        let mut all: Vec<_> =
+            self.paths.values().filter_map(|endpoints| Some((endpoints.service?, endpoints))).collect();
         all.sort_by_key(|(number, _)| *number);
         all
     }
@@ -119,9 +130,9 @@ mod tests {
     }
 
     /// Of paths without cells.
-    fn demand(paths: Vec<Path>) -> Demand {
+    fn placement(paths: Vec<Path>) -> Placement {
         let spec = LabSpec { nodes: vec![], mtu: 1500, zone_link_bits_per_s: None, zone_delay_ns: 0 };
-        Demand::of(&Plan {
+        Placement::of(&Plan {
             schema: PLAN_SCHEMA.into(),
             name: "test".into(),
             testbed: TestbedSpec::Lab(spec),
@@ -143,13 +154,13 @@ mod tests {
         let pods = |via: Via| {
             let one = path("one", "bridge", via, MeshMode::Server, Some("plain"));
             let again = Path { name: "one again".into(), ..one.clone() };
-            let demand = demand(vec![one, again]);
+            let placement = placement(vec![one, again]);
             let of = |name: &str| {
-                let cast = &demand.paths[name];
-                let all = cast.clients.iter().chain(&cast.gateway).chain(&cast.servers);
+                let endpoints = &placement.paths[name];
+                let all = endpoints.clients.iter().chain(&endpoints.gateway).chain(&endpoints.servers);
                 all.map(PodId::to_string).collect::<Vec<_>>()
             };
-            let numbers = demand.services().iter().map(|(number, _)| *number).collect::<Vec<_>>();
+            let numbers = placement.services().iter().map(|(number, _)| *number).collect::<Vec<_>>();
             (of("one"), of("one again"), numbers)
         };
         let (one, again, services) = pods(Via::Direct);
@@ -164,7 +175,7 @@ mod tests {
 
     #[test]
     fn pods_are_shared_by_what_does_not_disturb_each_other() {
-        let demand = demand(vec![
+        let placement = placement(vec![
             path("none", "bridge", Via::Direct, MeshMode::None, None),
             path("both", "bridge", Via::Direct, MeshMode::Both, Some("plain")),
             path("checked", "bridge", Via::Direct, MeshMode::Both, Some("checked")),
@@ -173,8 +184,9 @@ mod tests {
             path("host", "host", Via::ClusterIp, MeshMode::Client, Some("plain")),
         ]);
         let of = |name: &str| {
-            let cast = &demand.paths[name];
-            let all = cast.clients.iter().chain(&cast.gateway).chain(&cast.servers).chain(&cast.policy);
+            let endpoints = &placement.paths[name];
+            let all =
+                endpoints.clients.iter().chain(&endpoints.gateway).chain(&endpoints.servers).chain(&endpoints.policy);
             all.map(PodId::to_string).collect::<Vec<_>>()
         };
         assert_eq!(of("none"), ["bridge@a", "bridge@b"]);
@@ -185,7 +197,7 @@ mod tests {
         assert_eq!(of("entry"), entry);
         assert_eq!(of("host"), ["bridge@a", "host@b"]);
         let sidecars: Vec<(String, &str)> =
-            demand.sidecars.iter().map(|(pod, variant)| (pod.to_string(), variant.name.as_str())).collect();
+            placement.sidecars.iter().map(|(pod, variant)| (pod.to_string(), variant.name.as_str())).collect();
         let expected = [
             ("bridge@a", "plain"),
             ("bridge@a/checked", "checked"),
@@ -195,23 +207,23 @@ mod tests {
         ];
         let sidecars: BTreeSet<_> = sidecars.iter().map(|(pod, variant)| (pod.as_str(), *variant)).collect();
         assert_eq!(sidecars, BTreeSet::from(expected));
-        assert_eq!(demand.services().len(), 2, "a gateway is no Service");
-        assert_eq!(demand.posts(), 5 + 1 + 1, "sidecars, a gateway, a policy service");
+        assert_eq!(placement.services().len(), 2, "a gateway is no Service");
+        assert_eq!(placement.mesh_process_count(), 5 + 1 + 1, "sidecars, a gateway, a policy service");
     }
 
-    /// Whoever asks must be able to get there, whatever other paths there are.
+    /// A proxy must reach the service that it asks, whatever other paths there are.
     #[test]
     fn whom_proxies_ask_is_beside_the_servers_of_each_path() {
-        let demand = demand(vec![
+        let placement = placement(vec![
             path("one", "bridge", Via::Direct, MeshMode::Both, Some("checked")),
             path("service", "bridge", Via::ClusterIp, MeshMode::Both, Some("checked")),
             path("other", "macvlan", Via::Direct, MeshMode::Both, Some("checked")),
             path("host", "host", Via::Direct, MeshMode::Client, Some("checked")),
         ]);
-        let asked = |name: &str| demand.paths[name].policy.as_ref().map(PodId::to_string).unwrap_or_default();
+        let asked = |name: &str| placement.paths[name].policy.as_ref().map(PodId::to_string).unwrap_or_default();
         assert_eq!(asked("one"), "bridge@b/policy");
         assert_eq!((asked("service"), asked("other")), (asked("one"), "macvlan@b/policy".to_owned()));
         assert_eq!(asked("host"), "bridge@a/policy", "nodes have no pods");
-        assert_eq!(demand.policies().len(), 3);
+        assert_eq!(placement.policies().len(), 3);
     }
 }

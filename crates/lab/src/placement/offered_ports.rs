@@ -1,20 +1,20 @@
-//! At which port of a pod a server is asked for what it offers.
+//! The ports of a pod for what its server offers.
 
 use hopbench_mesh::{App, Offer};
 use hopbench_model::MeshMode;
 
-use crate::pod::PodId;
+use super::pod::PodId;
 
-/// An offer of a pod.
-pub(crate) trait InPod {
-    /// The port of whoever answers in this pod.
+/// The ports of an offer in a pod.
+pub(crate) trait PodPorts {
+    /// The port of the agent or server program in this pod.
     fn own_port(self, pod: &PodId) -> u16;
 
-    /// The port at which a server's pod is entered: the one that its sidecar takes, or whoever answers has.
+    /// The port at which a server's pod is entered: that of its sidecar, or the server's own.
     fn entry(self, pod: &PodId, mode: MeshMode) -> u16;
 }
 
-impl InPod for Offer {
+impl PodPorts for Offer {
     fn own_port(self, pod: &PodId) -> u16 {
         match self.app {
             App::Agent => pod.agent_port(),

@@ -1,7 +1,7 @@
-//! Which pod is which.
+//! The identity of a pod: its place, whom it is for, and its number there.
 //!
-//! One pod serves all modes of one variant, so that what differs between two modes is the proxies and nothing else. What
-//! would disturb others has pods of its own.
+//! One pod serves all modes of one variant. So two modes differ in their proxies and in nothing
+//! else. What would disturb others has pods of its own.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(crate) const AGENT_PORT: u16 = 7474;
 /// The port on which server programs listen, and on which a Service offers them.
 pub(crate) const PROGRAM_PORT: u16 = 80;
 
-/// A pod, or on `host` a seat in the node's own namespace: the place, for whom, and which one there, from 0.
+/// A pod, or on `host` a seat in the node's own namespace. `index` counts from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PodId {
     pub(crate) place: Place,
@@ -36,8 +36,8 @@ pub(crate) enum Group {
     Policy(Option<String>),
 }
 
-/// `bridge@a`, and the next ones `bridge@a#2` ...; `bridge@a/stats`, `bridge@b/PATH`, `bridge@c/gateway-PATH`,
-/// `bridge@b/policy`.
+/// `bridge@a`, and the next ones `bridge@a#2` ...; `bridge@a/stats`, `bridge@b/PATH`,
+/// `bridge@c/gateway-PATH`, `bridge@b/policy`.
 impl fmt::Display for PodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.place)?;
@@ -66,7 +66,7 @@ impl PodId {
         self.place.network == "host"
     }
 
-    /// The port of its agent: who shares a namespace needs one of its own.
+    /// The port of its agent. Agents that share a namespace have ports of their own.
     pub(crate) fn agent_port(&self) -> u16 {
         if self.is_host() { AGENT_PORT + self.index as u16 } else { AGENT_PORT }
     }

@@ -15,14 +15,14 @@ use hopbench_testbed::AgentId;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::built::refused;
-use crate::bundles::Bundles;
-use crate::cpus;
-use crate::netlink::Layout;
-use crate::processes;
-use crate::runtime::Runtime;
-use crate::stack::Stack;
-use crate::words::Words;
+use crate::network::netlink::Layout;
+use crate::network::refused;
+use crate::network::stack::Stack;
+use crate::processes::affinity;
+use crate::processes::process_table;
+use crate::processes::runtimes::Bundles;
+use crate::processes::runtimes::Runtime;
+use crate::processes::stderr_log::StderrLog;
 
 /// How long the processes of a sandbox may take to go when they are killed.
 const MOST_END_NS: Nanos = 2 * SECOND;
@@ -33,14 +33,14 @@ const LOOK_NS: Nanos = 1_000_000;
 pub(crate) struct Agents {
     program: PathBuf,
     log: Option<File>,
-    /// Whose permits they need.
+    /// The key of the run whose permits they need.
     run: Option<RunKey>,
     running: BTreeMap<AgentId, Agent>,
     /// Made with the first agent in a runtime; after the agents, so that it goes after them.
     bundles: Option<Bundles>,
 }
 
-/// Where an agent runs.
+/// The place in which an agent runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seat<'a> {
     pub(crate) stack: &'a Stack,
@@ -54,7 +54,7 @@ pub(crate) struct Seat<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub(crate) runtime: &'static dyn Runtime,
-    /// What the pod's link is to have when the runtime comes, which may take it away.
+    /// The addresses and routes that the pod's link gets before each start: a runtime takes them.
     pub(crate) layout: &'a Layout,
 }
 
@@ -65,7 +65,7 @@ struct Agent {
     in_runtime: bool,
     /// Processes of the runtime that were killed.
     killed: Vec<u32>,
-    /// Our end of its control socket, until somebody asks for it.
+    /// Our end of its control socket, until it is taken.
     control: Option<UnixStream>,
 }
 
@@ -75,7 +75,7 @@ impl Drop for Agent {
         let _ = self.child.wait();
         // A sandbox that is not quite gone would go on answering for the pod's address.
         let end = clock::now() + MOST_END_NS;
-        while self.killed.iter().any(|pid| processes::is_alive(*pid)) && clock::now() < end {
+        while self.killed.iter().any(|pid| process_table::is_alive(*pid)) && clock::now() < end {
             clock::sleep_until(clock::now() + LOOK_NS);
         }
     }
@@ -84,7 +84,8 @@ impl Drop for Agent {
 impl Agent {
     /// Kills it, with the processes of its runtime.
     fn kill(&mut self) {
-        // Those whose parent is dead already die with it: runtimes that stay in the foreground see to that.
+        // Those whose parent is dead already die with it: runtimes that stay in the foreground see
+        // to that.
         let beneath = self.beneath();
         // It may have ended by itself; then there is nothing left to kill, only to collect.
         let _ = self.child.kill();
@@ -96,7 +97,7 @@ impl Agent {
 
     /// The processes of its runtime.
     fn beneath(&self) -> Vec<u32> {
-        if self.in_runtime { processes::beneath(self.child.id()) } else { Vec::new() }
+        if self.in_runtime { process_table::beneath(self.child.id()) } else { Vec::new() }
     }
 }
 
@@ -124,14 +125,14 @@ impl Agents {
         // Standard input is the one descriptor that a child gets without further ado.
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
         command.stderr(if self.log.is_some() { Stdio::piped() } else { Stdio::null() });
-        let mut child = cpus::on(seat.cpus, || command.spawn())?;
-        if let (Some(log), Some(words)) = (&self.log, child.stderr.take()) {
-            Words::hear(&id.to_string(), words, Some(log.try_clone()?))?;
+        let mut child = affinity::on(seat.cpus, || command.spawn())?;
+        if let (Some(log), Some(stderr)) = (&self.log, child.stderr.take()) {
+            StderrLog::follow(&id.to_string(), stderr, Some(log.try_clone()?))?;
         }
         Ok(Agent { child, in_runtime: seat.around.is_some(), killed: Vec::new(), control: Some(ours) })
     }
 
-    /// What is to be started: the agent, or the runtime that it is in.
+    /// The command to start: the agent, or the runtime that it is in.
     fn command(&mut self, seat: Seat<'_>) -> io::Result<Command> {
         let namespace = &seat.stack.namespace;
         let listen = format!("0.0.0.0:{}", seat.port);
@@ -154,8 +155,8 @@ impl Agents {
         Ok(command)
     }
 
-    /// The conductor's end of a new control session. The socket of an agent serves one session: an agent whose socket
-    /// was given away, or that died, is started again.
+    /// The conductor's end of a new control session. The socket of an agent serves one session: an
+    /// agent whose socket was given away, or that died, is started again.
     pub(crate) fn control(&mut self, id: &AgentId, seat: Seat<'_>) -> Result<UnixStream, Fault> {
         let fresh = self
             .running

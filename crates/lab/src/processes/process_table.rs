@@ -1,4 +1,4 @@
-//! Which process started which, and which is still the same one.
+//! The processes in `/proc`: their parents, states, namespaces, CPUs and ports.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// The process that has this number now; `None` when there is none, or it has ended and waits to be collected.
+    /// The process that has this number now; `None` when there is none, or it has ended and waits
+    /// to be collected.
     pub(crate) fn now(pid: u32) -> Option<Self> {
         let found = stat(pid).filter(Stat::is_alive)?;
         Some(Self { pid, started: found.started })
@@ -60,7 +61,7 @@ pub(crate) fn cpus_of(pid: u32) -> Option<CpuSet> {
     status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().parse().ok()
 }
 
-/// The TCP ports on which somebody listens in the network namespace that a process is in; empty when it is gone.
+/// The TCP ports that are listened on in the network namespace of a process. Empty if it is gone.
 pub(crate) fn listening(pid: u32) -> BTreeSet<u16> {
     const LISTEN: &str = "0A";
     let of = |table: &str| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
@@ -93,7 +94,7 @@ fn family() -> Vec<(u32, u32)> {
     pids.filter_map(|pid| Some((pid, stat(pid)?.parent))).collect()
 }
 
-/// What `/proc/PID/stat` says of a process.
+/// The part of `/proc/PID/stat` that is needed.
 #[derive(Debug, Clone, Copy)]
 struct Stat {
     state: char,

@@ -1,8 +1,11 @@
 //! The runtimes that pods can be in: one file each.
 
-use crate::runtime::Runtime;
-
+mod bundles;
 mod runsc;
+mod runtime;
+
+pub(crate) use bundles::Bundles;
+pub use runtime::{Bundle, Runtime};
 
 /// Every runtime. To add one: a file here and a line there.
 pub const RUNTIMES: &[&dyn Runtime] = &[&runsc::Runsc];

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   hopbench ── init (process 1) ── hopbench, once more ── agents, tools
-//!   outside     inside: new mount, network and process namespaces, and a user namespace unless we are root
+//!   outside     inside: new mount, network and process namespaces, and unless root a user namespace
 //! ```
 //!
-//! Everything inside lives exactly as long as the outer process, init and the inner hopbench do. Whichever of the three
-//! ends first, however it ends, the kernel kills the rest; namespaces and mounts have no other holder and go with them.
-//! Init takes over orphans, so that the inner hopbench waits for its own children only, and it leaves the inner hopbench
-//! with the signals of an ordinary process, which process 1 does not have.
+//! Everything inside lives exactly as long as the outer process, init and the inner hopbench do. If
+//! one of the three ends, however it ends, the kernel kills the rest. Namespaces and mounts have no
+//! other holder, and go with them. Init takes over orphans: so the inner hopbench waits only for
+//! its own children. It has the signals of an ordinary process, which process 1 does not have.
 
 mod forbidden;
 mod inside;
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use hopbench_model::Fault;
 use hopbench_sys::namespace::{is_started, start};
 
-/// On which side of the border a process is after [`enter`].
+/// The side of the border on which a process is after [`enter`].
 #[derive(Debug)]
 pub enum Entered {
     /// Inside: go on.
@@ -29,15 +29,17 @@ pub enum Entered {
     Outside(ExitCode),
 }
 
-/// Runs this program once more, with the same arguments, inside namespaces of its own, and waits for its end.
+/// Runs this program once more, with the same arguments, inside namespaces of its own, and waits
+/// for its end.
 ///
-/// Inside it comes back at once: the process is root of its user namespace, `/proc` shows its tree, `/sys` its network
-/// namespace, where `lo` is up, `/run` is empty and its own, and mounts are seen by nobody else. Standard input and
-/// output, directory, environment and terminal are those of the caller.
+/// Inside it returns at once. The process is root of its user namespace. `/proc` shows its tree,
+/// `/sys` its network namespace, where `lo` is up. `/run` is empty and its own. No other process
+/// sees its mounts. Standard input and output, directory, environment and terminal are those of the
+/// caller.
 ///
-/// Outside it passes SIGTERM and SIGHUP on to the inner process and drops SIGINT and SIGQUIT, which a terminal sends to
-/// both; a program that a signal N ended gives the exit code 128 + N. Call it before there are other threads: a signal
-/// that one of those takes does not come through.
+/// Outside it passes SIGTERM and SIGHUP on to the inner process. It drops SIGINT and SIGQUIT, which
+/// a terminal sends to both. A program that a signal N ended gives the exit code 128 + N. Call it
+/// before there are other threads: a signal that one of those takes does not come through.
 ///
 /// # Errors
 /// Namespaces are not to be had here; the text says what forbids them and what to do.

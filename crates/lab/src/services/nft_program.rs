@@ -1,4 +1,4 @@
-//! Address translation on a node, through the `nft` program.
+//! The `nft` program, which puts rules into a namespace and reads their counters.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -6,11 +6,11 @@ use std::process::{Child, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::nft;
-use crate::stack::Stack;
-use crate::tools;
+use super::nft_json::{TABLE, packets};
+use crate::network::stack::Stack;
+use crate::processes::tools;
 
-/// Starts to install rules on a node.
+/// Starts to install rules in a namespace.
 pub(crate) fn begin(stack: &Stack, rules: &Value) -> io::Result<Child> {
     let mut child = start(stack, &["-j", "-f", "-"], Stdio::piped())?;
     if let Some(mut input) = child.stdin.take() {
@@ -24,11 +24,11 @@ pub(crate) fn finish(child: Child) -> io::Result<()> {
     checked(child.wait_with_output()?).map(|_| ())
 }
 
-/// Connections by counter, as they stand on a node.
+/// Connections by counter, as they stand now.
 pub(crate) fn counters(stack: &Stack) -> io::Result<BTreeMap<String, u64>> {
-    let child = start(stack, &["-j", "list", "counters", "table", "ip", nft::TABLE], Stdio::null())?;
+    let child = start(stack, &["-j", "list", "counters", "table", "ip", TABLE], Stdio::null())?;
     let output = checked(child.wait_with_output()?)?;
-    nft::packets(&output.stdout).map_err(io::Error::other)
+    packets(&output.stdout).map_err(io::Error::other)
 }
 
 fn start(stack: &Stack, arguments: &[&str], input: Stdio) -> io::Result<Child> {

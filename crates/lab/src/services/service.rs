@@ -1,18 +1,16 @@
-//! Services: addresses and node ports that stand for several backends.
+//! A Service of one path: its address or node ports, and its backends.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hopbench_mesh::{App, Offer};
 use hopbench_model::Via;
 
-use crate::addresses;
-use crate::cast::Cast;
-use crate::kind::Reach;
-use crate::kinds::kind;
-use crate::offer::InPod;
-use crate::pod::{AGENT_PORT, PROGRAM_PORT, PodId};
+use crate::placement::{AGENT_PORT, Endpoints, PROGRAM_PORT, PodId, PodPorts};
+use crate::topology::addresses;
+use crate::topology::kind::Reach;
+use crate::topology::kinds::kind;
 
-/// What a Service offers where no proxy takes part: without one a port carries whatever it is sent.
+/// The offers of a Service without proxies: there a port carries whatever it is sent.
 const UNPROXIED: [Offer; 2] = [Offer::ALL[0], Offer::ALL[2]];
 
 /// The Service of one path.
@@ -24,13 +22,14 @@ pub(crate) struct Service {
     /// The node that translates for its path.
     pub(crate) node: String,
     pub(crate) front: Front,
-    /// What it offers: without proxies the agents' port and the server program's; with them a port for each [`Offer`].
+    /// Its ports: without proxies those of the agents and of the server program, with them one for
+    /// each [`Offer`].
     pub(crate) ports: Vec<Port>,
     /// Whether the backends see an address of the node that translated, instead of the client's.
     pub(crate) masquerades: bool,
 }
 
-/// Where a Service is reached.
+/// The addresses at which a Service is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Front {
     /// At an address of its own, translated on any node.
@@ -43,14 +42,14 @@ pub(crate) enum Front {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Port {
     pub(crate) port: u16,
-    /// Who answers there, in the order of the path's servers.
+    /// The backends, in the order of the path's servers.
     pub(crate) backends: Vec<Backend>,
 }
 
-/// Who answers behind a port of a Service.
+/// A backend of one port of a Service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Backend {
-    /// Where connections go to.
+    /// The destination of connections.
     pub(crate) tcp: SocketAddrV4,
     /// The port for datagrams, which proxies do not take: the agent's own.
     pub(crate) udp_port: u16,
@@ -58,28 +57,31 @@ pub(crate) struct Backend {
 
 impl Service {
     /// The Service of a path that has one; `address` knows where its pods are.
-    pub(crate) fn of(cast: &Cast, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<Self> {
-        let number = cast.service?;
-        let front = match cast.path.via {
+    pub(crate) fn of(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<Self> {
+        let number = endpoints.service?;
+        let front = match endpoints.path.via {
             Via::Direct | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => return None,
             Via::ClusterIp => Front::Address(addresses::service(number)),
             Via::NodePort(_) => Front::Nodes,
         };
-        let offers: &[Offer] = if cast.path.is_proxied() { &Offer::ALL } else { &UNPROXIED };
+        let offers: &[Offer] = if endpoints.path.is_proxied() { &Offer::ALL } else { &UNPROXIED };
         let port = |offer: &Offer| {
             let backend = |pod: &PodId| {
-                let tcp = SocketAddrV4::new(address(pod)?, offer.entry(pod, cast.path.mesh));
+                let tcp = SocketAddrV4::new(address(pod)?, offer.entry(pod, endpoints.path.mesh));
                 Some(Backend { tcp, udp_port: pod.agent_port() })
             };
-            Port { port: port(cast, number, *offer), backends: cast.servers.iter().filter_map(backend).collect() }
+            Port {
+                port: port(endpoints, number, *offer),
+                backends: endpoints.servers.iter().filter_map(backend).collect(),
+            }
         };
         Some(Self {
             number,
-            path: cast.path.name.clone(),
-            node: translator(cast)?.to_owned(),
+            path: endpoints.path.name.clone(),
+            node: translator(endpoints)?.to_owned(),
             front,
             ports: offers.iter().map(port).collect(),
-            masquerades: masquerades(cast),
+            masquerades: masquerades(endpoints),
         })
     }
 
@@ -95,34 +97,35 @@ impl Service {
 }
 
 /// The port at which the Service of a path has this offer.
-pub(crate) fn port(cast: &Cast, number: usize, offer: Offer) -> u16 {
-    match (&cast.path.via, offer.app) {
+pub(crate) fn port(endpoints: &Endpoints, number: usize, offer: Offer) -> u16 {
+    match (&endpoints.path.via, offer.app) {
         // Without proxies the agent has one port for all that it carries.
-        (Via::NodePort(_), App::Agent) if !cast.path.is_proxied() => addresses::node_ports(number)[0],
+        (Via::NodePort(_), App::Agent) if !endpoints.path.is_proxied() => addresses::node_ports(number)[0],
         (Via::NodePort(_), _) => addresses::node_ports(number)[offer.position()],
         // The sidecars intercept by port: the one that stands for the mode.
-        _ if cast.path.is_proxied() => offer.exposed(cast.path.mesh),
+        _ if endpoints.path.is_proxied() => offer.exposed(endpoints.path.mesh),
         (_, App::Agent) => AGENT_PORT,
         (_, App::Program) => PROGRAM_PORT,
     }
 }
 
 /// The node that translates for a path; none without a Service.
-pub(crate) fn translator(cast: &Cast) -> Option<&str> {
-    match &cast.path.via {
+pub(crate) fn translator(endpoints: &Endpoints) -> Option<&str> {
+    match &endpoints.path.via {
         Via::Direct | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => None,
-        Via::ClusterIp => Some(&cast.path.from.node),
+        Via::ClusterIp => Some(&endpoints.path.from.node),
         Via::NodePort(node) => Some(node),
     }
 }
 
-/// Whether the source has to be a node's, so that answers come back to where they are translated: always behind a node
-/// port; for a node's own clients; and where client and backend share a bridge, over which answers would go straight.
-fn masquerades(cast: &Cast) -> bool {
+/// Whether the source has to be a node's, so that answers come back to the node that translates.
+/// That is so behind a node port, for a node's own clients, and if client and backend share a
+/// bridge: answers would go straight over it.
+fn masquerades(endpoints: &Endpoints) -> bool {
     let reach = |network: &str| kind(network).map_or(Reach::Node, |kind| kind.reach());
-    let (from, to) = (reach(&cast.path.from.network), reach(&cast.path.to.network));
-    let shared = cast.path.from.node == cast.path.to.node && from.segment().is_some() && from == to;
-    matches!(cast.path.via, Via::NodePort(_)) || from == Reach::Node || shared
+    let (from, to) = (reach(&endpoints.path.from.network), reach(&endpoints.path.to.network));
+    let shared = endpoints.path.from.node == endpoints.path.to.node && from.segment().is_some() && from == to;
+    matches!(endpoints.path.via, Via::NodePort(_)) || from == Reach::Node || shared
 }
 
 #[cfg(test)]
@@ -145,17 +148,18 @@ mod tests {
                 mesh: mode,
                 variant: (!mode.is_none()).then(Variant::plain),
             };
-            let cast = Cast::new(&path, Some(3), None, Offer::ALL.into());
-            let ports = Service::of(&cast, |_| Some(Ipv4Addr::LOCALHOST)).unwrap().ports;
+            let endpoints = Endpoints::new(&path, Some(3), None, Offer::ALL.into());
+            let ports = Service::of(&endpoints, |_| Some(Ipv4Addr::LOCALHOST)).unwrap().ports;
             assert!(ports.iter().all(|port| port.backends.len() == 2 && port.backends[0].udp_port == 7474));
             // Whatever is asked for, somebody answers where the clients go.
-            let entered = |offer: &Offer| ports.iter().any(|known| known.port == port(&cast, 3, *offer));
+            let entered = |offer: &Offer| ports.iter().any(|known| known.port == port(&endpoints, 3, *offer));
             assert!(Offer::ALL.iter().all(entered), "{path:?}");
             ports.iter().map(|port| (port.port, port.backends[1].tcp.port())).collect::<Vec<_>>()
         };
         let exposed = |mode| Offer::ALL.map(|offer| offer.exposed(mode));
         assert_eq!(service(Via::ClusterIp, MeshMode::None), [(7474, 7474), (80, 80)]);
-        // The client's sidecar goes to whoever answers; the server's takes the port that stands for its mode.
+        // The client's sidecar goes to whoever answers; the server's takes the port that stands for
+        // its mode.
         let [tcp, http, program] = exposed(MeshMode::Client);
         assert_eq!(service(Via::ClusterIp, MeshMode::Client), [(tcp, 7474), (http, 7474), (program, 80)]);
         let node_port = || Via::NodePort("c".into());

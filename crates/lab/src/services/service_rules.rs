@@ -1,28 +1,28 @@
-//! Services as nftables rules, in the JSON that the `nft` program reads and writes.
+//! The nftables rules of Services.
 //!
 //! ```text
 //!   prerouting ┐                                            ┌─► svc0-0-0: count, to the first backend
 //!   output     ┴─► services: this address and port? count ──┴─► svc0-0-1: count, to the second
 //!   postrouting: marked? masquerade
 //! ```
-//! A chain for address translation sees the first packet of a connection only, so its counters count connections.
+//! A chain for address translation sees the first packet of a connection only, so its counters
+//! count connections.
 
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
-use crate::service::{Front, Service};
+use super::nft_json::{TABLE, add, chain, rule, transport};
+use super::service::{Front, Service};
 
-/// The table that holds all rules of the lab on a node.
-pub(crate) const TABLE: &str = "hopbench";
-/// The mark of connections whose source is to be a node's.
+/// The mark of connections whose source becomes a node's address.
 const MASQUERADE: u32 = 0x4000;
 
-/// Chains of backends that are set up in one go: the kernel takes a batch of limited size from who is not really root.
+/// Chains of backends in one batch: the kernel limits the size of a batch without real root.
 const MOST_IN_BATCH: usize = 64;
 
-/// The rules of these Services for a node with this address, in batches: one after the other.
+/// The rules of these Services for a node with this address, in batches to be set one after
+/// another.
 pub(crate) fn batches<'a>(services: impl Iterator<Item = &'a Service>, node: Ipv4Addr) -> Vec<Value> {
     let mut batches = vec![frame()];
     let mut filled = 0;
@@ -40,7 +40,7 @@ pub(crate) fn batches<'a>(services: impl Iterator<Item = &'a Service>, node: Ipv
     batches.into_iter().map(|list| json!({"nftables": list})).collect()
 }
 
-/// The table and what is there without any Service.
+/// The table, and the chains that are there without any Service.
 fn frame() -> Vec<Value> {
     vec![
         json!({"add": {"table": {"family": "ip", "name": TABLE}}}),
@@ -61,7 +61,7 @@ fn frame() -> Vec<Value> {
     ]
 }
 
-/// What a Service adds.
+/// The rules of one Service.
 fn rules(service: &Service, node: Ipv4Addr) -> Vec<Value> {
     let mut list = vec![add("counter", json!({"name": service.counter()}))];
     for (at, port) in service.ports.iter().enumerate() {
@@ -90,7 +90,7 @@ fn rules(service: &Service, node: Ipv4Addr) -> Vec<Value> {
     list
 }
 
-/// Whoever comes to a port of a Service goes on to one of its backends, by chance.
+/// The rule that leads from a port of a Service to one of its backends, chosen at random.
 fn entry(service: &Service, port: u16, node: Ipv4Addr, targets: &[Value]) -> Value {
     let address = match service.front {
         Front::Address(address) => address,
@@ -109,52 +109,4 @@ fn entry(service: &Service, port: u16, node: Ipv4Addr, targets: &[Value]) -> Val
 /// TCP and UDP.
 fn transports() -> Value {
     json!({"match": {"op": "==", "left": {"meta": {"key": "l4proto"}}, "right": {"set": ["tcp", "udp"]}}})
-}
-
-/// One of them.
-pub(crate) fn transport(protocol: &str) -> Value {
-    json!({"match": {"op": "==", "left": {"meta": {"key": "l4proto"}}, "right": protocol}})
-}
-
-pub(crate) fn add(object: &str, mut properties: Value) -> Value {
-    properties["family"] = "ip".into();
-    properties["table"] = TABLE.into();
-    json!({"add": {object: properties}})
-}
-
-pub(crate) fn chain(name: &str, mut properties: Value) -> Value {
-    properties["name"] = name.into();
-    add("chain", properties)
-}
-
-pub(crate) fn rule(chain: &str, expressions: &Value) -> Value {
-    add("rule", json!({"chain": chain, "expr": expressions}))
-}
-
-/// Packets by counter, from what `nft -j list counters` printed; a connection is one packet here.
-pub(crate) fn packets(listing: &[u8]) -> Result<BTreeMap<String, u64>, String> {
-    let listing: Value = serde_json::from_slice(listing).map_err(|e| format!("nft printed no JSON: {e}"))?;
-    let objects = listing["nftables"].as_array().ok_or("nft printed no list `nftables`")?;
-    let counters = objects.iter().filter_map(|object| object.get("counter"));
-    counters
-        .map(|counter| {
-            let name = counter["name"].as_str().ok_or("nft printed a counter without a name")?;
-            let packets = counter["packets"].as_u64().ok_or("nft printed a counter without packets")?;
-            Ok((name.to_owned(), packets))
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_are_read_from_what_nft_prints() {
-        let listing = br#"{"nftables": [{"metainfo": {"version": "1.0.6"}},
-            {"counter": {"family": "ip", "name": "svc0", "table": "hopbench", "handle": 1, "packets": 7, "bytes": 420}}]}"#;
-        assert_eq!(packets(listing), Ok(BTreeMap::from([("svc0".to_owned(), 7)])));
-        assert!(packets(b"Error: No such file").is_err());
-        assert!(packets(br#"{"nftables": [{"counter": {"name": "x"}}]}"#).is_err());
-    }
 }

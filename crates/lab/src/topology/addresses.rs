@@ -1,4 +1,4 @@
-//! Which address is whose.
+//! The plan of all addresses and node ports of a lab.
 //!
 //! ```text
 //!   10.10.0.0/16    the fabric: nodes from .0.1, pods that sit on the fabric themselves from .64.0
@@ -69,7 +69,7 @@ pub(crate) fn node(node: usize) -> Ipv4Addr {
     FABRIC.at(1 + node as u32)
 }
 
-/// The address of a pod that sits on the fabric itself; `number` counts these pods over the whole lab.
+/// The address of a pod that sits on the fabric itself. `number` counts these pods over the lab.
 pub(crate) fn on_fabric(number: u32) -> Ipv4Addr {
     FABRIC.at(64 * 256 + number)
 }
@@ -79,9 +79,23 @@ pub(crate) fn behind(node: usize) -> Subnet {
     Subnet { base: PODS.at((node as u32) << 13), prefix: 19 }
 }
 
-/// The pods of one network kind behind a node; `kind` is its position in the registry.
-pub(crate) fn pods(node: usize, kind: usize) -> Subnet {
-    Subnet { base: behind(node).at((kind as u32) << 10), prefix: 22 }
+/// The subnets of one network kind: one behind each node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subnets {
+    /// The position of the kind in the registry.
+    kind: usize,
+}
+
+impl Subnets {
+    /// Those of the network kind at this position of the registry.
+    pub(crate) fn of_kind(position: usize) -> Self {
+        Self { kind: position }
+    }
+
+    /// The addresses of the kind's pods behind a node.
+    pub(crate) fn behind(self, node: usize) -> Subnet {
+        Subnet { base: behind(node).at((self.kind as u32) << 10), prefix: 22 }
+    }
 }
 
 /// The address of a Service.
@@ -109,13 +123,14 @@ mod tests {
             assert!(seen.insert(node(at)));
             assert!(FABRIC.contains(node(at)) && !FABRIC.contains(behind(at).base));
             for kind in 0..MOST_KINDS {
-                let subnet = pods(at, kind);
+                let subnet = Subnets::of_kind(kind).behind(at);
                 assert!(behind(at).contains(subnet.base), "{subnet:?}");
                 for pod in [0, 1, MOST_PODS - 1] {
                     assert!(seen.insert(subnet.pod(pod)) && subnet.contains(subnet.pod(pod)));
                 }
                 assert!(seen.insert(subnet.gateway()) && seen.insert(subnet.tunnel()));
-                assert!(!subnet.contains(pods(at, (kind + 1) % MOST_KINDS).base));
+                let next = Subnets::of_kind((kind + 1) % MOST_KINDS).behind(at);
+                assert!(!subnet.contains(next.base));
             }
         }
         for at in [0, MOST_SERVICES - 1] {
@@ -131,10 +146,10 @@ mod tests {
 
     #[test]
     fn a_subnet_ends_where_its_prefix_says() {
-        let subnet = pods(0, 0);
+        let subnet = Subnets::of_kind(0).behind(0);
         assert_eq!(subnet, Subnet { base: Ipv4Addr::new(10, 128, 0, 0), prefix: 22 });
         assert!(subnet.contains(Ipv4Addr::new(10, 128, 3, 255)));
         assert!(!subnet.contains(Ipv4Addr::new(10, 128, 4, 0)));
-        assert_eq!(pods(1, 1).gateway(), Ipv4Addr::new(10, 128, 36, 1));
+        assert_eq!(Subnets::of_kind(1).behind(1).gateway(), Ipv4Addr::new(10, 128, 36, 1));
     }
 }

@@ -1,15 +1,12 @@
-//! CPUs of the nodes: sets of their own where there are enough, and the two ends of a path apart where there are two.
+//! The shares of CPUs that nodes get: sets of their own if there are enough, and otherwise at least
+//! different CPUs for the two ends of a path.
 
-use std::io;
-
-use crate::stack::Stack;
-
-/// CPUs for each of `nodes`, whose paths lead from node to node as `ends` say; `Err` says why they are better left to
-/// the scheduler.
+/// The CPUs of each of `nodes`. `ends` are the nodes at both ends of each path. `Err` is the reason
+/// why the scheduler had better choose.
 ///
-/// With fewer CPUs than nodes, nodes that are never the two ends of one path share a CPU: a round trip between two
-/// ends on one CPU is another measurement (no wake-up of another CPU), and would differ from run to run if the
-/// scheduler chose.
+/// With fewer CPUs than nodes, some nodes share a CPU: those that are never the two ends of one
+/// path. A round trip between two ends on one CPU is another measurement, without a wake-up of
+/// another CPU. If the scheduler chose, it would differ from run to run.
 pub(crate) fn deal(cpus: &[usize], nodes: usize, ends: &[(usize, usize)]) -> Result<Vec<Vec<usize>>, String> {
     let inside = ends.iter().any(|(from, to)| from == to);
     let dealt = match shares(cpus, nodes) {
@@ -28,7 +25,8 @@ pub(crate) fn deal(cpus: &[usize], nodes: usize, ends: &[(usize, usize)]) -> Res
     Ok(dealt)
 }
 
-/// The same, where gateways stand `between` ends: they are kept apart from both, too, if there are CPUs for that.
+/// The same with gateways `between` ends. They are kept apart from both, too, if there are CPUs for
+/// that.
 pub(crate) fn deal_around(
     cpus: &[usize],
     nodes: usize,
@@ -65,84 +63,6 @@ fn shares(cpus: &[usize], nodes: usize) -> Option<Vec<Vec<usize>>> {
     }
     let start = |node: usize| node * cpus.len() / nodes;
     Some((0..nodes).map(|node| cpus[start(node)..start(node + 1)].to_vec()).collect())
-}
-
-/// Runs `body` with the calling thread on these CPUs; what is started there stays on them.
-pub(crate) fn on<T>(cpus: Option<&[usize]>, body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    let Some(cpus) = cpus else { return body() };
-    let before = hopbench_sys::cpu::allowed()?;
-    hopbench_sys::cpu::pin_thread(cpus)?;
-    let result = body();
-    hopbench_sys::cpu::pin_thread(&before)?;
-    result
-}
-
-/// `rps_cpus` as the kernel writes it: hexadecimal words of 32 CPUs, the highest first.
-fn mask(cpus: &[usize]) -> String {
-    let words = cpus.iter().max().map_or(1, |highest| highest / 32 + 1);
-    let mut bits = vec![0u32; words];
-    for cpu in cpus {
-        bits[cpu / 32] |= 1 << (cpu % 32);
-    }
-    bits.iter().rev().map(|word| format!("{word:08x}")).collect::<Vec<_>>().join(",")
-}
-
-/// CPUs that a mask of the kernel names.
-fn unmask(text: &str) -> Option<Vec<usize>> {
-    let words = text.trim().split(',').rev().enumerate();
-    let words = words.map(|(at, word)| Some((at, u32::from_str_radix(word, 16).ok()?)));
-    let words: Vec<(usize, u32)> = words.collect::<Option<_>>()?;
-    let cpus =
-        words.iter().flat_map(|(at, word)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |b| at * 32 + b));
-    Some(cpus.collect())
-}
-
-/// Steers what the links of a namespace receive to these CPUs, and reads back that it is so.
-pub(crate) fn steer(stack: &Stack, cpus: &[usize]) -> io::Result<()> {
-    let wanted = cpus.to_vec();
-    stack.namespace.run(move || with_own_sysfs(|| set_masks(&wanted)))?
-}
-
-/// Shows `body` a `/sys` of the network namespace that the thread is in.
-fn with_own_sysfs<T>(body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    use nix::mount::{MsFlags, mount};
-    use nix::sched::{CloneFlags, unshare};
-    const NOTHING: Option<&str> = None;
-    // The thread ends after this, and its mounts with it.
-    unshare(CloneFlags::CLONE_NEWNS)?;
-    mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
-    // In a user namespace a new one must not allow more than the one that is there.
-    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    mount(Some("sysfs"), "/sys", Some("sysfs"), flags, NOTHING)?;
-    body()
-}
-
-fn set_masks(cpus: &[usize]) -> io::Result<()> {
-    for link in std::fs::read_dir("/sys/class/net")? {
-        let queues = link?.path().join("queues");
-        let Ok(queues) = std::fs::read_dir(queues) else { continue };
-        for queue in queues {
-            let file = queue?.path().join("rps_cpus");
-            if !file.exists() {
-                continue;
-            }
-            std::fs::write(&file, mask(cpus)).map_err(|e| match e.kind() {
-                // The kernel asks for the capability in the first user namespace, whoever owns the link.
-                io::ErrorKind::PermissionDenied => io::Error::other(format!("rps_cpus needs root ({e})")),
-                _ => e,
-            })?;
-            let read = std::fs::read_to_string(&file)?;
-            if unmask(&read).as_deref() != Some(cpus) {
-                return Err(io::Error::other(format!(
-                    "{}: wrote {}, read {}",
-                    file.display(),
-                    mask(cpus),
-                    read.trim()
-                )));
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -184,17 +104,5 @@ mod tests {
             Ok(vec![vec![0], vec![1]]),
             "on the servers' node"
         );
-    }
-
-    #[test]
-    fn masks_are_the_kernels() {
-        assert_eq!(mask(&[0]), "00000001");
-        assert_eq!(mask(&[1, 33]), "00000002,00000002");
-        for set in [vec![0], vec![3, 4, 31], vec![0, 32, 95]] {
-            assert_eq!(unmask(&mask(&set)), Some(set));
-        }
-        // Short words are what a small machine prints.
-        assert_eq!(unmask("3\n"), Some(vec![0, 1]));
-        assert_eq!(unmask("x"), None);
     }
 }

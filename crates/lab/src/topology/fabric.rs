@@ -1,4 +1,4 @@
-//! The switches between the nodes.
+//! The fabric: the switches between the nodes.
 //!
 //! ```text
 //!   zone 0: bridge z0 ─ up0 ══ down0 ─┐              one zone: just z0
@@ -10,8 +10,8 @@ use std::io;
 
 use hopbench_model::LabSpec;
 
-use crate::namespace::Namespace;
-use crate::stack::Stack;
+use crate::network::namespace::Namespace;
+use crate::network::stack::Stack;
 
 /// The fabric of a lab.
 #[derive(Debug)]
@@ -76,7 +76,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// A cable from a zone's bridge into a namespace, where it is called `eth0`; both ends are down there and up here.
+    /// A cable from a zone's bridge into a namespace, where it is called `eth0`. That end is down,
+    /// and the fabric's end is up.
     pub(crate) fn plug(&mut self, zone: &str, port: &str, into: &Namespace, line: Line) -> io::Result<()> {
         let zone = self.zones.iter().position(|name| name == zone).unwrap_or_default();
         let netlink = &mut self.stack.netlink;
@@ -90,7 +91,7 @@ impl Fabric {
     }
 }
 
-/// What a cable to the fabric can carry.
+/// The capacity of a cable to the fabric.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line {
     /// Its rate in each direction; absent: not shaped.

@@ -1,43 +1,45 @@
-//! What a network kind is: how a pod is attached, and what follows from that for its traffic.
+//! A network kind: how a pod is attached, and what follows from that for its traffic.
 
 use std::fmt;
 use std::io;
 use std::net::Ipv4Addr;
 
-use crate::fabric::Fabric;
-use crate::node::Node;
-use crate::stack::Stack;
+use super::addresses::{Subnet, Subnets};
+use super::fabric::Fabric;
+use super::node::Node;
+use crate::network::stack::Stack;
 
 /// A way to attach a pod to the network.
 ///
-/// To add one: a file in `kinds/` and a line in [`KINDS`](crate::KINDS).
+/// To add one: a file in `topology/kinds/` and a line in [`KINDS`](crate::KINDS).
 pub trait Kind: fmt::Debug + Sync {
     /// Its name in scenarios.
     fn name(&self) -> &'static str;
 
-    /// What it is, in a line.
+    /// A line about it.
     fn summary(&self) -> &'static str;
 
-    /// How its pods reach the fabric; all about routes, counters and Services follows from this.
+    /// How its pods reach the fabric. Routes, counters and Services follow from this.
     fn reach(&self) -> Reach;
 
-    /// Bytes that its pods' packets must leave free for what is put around them under way.
+    /// Bytes that its pods' packets must leave free for headers that are added on the way.
     fn header_bytes(&self) -> u32 {
         0
     }
 
-    /// Makes the nodes ready for pods of this kind. Called once, before the first pod, with all nodes of the lab.
+    /// Makes the nodes ready for pods of this kind. It is called once, before the first pod, with
+    /// all nodes of the lab. `subnets` are those of this kind; `mtu` is that of the nodes' links.
     ///
     /// # Errors
-    /// What the kernel refused.
-    fn prepare(&self, _nodes: &mut [Node], _mtu: u32) -> io::Result<()> {
+    /// A refusal of the kernel.
+    fn prepare(&self, _nodes: &mut [Node], _subnets: Subnets, _mtu: u32) -> io::Result<()> {
         Ok(())
     }
 
     /// Gives a pod its interface, address and routes.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// A refusal of the kernel.
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()>;
 }
 
@@ -48,12 +50,14 @@ pub enum Reach {
     Node,
     /// Through the node's IP stack, which also translates the addresses of Services for them.
     Routed {
-        /// The bridge that the pods of one node share: their traffic among themselves does not pass the node's stack.
+        /// The bridge that the pods of one node share: their traffic among themselves does not pass
+        /// the node's stack.
         segment: Option<&'static str>,
         /// The tunnel device through which other nodes send to these pods.
         tunnel: Option<&'static str>,
     },
-    /// On the node's NIC, past its stack. Pods of one node reach each other, and never their own node.
+    /// On the node's NIC, past its stack. Pods of one node reach each other, and never their own
+    /// node.
     SharedNic,
     /// By a NIC of their own, past the node.
     OwnNic,
@@ -87,7 +91,7 @@ impl Reach {
     }
 }
 
-/// Where a pod is about to be attached.
+/// The place at which a pod is about to be attached.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// The switches between the nodes.
@@ -98,7 +102,9 @@ pub struct Site<'a> {
     pub(crate) pod: &'a mut Stack,
     /// The pod's address.
     pub(crate) address: Ipv4Addr,
-    /// The pod's number in the lab: makes names of links unique.
+    /// The addresses of this kind's pods behind the node.
+    pub(crate) subnet: Subnet,
+    /// The pod's number in the lab. It makes names of links unique.
     pub(crate) number: usize,
     /// Nodes of the lab.
     pub(crate) nodes: usize,

@@ -1,7 +1,7 @@
-//! The network kinds of a lab: one file each, made of the same building blocks.
+//! The registry of network kinds: one file each, made of the same building blocks.
 
-use crate::addresses::{self, Subnet};
-use crate::kind::Kind;
+use super::addresses::Subnets;
+use super::kind::Kind;
 
 mod blocks;
 mod bridge;
@@ -20,10 +20,10 @@ pub fn kind(name: &str) -> Option<&'static dyn Kind> {
     KINDS.iter().copied().find(|kind| kind.name() == name)
 }
 
-/// The addresses of a kind's pods behind a node.
-pub(crate) fn subnet(node: usize, kind: &str) -> Subnet {
+/// The subnets of the kind of this name.
+pub(crate) fn subnets(kind: &str) -> Subnets {
     let position = KINDS.iter().position(|known| known.name() == kind).unwrap_or_default();
-    addresses::pods(node, position)
+    Subnets::of_kind(position)
 }
 
 #[cfg(test)]
@@ -31,13 +31,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::topology::addresses::MOST_KINDS;
 
     #[test]
     fn every_kind_has_a_name_and_a_subnet_of_its_own() {
         let names: BTreeSet<_> = KINDS.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), KINDS.len());
-        assert!(KINDS.len() <= addresses::MOST_KINDS);
-        let subnets: BTreeSet<_> = KINDS.iter().map(|kind| subnet(3, kind.name()).base).collect();
+        assert!(KINDS.len() <= MOST_KINDS);
+        let subnets: BTreeSet<_> = KINDS.iter().map(|kind| subnets(kind.name()).behind(3).base).collect();
         assert_eq!(subnets.len(), KINDS.len());
     }
 }

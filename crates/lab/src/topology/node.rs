@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 
 use hopbench_model::LabNode;
 
-use crate::addresses;
-use crate::fabric::{Fabric, Line};
-use crate::stack::Stack;
+use crate::network::stack::Stack;
+use crate::topology::addresses;
+use crate::topology::fabric::{Fabric, Line};
 
 /// A node of the lab.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Node {
         Ok(node)
     }
 
-    /// What its NIC can carry.
+    /// The capacity of its NIC.
     pub(crate) fn line(&self, mtu: u32) -> Line {
         Line { bits_per_s: self.spec.link_bits_per_s, mtu }
     }

@@ -1,16 +1,16 @@
-//! The way of a path's packets: which links carry them, and which must not.
+//! The packet path of a path: the links that carry its packets, and those that must not.
 //!
-//! A way is made of legs, each between two ends: the clients, the node whose port they use, the servers. Out and back
-//! are looked at apart, since a tunnel is chosen by where a packet goes, not by where the answer went.
+//! It is made of legs, each between two ends: the clients, the node whose port they use, the
+//! servers. Out and back are looked at apart: the destination of a packet chooses its tunnel.
 
 use std::collections::BTreeSet;
 
 use hopbench_model::{LabSpec, Via};
 
-use crate::cast::Cast;
-use crate::kind::Reach;
-use crate::kinds::kind;
-use crate::pod::PodId;
+use super::fabric::zones;
+use super::kind::Reach;
+use super::kinds::{KINDS, kind};
+use crate::placement::{Endpoints, PodId};
 
 /// The namespace that a link is in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,7 +38,7 @@ impl std::fmt::Display for Link {
     }
 }
 
-/// Which of a link's counters.
+/// One side of the counters of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Side {
     Receives,
@@ -55,7 +55,7 @@ impl Side {
     }
 }
 
-/// Which way the packets go.
+/// The direction of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// From the clients to the servers.
@@ -72,16 +72,16 @@ pub(crate) struct Stage {
     pub(crate) links: Vec<Link>,
 }
 
-/// The way of a path.
+/// The way of the packets of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Trail {
-    /// In words, out.
+pub(crate) struct PacketPath {
+    /// The hops on the way out, in words.
     pub(crate) hops: Vec<String>,
-    /// What carries the traffic.
+    /// The links that carry the traffic.
     pub(crate) stages: Vec<Stage>,
-    /// What must stay still.
+    /// The links that must stay still.
     pub(crate) still: Vec<(Link, Side)>,
-    /// What carries what the proxies say to the services that they ask, and need not stay still where they do.
+    /// The links between the proxies and the services that they ask. They need not stay still.
     pub(crate) called: BTreeSet<(Link, Side)>,
     /// Nodes whose NIC all of the traffic crosses, or as fast a NIC beside it.
     pub(crate) nics: BTreeSet<String>,
@@ -114,10 +114,10 @@ impl End<'_> {
     }
 }
 
-/// How the packets of a leg leave a node, one way.
+/// The way in which the packets of a leg leave a node, in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transport {
-    /// They do not: from stack to stack, or over a bridge of the node.
+    /// They stay inside: from stack to stack, or over a bridge of the node.
     Inside,
     /// Past both nodes' stacks, without the nodes' NICs: `macvlan` pods of one node.
     OnNic,
@@ -139,31 +139,34 @@ fn transport(from: End<'_>, to: End<'_>) -> Transport {
 
 /// The tunnel devices that nodes may have.
 pub(crate) fn tunnels() -> BTreeSet<&'static str> {
-    crate::KINDS.iter().filter_map(|kind| kind.reach().tunnel()).collect()
+    KINDS.iter().filter_map(|kind| kind.reach().tunnel()).collect()
 }
 
-/// Why packets cannot get from one end to the other, if they cannot.
+/// The reason why packets cannot get from one end to the other, if there is one.
 fn severed(from: End<'_>, to: End<'_>) -> Option<String> {
     let apart = |shared: End<'_>, other: End<'_>| {
         shared.reach == Reach::SharedNic && other.reach.is_routed() && shared.node == other.node
     };
-    (apart(from, to) || apart(to, from)).then(|| {
-        format!(
-            "the kernel keeps a NIC's macvlan interfaces apart from the node that has the NIC: {} and {} cannot talk",
-            from.label(),
-            to.label()
-        )
-    })
+    if !apart(from, to) && !apart(to, from) {
+        return None;
+    }
+    Some(format!(
+        "the kernel keeps a NIC's macvlan interfaces apart from the node that has the NIC: {} and {} cannot talk",
+        from.label(),
+        to.label()
+    ))
 }
 
-/// The legs of a path. A node port of the clients' own node is no leg: it is translated where they are.
-fn legs<'a>(cast: &'a Cast) -> Vec<(End<'a>, End<'a>)> {
+/// The legs of a path. A node port of the clients' own node is no leg: it is translated where they
+/// are.
+fn legs<'a>(endpoints: &'a Endpoints) -> Vec<(End<'a>, End<'a>)> {
     let reach = |network: &str| kind(network).map_or(Reach::Node, |kind| kind.reach());
-    let from = End { node: &cast.path.from.node, reach: reach(&cast.path.from.network), pods: &cast.clients };
-    let to = End { node: &cast.path.to.node, reach: reach(&cast.path.to.network), pods: &cast.servers };
-    match &cast.path.via {
+    let from =
+        End { node: &endpoints.path.from.node, reach: reach(&endpoints.path.from.network), pods: &endpoints.clients };
+    let to = End { node: &endpoints.path.to.node, reach: reach(&endpoints.path.to.network), pods: &endpoints.servers };
+    match &endpoints.path.via {
         Via::Gateway(node) => {
-            let pods = cast.gateway.as_slice();
+            let pods = endpoints.gateway.as_slice();
             let network = pods.first().map_or("host", |pod| pod.place.network.as_str());
             let between = End { node, reach: reach(network), pods };
             vec![(from, between), (between, to)]
@@ -176,68 +179,70 @@ fn legs<'a>(cast: &'a Cast) -> Vec<(End<'a>, End<'a>)> {
     }
 }
 
-/// Why a path cannot exist with any kernel: its ends are kept apart, or a Service cannot be where its clients are.
-pub(crate) fn impossible(cast: &Cast) -> Option<String> {
-    let legs = legs(cast);
+/// The reason why a path cannot exist with any kernel: its ends are kept apart, or a Service cannot
+/// be where its clients are.
+pub(crate) fn impossible(endpoints: &Endpoints) -> Option<String> {
+    let legs = legs(endpoints);
     let client = legs.first().map(|(from, _)| *from)?;
-    if cast.path.via == Via::ClusterIp && client.reach.is_on_fabric() {
+    if endpoints.path.via == Via::ClusterIp && client.reach.is_on_fabric() {
         return Some(format!(
             "{} is past its node's netfilter, which is where the address of a Service is translated; use node-port",
             client.label()
         ));
     }
-    legs.into_iter().chain(calls(cast)).find_map(|(from, to)| severed(from, to))
+    legs.into_iter().chain(calls(endpoints)).find_map(|(from, to)| severed(from, to))
 }
 
 /// From the proxies of a path to the services that they ask.
-fn calls(cast: &Cast) -> impl Iterator<Item = (End<'_>, End<'_>)> {
+fn calls(endpoints: &Endpoints) -> impl Iterator<Item = (End<'_>, End<'_>)> {
     fn end(pod: &PodId) -> End<'_> {
         let reach = kind(&pod.place.network).map_or(Reach::Node, |kind| kind.reach());
         End { node: &pod.place.node, reach, pods: std::slice::from_ref(pod) }
     }
-    cast.policy.iter().flat_map(|policy| cast.callers().map(move |proxy| (end(proxy), end(policy))))
+    endpoints.policy.iter().flat_map(|policy| endpoints.callers().map(move |proxy| (end(proxy), end(policy))))
 }
 
-impl Trail {
-    /// The way of a path, as the lab was built for it.
-    pub(crate) fn of(cast: &Cast, spec: &LabSpec) -> Self {
-        let mut trail = Self::default();
-        let legs = legs(cast);
+impl PacketPath {
+    /// The way of the packets of a path, as the lab was built for it.
+    pub(crate) fn of(endpoints: &Endpoints, spec: &LabSpec) -> Self {
+        let mut path = Self::default();
+        let legs = legs(endpoints);
         let first_is_whole = legs.len() == 1;
         for (from, to) in &legs {
             let out = transport(*from, *to);
-            // A node that begins a leg takes the address of the device it sends through: answers come back to that.
+            // A node that begins a leg takes the address of the device it sends through: answers
+            // come back to that.
             let back = if from.reach == Reach::Node { out } else { transport(*to, *from) };
-            trail.describe(*from, *to, out);
-            trail.stages_of(*from, *to, out, Way::Out, spec);
-            trail.stages_of(*to, *from, back, Way::Back, spec);
+            path.describe(*from, *to, out);
+            path.stages_of(*from, *to, out, Way::Out, spec);
+            path.stages_of(*to, *from, back, Way::Back, spec);
             if first_is_whole && out == Transport::Inside && from.reach == Reach::Node && to.reach == Reach::Node {
                 let lo = vec![Link { owner: Owner::Node(from.node.to_owned()), name: "lo".to_owned() }];
-                trail.stages.push(Stage { way: Way::Out, side: Side::Sends, links: lo.clone() });
-                trail.stages.push(Stage { way: Way::Back, side: Side::Receives, links: lo });
+                path.stages.push(Stage { way: Way::Out, side: Side::Sends, links: lo.clone() });
+                path.stages.push(Stage { way: Way::Back, side: Side::Receives, links: lo });
             }
-            if let Via::NodePort(node) = &cast.path.via
+            if let Via::NodePort(node) = &endpoints.path.via
                 && (first_is_whole || to.pods.is_empty())
             {
-                trail.hops.push(format!("dnat on {node}"));
-            } else if let Via::Gateway(node) = &cast.path.via
-                && to.pods == cast.gateway.as_slice()
+                path.hops.push(format!("dnat on {node}"));
+            } else if let Via::Gateway(node) = &endpoints.path.via
+                && to.pods == endpoints.gateway.as_slice()
             {
-                trail.hops.push(format!("gateway on {node}"));
-            } else if cast.path.via == Via::ClusterIp {
-                let at = trail.hops.iter().position(|hop| hop.starts_with("eth0 of")).unwrap_or(trail.hops.len());
-                trail.hops.insert(at.min(1), format!("dnat on {}", from.node));
+                path.hops.push(format!("gateway on {node}"));
+            } else if endpoints.path.via == Via::ClusterIp {
+                let at = path.hops.iter().position(|hop| hop.starts_with("eth0 of")).unwrap_or(path.hops.len());
+                path.hops.insert(at.min(1), format!("dnat on {}", from.node));
             }
         }
-        trail.find_still(&legs);
+        path.find_still(&legs);
         let mut talk = Self::default();
-        for (from, to) in calls(cast) {
+        for (from, to) in calls(endpoints) {
             talk.stages_of(from, to, transport(from, to), Way::Out, spec);
             talk.stages_of(to, from, transport(to, from), Way::Back, spec);
         }
         let links = |stage: Stage| stage.links.into_iter().map(move |link| (link, stage.side));
-        trail.called = talk.stages.into_iter().flat_map(links).collect();
-        trail
+        path.called = talk.stages.into_iter().flat_map(links).collect();
+        path
     }
 
     fn describe(&mut self, from: End<'_>, to: End<'_>, out: Transport) {
@@ -250,7 +255,10 @@ impl Trail {
         let segment = |end: End<'_>| end.reach.segment().map(|bridge| format!("bridge {bridge} on {}", end.node));
         self.hops.extend(interface(from));
         self.hops.extend(segment(from));
-        let nic = |end: End<'_>| (end.reach != Reach::OwnNic).then(|| format!("eth0 of {}", end.node));
+        let nic = |end: End<'_>| match end.reach {
+            Reach::OwnNic => None,
+            _ => Some(format!("eth0 of {}", end.node)),
+        };
         match out {
             Transport::Inside if from.reach == Reach::Node && to.reach == Reach::Node => {
                 self.hops.push(format!("stack of {}", from.node));
@@ -292,7 +300,7 @@ impl Trail {
             }
             let zone = |end: End<'_>| {
                 let name = &spec.nodes.iter().find(|node| node.name == end.node)?.zone;
-                crate::fabric::zones(spec).iter().position(|zone| zone == name)
+                zones(spec).iter().position(|zone| zone == name)
             };
             if let (Some(here), Some(there)) = (zone(from), zone(to))
                 && here != there

@@ -1,8 +1,10 @@
-//! CPUs to give to nodes.
+//! The check of the CPUs that nodes can get.
 
-use super::{Check, Finding};
+use hopbench_testbed::Finding;
 
-pub(super) const CHECK: Check = Check { name: "CPUs", needed_for: "nodes that do not share CPUs", inside: false, run };
+use crate::doctor::check::Check;
+
+pub(crate) const CHECK: Check = Check { name: "CPUs", needed_for: "nodes that do not share CPUs", inside: false, run };
 
 fn run() -> Finding {
     match hopbench_sys::cpu::allowed().map(|cpus| cpus.len()) {

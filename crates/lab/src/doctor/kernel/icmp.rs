@@ -1,12 +1,13 @@
-//! ICMP sockets.
+//! The check of ICMP sockets.
 
 use std::net::SocketAddr;
 
 use hopbench_sys::{Icmp, Socket};
+use hopbench_testbed::Finding;
 
-use super::{Check, Finding};
+use crate::doctor::check::Check;
 
-pub(super) const CHECK: Check =
+pub(crate) const CHECK: Check =
     Check { name: "ICMP", needed_for: "ping by hand; in labs it works without", inside: false, run };
 
 fn run() -> Finding {

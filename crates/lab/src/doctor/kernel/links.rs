@@ -1,11 +1,13 @@
-//! The kinds of link that network kinds are made of.
+//! The check of the kinds of link that network kinds are made of.
 
 use std::net::Ipv4Addr;
 
-use super::{Check, Finding};
-use crate::namespace::Namespace;
+use hopbench_testbed::Finding;
 
-pub(super) const CHECK: Check = Check { name: "links", needed_for: "network kinds", inside: true, run };
+use crate::doctor::check::Check;
+use crate::network::namespace::Namespace;
+
+pub(crate) const CHECK: Check = Check { name: "links", needed_for: "network kinds", inside: true, run };
 
 fn run() -> Finding {
     let failed = match tried() {

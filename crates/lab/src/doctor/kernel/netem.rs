@@ -1,9 +1,11 @@
-//! Links with a delay.
+//! The check of links with a delay.
+
+use hopbench_testbed::Finding;
 
 use super::probe::{LINK, on_a_link};
-use super::{Check, Finding};
+use crate::doctor::check::Check;
 
-pub(super) const CHECK: Check = Check { name: "netem", needed_for: "delay between zones", inside: true, run };
+pub(crate) const CHECK: Check = Check { name: "netem", needed_for: "delay between zones", inside: true, run };
 
 fn run() -> Finding {
     match on_a_link(|netlink| netlink.delay(LINK, 1_000_000)) {

@@ -1,8 +1,10 @@
-//! File descriptors: one a connection.
+//! The check of the limit of open files: a connection is one.
 
-use super::{Check, Finding};
+use hopbench_testbed::Finding;
 
-pub(super) const CHECK: Check = Check { name: "open files", needed_for: "many connections", inside: false, run };
+use crate::doctor::check::Check;
+
+pub(crate) const CHECK: Check = Check { name: "open files", needed_for: "many connections", inside: false, run };
 
 /// Ten thousand connections and what else a process has open.
 const ENOUGH: u64 = 10_100;

@@ -1,9 +1,9 @@
-//! A link to try things on.
+//! A link that checks try things on.
 
 use std::io;
 
-use crate::namespace::Namespace;
-use crate::netlink::Netlink;
+use crate::network::namespace::Namespace;
+use crate::network::netlink::Netlink;
 
 /// The link's name.
 pub(super) const LINK: &str = "v0";

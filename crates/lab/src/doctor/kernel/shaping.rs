@@ -1,9 +1,11 @@
-//! Links of a given rate.
+//! The check of links of a given rate.
+
+use hopbench_testbed::Finding;
 
 use super::probe::{LINK, on_a_link};
-use super::{Check, Finding};
+use crate::doctor::check::Check;
 
-pub(super) const CHECK: Check = Check { name: "tbf", needed_for: "link rates", inside: true, run };
+pub(crate) const CHECK: Check = Check { name: "tbf", needed_for: "link rates", inside: true, run };
 
 fn run() -> Finding {
     match on_a_link(|netlink| netlink.shape(LINK, 1_000_000_000, 1500)) {

@@ -1,11 +1,13 @@
-//! Receive steering: what a node's links receive is worked on by the node's CPUs.
+//! The check of receive steering, which keeps the work for a node's links on the node's CPUs.
 
-use super::{Check, Finding};
-use crate::cpus;
-use crate::namespace::Namespace;
-use crate::stack::Stack;
+use hopbench_testbed::Finding;
 
-pub(super) const CHECK: Check =
+use crate::doctor::check::Check;
+use crate::network::namespace::Namespace;
+use crate::network::receive_steering;
+use crate::network::stack::Stack;
+
+pub(crate) const CHECK: Check =
     Check { name: "RPS", needed_for: "nodes that receive on CPUs of their own", inside: true, run };
 
 fn run() -> Finding {
@@ -14,7 +16,7 @@ fn run() -> Finding {
         let mut netlink = here.netlink()?;
         netlink.add_veth("v0", "v1", &there)?;
         let stack = Stack { netlink, namespace: here };
-        cpus::steer(&stack, &hopbench_sys::cpu::allowed()?)
+        receive_steering::steer(&stack, &hopbench_sys::cpu::allowed()?)
     };
     match tried() {
         Ok(()) => Finding::works("a link's receive side was steered"),

@@ -1,13 +1,14 @@
-//! io_uring.
+//! The check of io_uring.
 
 use std::sync::Arc;
 
 use hopbench_sys::Waker;
 use hopbench_sys::uring::Ring;
+use hopbench_testbed::Finding;
 
-use super::{Check, Finding};
+use crate::doctor::check::Check;
 
-pub(super) const CHECK: Check = Check { name: "io_uring", needed_for: "--engine uring", inside: false, run };
+pub(crate) const CHECK: Check = Check { name: "io_uring", needed_for: "--engine uring", inside: false, run };
 
 fn run() -> Finding {
     let made = Waker::new().and_then(|waker| Ring::new(8, Arc::from([0; 64]), Arc::new(waker)));

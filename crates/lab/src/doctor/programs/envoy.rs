@@ -1,13 +1,14 @@
-//! Sidecars and gateways.
+//! The check of Envoy, the program of sidecars and gateways.
 
 use std::process::Command;
 
 use hopbench_model::{Nanos, SECOND};
+use hopbench_testbed::Finding;
 
-use super::{Check, Finding};
-use crate::tools::{self, bounded};
+use crate::doctor::check::Check;
+use crate::processes::tools::{self, bounded};
 
-pub(super) const CHECK: Check = Check { name: "envoy", needed_for: "sidecars and gateways", inside: false, run };
+pub(crate) const CHECK: Check = Check { name: "envoy", needed_for: "sidecars and gateways", inside: false, run };
 
 /// An Envoy that has not read a configuration by then hangs.
 const MOST_NS: Nanos = 10 * SECOND;

@@ -1,12 +1,14 @@
-//! Services.
+//! The check of `nft`, the program that sets the rules of Services.
 
 use std::process::{Command, Stdio};
 
-use super::{Check, Finding};
-use crate::namespace::Namespace;
-use crate::tools;
+use hopbench_testbed::Finding;
 
-pub(super) const CHECK: Check = Check { name: "nft", needed_for: "cluster-ip, node-port", inside: true, run };
+use crate::doctor::check::Check;
+use crate::network::namespace::Namespace;
+use crate::processes::tools;
+
+pub(crate) const CHECK: Check = Check { name: "nft", needed_for: "cluster-ip, node-port", inside: true, run };
 
 /// A translation with random choice and a counter, as a Service has it.
 const PROBE: &str = "add table ip probe; add chain ip probe pre { type nat hook prerouting priority -100; }; \

@@ -1,9 +1,11 @@
-//! A web server that is not ours.
+//! The check of nginx, a server program.
 
-use super::{Check, Finding};
-use crate::tools;
+use hopbench_testbed::Finding;
 
-pub(super) const CHECK: Check = Check { name: "nginx", needed_for: "server: nginx", inside: false, run };
+use crate::doctor::check::Check;
+use crate::processes::tools;
+
+pub(crate) const CHECK: Check = Check { name: "nginx", needed_for: "server: nginx", inside: false, run };
 
 fn run() -> Finding {
     let remedy = "install it (`apt-get install nginx-light`)";

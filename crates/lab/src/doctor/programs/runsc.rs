@@ -1,15 +1,16 @@
-//! The sandboxed runtime.
+//! The check of `runsc`, the sandboxed runtime.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hopbench_model::{Nanos, SECOND};
+use hopbench_testbed::Finding;
 
-use super::{Check, Finding};
-use crate::runtimes::runtime;
-use crate::tools::{self, bounded};
+use crate::doctor::check::Check;
+use crate::processes::runtimes::runtime;
+use crate::processes::tools::{self, bounded};
 
-pub(super) const CHECK: Check = Check { name: "runsc", needed_for: "runtime runsc (gVisor)", inside: true, run };
+pub(crate) const CHECK: Check = Check { name: "runsc", needed_for: "runtime runsc (gVisor)", inside: true, run };
 
 /// A sandbox that has not ended by then hangs.
 const MOST_NS: Nanos = 10 * SECOND;

@@ -1,4 +1,5 @@
-//! A proxy's admin endpoint: HTTP/1.1 over one connection that stays open, because it is asked around every trial.
+//! A proxy's admin endpoint: HTTP/1.1 over one connection that stays open, because it is asked
+//! around every trial.
 
 use std::io::{self, Read, Write};
 use std::os::linux::net::SocketAddrExt;
@@ -9,9 +10,9 @@ use hopbench_model::Nanos;
 use hopbench_model::printable::excerpt;
 use hopbench_sys::clock;
 
-use crate::namespace::Namespace;
+use crate::network::namespace::Namespace;
 
-/// What is longer is no answer of an admin endpoint.
+/// The longest answer of an admin endpoint.
 const MOST_BYTES: usize = 64 << 20;
 const MOST_HEADERS: usize = 32;
 const OK: u16 = 200;
@@ -41,8 +42,8 @@ impl Admin {
     /// The body of the answer to a GET, at most after this time.
     ///
     /// # Errors
-    /// No answer, an answer that is none, another status than 200. Where it came too late or was none, the connection is
-    /// of no more use.
+    /// No answer, an answer that is none, another status than 200. Where it came too late or was
+    /// none, the connection is of no more use.
     pub(super) fn get(&mut self, path: &str, within: Nanos) -> io::Result<Vec<u8>> {
         let end = clock::now() + within;
         let request = format!("GET {path} HTTP/1.1\r\nHost: admin\r\n\r\n");
@@ -88,7 +89,8 @@ impl Admin {
             let size =
                 usize::try_from(size).ok().filter(|size| *size <= MOST_BYTES - body.len()).ok_or_else(too_long)?;
             body.extend(self.take(size, end)?);
-            // A chunk ends with an empty line; so does the answer, which has no trailers, after a chunk of nothing.
+            // A chunk ends with an empty line; so does the answer, which has no trailers, after a
+            // chunk of nothing.
             if self.take(2, end)? != b"\r\n" {
                 return Err(io::Error::other("a chunk without an end"));
             }
@@ -154,7 +156,8 @@ mod tests {
 
     const PATIENCE_NS: Nanos = 5_000_000_000;
 
-    /// What comes of these answers, which come byte by byte, each to a request of its own over the same connection.
+    /// What comes of these answers, which come byte by byte, each to a request of its own over the
+    /// same connection.
     fn asked(answers: &'static [&str]) -> Vec<Result<String, String>> {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut admin = Admin { stream: ours, bytes: Vec::new() };

@@ -1,4 +1,4 @@
-//! One process of a mesh.
+//! One running process of a mesh.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,34 +17,36 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::admin::Admin;
+use super::task::{Program, Task};
 use super::totals::Totals;
-use super::{Program, Task};
-use crate::kept::{Kept, room};
-use crate::processes::listening;
-use crate::stack::Stack;
-use crate::words::Words;
-use crate::{cpus, tools};
+use crate::network::stack::Stack;
+use crate::processes::private_folder::private_folder;
+use crate::processes::process_table::listening;
+use crate::processes::stderr_log::StderrLog;
+use crate::processes::supervised::Supervised;
+use crate::processes::{affinity, tools};
 
 /// An admin endpoint that has not answered by then does not.
 const MOST_ANSWER_NS: Nanos = 2_000_000_000;
 /// A process whose endpoint has gone is seen to have ended by then, if it has.
 const MOST_END_NS: Nanos = 100_000_000;
 const LOOK_NS: Nanos = 1_000_000;
-/// What a proxy may write between two trials, most of it its access log. What does not fit is lost, and counted.
+/// The most that a proxy may write between two trials, most of it its access log. The rest is lost,
+/// and counted.
 const MOST_FILES_BYTES: u64 = 256 << 20;
 
-/// One process of a mesh. Dropping this kills it: neither Envoy nor the services have anything that they would have to
-/// put away first, and what was under way at the end of a lab is of no use to anybody.
+/// One process of a mesh. Dropping this kills it. Neither Envoy nor the services have anything to
+/// finish first, and work under way at the end of a lab is of no use.
 #[derive(Debug)]
 pub(super) struct Running {
     name: String,
-    kept: Kept,
-    words: Words,
+    process: Supervised,
+    stderr: StderrLog,
     /// TCP ports on which it is to listen.
     ports: Vec<u16>,
     /// Its admin endpoint; absent where it has none.
     endpoint: Option<Endpoint>,
-    /// Where it tells what it counted, if it is a service.
+    /// Its totals, if it is a service.
     totals: Option<Totals>,
     /// Its access log, as it sees it itself; absent: it writes none.
     access_log: Option<PathBuf>,
@@ -54,14 +56,15 @@ pub(super) struct Running {
     pub(super) untold: u64,
 }
 
-/// An admin endpoint: the name of an abstract Unix socket, and the connection to it, once there is one.
+/// An admin endpoint: the name of an abstract Unix socket, and the connection to it, once there is
+/// one.
 #[derive(Debug)]
 struct Endpoint {
     name: String,
     admin: Option<Admin>,
 }
 
-/// What a process needs before it is started.
+/// The parts of a process that are made before it starts.
 struct Outfit {
     program: PathBuf,
     ports: Vec<u16>,
@@ -71,11 +74,13 @@ struct Outfit {
     arguments: Arguments,
 }
 
-/// Makes the files that the program alone sees, on the thread that starts it, and says its arguments.
+/// Makes the files that the program alone sees, on the thread that starts it, and says its
+/// arguments.
 type Arguments = Box<dyn FnOnce(&Path) -> io::Result<Vec<OsString>> + Send>;
 
 impl Running {
-    /// Starts it; it is not ready yet. `services` is the program of the services; what it says goes to `log`.
+    /// Starts it; it is not ready yet. `services` is the program of the services; what it says goes
+    /// to `log`.
     pub(super) fn start(task: Task<'_>, services: &Path, log: Option<&File>) -> Result<Self, Fault> {
         let name = task.name.clone();
         Self::spawn(task, services, log).map_err(|error| Fault::environment(format!("cannot start {name}: {error}")))
@@ -93,13 +98,13 @@ impl Running {
         // A Ctrl-C at the terminal is for the conductor, which ends the trial first.
         command.process_group(0);
         let cpus = cpus.map(<[usize]>::to_vec);
-        let (kept, words) = Kept::start(move || {
+        let (process, stderr) = Supervised::start(move || {
             command.args(arguments(&program)?);
-            cpus::on(cpus.as_deref(), || command.spawn())
+            affinity::on(cpus.as_deref(), || command.spawn())
         })?;
-        let words = words.ok_or_else(|| io::Error::other("it has no standard error"))?;
-        let words = Words::hear(&name, words, log.map(File::try_clone).transpose()?)?;
-        Ok(Self { name, kept, words, ports, endpoint, totals, access_log, ready: false, untold: 0 })
+        let stderr = stderr.ok_or_else(|| io::Error::other("it has no standard error"))?;
+        let stderr = StderrLog::follow(&name, stderr, log.map(File::try_clone).transpose()?)?;
+        Ok(Self { name, process, stderr, ports, endpoint, totals, access_log, ready: false, untold: 0 })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -107,16 +112,16 @@ impl Running {
     }
 
     pub(super) fn pid(&self) -> u32 {
-        self.kept.pid()
+        self.process.pid()
     }
 
     pub(super) fn is_alive(&self) -> bool {
-        self.kept.is_alive()
+        self.process.is_alive()
     }
 
     /// Kills it, without waiting for its end.
     pub(super) fn kill(&self) {
-        self.kept.signal(Signal::SIGKILL);
+        self.process.signal(Signal::SIGKILL);
     }
 
     /// Whether it listens on all its ports and says itself that it is ready.
@@ -153,10 +158,10 @@ impl Running {
             _ => "its admin endpoint does not say that it is ready".to_owned(),
         };
         let text = format!("{} is not ready after {}: {what}", self.name, Span(within));
-        Fault::environment(with_words(&text, &self.words.so_far()))
+        Fault::environment(with_last_lines(&text, &self.stderr.so_far()))
     }
 
-    /// What its admin endpoint says to a GET; `None` where it has none.
+    /// The answer of its admin endpoint to a GET. `None` if it has no endpoint.
     ///
     /// # Errors
     /// It has ended, or does not answer.
@@ -167,7 +172,7 @@ impl Running {
         self.get(path).map(Some).map_err(|error| self.silent(&error))
     }
 
-    /// What it counted, if it is a service; `None` for a proxy.
+    /// The totals of a service. `None` for a proxy.
     ///
     /// # Errors
     /// It has ended, or does not answer.
@@ -190,7 +195,7 @@ impl Running {
             return Fault::measuring(self.obituary());
         }
         let text = format!("the admin endpoint of {} does not answer: {error}", self.name);
-        Fault::measuring(with_words(&text, &self.words.so_far()))
+        Fault::measuring(with_last_lines(&text, &self.stderr.so_far()))
     }
 
     fn get(&mut self, path: &str) -> io::Result<Vec<u8>> {
@@ -207,7 +212,8 @@ impl Running {
     /// Makes its access log empty.
     pub(super) fn forget(&self) {
         if let Some(file) = &self.access_log {
-            // Its own root is where its files are seen. It appends: what it writes next is at the beginning.
+            // Its own root is where its files are seen. It appends: what it writes next is at the
+            // beginning.
             let root = PathBuf::from(format!("/proc/{}/root", self.pid()));
             let file = root.join(file.strip_prefix("/").unwrap_or(file));
             let _ = File::options().write(true).truncate(true).open(file);
@@ -216,17 +222,17 @@ impl Running {
 
     /// How it ended, with its last words.
     fn obituary(&mut self) -> String {
-        let how = self.kept.end().map_or_else(|| "nobody knows how".to_owned(), |status| status.to_string());
-        with_words(&format!("{} has ended ({how})", self.name), &self.words.last())
+        let how = self.process.end().map_or_else(|| "nobody knows how".to_owned(), |status| status.to_string());
+        with_last_lines(&format!("{} has ended ({how})", self.name), &self.stderr.last())
     }
 }
 
-fn with_words(text: &str, words: &str) -> String {
-    if words.is_empty() {
+fn with_last_lines(text: &str, lines: &str) -> String {
+    if lines.is_empty() {
         return format!("{text}; it said nothing");
     }
     // Indented, so that none of its lines is taken for one of ours.
-    format!("{text}; its last words:\n  {}", words.replace('\n', "\n  "))
+    format!("{text}; its last words:\n  {}", lines.replace('\n', "\n  "))
 }
 
 fn envoy(proxy: &Proxy) -> io::Result<Outfit> {
@@ -245,7 +251,7 @@ fn envoy(proxy: &Proxy) -> io::Result<Outfit> {
     let (arguments, access_log) = (proxy.arguments(), PathBuf::from(&proxy.access_log));
     let log = access_log.clone();
     let arguments = move |program: &Path| {
-        let folder = room("proxy", program, MOST_FILES_BYTES)?;
+        let folder = private_folder("proxy", program, MOST_FILES_BYTES)?;
         if let Some(folder) = log.parent() {
             fs::create_dir_all(folder)?;
         }

@@ -1,7 +1,7 @@
 //! Real Envoys in namespaces.
 #![allow(clippy::print_stderr, reason = "times are for who reads the output")]
 
-#[path = "../../tests/common/inside.rs"]
+#[path = "../../../tests/common/inside.rs"]
 #[allow(dead_code, reason = "each test binary uses a part of this")]
 mod inside;
 
@@ -22,7 +22,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::*;
-use crate::processes::{self, Process};
+use crate::processes::process_table::{self, Process};
 
 /// Where echo servers listen.
 const ECHO: u16 = 7000;
@@ -33,7 +33,7 @@ const PATIENCE_NS: Nanos = 20 * SECOND;
 
 /// Runs `body` in a sandbox, where there is an Envoy.
 fn with_envoy(test: &str, body: impl FnOnce()) {
-    let name = format!("proxies::tests::{test}");
+    let name = format!("mesh::proxies::tests::{test}");
     match missing() {
         Some((why, _)) => inside::skip(&name, &why),
         None => inside::inside(&name, body),
@@ -135,7 +135,7 @@ fn several_start_at_once_count_what_passes_and_go() {
         eprintln!("four proxies ready: {} ms", (clock::now() - start) / 1_000_000);
         let pids = names.map(|name| proxies.pid(name).unwrap());
         for (pid, stack) in pids.iter().zip(&stacks) {
-            assert_eq!(processes::network_of(*pid), Some(stack.namespace.inode()));
+            assert_eq!(process_table::network_of(*pid), Some(stack.namespace.inode()));
         }
         // Those that run are left alone.
         proxies.start(tasks()).unwrap();
@@ -214,7 +214,8 @@ fn one_that_hangs_is_not_waited_for_and_is_asked_again_later() {
     });
 }
 
-/// What became of a connection that was given up while it came about is never told, and not waited for again and again.
+/// What became of a connection that was given up while it came about is never told, and not waited
+/// for again and again.
 #[test]
 fn a_connection_that_was_given_up_is_waited_for_once() {
     with_envoy("a_connection_that_was_given_up_is_waited_for_once", || {
@@ -326,7 +327,7 @@ fn services_tell_their_totals_and_their_death_is_seen() {
         assert_eq!(proxies.counters("t").unwrap(), BTreeMap::from([("reports".to_owned(), 7)]));
         assert_eq!(proxies.gauges("t").unwrap().len(), 0);
         let pid = proxies.pid("t").unwrap();
-        assert_eq!(processes::cpus_of(pid).unwrap().0, [0]);
+        assert_eq!(process_table::cpus_of(pid).unwrap().0, [0]);
         send(pid, Signal::SIGKILL);
         until("its death", || !proxies.is_alive("t"));
         assert!(proxies.counters("t").unwrap_err().text.starts_with("t has ended (signal: 9"));
@@ -475,7 +476,7 @@ fn whoever_started_them_is_killed_and_nothing_is_left() {
     }
     with_envoy(NAME, || {
         let mut holder = Command::new("/proc/self/exe")
-            .args(["--exact", &format!("proxies::tests::{NAME}"), "--nocapture"])
+            .args(["--exact", &format!("mesh::proxies::tests::{NAME}"), "--nocapture"])
             .env(HOLDER, "1")
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -491,9 +492,10 @@ fn whoever_started_them_is_killed_and_nothing_is_left() {
     });
 }
 
-/// A folder for this test; every sandbox begins with the same process numbers, but has a network namespace of its own.
+/// A folder for this test; every sandbox begins with the same process numbers, but has a network
+/// namespace of its own.
 fn folder() -> PathBuf {
-    let own = crate::namespace::Namespace::current("own").unwrap();
+    let own = crate::network::namespace::Namespace::current("own").unwrap();
     let folder = std::env::temp_dir().join(format!("hopbench-proxies-{}", own.inode()));
     fs::create_dir_all(&folder).unwrap();
     folder

@@ -1,4 +1,4 @@
-//! What a service has counted: it tells whoever connects to its Unix socket, and closes.
+//! The totals of a service, which it writes to every connection on its Unix socket.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -10,12 +10,12 @@ use hopbench_model::Nanos;
 use hopbench_sys::clock;
 use serde_json::Value;
 
-use crate::namespace::Namespace;
+use crate::network::namespace::Namespace;
 
-/// What is longer is no answer of a service.
+/// The longest answer of a service.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Where a service tells its totals.
+/// The socket on which a service tells its totals.
 #[derive(Debug)]
 pub(super) struct Totals {
     namespace: Namespace,

@@ -13,10 +13,11 @@ use netlink_packet_route::route::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use super::Netlink;
+use super::socket::Netlink;
 
 impl Netlink {
-    /// Adds an IPv4 address to a link; with the link up, the addresses of its prefix are then reached over it.
+    /// Adds an IPv4 address to a link; with the link up, the addresses of its prefix are then
+    /// reached over it.
     ///
     /// # Errors
     /// A link that is not there, an address that it has already.
@@ -36,11 +37,13 @@ impl Netlink {
         self.change(what, RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Adds a route to the addresses `to`, an address and the length of its prefix (0: everything): through `gateway`,
-    /// or directly over `link`. With both, the gateway is taken to be on that link, whatever the addresses there say.
+    /// Adds a route to the addresses `to`, an address and the length of its prefix (0: everything):
+    /// through `gateway`, or directly over `link`. With both, the gateway is taken to be on that
+    /// link, whatever the addresses there say.
     ///
     /// # Errors
-    /// A link that is not there or down, a gateway that no link reaches, a route that is there already.
+    /// A link that is not there or down, a gateway that no link reaches, a route that is there
+    /// already.
     pub fn add_route(&mut self, to: (Ipv4Addr, u8), gateway: Option<Ipv4Addr>, link: Option<&str>) -> io::Result<()> {
         let (address, prefix) = to;
         let mut message = RouteMessage::default();
@@ -85,8 +88,8 @@ impl Netlink {
         self.change(what, RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_REPLACE)
     }
 
-    /// Says to which address a VXLAN link sends frames for a station; the all-zero station stands for every one that is
-    /// not known, and may have several.
+    /// Says to which address a VXLAN link sends frames for a station; the all-zero station stands
+    /// for every one that is not known, and may have several.
     ///
     /// # Errors
     /// A link that is not there or is not a VXLAN.

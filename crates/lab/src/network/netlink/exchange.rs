@@ -1,4 +1,4 @@
-//! One question to the kernel, and its answer.
+//! One request to the kernel, and its answer.
 
 use std::fmt::Display;
 use std::io;
@@ -8,7 +8,7 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::RouteNetlinkMessage;
 
-use super::Netlink;
+use super::socket::Netlink;
 
 /// The header of the question, which the kernel repeats in its answer, comes before its words.
 const HEADER_BYTES: usize = 16;
@@ -16,7 +16,8 @@ const HEADER_BYTES: usize = 16;
 const WORDS: u16 = 1;
 
 impl Netlink {
-    /// Asks for a change; `what` finishes the sentence "cannot ...". `flags` are `NLM_F_CREATE` and such.
+    /// Asks for a change; `what` finishes the sentence "cannot ...". `flags` are `NLM_F_CREATE` and
+    /// such.
     pub(super) fn change(&mut self, what: impl Display, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.exchange(what, message, flags | NLM_F_ACK).map(drop)
     }
@@ -88,7 +89,7 @@ impl Netlink {
     }
 }
 
-/// What the kernel refused; an acknowledgement is an error without a number.
+/// The kernel's refusal. An acknowledgement is an error without a number.
 fn refusal(answer: &ErrorMessage) -> Option<io::Error> {
     answer.code?;
     let error = answer.to_io();

@@ -1,4 +1,4 @@
-//! What the stack of a link was told, to tell it once more.
+//! The addresses and routes of a link, kept to be set once more.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use netlink_packet_route::address::AddressMessage;
 use netlink_packet_route::route::{RouteAttribute, RouteMessage, RouteProtocol};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use super::Netlink;
+use super::socket::Netlink;
 
 /// IPv4 addresses of a link, and the routes over it that somebody added.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Links: making and changing them.
+//! The links of a namespace: making and changing them.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -10,14 +10,15 @@ use netlink_packet_route::link::{
     InfoData, InfoKind, InfoMacVlan, InfoVeth, InfoVxlan, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, MacVlanMode,
 };
 
-use super::Netlink;
-use crate::namespace::Namespace;
+use super::socket::Netlink;
+use crate::network::namespace::Namespace;
 
 /// Longest name of a link, bytes.
 const LONGEST_NAME_BYTES: usize = 15;
 
 impl Netlink {
-    /// Adds a pair of links that are joined: `name` here, `peer_name` in `peer_namespace`. Both are down.
+    /// Adds a pair of links that are joined: `name` here, `peer_name` in `peer_namespace`. Both are
+    /// down.
     ///
     /// # Errors
     /// A name that is taken or too long, a kernel without veth.
@@ -36,8 +37,8 @@ impl Netlink {
         self.add(format!("add bridge {name}"), name, InfoKind::Bridge, None, vec![])
     }
 
-    /// Adds one end of a VXLAN network with the number `vni`, from `local` over the link `dev`, to UDP port `port`.
-    /// It learns nothing: whom to send to is said with [`Self::add_fdb`].
+    /// Adds one end of a VXLAN network with the number `vni`, from `local` over the link `dev`, to
+    /// UDP port `port`. It learns nothing: whom to send to is said with [`Self::add_fdb`].
     ///
     /// # Errors
     /// A name that is taken or too long, a link that is not there, a kernel without VXLAN.
@@ -54,7 +55,8 @@ impl Netlink {
         self.add(what, name, InfoKind::Vxlan, Some(InfoData::Vxlan(data)), vec![])
     }
 
-    /// Adds a macvlan, in bridge mode, of the link `parent`: it appears as `name` in `into`. It is down.
+    /// Adds a macvlan, in bridge mode, of the link `parent`: it appears as `name` in `into`. It is
+    /// down.
     ///
     /// # Errors
     /// A name that is taken or too long, a link that is not there, a kernel without macvlan.
@@ -65,8 +67,8 @@ impl Netlink {
         self.add(what, name, InfoKind::MacVlan, Some(data), vec![over, within(into)])
     }
 
-    /// Moves a link to another namespace. It keeps its name and its MTU, and loses its addresses, its master and its
-    /// shaping; it is down afterwards.
+    /// Moves a link to another namespace. It keeps its name and its MTU, and loses its addresses,
+    /// its master and its shaping; it is down afterwards.
     ///
     /// # Errors
     /// A link that is not there, a name that is taken in the other namespace.
@@ -154,7 +156,8 @@ impl Netlink {
     }
 }
 
-/// A link's name, if it can be one: what the kernel says to a long one ("numerical result out of range") helps nobody.
+/// A link's name, if it can be one: what the kernel says to a long one ("numerical result out of
+/// range") helps nobody.
 fn named(name: &str) -> io::Result<LinkAttribute> {
     if name.is_empty() || name.len() > LONGEST_NAME_BYTES {
         let text = format!("a link cannot be called {name:?}: 1 to {LONGEST_NAME_BYTES} bytes are allowed");

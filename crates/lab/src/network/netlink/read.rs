@@ -1,13 +1,13 @@
-//! What the kernel knows of links.
+//! The properties and counters of links, as the kernel tells them.
 
 use std::io;
 
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkInfo as Info, LinkMessage};
 
-use super::Netlink;
+use super::socket::Netlink;
 
-/// What a link carried since it was made. For the link of a pair, what one end sends the other receives.
+/// The traffic of a link since it was made. In a pair, one end receives what the other sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkCounters {
     /// Bytes received, with Ethernet headers.
@@ -43,7 +43,8 @@ pub struct LinkInfo {
     pub up: bool,
     /// The largest packet that may be handed to it to be cut (GSO), bytes.
     pub gso_max_bytes: u32,
-    /// The largest packet that its received ones are merged to (GRO), bytes; 0: the kernel does not say.
+    /// The largest packet that its received ones are merged to (GRO), bytes; 0: the kernel does not
+    /// say.
     pub gro_max_bytes: u32,
 }
 
@@ -67,7 +68,7 @@ impl Netlink {
         Ok(info(&self.link(link)?))
     }
 
-    /// What a link carried.
+    /// The counters of a link.
     ///
     /// # Errors
     /// A link that is not there.

@@ -1,4 +1,4 @@
-//! Rates and delays.
+//! The rates and delays of links.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_EXCL, Nla, NlasIterato
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
 
-use super::Netlink;
+use super::socket::Netlink;
 
 /// From `linux/pkt_sched.h`.
 const TCA_TBF_PARMS: u16 = 1;
@@ -24,7 +24,7 @@ const BURST_NS: u64 = 10_000_000;
 const QUEUE_NS: u64 = 20_000_000;
 /// A queue is at least this long: one socket's default send buffer and a little more, bytes.
 const LEAST_QUEUE_BYTES: u64 = 256 * 1024;
-/// What a frame has besides the MTU: Ethernet header and a VLAN tag, bytes.
+/// Bytes of a frame besides the MTU: Ethernet header and a VLAN tag.
 const FRAME_BYTES: u64 = 18;
 /// Packets that may wait at a delayed link: a second of full frames at 12 Gbit/s.
 const DELAYED_PACKETS: u32 = 1_000_000;
@@ -46,20 +46,24 @@ struct Bucket {
 impl Bucket {
     /// The bucket that gives a link this rate.
     ///
-    /// The bucket must hold what flows in while nobody looks after it. When it is empty, a timer wakes the queue as soon
-    /// as the next packet fits. The timer comes late by the time that the CPU spends on other soft interrupts, or that
-    /// `ksoftirqd` waits for its turn; what has come into the bucket by then can still be sent, but what did not fit in
-    /// is lost, and with it the rate. On a machine with six runnable threads for each CPU a link of 1 Gbit/s gave TCP
-    /// 57 % of its rate with a bucket of 0.5 ms, 96 % with 2 ms, 99.5 % with 4 ms and 99.9 % with 10 ms. The price: a
-    /// link that was idle sends that much at once, so that transfers shorter than 10 ms do not feel its rate.
+    /// The bucket must hold the tokens that come in while the queue waits. When it is empty, a
+    /// timer wakes the queue as soon as the next packet fits. The timer is late if the CPU works on
+    /// other soft interrupts, or if `ksoftirqd` waits for its turn. Tokens in the bucket can still
+    /// be used then. Tokens that did not fit in are lost, and with them the rate. This was measured
+    /// on a machine with six runnable threads for each CPU. TCP got this share of a link of 1
+    /// Gbit/s: 57 % with a bucket of 0.5 ms, 96 % with 2 ms, 99.5 % with 4 ms, 99.9 % with 10 ms.
+    /// The price: a link that was idle sends that much at once. So transfers shorter than 10 ms do
+    /// not feel its rate.
     ///
-    /// A packet that is larger than the bucket would be dropped, but one that the kernel is yet to cut (GSO, up to
-    /// 64 KiB) is cut before it. So at low rates the bucket may be smaller than that, and only one full frame must fit;
-    /// two do, so that there is something to collect for while the first is sent.
+    /// A packet that is larger than the bucket would be dropped. But a packet that the kernel is
+    /// yet to cut (GSO, up to 64 KiB) is cut before it. So at low rates the bucket may be smaller
+    /// than that, and only one full frame must fit. Two do, so that tokens can collect while the
+    /// first is sent.
     ///
-    /// The queue has room for the bursts of two other links and for what many flows have under way, in time short enough
-    /// not to be taken for a broken link. A single flow does not fill it: the kernel lets a socket have about a
-    /// millisecond of data in the queues of its own machine.
+    /// The queue has room for the bursts of two other links, and for what many flows have under
+    /// way. It empties fast enough that the link does not seem broken. A single flow does not fill
+    /// it: the kernel lets a socket have about a millisecond of data in the queues of its own
+    /// machine.
     fn of(bits_per_s: u64, mtu_bytes: u32) -> Self {
         let rate_bytes_per_s = (bits_per_s / 8).max(1);
         let within = |ns: u64| {
@@ -73,10 +77,12 @@ impl Bucket {
         Self { rate_bytes_per_s, burst_bytes: fit(burst), queue_bytes: fit(queue) }
     }
 
-    /// `struct tc_tbf_qopt`: rate, peak rate (none), limit, and two numbers that `TCA_TBF_BURST` replaces.
+    /// `struct tc_tbf_qopt`: rate, peak rate (none), limit, and two numbers that `TCA_TBF_BURST`
+    /// replaces.
     fn parameters(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(36);
-        // struct tc_ratespec: cell size, link layer, overhead, cell alignment, smallest packet, rate.
+        // struct tc_ratespec: cell size, link layer, overhead, cell alignment, smallest packet,
+        // rate.
         bytes.extend([0, TC_LINKLAYER_ETHERNET]);
         bytes.extend([0; 6]);
         // A rate that does not fit is told by TCA_TBF_RATE64.
@@ -103,11 +109,13 @@ pub fn queue_ns(bits_per_s: u64, mtu_bytes: u32) -> u64 {
 }
 
 impl Netlink {
-    /// Lets a link send at most `bits_per_s`, counted as the kernel counts: whole Ethernet frames without preamble and
-    /// checksum. A TCP flow with time stamps then gets `bits_per_s` x (MTU - 52) / (MTU + 14) of payload.
+    /// Lets a link send at most `bits_per_s`, counted as the kernel counts: whole Ethernet frames
+    /// without preamble and checksum. A TCP flow with time stamps then gets `bits_per_s` x (MTU -
+    /// 52) / (MTU + 14) of payload.
     ///
     /// # Errors
-    /// A link that is not there or is shaped already, a kernel without the token bucket filter (`sch_tbf`).
+    /// A link that is not there or is shaped already, a kernel without the token bucket filter
+    /// (`sch_tbf`).
     pub fn shape(&mut self, link: &str, bits_per_s: u64, mtu_bytes: u32) -> io::Result<()> {
         let bucket = Bucket::of(bits_per_s, mtu_bytes);
         let message = self.discipline(link, "tbf", (TcHandle::ROOT, SHAPER), bucket.options())?;
@@ -115,7 +123,8 @@ impl Netlink {
         self.change(what, RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Delays everything that a link sends by `ns`. A link that is to be shaped as well must be shaped first.
+    /// Delays everything that a link sends by `ns`. A link that is to be shaped as well must be
+    /// shaped first.
     ///
     /// # Errors
     /// A link that is not there, a kernel without netem (`sch_netem`).
@@ -128,7 +137,8 @@ impl Netlink {
         self.change(what, RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// The rate that [`Self::shape`] gave a link, as the kernel has it, bits/s; `None`: it is not shaped.
+    /// The rate that [`Self::shape`] gave a link, as the kernel has it, bits/s; `None`: it is not
+    /// shaped.
     ///
     /// # Errors
     /// A link that is not there.
@@ -153,7 +163,7 @@ impl Netlink {
         Ok(self.shaper(link)?.is_some())
     }
 
-    /// What [`Self::shape`] made of a link.
+    /// The rate that [`Self::shape`] gave a link.
     fn shaper(&mut self, link: &str) -> io::Result<Option<TcMessage>> {
         let index = self.index(link)?.cast_signed();
         let question = TcMessage::with_index(index);
@@ -187,8 +197,9 @@ impl Netlink {
     }
 }
 
-/// The options of netem, which do not start with an attribute: `struct tc_netem_qopt` (latency, limit, loss, gap, duplicate, jitter), and the latency as an attribute, because the
-/// old one counts in ticks.
+/// The options of netem, which do not start with an attribute: `struct tc_netem_qopt` (latency,
+/// limit, loss, gap, duplicate, jitter), and the latency as an attribute, because the old one
+/// counts in ticks.
 fn delayer(ns: u64) -> Vec<u8> {
     let mut bytes = vec![0; 4];
     bytes.extend(DELAYED_PACKETS.to_ne_bytes());
@@ -199,7 +210,8 @@ fn delayer(ns: u64) -> Vec<u8> {
     bytes
 }
 
-/// The rate among the options of a token bucket: the wide one where there is one, which is when the narrow one is full.
+/// The rate among the options of a token bucket: the wide one where there is one, which is when the
+/// narrow one is full.
 fn rate_bytes_per_s(options: &[u8]) -> Option<u64> {
     let find = |kind: u16| {
         NlasIterator::new(options).flatten().find(|found| found.kind() == kind).map(|found| found.value().to_vec())

@@ -1,10 +1,11 @@
-//! Files of the runtimes around agents, on the lab's own `/run`, which is memory and goes with the lab.
+//! The files of runtimes around agents, in the lab's own `/run`, which is memory and goes with the
+//! lab.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::runtime::{Bundle, Runtime};
+use super::runtime::{Bundle, Runtime};
 
 /// The agent's program as those in a sandbox see it.
 const PROGRAM: &str = "hopbench";
@@ -32,7 +33,7 @@ impl Bundles {
         self.folder.join("root")
     }
 
-    /// What `runtime` has to be told to run the agent's program with these arguments.
+    /// The arguments with which `runtime` runs the agent's program with these arguments.
     pub(crate) fn add(
         &mut self,
         runtime: &dyn Runtime,

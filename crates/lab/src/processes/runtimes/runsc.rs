@@ -1,9 +1,9 @@
 //! `runsc`: gVisor, a kernel in user space with a TCP/IP stack of its own.
 //!
-//! It is started in the pod's network namespace, takes addresses and routes of the pod's links over into its own stack,
-//! and moves the frames through packet sockets: the namespace's links count them as always. The control session crosses
-//! as the agent's standard input, which the sandbox passes on whatever it is. Nothing here needs a right on the machine:
-//! root of a user namespace will do.
+//! It is started in the pod's network namespace. It takes addresses and routes of the pod's links
+//! over into its own stack, and moves frames through packet sockets. So the namespace's links count
+//! them as always. The control session crosses as the agent's standard input, which the sandbox
+//! passes on. Nothing here needs a right on the machine: root of a user namespace will do.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use hopbench_model::{EngineKind, Point};
 use serde_json::json;
 
-use crate::runtime::{Bundle, Runtime};
-use crate::tools;
+use super::runtime::{Bundle, Runtime};
+use crate::processes::tools;
 
 #[derive(Debug)]
 pub(super) struct Runsc;
@@ -56,7 +56,8 @@ impl Runtime for Runsc {
             "--platform=systrap",
             // The root cannot be written to, so that nothing needs to be kept over it.
             "--overlay2=none",
-            // The helper that opens files has no network. One that is kept for all would be a mount that stays.
+            // The helper that opens files has no network. One that is kept for all would be a mount
+            // that stays.
             "--gofer-network-namespace=new",
             "--root",
         ]
@@ -67,7 +68,8 @@ impl Runtime for Runsc {
     }
 }
 
-/// The bundle's description (OCI runtime specification): no capability, and the network namespace that `runsc` is in.
+/// The bundle's description (OCI runtime specification): no capability, and the network namespace
+/// that `runsc` is in.
 fn config(bundle: &Bundle<'_>) -> serde_json::Value {
     let own = ["pid", "ipc", "uts", "mount"].map(|kind| json!({"type": kind}));
     let network = json!({"type": "network", "path": "/proc/self/ns/net"});

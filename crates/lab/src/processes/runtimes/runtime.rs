@@ -1,4 +1,4 @@
-//! What a runtime is: the program that stands between a pod's processes and the kernel.
+//! A runtime: the program that stands between a pod's processes and the kernel.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -9,12 +9,12 @@ use hopbench_model::Point;
 
 /// A sandboxed runtime. A pod without one runs its processes on the kernel as they are.
 ///
-/// To add one: a file in `runtimes/` and a line in [`RUNTIMES`](crate::RUNTIMES).
+/// To add one: a file in `processes/runtimes/` and a line in [`RUNTIMES`](crate::RUNTIMES).
 pub trait Runtime: fmt::Debug + Sync {
     /// Its name in scenarios.
     fn name(&self) -> &'static str;
 
-    /// What it is, in a line.
+    /// A line about it.
     fn summary(&self) -> &'static str;
 
     /// Its program, where it is installed.
@@ -23,24 +23,25 @@ pub trait Runtime: fmt::Debug + Sync {
     /// How to get it.
     fn remedy(&self) -> &'static str;
 
-    /// Why a point cannot be measured with an agent in it, although it is there.
+    /// The reason why a point cannot be measured with an agent in it, although it is installed.
     fn unsupported(&self, point: &Point) -> Option<String>;
 
-    /// Writes what it needs into the bundle's folder, and says the arguments with which its program runs the bundle's
-    /// command line in the network namespace that it is started in, stays in the foreground, and ends with it. The
-    /// command gets its standard input and standard error.
+    /// Writes its files into the bundle's folder, and returns the arguments of its program. With
+    /// these, it runs the bundle's command line in the network namespace that it is started in. It
+    /// stays in the foreground and ends with the command. The command gets its standard input and
+    /// standard error.
     ///
     /// # Errors
     /// Files that cannot be written.
     fn configure(&self, bundle: &Bundle<'_>) -> io::Result<Vec<OsString>>;
 }
 
-/// What is to run inside a runtime.
+/// The command that a runtime runs, and its files.
 #[derive(Debug, Clone, Copy)]
 pub struct Bundle<'a> {
     /// A folder of its own, which goes with it; its name is unique in the lab.
     pub folder: &'a Path,
-    /// What the command sees as its root: the program in it, and nothing that may be changed.
+    /// The root folder of the command: it has the program, and nothing in it may be changed.
     pub root: &'a Path,
     /// Program and arguments, the program as a path in `root`.
     pub command: &'a [String],

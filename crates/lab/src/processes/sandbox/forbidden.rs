@@ -1,4 +1,4 @@
-//! Why there can be no namespaces here.
+//! The reasons why namespaces are refused, and the remedies.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use nix::errno::Errno;
 
 const ALTERNATIVE: &str = "Or run it as root, which needs no user namespace: `sudo hopbench ...`.";
 
-/// What a failed start means to the user.
+/// The meaning of a failed start for the user.
 pub(super) fn fault(failed: &StartError) -> Fault {
     let what = match failed.step {
         Step::Prepare => "start a process for the lab",
@@ -23,7 +23,7 @@ pub(super) fn fault(failed: &StartError) -> Fault {
     Fault::environment(format!("cannot {what}: {}. {reason}", failed.error).trim_end().to_owned())
 }
 
-/// What forbids namespaces, from the settings in `settings` (`/proc/sys`).
+/// The setting that forbids namespaces, from the settings in `settings` (`/proc/sys`).
 fn reason(failed: &StartError, settings: &Path) -> String {
     let setting = |name: &str| {
         let text = std::fs::read_to_string(settings.join(name)).ok()?;

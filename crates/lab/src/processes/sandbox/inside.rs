@@ -1,4 +1,4 @@
-//! Making the new namespaces habitable.
+//! The set-up of the new namespaces, from inside.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -8,13 +8,14 @@ use hopbench_model::Fault;
 use hopbench_sys::namespace::fresh_sys;
 use nix::mount::{MsFlags, mount};
 
-use crate::netlink::Netlink;
+use crate::network::netlink::Netlink;
 
-/// Bits of the capabilities that the lab uses where there is no new user namespace: `CAP_NET_ADMIN`, `CAP_NET_RAW`,
-/// `CAP_SYS_ADMIN`.
+/// Bits of the capabilities that the lab uses where there is no new user namespace:
+/// `CAP_NET_ADMIN`, `CAP_NET_RAW`, `CAP_SYS_ADMIN`.
 const NEEDED: u64 = 1 << 12 | 1 << 13 | 1 << 21;
 
-/// Whether this process may make and manage namespaces without becoming root of a user namespace first.
+/// Whether this process may make and manage namespaces without becoming root of a user namespace
+/// first.
 pub(super) fn is_root_enough() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     // Capabilities without user 0 do not go on to the tools that the lab starts.
@@ -26,7 +27,7 @@ fn capabilities(status: &str) -> u64 {
     line.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// What is to be done once, inside.
+/// Sets the namespaces up. It is called once, inside.
 pub(super) fn set_up() -> Result<(), Fault> {
     show_own_name();
     let no_programs = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;

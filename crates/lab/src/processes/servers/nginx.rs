@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::Server;
+use super::server::Server;
 
 #[derive(Debug)]
 pub(super) struct Nginx;

@@ -1,4 +1,4 @@
-//! A server program that runs in a pod, with files that nobody else sees.
+//! A running server program, with files that no other program sees.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,33 +11,35 @@ use hopbench_sys::clock;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::Server;
-use crate::cpus;
-use crate::kept::{Kept, room};
-use crate::processes::{Process, children};
-use crate::stack::Stack;
-use crate::tools;
-use crate::words::Words;
+use super::server::Server;
+use crate::network::stack::Stack;
+use crate::processes::affinity;
+use crate::processes::private_folder::private_folder;
+use crate::processes::process_table::{Process, children};
+use crate::processes::stderr_log::StderrLog;
+use crate::processes::supervised::Supervised;
+use crate::processes::tools;
 
 /// A program that does not listen by then will not.
 const MOST_START_NS: Nanos = 5 * SECOND;
-/// A program that was told to end and has not by then is killed; a master without a worker by then is broken.
+/// A program that was told to end and has not by then is killed; a master without a worker by then
+/// is broken.
 const MOST_END_NS: Nanos = 2 * SECOND;
 /// How often it is looked whether it listens, or has ended.
 const LOOK_NS: Nanos = 2_000_000;
 
-/// What a program may write beside the files that it serves.
+/// The most that a program may write beside the files that it serves.
 const MOST_MORE_BYTES: u64 = 256 << 20;
 
 /// A server program. Dropping this ends it.
 #[derive(Debug)]
 pub(crate) struct Running {
-    master: Kept,
-    /// As they were seen last: a master that was killed leaves them behind.
+    master: Supervised,
+    /// The workers, as they were seen last: a master that was killed leaves them behind.
     workers: Vec<Process>,
 }
 
-/// What a program is to do.
+/// The task of a server program.
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) server: &'static dyn Server,
@@ -58,23 +60,23 @@ impl Running {
         command.process_group(0);
         let (server, port, sizes) = (task.server, task.port, task.sizes.clone());
         let cpus = task.cpus.map(<[usize]>::to_vec);
-        let (master, words) = Kept::start(move || {
+        let (master, stderr) = Supervised::start(move || {
             let files: u64 = sizes.iter().sum();
-            let folder = room(server.name(), &program, MOST_MORE_BYTES.saturating_add(files))?;
+            let folder = private_folder(server.name(), &program, MOST_MORE_BYTES.saturating_add(files))?;
             command.args(server.configure(&folder, port, &sizes)?);
-            cpus::on(cpus.as_deref(), || command.spawn())
+            affinity::on(cpus.as_deref(), || command.spawn())
         })?;
-        let words = words.map(|words| Words::hear(server.name(), words, None)).transpose()?;
+        let log = stderr.map(|stderr| StderrLog::follow(server.name(), stderr, None)).transpose()?;
         let mut running = Self { master, workers: Vec::new() };
-        running.wait_for(stack, port, words.as_ref())?;
+        running.wait_for(stack, port, log.as_ref())?;
         Ok(running)
     }
 
-    fn wait_for(&mut self, stack: &Stack, port: u16, words: Option<&Words>) -> io::Result<()> {
+    fn wait_for(&mut self, stack: &Stack, port: u16, log: Option<&StderrLog>) -> io::Result<()> {
         let end = clock::now() + MOST_START_NS;
         loop {
             if !self.master.is_alive() {
-                let text = words.map(Words::last).unwrap_or_default();
+                let text = log.map(StderrLog::last).unwrap_or_default();
                 return Err(io::Error::other(format!("it ended at once: {}", text.trim())));
             }
             let listens =
@@ -93,8 +95,8 @@ impl Running {
         }
     }
 
-    /// The master and its workers as they are now: a worker that crashed has a successor. `None`: it has ended, or gets
-    /// no worker any more, and is to be started again.
+    /// The master and its workers as they are now: a worker that crashed has a successor. `None`:
+    /// it has ended, or gets no worker any more, and is to be started again.
     pub(crate) fn pids(&mut self) -> Option<Vec<u32>> {
         let end = clock::now() + MOST_END_NS;
         while self.master.is_alive() {
@@ -112,7 +114,8 @@ impl Running {
         None
     }
 
-    /// Sees who the workers are; those of a master that is gone are nobody's children, and stay known.
+    /// Reads the list of workers; those of a master that is gone are nobody's children, and stay
+    /// known.
     fn look(&mut self) {
         if self.master.is_alive() {
             let workers: Vec<Process> = children(self.master.pid()).into_iter().filter_map(Process::now).collect();
@@ -153,7 +156,7 @@ mod tests {
 
     /// A master that a shell plays, with one child.
     fn running(script: &'static str) -> Running {
-        let (master, _) = Kept::start(move || {
+        let (master, _) = Supervised::start(move || {
             let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn()?;
             let mut line = String::new();
             BufReader::new(child.stdout.take().unwrap()).read_line(&mut line)?;

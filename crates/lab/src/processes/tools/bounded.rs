@@ -1,4 +1,4 @@
-//! A program that may not hang.
+//! A run of a program that may not hang.
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
@@ -11,10 +11,11 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 const LOOK_NS: Nanos = 5_000_000;
-/// Its words are cut after this many bytes.
-const MOST_WORDS: u64 = 2048;
+/// Its output is cut after this many bytes.
+const MOST_OUTPUT_BYTES: u64 = 2048;
 
-/// Waits for the end of a program, at most so long; the beginning of its output and of its standard error.
+/// Waits for the end of a program, at most so long; the beginning of its output and of its standard
+/// error.
 ///
 /// # Errors
 /// It cannot be started, or did not end within that time: it is gone then.
@@ -35,11 +36,11 @@ pub(crate) fn bounded(command: &mut Command, most_ns: Nanos) -> io::Result<Outpu
         child.wait()?;
         return Err(io::Error::other(format!("it did not end within {}", Span(most_ns))));
     };
-    let words = |pipe: Option<&mut dyn Read>| {
-        let mut words = Vec::new();
-        pipe.map_or(Ok(0), |pipe| pipe.take(MOST_WORDS).read_to_end(&mut words)).map(|_| words)
+    let begin = |pipe: Option<&mut dyn Read>| {
+        let mut bytes = Vec::new();
+        pipe.map_or(Ok(0), |pipe| pipe.take(MOST_OUTPUT_BYTES).read_to_end(&mut bytes)).map(|_| bytes)
     };
-    let stdout = words(child.stdout.as_mut().map(|pipe| pipe as &mut dyn Read))?;
-    let stderr = words(child.stderr.as_mut().map(|pipe| pipe as &mut dyn Read))?;
+    let stdout = begin(child.stdout.as_mut().map(|pipe| pipe as &mut dyn Read))?;
+    let stderr = begin(child.stderr.as_mut().map(|pipe| pipe as &mut dyn Read))?;
     Ok(Output { status, stdout, stderr })
 }

@@ -1,4 +1,4 @@
-//! Envoy: where it is, and whether it is one that will do.
+//! The search for an Envoy that is new enough.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,16 +8,17 @@ use std::time::SystemTime;
 
 use hopbench_model::Fault;
 
-use super::{cached, find, is_program, version};
+use super::find::{cached, find, is_program, version};
 
-/// What is older does not count the entries of its access logs that it has sent, or does not know all that bootstraps say.
+/// The oldest version that will do. An older one does not count the entries of its access logs that
+/// it has sent, or does not know all fields of our bootstraps.
 const LEAST: Version = Version(1, 39, 0);
 /// How to get one.
 const REMEDY: &str = "scripts/install-envoy.sh fetches it; or put `envoy` into PATH, or name it with --envoy";
 
 /// The one that the user named.
 static NAMED: OnceLock<PathBuf> = OnceLock::new();
-/// What came of the last look at each program: they are asked about for every cell.
+/// The result of the last look at each program: every cell asks for it.
 static LOOKED: Mutex<BTreeMap<PathBuf, Looked>> = Mutex::new(BTreeMap::new());
 
 /// A program's file, and the version that it said it was, or why that is not known.
@@ -80,7 +81,8 @@ pub fn use_envoy(path: &Path) -> Result<(), Fault> {
     if *NAMED.get_or_init(|| named.clone()) == named { Ok(()) } else { Err(Fault::input("--envoy: given twice")) }
 }
 
-/// The Envoy that proxies run: the one that was named, or else the first of those in `PATH` and in the cache that will do.
+/// The Envoy that proxies run: the one that was named, or else the first of those in `PATH` and in
+/// the cache that will do.
 pub(crate) fn envoy() -> Result<Envoy, Absent> {
     let found = match NAMED.get() {
         Some(path) => vec![(path.clone(), "--envoy")],

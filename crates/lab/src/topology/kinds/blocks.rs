@@ -1,10 +1,10 @@
-//! What network kinds are made of.
+//! The building blocks of network kinds.
 
 use std::io;
 
-use crate::addresses::{self, Subnet};
-use crate::kind::Site;
-use crate::node::Node;
+use crate::topology::addresses::{self, Subnet};
+use crate::topology::kind::Site;
+use crate::topology::node::Node;
 
 /// A bridge on a node for the pods of a subnet, with the node as their gateway.
 pub(super) fn bridge(node: &mut Node, name: &str, subnet: Subnet, mtu: u32) -> io::Result<()> {
@@ -15,7 +15,8 @@ pub(super) fn bridge(node: &mut Node, name: &str, subnet: Subnet, mtu: u32) -> i
     node.add_address(name, subnet.gateway(), subnet.prefix)
 }
 
-/// A cable from the node, where it is called `port`, into the pod, where it is called `eth0`; not up yet.
+/// A cable from the node, where it is called `port`, into the pod, where it is called `eth0`; not
+/// up yet.
 pub(super) fn cable(site: &mut Site<'_>, port: &str, mtu: u32) -> io::Result<()> {
     let netlink = &mut site.node.stack.netlink;
     netlink.add_veth(port, "eth0", &site.pod.namespace)?;
@@ -24,8 +25,8 @@ pub(super) fn cable(site: &mut Site<'_>, port: &str, mtu: u32) -> io::Result<()>
 }
 
 /// The pod on a bridge of its node; `letter` begins the name of its port.
-pub(super) fn on_bridge(site: &mut Site<'_>, bridge: &str, letter: char, subnet: Subnet, mtu: u32) -> io::Result<()> {
-    let port = format!("{letter}{}", site.number);
+pub(super) fn on_bridge(site: &mut Site<'_>, bridge: &str, letter: char, mtu: u32) -> io::Result<()> {
+    let (port, subnet) = (format!("{letter}{}", site.number), site.subnet);
     cable(site, &port, mtu)?;
     let netlink = &mut site.node.stack.netlink;
     netlink.set_master(&port, bridge)?;
@@ -36,7 +37,8 @@ pub(super) fn on_bridge(site: &mut Site<'_>, bridge: &str, letter: char, subnet:
     netlink.add_route(DEFAULT, Some(subnet.gateway()), None)
 }
 
-/// The pod's address and routes where its `eth0` is on the fabric: pods behind a node are reached through the node.
+/// The pod's address and routes where its `eth0` is on the fabric: pods behind a node are reached
+/// through the node.
 pub(super) fn on_fabric(site: &mut Site<'_>) -> io::Result<()> {
     let netlink = &mut site.pod.netlink;
     netlink.set_mtu("eth0", site.mtu)?;

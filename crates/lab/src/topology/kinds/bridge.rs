@@ -2,9 +2,10 @@
 
 use std::io;
 
-use super::{blocks, subnet};
-use crate::kind::{Kind, Reach, Site};
-use crate::node::Node;
+use super::blocks;
+use crate::topology::addresses::Subnets;
+use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::node::Node;
 
 #[derive(Debug)]
 pub(super) struct Bridge;
@@ -24,12 +25,11 @@ impl Kind for Bridge {
         Reach::Routed { segment: Some(BRIDGE), tunnel: None }
     }
 
-    fn prepare(&self, nodes: &mut [Node], mtu: u32) -> io::Result<()> {
-        nodes.iter_mut().try_for_each(|node| blocks::bridge(node, BRIDGE, subnet(node.number, self.name()), mtu))
+    fn prepare(&self, nodes: &mut [Node], subnets: Subnets, mtu: u32) -> io::Result<()> {
+        nodes.iter_mut().try_for_each(|node| blocks::bridge(node, BRIDGE, subnets.behind(node.number), mtu))
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
-        let subnet = subnet(site.node.number, self.name());
-        blocks::on_bridge(site, BRIDGE, 'b', subnet, site.mtu)
+        blocks::on_bridge(site, BRIDGE, 'b', site.mtu)
     }
 }

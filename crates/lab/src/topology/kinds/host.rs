@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::kind::{Kind, Reach, Site};
+use crate::topology::kind::{Kind, Reach, Site};
 
 #[derive(Debug)]
 pub(super) struct Host;

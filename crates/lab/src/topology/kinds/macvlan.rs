@@ -3,7 +3,7 @@
 use std::io;
 
 use super::blocks;
-use crate::kind::{Kind, Reach, Site};
+use crate::topology::kind::{Kind, Reach, Site};
 
 #[derive(Debug)]
 pub(super) struct Macvlan;

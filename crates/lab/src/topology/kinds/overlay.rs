@@ -1,14 +1,14 @@
 //! `overlay`: a cable to a bridge of the node, and a VXLAN tunnel between the nodes.
 //!
-//! Every node knows every other one: a route to its pods through its end of the tunnel, that end's MAC address, and
-//! behind which node it is. Nothing is learned and nothing is flooded.
+//! Every node knows every other one: a route to its pods through its end of the tunnel, that end's
+//! MAC address, and behind which node it is. Nothing is learned and nothing is flooded.
 
 use std::io;
 
-use super::{blocks, subnet};
-use crate::addresses;
-use crate::kind::{Kind, Reach, Site};
-use crate::node::Node;
+use super::blocks;
+use crate::topology::addresses::{self, Subnets};
+use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::node::Node;
 
 #[derive(Debug)]
 pub(super) struct Overlay;
@@ -38,10 +38,10 @@ impl Kind for Overlay {
         HEADER_BYTES
     }
 
-    fn prepare(&self, nodes: &mut [Node], mtu: u32) -> io::Result<()> {
+    fn prepare(&self, nodes: &mut [Node], subnets: Subnets, mtu: u32) -> io::Result<()> {
         let inner = mtu - HEADER_BYTES;
         for node in &mut *nodes {
-            let pods = subnet(node.number, self.name());
+            let pods = subnets.behind(node.number);
             blocks::bridge(node, BRIDGE, pods, inner)?;
             let netlink = &mut node.stack.netlink;
             netlink.add_vxlan(TUNNEL, NETWORK, addresses::node(node.number), "eth0", PORT)?;
@@ -56,7 +56,7 @@ impl Kind for Overlay {
         for node in nodes {
             let netlink = &mut node.stack.netlink;
             for (other, mac) in ends.iter().filter(|(other, _)| *other != node.number) {
-                let pods = subnet(*other, self.name());
+                let pods = subnets.behind(*other);
                 netlink.add_neighbour(TUNNEL, pods.tunnel(), *mac)?;
                 netlink.add_fdb(TUNNEL, *mac, addresses::node(*other))?;
                 netlink.add_route((pods.tunnel(), 32), None, Some(TUNNEL))?;
@@ -67,7 +67,6 @@ impl Kind for Overlay {
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
-        let subnet = subnet(site.node.number, self.name());
-        blocks::on_bridge(site, BRIDGE, 'o', subnet, site.mtu - HEADER_BYTES)
+        blocks::on_bridge(site, BRIDGE, 'o', site.mtu - HEADER_BYTES)
     }
 }

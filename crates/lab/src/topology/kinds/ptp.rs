@@ -2,9 +2,10 @@
 
 use std::io;
 
-use super::{blocks, subnet};
-use crate::kind::{Kind, Reach, Site};
-use crate::node::Node;
+use super::blocks;
+use crate::topology::addresses::Subnets;
+use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::node::Node;
 
 #[derive(Debug)]
 pub(super) struct Ptp;
@@ -22,17 +23,17 @@ impl Kind for Ptp {
         Reach::Routed { segment: None, tunnel: None }
     }
 
-    fn prepare(&self, nodes: &mut [Node], _mtu: u32) -> io::Result<()> {
+    fn prepare(&self, nodes: &mut [Node], subnets: Subnets, _mtu: u32) -> io::Result<()> {
         // The gateway of all these pods is an address of the node that is on no segment.
         nodes.iter_mut().try_for_each(|node| {
-            let gateway = subnet(node.number, self.name()).gateway();
+            let gateway = subnets.behind(node.number).gateway();
             node.add_address("lo", gateway, 32)
         })
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
         let port = format!("p{}", site.number);
-        let gateway = subnet(site.node.number, self.name()).gateway();
+        let gateway = site.subnet.gateway();
         blocks::cable(site, &port, site.mtu)?;
         let netlink = &mut site.node.stack.netlink;
         netlink.set_up(&port)?;
