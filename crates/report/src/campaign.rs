@@ -49,16 +49,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{Record, RunFile, point_label};
 
-pub use self::curve::{
-    Asked, CAPACITY_SCHEMA, CapacitySummary, Cost, CurvePoint, CurveSummary, LineSummary, Need, Resource,
-};
+pub use self::curve::{CurvePoint, CurveSummary, LineSummary, Resource};
 pub use self::format::SummaryFormat;
 pub(crate) use self::formats::safe;
 pub use self::formats::{SUMMARY_FORMATS, summary_format};
 pub use self::noise::{NOISE_SCHEMA, Noise, NoiseDrift, NoiseFigure, NoiseMachine};
 pub use self::searches::{
-    EqualLoad, EqualLoadPath, FoundFigure, Known, LawSummary, LoadComparison, SearchSummary, SearchedPath, Standing,
-    TraceStep, Undecided, rate_text,
+    EqualLoad, EqualLoadPath, FoundFigure, LoadComparison, SearchSummary, SearchedPath, Standing, TraceStep, Undecided,
+    rate_text,
 };
 pub use self::spread::Spread;
 pub use self::stop::{StopEnd, StopSummary};

@@ -1,4 +1,4 @@
-//! Numbers from measurements: distributions, intervals, comparisons, searches, fits.
+//! Numbers from measurements: distributions, intervals, comparisons, searches, lines.
 //!
 //! Everything here is arithmetic on values that are passed in. This crate does no I/O and reads no
 //! clock, so its results depend on its arguments only and every rule is tested without a network.
@@ -25,8 +25,7 @@
 //! Of loads:
 //!
 //! - [`Search`]: a search for a load, with [`Knee`], [`Highest`] (a percentile or a loss within a limit) and [`Ceiling`];
-//! - [`usl`]: how throughput grows with concurrency;
-//! - [`fit`], [`Capacity`]: the line that a cost follows over a rate, and what a load would cost that was not measured.
+//! - [`fit`]: the line that a cost follows over a rate.
 //!
 //! ```
 //! use hopbench_stats::{Histogram, drift, summary};
@@ -57,7 +56,6 @@
 //! ```
 
 mod bh;
-mod capacity;
 mod compare;
 mod histogram;
 mod interval;
@@ -75,23 +73,20 @@ mod steady;
 mod student;
 pub mod summary;
 mod trend;
-mod usl;
 
 pub use bh::q_values;
-pub use capacity::{Capacity, Predicted};
 pub use compare::{Comparison, Evidence, Question, Test, Verdict, judge, noise_floor, paired, unpaired};
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{CONFIDENCE, Interval, NoRatio};
 pub use jitter::Jitter;
-pub use line::{FEWEST_PLACES, Line, fit, places};
+pub use line::{FEWEST_PLACES, Line, fit};
 pub use outliers::{Outlier, outliers};
 pub use pooled::{Pooled, pooled_percentile};
 pub use random::Random;
-pub use resample::{Permuted, bootstrap, permuted, sign_flip};
+pub use resample::{Permuted, permuted, sign_flip};
 pub use rounds::{difference_interval, rounds_interval};
 pub use search::{Ceiling, Growth, Highest, Knee, Outcome, Search, Seen, Step, Why};
 pub use sequence::{Observation, SequenceTracker};
 pub use sequential::{FEWEST_TO_STOP, Look, Stop};
 pub use steady::{Drift, drift};
 pub use trend::{Persistence, Trend, persistence, round_effects, trend};
-pub use usl::{Usl, UslFit, usl};

@@ -1,4 +1,4 @@
-//! What would have come out by chance: sign flips, permutations, resamples; all from a seed.
+//! Permutation tests: what would have come out by chance, by sign flips and permutations from a seed.
 
 use crate::random::Random;
 use crate::summary::mean;
@@ -173,21 +173,6 @@ impl Sums {
 /// [`Sums::welch_t`] of these values.
 fn welch_t(a: &[f64], b: &[f64]) -> f64 {
     Sums::of(a).welch_t(&Sums::of(b))
-}
-
-/// A statistic of `resamples` resamples: each a draw with replacement of as many of 0 to n - 1 as there are (B. Efron,
-/// "Bootstrap Methods: Another Look at the Jackknife", The Annals of Statistics 7(1), 1979). Resamples whose statistic is
-/// not finite are left out.
-pub fn bootstrap(n: usize, resamples: usize, seed: u64, mut statistic: impl FnMut(&[usize]) -> f64) -> Vec<f64> {
-    let mut random = Random::new(seed);
-    let mut drawn = vec![0; n];
-    (0..resamples)
-        .map(|_| {
-            drawn.iter_mut().for_each(|at| *at = random.below(n));
-            statistic(&drawn)
-        })
-        .filter(|value| value.is_finite())
-        .collect()
 }
 
 #[cfg(test)]

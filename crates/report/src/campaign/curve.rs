@@ -6,7 +6,6 @@
 //! - What a proxy has allocated over connections: a line. Its resident memory is the largest so far, whatever the order of
 //!   the trials was: points.
 
-mod capacity;
 mod line;
 mod texts;
 
@@ -16,7 +15,6 @@ use hopbench_model::{Path, point_label};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use self::capacity::{Asked, CAPACITY_SCHEMA, CapacitySummary, Cost, Need};
 pub use self::line::LineSummary;
 
 use self::line::Rounds;

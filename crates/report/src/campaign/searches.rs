@@ -3,7 +3,6 @@
 //!
 //! - a rate is *higher* or *lower* than the baseline's where a test of the results of several searches says so, a level where
 //!   what is known of the two does not overlap;
-//! - a knee is also fitted with the Universal Scalability Law;
 //! - what was measured at a load that was found on another path is a table of its own.
 
 mod asked;
@@ -13,7 +12,6 @@ pub(crate) mod doubt;
 mod equal;
 pub(crate) mod findings;
 mod judge;
-mod law;
 mod reason;
 mod runs;
 mod side;
@@ -33,7 +31,6 @@ pub use self::doubt::Undecided;
 pub use self::equal::{EqualLoad, EqualLoadPath};
 pub(crate) use self::judge::What;
 pub use self::judge::{LoadComparison, Standing};
-pub use self::law::{Known, LawSummary};
 pub(crate) use self::runs::{ENOUGH_RUNS, Runs};
 pub(crate) use self::unit::Unit;
 pub use self::unit::rate_text;
@@ -139,9 +136,6 @@ pub struct SearchedPath {
     /// generator's.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub generator_limited: bool,
-    /// The Universal Scalability Law through the trials of a knee.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub law: Option<LawSummary>,
     /// Every trial, in order.
     pub trace: Vec<TraceStep>,
 }
@@ -312,7 +306,6 @@ fn on_path(
         trials: trials.len(),
         trials_s: trials.iter().map(Trial::length_s).sum(),
         generator_limited: bracket.is_some_and(|bracket| trials::is_generator_limited(trials, bracket, at)),
-        law: if knee { law::of(trials, parameter, campaign.run.plan.seed) } else { None },
         trace: trials.iter().map(|trial| trial.trace(spec)).collect(),
     }
 }

@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::summary::{median, stddev};
 
 #[test]
 fn the_exact_sign_flips_are_fishers() {
@@ -67,17 +66,6 @@ fn drawn_divisions_are_rarely_extreme_and_find_what_differs() {
     }
     assert!((2..=20).contains(&called), "{called} of 200");
     assert!(permuted(&set(0.6), &set(0.0), 2000, 1).unwrap().p < 0.005);
-}
-
-#[test]
-fn the_bootstrap_knows_the_error_of_a_mean() {
-    let values: Vec<f64> = (0..50).map(|i| f64::from(i * i % 37)).collect();
-    let of = |at: &[usize]| at.iter().map(|i| values[*i]).sum::<f64>() / at.len() as f64;
-    let means = bootstrap(values.len(), 4000, 1, of);
-    let expected = stddev(&values).unwrap() / 50f64.sqrt();
-    let found = stddev(&means).unwrap();
-    assert!((found / expected - 1.0).abs() < 0.05, "{found}, expected {expected}");
-    assert!((median(&means).unwrap() / mean(&values).unwrap() - 1.0).abs() < 0.02);
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! What the trials of a search saw over the load: with the limit as a line, or with the knee and the scalability law.
+//! What the trials of a search saw over the load: with the limit as a line, or with the knee.
 
 use super::{Axis, Chart, Series, axis};
 use crate::campaign::searches::doubt;
@@ -7,8 +7,6 @@ use crate::campaign::{SearchSummary, SearchedPath};
 
 /// More paths than this cannot be told apart.
 const MOST_PATHS: usize = 8;
-/// Points of a curve of the law.
-const CURVE: usize = 48;
 /// Loads that differ by more than this stand on a logarithmic axis.
 const WIDE: f64 = 8.0;
 
@@ -26,7 +24,6 @@ fn chart(index: usize, search: &SearchSummary) -> Option<Chart> {
             continue;
         }
         series.push(Series { name: path.path.clone(), colour, points, style: "points", ..Series::default() });
-        series.extend(law(path, colour));
         series.extend(knee(search, path, colour));
     }
     let loads = || series.iter().flat_map(|series| &series.points).map(|point| point.0);
@@ -72,15 +69,6 @@ fn beside(search: &SearchSummary) -> String {
 /// A load as the axis shows it: more digits than this say nothing.
 fn at(load: f64) -> f64 {
     if load >= 100.0 { (load * 10.0).round() / 10.0 } else { load }
-}
-
-/// The Universal Scalability Law between the loads that were measured.
-fn law(path: &SearchedPath, colour: usize) -> Option<Series> {
-    let law = path.law.as_ref()?;
-    let (from, to) = (law.measured_from, law.measured_to);
-    let load = |step: usize| from * (to / from).powf(step as f64 / (CURVE - 1) as f64);
-    let points: Option<Vec<_>> = (0..CURVE).map(|step| Some((load(step), law.at(load(step))?, None, None))).collect();
-    Some(Series { name: format!("{}, law", path.path), colour, points: points?, style: "fit", ..Series::default() })
 }
 
 /// A ring around the knee.

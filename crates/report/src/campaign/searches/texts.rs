@@ -201,12 +201,6 @@ pub(crate) fn caveats(search: &SearchSummary) -> Vec<String> {
     out
 }
 
-/// What the Universal Scalability Law says, a sentence a path; none where it was not fitted.
-pub(crate) fn laws(search: &SearchSummary) -> Vec<String> {
-    let law = |path: &SearchedPath| Some(format!("{}: {}", path.path, path.law.as_ref()?.text));
-    search.paths.iter().filter_map(law).collect()
-}
-
 /// The heads of a trace.
 pub(crate) fn trace_heads(search: &SearchSummary) -> [String; 5] {
     let value = if search.figure.is_empty() { "value".to_owned() } else { figure(&search.figure) };

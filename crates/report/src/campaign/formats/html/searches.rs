@@ -4,7 +4,7 @@ use super::markup::{esc, id, table};
 use crate::campaign::plot::{Chart, searches::spoken};
 use crate::campaign::searches::findings::{FoundLine, lines};
 use crate::campaign::searches::texts::{
-    Head, Text, Texts, equal_figures, equal_label, equal_paths, laws, remarks, trace_heads, trace_row,
+    Head, Text, Texts, equal_figures, equal_label, equal_paths, remarks, trace_heads, trace_row,
 };
 use crate::campaign::{LoadComparison, SearchSummary, Standing, Summary};
 
@@ -64,8 +64,7 @@ fn one(number: usize, search: &SearchSummary, chart: Option<&Chart>) -> String {
     if !search.paths.is_empty() {
         out.push_str(&found(search));
     }
-    let said: String =
-        remarks(search).into_iter().chain(laws(search)).map(|t| format!("<li>{}</li>\n", esc(&t))).collect();
+    let said: String = remarks(search).iter().map(|text| format!("<li>{}</li>\n", esc(text))).collect();
     if !said.is_empty() {
         out.push_str(&format!("<ul class=\"plain\">\n{said}</ul>\n"));
     }
