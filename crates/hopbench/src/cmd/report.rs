@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use hopbench_model::Fault;
-use hopbench_report::campaign::{Campaign, SUMMARY_FORMATS};
+use hopbench_report::campaign::{Campaign, SUMMARY_FORMATS, render};
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
@@ -50,7 +50,7 @@ impl Subcommand for Report {
             campaign.add(&record?);
         }
         records.notes().iter().for_each(tell);
-        output.write(&campaign.render(output.format).ok_or_else(|| output.unknown())?)
+        output.write(&render(&campaign, output.format).ok_or_else(|| output.unknown())?)
     }
 }
 

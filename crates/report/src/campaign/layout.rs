@@ -1,6 +1,6 @@
 //! Whether the paths are a matrix: every kind of place to every kind of place.
 
-use super::summary::{PathSummary, Summary};
+use hopbench_analysis::{PathSummary, Summary};
 
 /// One matrix of paths: rows are where clients are, columns where servers are.
 #[derive(Debug, PartialEq, Eq)]

@@ -40,5 +40,5 @@ pub(crate) fn summary(made: &Made) -> Summary {
 }
 
 pub(crate) fn render(made: &Made, format: &str) -> String {
-    campaign(made).render(format).expect("a format that exists")
+    hopbench_report::campaign::render(&campaign(made), format).expect("a format that exists")
 }

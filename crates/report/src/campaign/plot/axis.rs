@@ -1,8 +1,9 @@
 //! Axes: units, ticks, and which are logarithmic.
 
-use super::{Axis, Point, Series};
+use hopbench_analysis::{CellSummary, WorkloadSummary};
+
+use super::chart::{Axis, Point, Series};
 use crate::campaign::point;
-use crate::campaign::summary::{CellSummary, WorkloadSummary};
 
 /// More ticks than this do not fit under a plot on a phone.
 const MOST_TICKS: usize = 9;

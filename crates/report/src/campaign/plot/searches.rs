@@ -1,9 +1,10 @@
 //! What the trials of a search saw over the load: with the limit as a line, or with the knee.
 
-use super::{Axis, Chart, Series, axis};
-use crate::campaign::searches::doubt;
-use crate::campaign::searches::words::{figure, number, unit_name};
-use crate::campaign::{SearchSummary, SearchedPath};
+use hopbench_analysis::text::load_text::{figure, number, unit_name};
+use hopbench_analysis::{SearchSummary, SearchedPath, undecided_text};
+
+use super::axis;
+use super::chart::{Axis, Chart, Series};
 
 /// More paths than this cannot be told apart.
 const MOST_PATHS: usize = 8;
@@ -60,7 +61,8 @@ fn beside(search: &SearchSummary) -> String {
         _ => None,
     };
     let undecided = search.paths.iter().filter(|path| !path.undecided.is_empty());
-    let undecided = undecided.map(|path| format!("{}: {}.", path.path, doubt::text(&path.undecided, search.parameter)));
+    let undecided =
+        undecided.map(|path| format!("{}: {}.", path.path, undecided_text(&path.undecided, search.parameter)));
     let too_high = search.paths.iter().filter(|path| !path.too_high.is_empty());
     let too_high = too_high.map(|path| format!("{}, {}.", path.path, path.too_high));
     first.into_iter().chain(undecided).chain(too_high).collect::<Vec<_>>().join(" ")

@@ -1,10 +1,11 @@
 //! Searches: what was found, what the figures were there, and every trial.
 
-use super::{row, safe};
-use crate::campaign::searches::texts::{
+use hopbench_analysis::{SearchSummary, Summary};
+
+use crate::campaign::search_table::{
     Head, Text, Texts, equal_figures, equal_label, equal_paths, remarks, trace_heads, trace_row,
 };
-use crate::campaign::{SearchSummary, Summary};
+use crate::markdown::{row, safe};
 
 /// Every search; nothing where the run has none.
 pub(super) fn all(out: &mut String, summary: &Summary) {

@@ -1,0 +1,165 @@
+//! One figure of one cell, on both sides, and its verdict.
+
+use std::collections::BTreeMap;
+
+use hopbench_stats::{Comparison, Verdict};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::figures::Better;
+use crate::text::cell_name::cell_text;
+use crate::verdict::{BELOW_MINIMUM, by, same, too_few_rounds, within_floor};
+
+/// A figure of a cell, compared.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// The path's name.
+    pub path: String,
+    /// The workload's name.
+    pub workload: String,
+    /// The point.
+    pub point: BTreeMap<String, Value>,
+    /// The figure's name, with the unit.
+    pub metric: String,
+    /// What people call it.
+    #[serde(skip)]
+    pub label: String,
+    /// Of what a search found its goal: `slo`. The metric is then the load, like `found_rate_per_s`, or of a knee the
+    /// throughput there, like `at_found_connections_requests_per_s`; values are runs. Absent for the figures of cells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<&'static str>,
+    /// In the baseline; absent: no round has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Median>,
+    /// In the candidate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<Median>,
+    /// The candidate's over the baseline's: the median of all ratios between them; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Lower end of its interval, 95 %, of this comparison alone. Of what a search found: the least that the ratio can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// The p-value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// The same corrected for the number of comparisons.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q: Option<f64>,
+    /// The share by which the same thing measured twice differed in either run, where one has an A/A pair; of a share that
+    /// has no ratio the difference of the shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
+    /// The smallest difference that would have been found with 80 %, where none was. Of what a search found: as much worse as
+    /// what is known of both leaves open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub could_have_seen: Option<f64>,
+    /// Whether the values are medians of runs, and not rounds.
+    pub by_run: bool,
+    /// What it says.
+    pub outcome: Outcome,
+    /// Whether the candidate is on the bad side of the baseline, however little that may mean. Of what has no direction more
+    /// counts as worse.
+    pub is_worse: bool,
+    /// In words: `slower by 12 % [9, 15]`.
+    pub text: String,
+    /// The first of these words, by which comparisons are counted: `slower`.
+    #[serde(skip)]
+    pub word: &'static str,
+}
+
+/// A figure of a cell in one run, or in several.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Median {
+    /// The median.
+    pub median: f64,
+    /// Of so many values: rounds, or runs where runs are compared.
+    pub values: usize,
+}
+
+/// What a comparison says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The candidate is worse.
+    Worse,
+    /// The candidate is better.
+    Better,
+    /// The candidate has more of what has no direction.
+    More,
+    /// The candidate has less of it.
+    Less,
+    /// No difference was seen.
+    Same,
+    /// There is a difference, but the same thing measured twice differed by as much.
+    NoiseFloor,
+    /// There is a difference, but a smaller one than what is of interest.
+    MinimumEffect,
+    /// Nothing can be said with so few rounds.
+    TooFewRounds,
+    /// The generator was the limit: the figure is not the path's.
+    Generator,
+    /// There is no ratio: a side has no value, or not above 0; or both searches ended at the same end of their range.
+    NoRatio,
+}
+
+impl Outcome {
+    /// Whether a difference is called.
+    pub fn is_called(self) -> bool {
+        matches!(self, Self::Worse | Self::Better | Self::More | Self::Less)
+    }
+
+    /// Whether a difference could not be said, for a reason that is not its size.
+    pub fn is_withheld(self) -> bool {
+        !self.is_called() && self != Self::Same
+    }
+}
+
+impl Row {
+    /// Its cell: path, workload and point.
+    pub fn cell(&self) -> String {
+        cell_text(&self.path, &self.workload, &self.point)
+    }
+
+    /// How far it is from no difference; 0 where there is no ratio.
+    pub(crate) fn size(&self) -> f64 {
+        self.ratio.map_or(0.0, |ratio| ratio.ln().abs())
+    }
+}
+
+/// What a comparison says: the outcome, the first word, all of them.
+pub(crate) fn said(better: Better, comparison: &Comparison) -> (Outcome, &'static str, String) {
+    match comparison.verdict {
+        Verdict::Higher | Verdict::Lower => {
+            let grew = comparison.verdict == Verdict::Higher;
+            let (outcome, word) = called(better, grew);
+            let ends = comparison.interval.map(|interval| (interval.low, interval.high));
+            (outcome, word, by(word, grew, comparison.ratio, ends))
+        }
+        Verdict::NoDifference { could_have_seen } => (Outcome::Same, "no difference", same(could_have_seen)),
+        Verdict::BelowFloor { floor } => (Outcome::NoiseFloor, "within the noise floor", within_floor(floor)),
+        Verdict::BelowMinimum => (Outcome::MinimumEffect, BELOW_MINIMUM, BELOW_MINIMUM.to_owned()),
+        Verdict::TooFewRounds { needed } => (Outcome::TooFewRounds, "too few rounds", too_few_rounds(needed)),
+    }
+}
+
+/// What a difference is called.
+pub(crate) fn called(better: Better, grew: bool) -> (Outcome, &'static str) {
+    let (word, is_good) = crate::verdict::called(better, grew);
+    let outcome = match (is_good, grew) {
+        (Some(true), _) => Outcome::Better,
+        (Some(false), _) => Outcome::Worse,
+        (None, true) => Outcome::More,
+        (None, false) => Outcome::Less,
+    };
+    (outcome, word)
+}
+
+/// The first words where the generator was the limit, by which these cases are counted.
+pub(crate) const GENERATOR: &str = "the generator was the limit";
+
+/// The words of called differences, worst first.
+pub(crate) const CALLED: &[&str] = &["slower", "dearer", "higher", "lower", "cheaper", "faster"];
