@@ -35,11 +35,12 @@ pub use self::difference::Difference;
 pub use self::gate::{Bound, BoundSummary, Case, CaseState, share_of};
 pub use self::pairs::NotCompared;
 pub use self::result::{Asked, COMPARISON_SCHEMA, Comparison, RunSummary};
-pub use self::row::{Median, Outcome, Row};
+pub use self::row::{Median, Row};
 pub use self::sentences::harmless;
 pub use self::sides::Unlike;
 pub use self::values::{LeftOut, Values};
 
+use crate::summary::Outcome;
 use crate::text::cell_name::cell_text;
 
 /// Compares the runs of `b`, the candidate, with those of `a`, the baseline. Both must have been made with the bounds of

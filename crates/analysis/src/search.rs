@@ -19,11 +19,10 @@ mod undecided;
 
 use hopbench_model::{EQUAL_LOAD, Point, Record, SearchGoal, SearchOutcome, SearchSpec, point_label};
 
-pub(crate) use self::compare_loads::Said;
 pub(crate) use self::judge::What;
 pub(crate) use self::runs::{ENOUGH_RUNS, Runs};
 
-use self::trials::{Trial, figures, of_search};
+use self::trials::{SearchTrial, figures, of_search};
 use crate::campaign::Campaign;
 use crate::figures::{Kind, Percentile, kinds};
 use crate::summary::{SearchSummary, SearchedPath, Spread, undecided_text};
@@ -116,7 +115,7 @@ fn on_path(
     spec: &SearchSpec,
     unit: LoadUnit<'_>,
     kind: &Kind,
-    trials: &[Trial<'_>],
+    trials: &[SearchTrial<'_>],
 ) -> SearchedPath {
     let parameter = unit.parameter;
     let path = &campaign.run.plan.paths[path_index];
@@ -155,7 +154,7 @@ fn on_path(
         undecided,
         too_high,
         trials: trials.len(),
-        trials_s: trials.iter().map(Trial::length_s).sum(),
+        trials_s: trials.iter().map(SearchTrial::length_s).sum(),
         generator_limited: bracket.is_some_and(|bracket| trials::is_generator_limited(trials, bracket, at)),
         trace: trials.iter().map(|trial| too_high::trace(trial, spec)).collect(),
     }

@@ -7,7 +7,6 @@ mod headline;
 use std::collections::BTreeMap;
 
 use hopbench_model::point_label;
-use hopbench_stats::{Question, judge};
 use serde_json::Value;
 
 use crate::campaign::{Campaign, Workload};
@@ -21,6 +20,7 @@ use crate::summary::{
     CellSummary, DistributionSummary, Estimate, FigureSummary, Outcome, PathSummary, RatioSummary, Run, SUMMARY_SCHEMA,
     SkippedSummary, StopSummary, Summary, WorkloadSummary,
 };
+use crate::verdict::Questions;
 
 impl Campaign {
     /// What the records so far say.
@@ -93,11 +93,12 @@ fn judged(campaign: &Campaign, baseline: Option<usize>) -> (Vec<WorkloadSummary>
         open.workload = out.len();
         out.push(workload(campaign, kept, baseline, &mut open));
     }
-    let answers = judge(&open.questions);
-    for (place, answer) in open.places.iter().zip(&answers) {
+    let mut judged = 0;
+    for (place, answer) in open.questions.answers() {
+        judged += u64::from(answer.q.is_some());
         let cell = &mut out[place.workload].cells[place.cell];
         if let Some(ratio) = cell.figures[place.figure].ratio.as_mut() {
-            ratio.judged(place.better, answer);
+            ratio.judged(place.better, &answer);
         }
     }
     for workload in &mut out {
@@ -105,8 +106,7 @@ fn judged(campaign: &Campaign, baseline: Option<usize>) -> (Vec<WorkloadSummary>
         workload.findings = headline::findings(workload);
         workload.headline = headline::of(workload, campaign.run.plan.rounds);
     }
-    let judged = answers.iter().filter(|answer| answer.q.is_some()).count();
-    (out, judged as u64)
+    (out, judged)
 }
 
 /// Comparisons that wait for all others.
@@ -114,9 +114,7 @@ fn judged(campaign: &Campaign, baseline: Option<usize>) -> (Vec<WorkloadSummary>
 struct Open {
     /// Index of the workload that is being summarised.
     workload: usize,
-    questions: Vec<Question>,
-    /// Where the answer to each goes.
-    places: Vec<Place>,
+    questions: Questions<Place>,
 }
 
 /// A figure of a summary, by indices.
@@ -200,8 +198,7 @@ fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>, o
                 };
                 if let Some((better, question)) = question {
                     let place = Place { workload: open.workload, cell: cells.len(), figure: figures.len(), better };
-                    open.places.push(place);
-                    open.questions.push(question);
+                    open.questions.ask(place, question);
                 }
                 figures.push(estimate);
             }

@@ -1,7 +1,11 @@
-//! Verdicts of comparisons with the baseline, and their words.
+//! Verdicts of comparisons, their words, and the driver that judges comparisons together.
+
+mod questions;
 
 use hopbench_model::number::percentage;
 use hopbench_stats::{Comparison, Test};
+
+pub(crate) use self::questions::Questions;
 
 use crate::figures::Better;
 use crate::summary::{Outcome, RatioSummary, Verdict};
@@ -10,33 +14,46 @@ use crate::text::interval_text;
 impl Verdict {
     /// The generator was the limit here or there.
     pub(crate) fn generator() -> Self {
-        Self::plain(Outcome::Generator, GENERATOR.to_owned())
+        Self::plain(Outcome::Generator, "the generator was the limit", GENERATOR.to_owned())
     }
 
-    fn plain(outcome: Outcome, text: String) -> Self {
-        Self { outcome, text, could_have_seen: None }
+    /// One without a difference that could have been seen.
+    pub(crate) fn plain(outcome: Outcome, word: &'static str, text: String) -> Self {
+        Self { outcome, word, text, could_have_seen: None }
     }
 
-    /// What a comparison says of a figure of which this is better.
-    fn of(better: Better, comparison: &Comparison) -> Option<Self> {
+    /// No difference was seen.
+    pub(crate) fn same(could_have_seen: Option<f64>) -> Self {
+        Self { could_have_seen, ..Self::plain(Outcome::Same, NO_DIFFERENCE, same(could_have_seen)) }
+    }
+
+    /// A difference that is too small to be of interest.
+    pub(crate) fn below_minimum() -> Self {
+        Self::plain(Outcome::MinimumEffect, BELOW_MINIMUM, BELOW_MINIMUM.to_owned())
+    }
+
+    /// A difference that the same thing measured twice showed, too.
+    pub(crate) fn below_floor(text: String) -> Self {
+        Self::plain(Outcome::NoiseFloor, WITHIN_FLOOR, text)
+    }
+
+    /// The verdict of a comparison, of a figure of which this is better.
+    pub(crate) fn of(better: Better, comparison: &Comparison) -> Self {
         use hopbench_stats::Verdict::{BelowFloor, BelowMinimum, Higher, Lower, NoDifference, TooFewRounds};
-        Some(match comparison.verdict {
-            Higher => Self::difference(better, comparison, true)?,
-            Lower => Self::difference(better, comparison, false)?,
-            NoDifference { could_have_seen } => {
-                Self { could_have_seen, ..Self::plain(Outcome::Same, same(could_have_seen)) }
+        match comparison.verdict {
+            Higher | Lower => {
+                let grew = comparison.verdict == Higher;
+                let (outcome, word) = called(better, grew);
+                let ends = comparison.interval.map(|interval| (interval.low, interval.high));
+                Self::plain(outcome, word, by(word, grew, comparison.ratio, ends))
             }
-            BelowFloor { floor } => Self::plain(Outcome::NoiseFloor, within_floor(floor)),
-            BelowMinimum => Self::plain(Outcome::MinimumEffect, BELOW_MINIMUM.to_owned()),
-            TooFewRounds { needed } => Self::plain(Outcome::TooFewRounds, too_few_rounds(needed)),
-        })
-    }
-
-    fn difference(better: Better, comparison: &Comparison, grew: bool) -> Option<Self> {
-        let interval = comparison.interval?;
-        let (word, is_good) = called(better, grew);
-        let outcome = if is_good? { Outcome::Better } else { Outcome::Worse };
-        Some(Self::plain(outcome, by(word, grew, comparison.ratio, Some((interval.low, interval.high)))))
+            NoDifference { could_have_seen } => Self::same(could_have_seen),
+            BelowFloor { floor } => Self::below_floor(within_floor(floor)),
+            BelowMinimum => Self::below_minimum(),
+            TooFewRounds { needed } => {
+                Self::plain(Outcome::TooFewRounds, "too few rounds", format!("too few rounds ({needed} needed)"))
+            }
+        }
     }
 }
 
@@ -49,7 +66,7 @@ impl RatioSummary {
             Test::Permutation => "permutation",
             Test::Student => "student",
         });
-        self.verdict = Verdict::of(better, comparison);
+        self.verdict = Some(Verdict::of(better, comparison));
     }
 
     /// Whether it was judged.
@@ -59,25 +76,27 @@ impl RatioSummary {
 }
 
 /// What is said where the generator was the limit here or there.
-pub(crate) const GENERATOR: &str = "no verdict: the load generator was the limit";
+const GENERATOR: &str = "no verdict: the load generator was the limit";
 
 /// What is said of a difference that is too small to be of interest.
-pub(crate) const BELOW_MINIMUM: &str = "below the minimum effect";
+const BELOW_MINIMUM: &str = "below the minimum effect";
 
-/// What is said where rounds are too few for anything.
-pub(crate) fn too_few_rounds(needed: usize) -> String {
-    format!("too few rounds ({needed} needed)")
-}
+/// The words of called differences, worst first.
+pub(crate) const CALLED: &[&str] = &["slower", "dearer", "higher", "lower", "cheaper", "faster"];
+/// The word where no difference was seen.
+pub(crate) const NO_DIFFERENCE: &str = "no difference";
+/// The word of a difference that the same thing measured twice showed, too.
+const WITHIN_FLOOR: &str = "within the noise floor";
 
-/// What a difference is called, and whether it is a good one; `None`: it is neither.
-pub(crate) fn called(better: Better, grew: bool) -> (&'static str, Option<bool>) {
+/// What a difference is called, and whether it is a good one.
+pub(crate) fn called(better: Better, grew: bool) -> (Outcome, &'static str) {
     match (better, grew) {
-        (Better::Higher, true) | (Better::Lower, false) => ("faster", Some(true)),
-        (Better::Higher, false) | (Better::Lower, true) => ("slower", Some(false)),
-        (Better::Cheaper, true) => ("dearer", Some(false)),
-        (Better::Cheaper, false) => ("cheaper", Some(true)),
-        (Better::Neither, true) => ("higher", None),
-        (Better::Neither, false) => ("lower", None),
+        (Better::Higher, true) | (Better::Lower, false) => (Outcome::Better, "faster"),
+        (Better::Higher, false) | (Better::Lower, true) => (Outcome::Worse, "slower"),
+        (Better::Cheaper, true) => (Outcome::Worse, "dearer"),
+        (Better::Cheaper, false) => (Outcome::Better, "cheaper"),
+        (Better::Neither, true) => (Outcome::More, "higher"),
+        (Better::Neither, false) => (Outcome::Less, "lower"),
     }
 }
 
@@ -120,11 +139,11 @@ pub(crate) fn within_floor(floor: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_stats::{Interval, Verdict as Found};
+    use hopbench_stats::{Interval, Verdict as Judged};
 
     use super::*;
 
-    fn comparison(ratio: f64, low: f64, high: f64, verdict: Found) -> Comparison {
+    fn comparison(ratio: f64, low: f64, high: f64, verdict: Judged) -> Comparison {
         let interval = Some(Interval { low, high });
         Comparison { ratio, interval, rounds: 6, p: Some(0.001), q: Some(0.01), test: Test::Student, verdict }
     }
@@ -132,8 +151,8 @@ mod tests {
     #[test]
     fn the_words_follow_the_direction() {
         let text = |better, ratio: f64, low, high| {
-            let found = if ratio > 1.0 { Found::Higher } else { Found::Lower };
-            let verdict = Verdict::of(better, &comparison(ratio, low, high, found)).unwrap();
+            let found = if ratio > 1.0 { Judged::Higher } else { Judged::Lower };
+            let verdict = Verdict::of(better, &comparison(ratio, low, high, found));
             (verdict.outcome, verdict.text)
         };
         assert_eq!(
@@ -147,31 +166,31 @@ mod tests {
         assert_eq!(text(Better::Cheaper, 2.0, 1.9, 2.1), (Outcome::Worse, "dearer by 100 % [90, 110]".to_owned()));
         // What is far beyond the median has no number.
         assert_eq!(text(Better::Lower, 2.0, 1.5, 4e7), (Outcome::Worse, "slower by 100 % [50, > 1900]".to_owned()));
-        assert_eq!(Verdict::of(Better::Neither, &comparison(2.0, 1.9, 2.1, Found::Higher)), None);
+        assert_eq!(text(Better::Neither, 2.0, 1.9, 2.1), (Outcome::More, "higher by 100 % [90, 110]".to_owned()));
     }
 
     #[test]
     fn what_is_no_difference_has_words_of_its_own() {
         for (found, outcome, text) in [
             (
-                Found::NoDifference { could_have_seen: Some(0.03) },
+                Judged::NoDifference { could_have_seen: Some(0.03) },
                 Outcome::Same,
                 "no difference seen (could have seen 3.0 %)",
             ),
-            (Found::NoDifference { could_have_seen: None }, Outcome::Same, "no difference seen"),
+            (Judged::NoDifference { could_have_seen: None }, Outcome::Same, "no difference seen"),
             (
-                Found::NoDifference { could_have_seen: Some(10_649.91) },
+                Judged::NoDifference { could_have_seen: Some(10_649.91) },
                 Outcome::Same,
                 "no difference seen (could have seen > 999 %)",
             ),
-            (Found::BelowFloor { floor: 104.33 }, Outcome::NoiseFloor, "within the noise floor (> 999 %)"),
-            (Found::BelowFloor { floor: 0.02 }, Outcome::NoiseFloor, "within the noise floor (2.0 %)"),
-            (Found::BelowMinimum, Outcome::MinimumEffect, "below the minimum effect"),
-            (Found::TooFewRounds { needed: 3 }, Outcome::TooFewRounds, "too few rounds (3 needed)"),
+            (Judged::BelowFloor { floor: 104.33 }, Outcome::NoiseFloor, "within the noise floor (> 999 %)"),
+            (Judged::BelowFloor { floor: 0.02 }, Outcome::NoiseFloor, "within the noise floor (2.0 %)"),
+            (Judged::BelowMinimum, Outcome::MinimumEffect, "below the minimum effect"),
+            (Judged::TooFewRounds { needed: 3 }, Outcome::TooFewRounds, "too few rounds (3 needed)"),
         ] {
-            let verdict = Verdict::of(Better::Higher, &comparison(0.9, 0.8, 1.0, found)).unwrap();
+            let verdict = Verdict::of(Better::Higher, &comparison(0.9, 0.8, 1.0, found));
             assert_eq!((verdict.outcome, verdict.text.as_str()), (outcome, text));
-            assert!(!verdict.outcome.is_difference());
+            assert!(!verdict.outcome.is_called());
         }
     }
 }

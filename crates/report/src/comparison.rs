@@ -3,9 +3,10 @@
 mod format;
 mod formats;
 
+pub use hopbench_analysis::Outcome;
 pub use hopbench_analysis::compare::{
     Asked, Bound, BoundSummary, COMPARISON_SCHEMA, Case, CaseState, Comparison, Difference, LeftOut, Median,
-    NotCompared, Outcome, Row, RunSummary, Unlike, Values, compare, share_of,
+    NotCompared, Row, RunSummary, Unlike, Values, compare, share_of,
 };
 
 pub use self::format::ComparisonFormat;

@@ -2,6 +2,8 @@
 
 mod evidence;
 mod judge;
+mod shift;
 
 pub use evidence::{Evidence, paired, unpaired};
 pub use judge::{Comparison, Question, Test, Verdict, judge, noise_floor};
+pub use shift::{Shift, ShiftQuestion, judge_shift};

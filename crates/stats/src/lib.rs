@@ -18,7 +18,8 @@
 //!   may lie around 0;
 //! - [`pooled_percentile`]: the same for a percentile of all rounds together, from their histograms;
 //! - [`Stop`]: whether a cell needs another round, with all looks accounted for;
-//! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at once;
+//! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at once; [`judge_shift`]: the same
+//!   of a figure that is 0 in some rounds;
 //! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves over them;
 //! - [`summary`]: median, quantiles, mean and spread of a handful of figures.
 //!
@@ -75,7 +76,10 @@ pub mod summary;
 mod trend;
 
 pub use bh::q_values;
-pub use compare::{Comparison, Evidence, Question, Test, Verdict, judge, noise_floor, paired, unpaired};
+pub use compare::{
+    Comparison, Evidence, Question, Shift, ShiftQuestion, Test, Verdict, judge, judge_shift, noise_floor, paired,
+    unpaired,
+};
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{CONFIDENCE, Interval, NoRatio};
 pub use jitter::Jitter;

@@ -46,7 +46,7 @@ const HARMLESS_KEYS: &[&str] = &["rounds", "seed", "baseline", "twin", "stop", "
 
 /// All differences between a run and another, those that matter first.
 pub(crate) fn between(a: &RunFile, b: &RunFile) -> Vec<Difference> {
-    let mut found = Found::default();
+    let mut found = Collected::default();
     facts(&mut found, "environment", &a.environment, &b.environment, |name, _| !HARMLESS.contains(&name));
     facts(&mut found, "testbed", &a.testbed, &b.testbed, |name, both| {
         let harmless = HARMLESS_ENDS.iter().any(|end| name.ends_with(end));
@@ -70,9 +70,9 @@ pub(crate) fn jobs(a: &Job, b: &Job) -> String {
 
 /// Differences with the same two values, together.
 #[derive(Default)]
-struct Found(BTreeMap<(bool, &'static str, String, String), Vec<String>>);
+struct Collected(BTreeMap<(bool, &'static str, String, String), Vec<String>>);
 
-impl Found {
+impl Collected {
     fn add(&mut self, of: &'static str, name: String, (a, b): (String, String), matters: bool) {
         let names = self.0.entry((!matters, of, a, b)).or_default();
         if !names.contains(&name) {
@@ -95,7 +95,7 @@ impl Found {
 
 /// Facts that differ; `matters` is told the name, and whether both have it.
 fn facts(
-    found: &mut Found,
+    found: &mut Collected,
     of: &'static str,
     a: &BTreeMap<String, String>,
     b: &BTreeMap<String, String>,
@@ -112,7 +112,7 @@ fn facts(
     }
 }
 
-fn plans(found: &mut Found, a: &Plan, b: &Plan) {
+fn plans(found: &mut Collected, a: &Plan, b: &Plan) {
     let keys = |plan: &Plan| {
         json!({
             "testbed": plan.testbed, "rounds": plan.rounds, "seed": plan.seed, "baseline": plan.baseline,

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use hopbench_model::number::as_written;
 use serde::Serialize;
 
-use super::row::{Outcome, Row};
+use super::row::Row;
+use crate::summary::Outcome;
 
 /// A share above which a worsening is too much.
 #[derive(Debug, Clone, PartialEq)]

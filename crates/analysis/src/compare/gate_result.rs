@@ -18,8 +18,8 @@ use crate::figures::kinds;
 /// # Errors
 /// A bound on what no cell of both sides has (input).
 pub(crate) fn all(
-    cells: &pairs::Sorted<'_>,
-    searches: &searched::Sorted,
+    cells: &pairs::CellPairs<'_>,
+    searches: &searched::SearchPairs,
     rows: &[Row],
     asked: &Asked,
     minimum_effect: f64,
@@ -70,12 +70,12 @@ pub(crate) fn all(
 }
 
 /// Whether a bound has a case of this search, of which nothing is said.
-pub(crate) fn has(searches: &searched::Sorted, asked: &Asked, cell: &NotCompared) -> bool {
+pub(crate) fn has(searches: &searched::SearchPairs, asked: &Asked, cell: &NotCompared) -> bool {
     let mut unsaid = searches.unsaid.iter().filter(|unsaid| unsaid.named == cell.cell);
     unsaid.any(|unsaid| asked.bounds.iter().any(|bound| bound.metric_of(unsaid).is_some()))
 }
 
-fn no_such_metric(bound: &Bound, rows: &[Row], searches: &searched::Sorted, sides: &[&[Values]; 2]) -> Fault {
+fn no_such_metric(bound: &Bound, rows: &[Row], searches: &searched::SearchPairs, sides: &[&[Values]; 2]) -> Fault {
     let of_searches = searches.metrics.iter().map(String::as_str);
     let shown: BTreeSet<&str> = rows.iter().map(|row| row.metric.as_str()).chain(of_searches).collect();
     let all = || sides.iter().flat_map(|side| side.iter());

@@ -1,108 +1,89 @@
 //! The figures of cells, compared: from their values to verdicts, all of them together.
 
 use hopbench_model::number::by_name;
-use hopbench_stats::{CONFIDENCE, Evidence, NoRatio, Question, Verdict, judge, permuted, summary, unpaired};
+use hopbench_stats::{Evidence, NoRatio, Question, ShiftQuestion, Verdict as Judged, judge_shift, summary, unpaired};
 
 use super::measure::Measure;
 use super::pairs::{Pair, values};
-use super::row::{self, Median, Outcome, Row};
+use super::row::{Median, Row};
 use crate::search::ENOUGH_RUNS;
-use crate::verdict::{self, BELOW_MINIMUM};
+use crate::summary::{Outcome, Verdict};
+use crate::verdict::{NO_DIFFERENCE, Questions, called};
 
 /// Every figure of these cells, compared; differences below `minimum_effect`, a share, are of no interest.
 pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut asked: Vec<(usize, Question, &Measure)> = Vec::new();
-    let mut without_ratio: Vec<(usize, Sides, &Measure, Option<f64>)> = Vec::new();
+    let mut questions: Questions<(usize, &Measure)> = Questions::default();
+    let mut shifts: Vec<(usize, Sides, &Measure, Option<f64>)> = Vec::new();
     for pair in pairs {
         let first = &pair.a[0];
         for (index, measure) in first.of.measures[first.at].iter().enumerate() {
             let Some((mut row, sides)) = blank(pair, index, measure) else { continue };
             match evidence(pair, measure, &sides, rows.len() as u64) {
-                Err((outcome, word, text)) => {
-                    (row.outcome, row.word, row.text) = (outcome, word, text);
-                    if word == NOTHING {
-                        without_ratio.push((rows.len(), sides, measure, pair.absolute_floor(index)));
+                Err(verdict) => {
+                    let is_shift = verdict.word == NO_RATIO_TO_0;
+                    row.set_verdict(verdict);
+                    if is_shift {
+                        shifts.push((rows.len(), sides, measure, pair.absolute_floor(index)));
                     }
                 }
                 Ok(evidence) => {
                     row.noise_floor = pair.floor(index);
-                    let noise_floor = row.noise_floor;
-                    let resolution = measure.resolution();
-                    asked.push((rows.len(), Question { evidence, minimum_effect, noise_floor, resolution }, measure));
+                    let (noise_floor, resolution) = (row.noise_floor, measure.resolution());
+                    let question = Question { evidence, minimum_effect, noise_floor, resolution };
+                    questions.ask((rows.len(), measure), question);
                 }
             }
             rows.push(row);
         }
     }
-    let questions: Vec<Question> = asked.iter().map(|(_, question, _)| question.clone()).collect();
-    for ((at, _, measure), said) in asked.iter().zip(judge(&questions)) {
-        let row = &mut rows[*at];
-        (row.outcome, row.word, row.text) = row::said(measure.better, &said);
-        row.ratio = Some(said.ratio);
-        row.is_worse = (said.ratio > 1.0) == measure.is_worse_higher() && said.ratio != 1.0;
-        (row.low, row.high) = (said.interval.map(|i| i.low), said.interval.map(|i| i.high));
-        (row.p, row.q) = (said.p, said.q);
-        if let Verdict::NoDifference { could_have_seen } = said.verdict {
-            row.could_have_seen = could_have_seen;
-        }
+    for ((at, measure), answer) in questions.answers() {
+        let row = &mut rows[at];
+        row.set_verdict(Verdict::of(measure.better, &answer));
+        row.ratio = Some(answer.ratio);
+        row.is_worse = (answer.ratio > 1.0) == measure.is_worse_higher() && answer.ratio != 1.0;
+        (row.low, row.high) = answer.interval.map(|interval| (interval.low, interval.high)).unzip();
+        (row.p, row.q) = (answer.p, answer.q);
     }
     let all = rows.len();
-    for (at, sides, measure, floor) in &without_ratio {
-        from_nothing(&mut rows[*at], sides, measure, (minimum_effect, *floor), all);
+    for (at, sides, measure, noise_floor) in shifts {
+        shifted(&mut rows[at], &sides, measure, (minimum_effect, noise_floor), all);
     }
     rows
 }
 
-/// What is counted of a figure that is 0 in some round.
-const NOTHING: &str = "no ratio to 0";
+/// The word of a figure that is 0 in some round.
+const NO_RATIO_TO_0: &str = "no ratio to 0";
 
-/// Resamples of the test of such a figure.
-const RESAMPLES: usize = 10_000;
-
-/// Fewest values on each side of such a test.
-const FEWEST: usize = 3;
-
-/// Judges a figure that is 0 in some rounds, like losses and errors: it has no ratio, but a permutation test can tell that
-/// there is more of it, or less. Its p-value is corrected for `all` comparisons by their number (C. E. Bonferroni), since it
-/// cannot be judged with those that have a ratio.
-///
-/// A minimum effect is a share of a figure, and nothing has no share: what is a share itself, like losses and errors, is held
-/// against it by the difference of the shares (with 2 %, losses from 0 % to 1.5 % are of no interest), and anything else by
-/// the ratio of the means where the baseline's is above 0; from 0 on, any growth is above it. `floor` is the A/A pair's
-/// difference in the figure's own unit, and the difference of the means is held against that.
-fn from_nothing(
+/// Judges a figure that is 0 in some rounds, like losses and errors: it has no ratio, but a test can tell that there is more
+/// of it, or less. `noise_floor` is the A/A pair's difference in the figure's own unit.
+fn shifted(
     row: &mut Row,
     sides: &Sides,
     measure: &Measure,
-    (minimum_effect, floor): (f64, Option<f64>),
-    all: usize,
+    (minimum_effect, noise_floor): (f64, Option<f64>),
+    comparisons: usize,
 ) {
     let (Some(before), Some(now)) = (row.baseline, row.candidate) else { return };
-    row.p = permuted(&sides.b, &sides.a, RESAMPLES, 1).map(|permuted| permuted.p);
-    row.q = row.p.map(|p| (p * all as f64).min(1.0));
-    let mean = |values: &[f64]| summary::mean(values).unwrap_or(0.0);
-    let difference = (mean(&sides.b) - mean(&sides.a)).abs();
-    let grew = mean(&sides.b) > mean(&sides.a);
     let is_share = measure.is_share();
-    row.noise_floor = floor.filter(|_| is_share);
-    row.is_worse = grew == measure.is_worse_higher();
-    if before.values.min(now.values) >= FEWEST && row.q.is_some_and(|q| q <= 1.0 - CONFIDENCE) {
-        // Without end where the baseline is nothing.
-        let effect = if is_share { difference } else { difference / mean(&sides.a).abs() };
-        if let Some(floor) = floor.filter(|floor| difference <= *floor) {
-            let text = format!("within the noise floor ({})", by_name(&measure.name, floor));
-            (row.outcome, row.word, row.text) = (Outcome::NoiseFloor, "within the noise floor", text);
-            return;
+    let question = ShiftQuestion { before: &sides.a, now: &sides.b, is_share, minimum_effect, noise_floor };
+    let found = judge_shift(&question, comparisons);
+    (row.p, row.q) = (found.p, found.q);
+    row.noise_floor = noise_floor.filter(|_| is_share);
+    row.is_worse = found.grew == measure.is_worse_higher();
+    let text = |value: f64| by_name(&measure.name, value);
+    match found.verdict {
+        Judged::Higher | Judged::Lower => {
+            let (outcome, word) = called(measure.better, found.grew);
+            let text = format!("{word}: {} before, {} now", text(before.median), text(now.median));
+            row.set_verdict(Verdict::plain(outcome, word, text));
         }
-        if effect < minimum_effect {
-            (row.outcome, row.word, row.text) = (Outcome::MinimumEffect, BELOW_MINIMUM, BELOW_MINIMUM.to_owned());
-            return;
+        Judged::BelowFloor { floor } => {
+            row.set_verdict(Verdict::below_floor(format!("within the noise floor ({})", text(floor))));
         }
-        let (outcome, word) = row::called(measure.better, grew);
-        let text = |side: Median| by_name(&measure.name, side.median);
-        (row.outcome, row.word) = (outcome, word);
-        row.text = format!("{word}: {} before, {} now", text(before), text(now));
+        Judged::BelowMinimum => row.set_verdict(Verdict::below_minimum()),
+        // The row says already that there is no ratio.
+        Judged::NoDifference { .. } | Judged::TooFewRounds { .. } => {}
     }
 }
 
@@ -151,12 +132,9 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
     Some((row, sides))
 }
 
-/// The outcome, the first word and all of them, of what cannot be judged.
-type Said = (Outcome, &'static str, String);
-
 /// What was measured of a figure, or why nothing is said of it.
-fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Result<Evidence, Said> {
-    let none = |text: String| (Outcome::NoRatio, "in one run only or not alike", text);
+fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Result<Evidence, Verdict> {
+    let none = |text: String| Verdict::plain(Outcome::NoRatio, "in one run only or not alike", text);
     let Sides { a, b } = sides;
     match (a.is_empty(), b.is_empty()) {
         (true, _) => return Err(none("only the candidate has it".to_owned())),
@@ -171,10 +149,11 @@ fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Res
     }
     // What is nothing everywhere, like losses, is the same.
     if a.iter().chain(b).all(|value| *value == 0.0) {
-        return Err((Outcome::Same, "no difference", "no difference seen: 0 in every round".to_owned()));
+        let text = "no difference seen: 0 in every round".to_owned();
+        return Err(Verdict::plain(Outcome::Same, NO_DIFFERENCE, text));
     }
     if pair.is_generator_limited() {
-        return Err((Outcome::Generator, row::GENERATOR, verdict::GENERATOR.to_owned()));
+        return Err(Verdict::generator());
     }
     unpaired(b, a, seed).map_err(|why| match why {
         NoRatio::NoPairs => none("no rounds".to_owned()),
@@ -182,7 +161,7 @@ fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Res
             let zeros = |values: &[f64]| values.iter().filter(|value| **value <= 0.0).count();
             let side = |name: &str, values: &[f64]| format!("{} of {} {name}", zeros(values), values.len());
             let text = format!("no ratio: 0 in {}, {}", side("before", a), side("now", b));
-            (Outcome::NoRatio, NOTHING, text)
+            Verdict::plain(Outcome::NoRatio, NO_RATIO_TO_0, text)
         }
     })
 }

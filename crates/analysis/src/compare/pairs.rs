@@ -12,14 +12,14 @@ use crate::text::cell_name::{cell_text, key as point_key};
 /// A cell that both sides measured.
 pub(crate) struct Pair<'a> {
     /// In the runs of the baseline that have it; at least one.
-    pub(crate) a: Vec<Found<'a>>,
+    pub(crate) a: Vec<CellOfRun<'a>>,
     /// In those of the candidate; at least one.
-    pub(crate) b: Vec<Found<'a>>,
+    pub(crate) b: Vec<CellOfRun<'a>>,
 }
 
 /// A cell in one run.
 #[derive(Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct CellOfRun<'a> {
     pub(crate) of: &'a Values,
     pub(crate) path: &'a Path,
     pub(crate) point: &'a Point,
@@ -31,7 +31,7 @@ pub(crate) struct Found<'a> {
 /// A cell that the baseline measured, and the candidate could not.
 pub(crate) struct Gone<'a> {
     /// In the runs of the baseline that have it; at least one.
-    pub(crate) a: Vec<Found<'a>>,
+    pub(crate) a: Vec<CellOfRun<'a>>,
     /// Why the candidate has no usable trial of it.
     pub(crate) reason: String,
 }
@@ -53,7 +53,7 @@ type Key = (String, String, String);
 
 /// The cells of a run that take part, in the plan's order: none that is searched, and none of the A/A pair's second half,
 /// which is there for its noise.
-fn cells(values: &Values) -> impl Iterator<Item = (Key, Found<'_>)> {
+fn cells(values: &Values) -> impl Iterator<Item = (Key, CellOfRun<'_>)> {
     let plan: &Plan = &values.run.plan;
     plan.cells.iter().filter_map(move |cell| {
         let (path, point) = plan.at(*cell);
@@ -62,14 +62,14 @@ fn cells(values: &Values) -> impl Iterator<Item = (Key, Found<'_>)> {
         }
         let kept = values.cells.get(&(cell.path, cell.point));
         let key = (path.name.clone(), point.workload.clone(), point_key(&point.point));
-        Some((key, Found { of: values, path, point, at: cell.point, kept }))
+        Some((key, CellOfRun { of: values, path, point, at: cell.point, kept }))
     })
 }
 
 /// The cells of each side's runs, in the order in which they are met.
-fn side<'a>(runs: &'a [Values]) -> (Vec<Key>, BTreeMap<Key, Vec<Found<'a>>>) {
+fn side<'a>(runs: &'a [Values]) -> (Vec<Key>, BTreeMap<Key, Vec<CellOfRun<'a>>>) {
     let mut order = Vec::new();
-    let mut all: BTreeMap<Key, Vec<Found<'a>>> = BTreeMap::new();
+    let mut all: BTreeMap<Key, Vec<CellOfRun<'a>>> = BTreeMap::new();
     for (key, found) in runs.iter().flat_map(cells) {
         let known = all.entry(key.clone()).or_default();
         if known.is_empty() {
@@ -81,7 +81,7 @@ fn side<'a>(runs: &'a [Values]) -> (Vec<Key>, BTreeMap<Key, Vec<Found<'a>>>) {
 }
 
 /// The cells of two sides.
-pub(crate) struct Sorted<'a> {
+pub(crate) struct CellPairs<'a> {
     pub(crate) pairs: Vec<Pair<'a>>,
     /// Those of the baseline that failed in the candidate; they are among those that are not compared, too.
     pub(crate) gone: Vec<Gone<'a>>,
@@ -89,10 +89,10 @@ pub(crate) struct Sorted<'a> {
 }
 
 /// The cells of both sides, and those that cannot be compared.
-pub(crate) fn all<'a>(a: &'a [Values], b: &'a [Values]) -> Sorted<'a> {
+pub(crate) fn all<'a>(a: &'a [Values], b: &'a [Values]) -> CellPairs<'a> {
     let ((order, ones), (later, mut others)) = (side(a), side(b));
     let (mut pairs, mut gone, mut apart) = (Vec::new(), Vec::new(), Vec::new());
-    let measured = |found: &[Found<'a>]| -> Vec<_> { found.iter().filter(|f| f.kept.is_some()).copied().collect() };
+    let measured = |found: &[CellOfRun<'a>]| -> Vec<_> { found.iter().filter(|f| f.kept.is_some()).copied().collect() };
     for key in &order {
         let one = &ones[key];
         let mut is_unbound = true;
@@ -120,21 +120,21 @@ pub(crate) fn all<'a>(a: &'a [Values], b: &'a [Values]) -> Sorted<'a> {
         reason: "only the candidate has it".to_owned(),
         is_unbound: false,
     }));
-    Sorted { pairs, gone, not_compared: apart }
+    CellPairs { pairs, gone, not_compared: apart }
 }
 
 /// In what the jobs of a cell differ, in words.
-fn other_job(one: &[Found<'_>], other: &[Found<'_>]) -> Option<String> {
+fn other_job(one: &[CellOfRun<'_>], other: &[CellOfRun<'_>]) -> Option<String> {
     let job = &one[0].point.job;
     one.iter().chain(other).map(|found| jobs(job, &found.point.job)).find(|text| !text.is_empty())
 }
 
 /// Why a cell that both sides planned is not compared.
-fn reason(one: &[Found<'_>], other: &[Found<'_>]) -> Option<String> {
+fn reason(one: &[CellOfRun<'_>], other: &[CellOfRun<'_>]) -> Option<String> {
     if let Some(text) = other_job(one, other) {
         return Some(format!("another job: {text}"));
     }
-    let missing = |found: &[Found<'_>]| found.iter().all(|found| found.kept.is_none());
+    let missing = |found: &[CellOfRun<'_>]| found.iter().all(|found| found.kept.is_none());
     match (missing(one), missing(other)) {
         (false, false) => None,
         (true, true) => Some("no usable trial on either side".to_owned()),
@@ -143,7 +143,7 @@ fn reason(one: &[Found<'_>], other: &[Found<'_>]) -> Option<String> {
     }
 }
 
-impl Found<'_> {
+impl CellOfRun<'_> {
     pub(crate) fn cell(&self) -> String {
         cell_text(&self.path.name, &self.point.workload, &self.point.point)
     }
@@ -176,7 +176,7 @@ impl Found<'_> {
 }
 
 impl<'a> Pair<'a> {
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Found<'a>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &CellOfRun<'a>> {
         self.a.iter().chain(&self.b)
     }
 
@@ -207,7 +207,7 @@ impl<'a> Pair<'a> {
 }
 
 /// The values of a figure in the runs of a side, run by run; runs without any are left out.
-pub(crate) fn values(side: &[Found<'_>], measure: usize) -> Vec<Vec<f64>> {
-    let of = |found: &Found<'_>| found.kept.map_or_else(Vec::new, |kept| kept.values(measure));
+pub(crate) fn values(side: &[CellOfRun<'_>], measure: usize) -> Vec<Vec<f64>> {
+    let of = |found: &CellOfRun<'_>| found.kept.map_or_else(Vec::new, |kept| kept.values(measure));
     side.iter().map(of).filter(|values| !values.is_empty()).collect()
 }

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_stats::{Comparison, Verdict};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::figures::Better;
+use crate::summary::{Outcome, Verdict};
 use crate::text::cell_name::cell_text;
-use crate::verdict::{BELOW_MINIMUM, by, same, too_few_rounds, within_floor};
 
 /// A figure of a cell, compared.
 #[derive(Debug, Clone, Serialize)]
@@ -80,44 +78,6 @@ pub struct Median {
     pub values: usize,
 }
 
-/// What a comparison says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The candidate is worse.
-    Worse,
-    /// The candidate is better.
-    Better,
-    /// The candidate has more of what has no direction.
-    More,
-    /// The candidate has less of it.
-    Less,
-    /// No difference was seen.
-    Same,
-    /// There is a difference, but the same thing measured twice differed by as much.
-    NoiseFloor,
-    /// There is a difference, but a smaller one than what is of interest.
-    MinimumEffect,
-    /// Nothing can be said with so few rounds.
-    TooFewRounds,
-    /// The generator was the limit: the figure is not the path's.
-    Generator,
-    /// There is no ratio: a side has no value, or not above 0; or both searches ended at the same end of their range.
-    NoRatio,
-}
-
-impl Outcome {
-    /// Whether a difference is called.
-    pub fn is_called(self) -> bool {
-        matches!(self, Self::Worse | Self::Better | Self::More | Self::Less)
-    }
-
-    /// Whether a difference could not be said, for a reason that is not its size.
-    pub fn is_withheld(self) -> bool {
-        !self.is_called() && self != Self::Same
-    }
-}
-
 impl Row {
     /// Its cell: path, workload and point.
     pub fn cell(&self) -> String {
@@ -128,38 +88,10 @@ impl Row {
     pub(crate) fn size(&self) -> f64 {
         self.ratio.map_or(0.0, |ratio| ratio.ln().abs())
     }
-}
 
-/// What a comparison says: the outcome, the first word, all of them.
-pub(crate) fn said(better: Better, comparison: &Comparison) -> (Outcome, &'static str, String) {
-    match comparison.verdict {
-        Verdict::Higher | Verdict::Lower => {
-            let grew = comparison.verdict == Verdict::Higher;
-            let (outcome, word) = called(better, grew);
-            let ends = comparison.interval.map(|interval| (interval.low, interval.high));
-            (outcome, word, by(word, grew, comparison.ratio, ends))
-        }
-        Verdict::NoDifference { could_have_seen } => (Outcome::Same, "no difference", same(could_have_seen)),
-        Verdict::BelowFloor { floor } => (Outcome::NoiseFloor, "within the noise floor", within_floor(floor)),
-        Verdict::BelowMinimum => (Outcome::MinimumEffect, BELOW_MINIMUM, BELOW_MINIMUM.to_owned()),
-        Verdict::TooFewRounds { needed } => (Outcome::TooFewRounds, "too few rounds", too_few_rounds(needed)),
+    /// Takes its verdict.
+    pub(crate) fn set_verdict(&mut self, verdict: Verdict) {
+        let Verdict { outcome, word, text, could_have_seen } = verdict;
+        (self.outcome, self.word, self.text, self.could_have_seen) = (outcome, word, text, could_have_seen);
     }
 }
-
-/// What a difference is called.
-pub(crate) fn called(better: Better, grew: bool) -> (Outcome, &'static str) {
-    let (word, is_good) = crate::verdict::called(better, grew);
-    let outcome = match (is_good, grew) {
-        (Some(true), _) => Outcome::Better,
-        (Some(false), _) => Outcome::Worse,
-        (None, true) => Outcome::More,
-        (None, false) => Outcome::Less,
-    };
-    (outcome, word)
-}
-
-/// The first words where the generator was the limit, by which these cases are counted.
-pub(crate) const GENERATOR: &str = "the generator was the limit";
-
-/// The words of called differences, worst first.
-pub(crate) const CALLED: &[&str] = &["slower", "dearer", "higher", "lower", "cheaper", "faster"];

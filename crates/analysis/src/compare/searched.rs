@@ -12,13 +12,14 @@ use hopbench_model::{Point, SearchSpec, Skipped, point_label};
 use super::difference::jobs;
 use super::gate::Bound;
 use super::pairs::NotCompared;
-use super::row::{self, Median, Outcome, Row};
+use super::row::{Median, Row};
 use super::values::Values;
 use crate::figures::Better;
-use crate::search::{self, ENOUGH_RUNS, Runs, Said, What};
-use crate::summary::{SearchSummary, SearchedPath};
+use crate::search::{self, ENOUGH_RUNS, Runs, What};
+use crate::summary::{Outcome, SearchSummary, SearchedPath};
 use crate::text::cell_name::{cell_text, key as point_key};
 use crate::text::load_text::figure;
+use crate::verdict::called;
 
 /// The word of bounds for the loads of all searches for a rate.
 pub(crate) const FOUND_LOAD: &str = "found_load";
@@ -40,7 +41,7 @@ pub(crate) struct Unsaid {
 
 /// The searches of two sides.
 #[derive(Default)]
-pub(crate) struct Sorted {
+pub(crate) struct SearchPairs {
     pub(crate) rows: Vec<Row>,
     /// Those that the baseline ended, and that gave nothing at all in the candidate; they are among those that are not
     /// compared, too.
@@ -57,7 +58,7 @@ type Key = (String, String, String, &'static str);
 
 /// A search of a path in one run.
 #[derive(Clone, Copy)]
-struct Found<'a> {
+struct SearchOfRun<'a> {
     of: &'a Values,
     point: &'a Point,
     spec: &'a SearchSpec,
@@ -69,12 +70,12 @@ struct Found<'a> {
 type Run<'a> = (&'a Values, Vec<SearchSummary>);
 
 /// What the searches of both sides found, compared; differences below `minimum_effect`, a share, are of no interest.
-pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> Sorted {
+pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPairs {
     let runs = |side: &'_ [Values]| side.iter().map(|values| search::all(&values.searches)).collect::<Vec<_>>();
     let (ones, others) = (runs(a), runs(b));
     let (a, b): (Vec<Run<'_>>, Vec<Run<'_>>) = (a.iter().zip(ones).collect(), b.iter().zip(others).collect());
     let ((order, ones), (later, mut others)) = (side(&a), side(&b));
-    let mut out = Sorted::default();
+    let mut out = SearchPairs::default();
     for key in &order {
         let one = &ones[key];
         let Some(other) = others.remove(key) else {
@@ -119,28 +120,28 @@ pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> Sorted {
 /// Why there is no throughput at a knee.
 const NO_THROUGHPUT: &str = "fewer than two trials at the load that was found";
 
-impl Sorted {
-    fn gone(&mut self, one: &[Found<'_>], other: &[Found<'_>], why: &str) {
+impl SearchPairs {
+    fn gone(&mut self, one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], why: &str) {
         let gone = Unsaid::of(one, other, why);
         let (cell, reason) = (gone.named.clone(), format!("no usable trial in the candidate: {why}"));
         self.not_compared.push(NotCompared { cell, reason, is_unbound: false });
         self.gone.push(gone);
     }
 
-    fn apart(&mut self, found: Found<'_>, reason: String) {
+    fn apart(&mut self, found: SearchOfRun<'_>, reason: String) {
         self.not_compared.push(NotCompared { cell: named(found), reason, is_unbound: true });
     }
 }
 
 impl Unsaid {
-    fn of(one: &[Found<'_>], other: &[Found<'_>], reason: &str) -> Self {
+    fn of(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], reason: &str) -> Self {
         let (cell, named, knee) = (one[0].cell(), named(one[0]), one[0].is_knee());
         Self { cell, named, metrics: metrics(one, other), knee, reason: reason.to_owned() }
     }
 }
 
 /// The names of what a search can have: the load, and of a knee the throughput there.
-fn metrics(one: &[Found<'_>], other: &[Found<'_>]) -> Vec<String> {
+fn metrics(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>]) -> Vec<String> {
     let search = one[0].search;
     // One without a trial does not know by which figure it searches.
     let mut known = one.iter().chain(other).map(|found| found.search).filter(|search| !search.figure.is_empty());
@@ -149,9 +150,9 @@ fn metrics(one: &[Found<'_>], other: &[Found<'_>]) -> Vec<String> {
 }
 
 /// The searches of a side's runs, in the order in which they are met; without those of the A/A pair's second half.
-fn side<'a>(runs: &'a [Run<'a>]) -> (Vec<Key>, BTreeMap<Key, Vec<Found<'a>>>) {
+fn side<'a>(runs: &'a [Run<'a>]) -> (Vec<Key>, BTreeMap<Key, Vec<SearchOfRun<'a>>>) {
     let mut order = Vec::new();
-    let mut all: BTreeMap<Key, Vec<Found<'a>>> = BTreeMap::new();
+    let mut all: BTreeMap<Key, Vec<SearchOfRun<'a>>> = BTreeMap::new();
     for (of, searches) in runs {
         for search in searches {
             let is_its = |point: &&Point| point.workload == search.workload && point.point == search.point;
@@ -163,7 +164,7 @@ fn side<'a>(runs: &'a [Run<'a>]) -> (Vec<Key>, BTreeMap<Key, Vec<Found<'a>>>) {
                 if known.is_empty() {
                     order.push(key);
                 }
-                known.push(Found { of, point, spec, search, path });
+                known.push(SearchOfRun { of, point, spec, search, path });
             }
         }
     }
@@ -171,7 +172,7 @@ fn side<'a>(runs: &'a [Run<'a>]) -> (Vec<Key>, BTreeMap<Key, Vec<Found<'a>>>) {
 }
 
 /// Why a search that both sides planned is another one in a run, in words.
-fn not_alike(one: &[Found<'_>], other: &[Found<'_>]) -> Option<String> {
+fn not_alike(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>]) -> Option<String> {
     let first = one[0];
     let asked = |spec: &SearchSpec| (spec.goal.clone(), spec.errors_share);
     one.iter().chain(other).find_map(|found| {
@@ -184,9 +185,9 @@ fn not_alike(one: &[Found<'_>], other: &[Found<'_>]) -> Option<String> {
 }
 
 /// The rows of a search that ended on both sides; else why it cannot be compared.
-fn compare(one: &[Found<'_>], other: &[Found<'_>], minimum_effect: f64) -> Result<Vec<Row>, String> {
+fn compare(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], minimum_effect: f64) -> Result<Vec<Row>, String> {
     let load = row(one, other, What::Load, minimum_effect).ok_or_else(|| {
-        let open = |name: &str, side: &[Found<'_>]| {
+        let open = |name: &str, side: &[SearchOfRun<'_>]| {
             let ended = side.iter().any(|found| found.has_ended());
             (!ended).then(|| format!("in the {name}: {}", side[0].path.text))
         };
@@ -196,10 +197,10 @@ fn compare(one: &[Found<'_>], other: &[Found<'_>], minimum_effect: f64) -> Resul
     Ok([load].into_iter().chain(there).collect())
 }
 
-fn row(one: &[Found<'_>], other: &[Found<'_>], what: What, minimum_effect: f64) -> Option<Row> {
-    let runs = |side: &[Found<'_>]| Runs::of(&side.iter().map(|found| found.path).collect::<Vec<_>>(), what);
+fn row(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], what: What, minimum_effect: f64) -> Option<Row> {
+    let runs = |side: &[SearchOfRun<'_>]| Runs::of(&side.iter().map(|found| found.path).collect::<Vec<_>>(), what);
     let (a, b) = (runs(one)?, runs(other)?);
-    let beside = b.beside(&a, minimum_effect);
+    let compared = b.compared(&a, minimum_effect);
     let first = one[0];
     let search = first.search;
     let (metric, label, better) = match what {
@@ -211,23 +212,20 @@ fn row(one: &[Found<'_>], other: &[Found<'_>], what: What, minimum_effect: f64) 
             (search.name_there(&search.figure_name()), label, Better::Higher)
         }
     };
-    let grew = beside.said == Said::Higher || (beside.said != Said::Lower && beside.ratio.is_some_and(|r| r > 1.0));
-    let fell = beside.said == Said::Lower || (beside.said != Said::Higher && beside.ratio.is_some_and(|r| r < 1.0));
+    let (is_more, is_less) = (compared.verdict.outcome == Outcome::More, compared.verdict.outcome == Outcome::Less);
+    let grew = is_more || (!is_less && compared.ratio.is_some_and(|ratio| ratio > 1.0));
+    let fell = is_less || (!is_more && compared.ratio.is_some_and(|ratio| ratio < 1.0));
     let worse_higher = better != Better::Higher;
     // Both ended at the same end of their range, or know nothing: whatever the loads are, this would have been seen.
-    let at_the_end = beside.ratio.is_none() && beside.low.is_none_or(|low| low <= 0.0) && beside.high.is_none();
-    let (outcome, word) = match beside.said {
-        Said::Overlap if at_the_end => (Outcome::NoRatio, "a search ended at an end of its range"),
-        Said::Higher => (row::called(better, true).0, "higher"),
-        Said::Lower => (row::called(better, false).0, "lower"),
-        Said::Overlap => (Outcome::Same, "no difference"),
-        Said::Minimum => (Outcome::MinimumEffect, "below the minimum effect"),
-        Said::Generator => (Outcome::Generator, row::GENERATOR),
-        Said::TooFew => (Outcome::TooFewRounds, "too few searches"),
-        Said::Undecided => (Outcome::TooFewRounds, "a step of a search was not decided"),
+    let at_the_end = compared.ratio.is_none() && compared.low.is_none_or(|low| low <= 0.0) && compared.high.is_none();
+    let (outcome, word) = match compared.verdict.outcome {
+        Outcome::Same if at_the_end => (Outcome::NoRatio, "a search ended at an end of its range"),
+        // Whether it is good is for this figure to say.
+        Outcome::More | Outcome::Less => (called(better, is_more).0, compared.verdict.word),
+        outcome => (outcome, compared.verdict.word),
     };
-    let mut text = beside.text();
-    if beside.ratio.is_none() && outcome != Outcome::Generator {
+    let mut text = compared.verdict.text;
+    if compared.ratio.is_none() && outcome != Outcome::Generator {
         let (a, b) = (a.text(), b.text());
         text = match outcome {
             Outcome::NoRatio => at_an_end(&a, &b),
@@ -236,9 +234,9 @@ fn row(one: &[Found<'_>], other: &[Found<'_>], what: What, minimum_effect: f64) 
         };
     }
     // As much worse as the ends still allow.
-    let hidden = if worse_higher { beside.high.map(|high| high - 1.0) } else { beside.low.map(|low| 1.0 - low) };
+    let hidden = if worse_higher { compared.high.map(|high| high - 1.0) } else { compared.low.map(|low| 1.0 - low) };
     let side = |runs: &Runs| runs.found().map(|median| Median { median, values: runs.found_in() });
-    let enough = |side: &[Found<'_>]| side.len() >= ENOUGH_RUNS;
+    let enough = |side: &[SearchOfRun<'_>]| side.len() >= ENOUGH_RUNS;
     Some(Row {
         path: first.path.path.clone(),
         workload: search.workload.clone(),
@@ -248,13 +246,14 @@ fn row(one: &[Found<'_>], other: &[Found<'_>], what: What, minimum_effect: f64) 
         search: Some(search.goal),
         baseline: side(&a),
         candidate: side(&b),
-        ratio: beside.ratio,
-        low: beside.low,
-        high: beside.high,
-        p: beside.p,
-        q: beside.q,
+        ratio: compared.ratio,
+        low: compared.low,
+        high: compared.high,
+        p: compared.p,
+        q: compared.q,
         noise_floor: None,
-        could_have_seen: beside
+        could_have_seen: compared
+            .verdict
             .could_have_seen
             .or(hidden)
             .filter(|_| outcome == Outcome::Same)
@@ -277,8 +276,8 @@ fn at_an_end(a: &str, b: &str) -> String {
 }
 
 /// Why a search gave nothing at all in these runs; `None` where a trial of it can be used.
-fn nothing(side: &[Found<'_>]) -> Option<String> {
-    let usable = |found: &Found<'_>| found.path.trace.iter().any(|step| step.unusable.is_empty());
+fn nothing(side: &[SearchOfRun<'_>]) -> Option<String> {
+    let usable = |found: &SearchOfRun<'_>| found.path.trace.iter().any(|step| step.unusable.is_empty());
     if side.iter().any(usable) {
         return None;
     }
@@ -290,7 +289,7 @@ fn nothing(side: &[Found<'_>]) -> Option<String> {
 }
 
 /// Why a run leaves out a search that another has.
-fn skipped(values: &Values, found: Found<'_>) -> Option<String> {
+fn skipped(values: &Values, found: SearchOfRun<'_>) -> Option<String> {
     let label = point_label(&found.search.point);
     let is_its = |skipped: &&Skipped| {
         skipped.path == found.path.path && skipped.workload == found.search.workload && skipped.point == label
@@ -299,11 +298,11 @@ fn skipped(values: &Values, found: Found<'_>) -> Option<String> {
 }
 
 /// A search for people, among what is not compared: `bridge web: search for the rate`.
-fn named(found: Found<'_>) -> String {
+fn named(found: SearchOfRun<'_>) -> String {
     format!("{} ({} over {})", found.cell(), found.search.goal, found.search.parameter)
 }
 
-impl Found<'_> {
+impl SearchOfRun<'_> {
     fn cell(&self) -> String {
         cell_text(&self.path.path, &self.search.workload, &self.search.point)
     }

@@ -7,10 +7,12 @@ use hopbench_model::number::{as_written, by_name, counted, percentage};
 use super::difference::Difference;
 use super::gate::{BoundSummary, Case, CaseState};
 use super::result::{Comparison, RunSummary};
-use super::row::{CALLED, Median, Outcome, Row};
+use super::row::{Median, Row};
 use super::values::LeftOut;
+use crate::summary::Outcome;
 use crate::text::listing::listing;
 use crate::text::{status, time};
+use crate::verdict::{CALLED, NO_DIFFERENCE};
 
 /// What rounds of one run cannot show.
 const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and neighbours: how far runs of the same thing \
@@ -27,7 +29,7 @@ impl Comparison {
         let of = |word: &str| rows.iter().filter(|row| row.outcome.is_called() && row.word == word).count();
         let mut parts: Vec<_> = CALLED.iter().map(|word| (of(word), *word)).filter(|(n, _)| *n > 0).collect();
         let withheld = rows.iter().filter(|row| row.outcome.is_withheld()).count();
-        parts.push((rows.iter().filter(|row| row.outcome == Outcome::Same).count(), "no difference"));
+        parts.push((rows.iter().filter(|row| row.outcome == Outcome::Same).count(), NO_DIFFERENCE));
         parts.push((withheld, "withheld"));
         let parts: Vec<_> = parts.iter().map(|(n, word)| format!("{n} {word}")).collect();
         format!("{}: {}", counted(rows.len() as u64, "comparison", "comparisons"), parts.join(", "))

@@ -3,11 +3,11 @@
 use hopbench_model::{SearchGoal, SearchOutcome, SearchSpec};
 use hopbench_stats::{CONFIDENCE, Ceiling, Interval, rounds_interval, summary::median};
 
-use super::trials::Trial;
+use super::trials::SearchTrial;
 use crate::summary::Bracket;
 
 /// What an outcome of a search over a parameter says, with its trials.
-pub(crate) fn of(outcome: SearchOutcome, spec: &SearchSpec, parameter: &str, trials: &[Trial<'_>]) -> Bracket {
+pub(crate) fn of(outcome: SearchOutcome, spec: &SearchSpec, parameter: &str, trials: &[SearchTrial<'_>]) -> Bracket {
     let goal = &spec.goal;
     // What was measured may be a little off what was asked for: not every rate can be kept.
     let loads = || trials.iter().map(|trial| trial.step.load);
@@ -58,14 +58,14 @@ pub(crate) fn range(goal: &SearchGoal, parameter: &str) -> (f64, f64) {
 ///
 /// The search itself stops as soon as a load comes near its aim, however far the loads around it are; between these, CPU
 /// follows the load nearly in a line, and the nearest of them says how steep it is.
-fn held(ceiling: f64, load: f64, trials: &[Trial<'_>]) -> Option<(f64, f64)> {
+fn held(ceiling: f64, load: f64, trials: &[SearchTrial<'_>]) -> Option<(f64, f64)> {
     let seen = |at: f64| -> Vec<f64> {
         let here = trials.iter().filter(|trial| trial.is_usable() && trial.step.within && trial.is_at(at));
         here.filter_map(|trial| trial.step.value).collect()
     };
     let values = seen(load);
     let here = median(&values)?;
-    let steepness = |trial: &Trial<'_>| {
+    let steepness = |trial: &SearchTrial<'_>| {
         let other = trial.step.load;
         let slope = (here - median(&seen(other))?) / (load - other);
         Some(((load - other).abs(), slope)).filter(|(_, slope)| slope.is_finite() && *slope > 0.0)
@@ -74,7 +74,8 @@ fn held(ceiling: f64, load: f64, trials: &[Trial<'_>]) -> Option<(f64, f64)> {
     let Interval { low, high } = rounds_interval(&values, CONFIDENCE)?;
     let at_ceiling = |value: f64| load + (ceiling - value) / slope;
     // A line knows nothing of what else became too high: no further than a load of which every trial was.
-    let is_too_high = |trial: &Trial<'_>| !trial.step.within || trial.step.value.is_none_or(|value| value > ceiling);
+    let is_too_high =
+        |trial: &SearchTrial<'_>| !trial.step.within || trial.step.value.is_none_or(|value| value > ceiling);
     let above = trials.iter().filter(|trial| trial.is_usable() && trial.step.load > load);
     let all_too_high = |at: f64| trials.iter().filter(|other| other.is_usable() && other.is_at(at)).all(is_too_high);
     let refuted = above.map(|trial| trial.step.load).filter(|at| all_too_high(*at)).fold(f64::INFINITY, f64::min);

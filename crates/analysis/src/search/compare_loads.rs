@@ -4,71 +4,28 @@
 //! - Levels, what was seen there, and what lies beyond an end of the range differ where what is known of the two does not
 //!   overlap.
 
-use hopbench_stats::{Comparison, Evidence, Question, Verdict, paired, unpaired};
+use hopbench_stats::{Comparison, Evidence, Question, Verdict as Judged, paired, unpaired};
 
 use super::known_load::KnownLoad;
 use crate::figures::Better;
-use crate::verdict::{BELOW_MINIMUM, GENERATOR, by, called, same};
+use crate::summary::{Outcome, Verdict};
+use crate::verdict::{by, called};
 
 /// Results that a verdict is founded on, at least.
 const FEWEST: usize = 3;
 /// For what permutation tests draw, where there are too many results to count all out.
 const SEED: u64 = 1;
 
-/// What is said of a load beside another, and the ratio of the two with the least and the most that it can be.
-pub(crate) struct Beside {
-    pub(crate) said: Said,
+/// The comparison of a load with another: the verdict, and the ratio with the least and the most that it can be.
+pub(crate) struct ComparedLoad {
+    /// More and less are what a load can be; whether that is good is for others to say.
+    pub(crate) verdict: Verdict,
     pub(crate) ratio: Option<f64>,
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
     /// The p-value and the corrected one; absent where nothing was tested.
     pub(crate) p: Option<f64>,
     pub(crate) q: Option<f64>,
-    /// Where no difference was seen: the smallest that would have been called, as a share; absent where nothing was tested.
-    pub(crate) could_have_seen: Option<f64>,
-}
-
-/// What is said of a load beside another.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Said {
-    Higher,
-    Lower,
-    /// No difference was seen, or what is known of the two overlaps.
-    Overlap,
-    /// They differ by less than what is of interest.
-    Minimum,
-    /// The generator was the limit of one of them.
-    Generator,
-    /// One of them was searched too few times.
-    TooFew,
-    /// They differ, and a step on which one of them rests was not decided.
-    Undecided,
-}
-
-/// What is said of a difference between loads of which one is doubtful.
-const UNDECIDED: &str = "no verdict: a step of the search was not decided";
-
-/// What is said of a difference between rates that were not searched often enough.
-fn too_few() -> String {
-    format!("too few searches ({FEWEST} needed)")
-}
-
-impl Beside {
-    /// In words: `higher by 25 % [20, 31]`.
-    pub(crate) fn text(&self) -> String {
-        let grew = self.said == Said::Higher;
-        match self.said {
-            Said::Generator => GENERATOR.to_owned(),
-            Said::TooFew => too_few(),
-            Said::Undecided => UNDECIDED.to_owned(),
-            Said::Overlap => same(self.could_have_seen),
-            Said::Minimum => BELOW_MINIMUM.to_owned(),
-            Said::Higher | Said::Lower => {
-                let word = called(Better::Neither, grew).0;
-                self.ratio.map_or_else(|| word.to_owned(), |ratio| by(word, grew, ratio, self.low.zip(self.high)))
-            }
-        }
-    }
 }
 
 /// How two sides were measured.
@@ -78,6 +35,54 @@ pub(crate) enum Together {
     Paired,
     /// In two.
     Apart,
+}
+
+/// What is known of the ratio of two loads, before a doubt about one of them counts.
+struct Relation {
+    kind: RelationKind,
+    ratio: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    p: Option<f64>,
+    q: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum RelationKind {
+    Higher,
+    Lower,
+    /// No difference was seen, or what is known of the two overlaps.
+    Same {
+        could_have_seen: Option<f64>,
+    },
+    /// They differ by less than what is of interest.
+    BelowMinimum,
+    /// One of them was searched too few times.
+    TooFew,
+}
+
+impl Relation {
+    fn is_difference(&self) -> bool {
+        matches!(self.kind, RelationKind::Higher | RelationKind::Lower)
+    }
+
+    fn verdict(&self) -> Verdict {
+        match self.kind {
+            RelationKind::Higher | RelationKind::Lower => {
+                let grew = self.kind == RelationKind::Higher;
+                let (outcome, word) = called(Better::Neither, grew);
+                let ends = self.low.zip(self.high);
+                let text = self.ratio.map_or_else(|| word.to_owned(), |ratio| by(word, grew, ratio, ends));
+                Verdict::plain(outcome, word, text)
+            }
+            RelationKind::Same { could_have_seen } => Verdict::same(could_have_seen),
+            RelationKind::BelowMinimum => Verdict::below_minimum(),
+            RelationKind::TooFew => {
+                let text = format!("too few searches ({FEWEST} needed)");
+                Verdict::plain(Outcome::TooFewRounds, "too few searches", text)
+            }
+        }
+    }
 }
 
 /// What is asked of the results of two sides; `None` where they have none to compare.
@@ -99,51 +104,60 @@ fn results<'a>(here: &'a KnownLoad, base: &'a KnownLoad) -> Option<(&'a [f64], &
     Some((here.repeats.as_deref()?, base.repeats.as_deref()?))
 }
 
-/// What is said of a side beside the baseline's, with what the test of [`question`] said, if there is one.
-pub(crate) fn beside(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64, answer: Option<&Comparison>) -> Beside {
+/// The comparison of a load with the baseline's, with the answer to [`question`], if there is one.
+pub(crate) fn compare_loads(
+    here: &KnownLoad,
+    base: &KnownLoad,
+    minimum_effect: f64,
+    answer: Option<&Comparison>,
+) -> ComparedLoad {
     let is_searched = results(here, base).is_some();
-    let mut out = if is_searched { tested(here, base, answer) } else { apart_or_not(here, base, minimum_effect) };
-    if here.generator_limited || base.generator_limited {
-        out.said = Said::Generator;
-    } else if matches!(out.said, Said::Higher | Said::Lower) && (here.undecided || base.undecided) {
-        out.said = Said::Undecided;
-    }
-    out
+    let relation = if is_searched { tested(here, base, answer) } else { apart_or_not(here, base, minimum_effect) };
+    let verdict = if here.generator_limited || base.generator_limited {
+        Verdict::generator()
+    } else if relation.is_difference() && (here.undecided || base.undecided) {
+        let text = "no verdict: a step of the search was not decided".to_owned();
+        Verdict::plain(Outcome::TooFewRounds, "a step of a search was not decided", text)
+    } else {
+        relation.verdict()
+    };
+    let Relation { ratio, low, high, p, q, .. } = relation;
+    ComparedLoad { verdict, ratio, low, high, p, q }
 }
 
-fn tested(here: &KnownLoad, base: &KnownLoad, answer: Option<&Comparison>) -> Beside {
+fn tested(here: &KnownLoad, base: &KnownLoad, answer: Option<&Comparison>) -> Relation {
     let ratio = here.ratio(base);
-    let nothing = Beside { said: Said::TooFew, ratio, low: None, high: None, p: None, q: None, could_have_seen: None };
+    let nothing = Relation { kind: RelationKind::TooFew, ratio, low: None, high: None, p: None, q: None };
     let Some(answer) = answer else { return nothing };
-    let (said, could_have_seen) = match answer.verdict {
-        Verdict::Higher => (Said::Higher, None),
-        Verdict::Lower => (Said::Lower, None),
-        Verdict::NoDifference { could_have_seen } => (Said::Overlap, could_have_seen),
+    let kind = match answer.verdict {
+        Judged::Higher => RelationKind::Higher,
+        Judged::Lower => RelationKind::Lower,
+        Judged::NoDifference { could_have_seen } => RelationKind::Same { could_have_seen },
         // There is no floor: the results of several searches show the noise themselves.
-        Verdict::BelowFloor { .. } | Verdict::BelowMinimum => (Said::Minimum, None),
-        Verdict::TooFewRounds { .. } => return nothing,
+        Judged::BelowFloor { .. } | Judged::BelowMinimum => RelationKind::BelowMinimum,
+        Judged::TooFewRounds { .. } => return nothing,
     };
     // What lies within a step of a search was not looked at.
     let step = 1.0 + here.resolution_with(base);
     let (low, high) = answer.interval.map(|interval| (interval.low / step, interval.high * step)).unzip();
-    Beside { said, ratio: Some(answer.ratio), low, high, p: answer.p, q: answer.q, could_have_seen }
+    Relation { kind, ratio: Some(answer.ratio), low, high, p: answer.p, q: answer.q }
 }
 
-fn apart_or_not(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> Beside {
+fn apart_or_not(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> Relation {
     let ratio = here.ratio(base);
     let end = |here: f64, base: f64| Some(here / base).filter(|ratio| ratio.is_finite() && here.is_finite());
     let low = end(here.bracket.low, base.bracket.high).filter(|_| base.bracket.high.is_finite());
     let high = end(here.bracket.high, base.bracket.low).filter(|_| base.bracket.low > 0.0);
-    let said = if here.bracket.overlaps(base.bracket) {
-        Said::Overlap
+    let kind = if here.bracket.overlaps(base.bracket) {
+        RelationKind::Same { could_have_seen: None }
     } else if ratio.is_some_and(|ratio| (ratio - 1.0).abs() < minimum_effect) {
-        Said::Minimum
+        RelationKind::BelowMinimum
     } else if here.bracket.low > base.bracket.high {
-        Said::Higher
+        RelationKind::Higher
     } else {
-        Said::Lower
+        RelationKind::Lower
     };
-    Beside { said, ratio, low, high, p: None, q: None, could_have_seen: None }
+    Relation { kind, ratio, low, high, p: None, q: None }
 }
 
 #[cfg(test)]
@@ -173,37 +187,40 @@ pub(crate) mod tests {
         KnownLoad { repeats: Some(results.to_vec()), resolution: 0.02, ..side(found, found, found * 1.02) }
     }
 
-    fn said(here: &[f64], base: &[f64], how: Together, minimum_effect: f64) -> Beside {
+    fn said(here: &[f64], base: &[f64], how: Together, minimum_effect: f64) -> ComparedLoad {
         let (here, base) = (rates(here), rates(base));
         let answers = question(&here, &base, how, minimum_effect).map(|question| judge(&[question]));
-        beside(&here, &base, minimum_effect, answers.as_ref().map(|answers| &answers[0]))
+        compare_loads(&here, &base, minimum_effect, answers.as_ref().map(|answers| &answers[0]))
     }
 
     #[test]
     fn one_search_of_each_says_nothing_however_narrow() {
         for how in [Together::Paired, Together::Apart] {
             let found = said(&[890.0], &[1000.0], how, 0.0);
-            assert_eq!((found.said, found.low, found.p), (Said::TooFew, None, None));
+            assert_eq!((found.verdict.outcome, found.low, found.p), (Outcome::TooFewRounds, None, None));
             assert!((found.ratio.unwrap() - 0.89).abs() < 1e-9);
-            assert_eq!(said(&[890.0, 891.0], &[1000.0, 1001.0], how, 0.0).said, Said::TooFew);
+            assert_eq!(said(&[890.0, 891.0], &[1000.0, 1001.0], how, 0.0).verdict.outcome, Outcome::TooFewRounds);
         }
-        assert_eq!(too_few(), "too few searches (3 needed)");
+        assert_eq!(said(&[890.0], &[1000.0], Together::Apart, 0.0).verdict.text, "too few searches (3 needed)");
     }
 
     #[test]
     fn several_are_compared_as_rounds_are() {
         for how in [Together::Paired, Together::Apart] {
             let found = said(&[795.0, 800.0, 806.0], &[995.0, 1000.0, 1003.0], how, 0.0);
-            assert_eq!(found.said, Said::Lower, "{how:?}");
+            assert_eq!(found.verdict.outcome, Outcome::Less, "{how:?}");
             assert!(found.low.unwrap() > 0.7 && found.high.unwrap() < 0.85 && found.q.unwrap() < 0.05);
-            assert!(found.text().starts_with("lower by 20 % ["), "{}", found.text());
+            assert!(found.verdict.text.starts_with("lower by 20 % ["), "{}", found.verdict.text);
             // As far apart in the middle, and what one search found another did not.
             let noisy = said(&[950.0, 800.0, 650.0], &[900.0, 1000.0, 1300.0], how, 0.0);
-            assert_eq!(noisy.said, Said::Overlap, "{how:?}");
-            assert!(noisy.could_have_seen.unwrap() > 0.2);
-            assert_eq!(said(&[795.0, 800.0, 806.0], &[995.0, 1000.0, 1003.0], how, 0.3).said, Said::Minimum);
+            assert_eq!(noisy.verdict.outcome, Outcome::Same, "{how:?}");
+            assert!(noisy.verdict.could_have_seen.unwrap() > 0.2);
+            assert_eq!(
+                said(&[795.0, 800.0, 806.0], &[995.0, 1000.0, 1003.0], how, 0.3).verdict.outcome,
+                Outcome::MinimumEffect
+            );
             // Steps of a search, and nothing else, lie between these.
-            assert_eq!(said(&[1000.0; 3], &[985.0; 3], how, 0.0).said, Said::Overlap, "{how:?}");
+            assert_eq!(said(&[1000.0; 3], &[985.0; 3], how, 0.0).verdict.outcome, Outcome::Same, "{how:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::{Point, Record, SearchSpec, point_label};
 use serde_json::Value;
 
-use super::trials::{self, Trial, figures};
+use super::trials::{self, SearchTrial, figures};
 use crate::campaign::Campaign;
 use crate::figures::{Kind, RecordedJob};
 use crate::summary::{EqualLoad, EqualLoadPath, SearchedPath};
@@ -51,7 +51,7 @@ pub(crate) fn all(
         loads.sort_unstable_by(f64::total_cmp);
         loads.dedup();
         for load in loads {
-            let at = |trial: &&Trial<'_>| trial.step.load == load;
+            let at = |trial: &&SearchTrial<'_>| trial.step.load == load;
             let one = |path: &hopbench_model::Path| {
                 let own = trials::counted(all.iter().filter(at).filter(|trial| trial.record.path == path.name));
                 let records: Vec<&Record> = own.iter().map(|trial| trial.record).collect();

@@ -1,10 +1,11 @@
 //! How the loads that were found compare with the baseline's.
 
-use hopbench_stats::{Comparison, Question, judge};
+use hopbench_stats::Comparison;
 
-use super::compare_loads::{Said, Together, beside, question};
+use super::compare_loads::{Together, compare_loads, question};
 use super::known_load::KnownLoad;
-use crate::summary::{LoadComparison, SearchSummary, SearchedPath, Standing};
+use crate::summary::{LoadComparison, Outcome, SearchSummary, SearchedPath, Standing};
+use crate::verdict::Questions;
 
 /// What is said of loads that were found in different sessions of a run.
 const OTHER_SESSION: &str = "no verdict: the baseline was measured in another session";
@@ -34,7 +35,6 @@ struct Pair {
     what: What,
     here: KnownLoad,
     base: KnownLoad,
-    asked: Option<Question>,
 }
 
 /// Compares each path of each search with the baseline, by name: the loads, and of a knee also the throughput there.
@@ -44,13 +44,19 @@ pub(crate) fn compare(searches: &mut [SearchSummary], baseline: Option<&str>, mi
     for (at, search) in searches.iter().enumerate() {
         let whats: &[What] = if search.goal == "knee" { &[What::Load, What::Value] } else { &[What::Load] };
         for what in whats {
-            pairs.extend(compared(search, at, *what, baseline, minimum_effect));
+            pairs.extend(pairs_of(search, at, *what, baseline));
         }
     }
-    let questions: Vec<Question> = pairs.iter().filter_map(|pair| pair.asked.clone()).collect();
-    let mut answers = judge(&questions).into_iter();
+    let mut questions = Questions::default();
+    let mut compared: Vec<(Pair, Option<Comparison>)> = Vec::new();
     for pair in pairs {
-        let answer = pair.asked.as_ref().and_then(|_| answers.next());
+        match question(&pair.here, &pair.base, Together::Paired, minimum_effect) {
+            Some(question) => questions.ask(pair, question),
+            None => compared.push((pair, None)),
+        }
+    }
+    compared.extend(questions.answers().map(|(pair, answer)| (pair, Some(answer))));
+    for (pair, answer) in compared {
         let path = &mut searches[pair.search].paths[pair.path];
         let out = one(&pair, minimum_effect, answer.as_ref());
         match pair.what {
@@ -60,7 +66,8 @@ pub(crate) fn compare(searches: &mut [SearchSummary], baseline: Option<&str>, mi
     }
 }
 
-fn compared(search: &SearchSummary, at: usize, what: What, baseline: Option<&str>, minimum_effect: f64) -> Vec<Pair> {
+/// The paths that are compared with the baseline's.
+fn pairs_of(search: &SearchSummary, at: usize, what: What, baseline: Option<&str>) -> Vec<Pair> {
     let is_base = |path: &SearchedPath| Some(path.path.as_str()) == baseline;
     let Some(base) = search.paths.iter().find(|path| is_base(path)).and_then(|path| what.of(path)) else {
         return Vec::new();
@@ -68,24 +75,23 @@ fn compared(search: &SearchSummary, at: usize, what: What, baseline: Option<&str
     let others = search.paths.iter().enumerate().filter(|(_, path)| !is_base(path));
     let pair = |(path, here): (usize, &SearchedPath)| {
         let here = what.of(here)?;
-        let asked = question(&here, &base, Together::Paired, minimum_effect);
-        Some(Pair { search: at, path, what, here, base: base.clone(), asked })
+        Some(Pair { search: at, path, what, here, base: base.clone() })
     };
     others.filter_map(pair).collect()
 }
 
 fn one(pair: &Pair, minimum_effect: f64, answer: Option<&Comparison>) -> LoadComparison {
     let Pair { here, base, .. } = pair;
-    let found = beside(here, base, minimum_effect, answer);
-    let apart = found.said != Said::Generator && here.sessions.is_disjoint(&base.sessions);
-    let standing = match found.said {
+    let found = compare_loads(here, base, minimum_effect, answer);
+    let apart = found.verdict.outcome != Outcome::Generator && here.sessions.is_disjoint(&base.sessions);
+    let standing = match found.verdict.outcome {
         _ if apart => Standing::Withheld,
-        Said::Higher => Standing::Higher,
-        Said::Lower => Standing::Lower,
-        Said::Overlap | Said::Minimum => Standing::Same,
-        Said::Generator | Said::TooFew | Said::Undecided => Standing::Withheld,
+        Outcome::More => Standing::Higher,
+        Outcome::Less => Standing::Lower,
+        Outcome::Same | Outcome::MinimumEffect => Standing::Same,
+        _ => Standing::Withheld,
     };
-    let text = if apart { OTHER_SESSION.to_owned() } else { found.text() };
+    let text = if apart { OTHER_SESSION.to_owned() } else { found.verdict.text };
     let (ratio, low, high, p, q) = (found.ratio, found.low, found.high, found.p, found.q);
     LoadComparison { standing, ratio, low, high, p, q, text }
 }
@@ -99,7 +105,7 @@ mod tests {
 
     fn of(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> LoadComparison {
         let (here, base, what) = (here.clone(), base.clone(), What::Load);
-        one(&Pair { search: 0, path: 0, what, here, base, asked: None }, minimum_effect, None)
+        one(&Pair { search: 0, path: 0, what, here, base }, minimum_effect, None)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use hopbench_model::number::UNKNOWN;
 use hopbench_stats::judge;
 use hopbench_stats::summary::median;
 
-use super::compare_loads::{Beside, Together, beside, question};
+use super::compare_loads::{ComparedLoad, Together, compare_loads, question};
 use super::judge::What;
 use super::known_load::KnownLoad;
 use crate::summary::{Bracket, SearchedPath};
@@ -67,8 +67,8 @@ impl Runs {
         }
     }
 
-    /// This beside what is known on the side of the baseline.
-    pub(crate) fn beside(&self, base: &Self, minimum_effect: f64) -> Beside {
+    /// The comparison with what is known on the side of the baseline.
+    pub(crate) fn compared(&self, base: &Self, minimum_effect: f64) -> ComparedLoad {
         // Each run is one value: what differs from run to run is the same in all searches of a run.
         let by_run = self.runs >= ENOUGH_RUNS && base.runs >= ENOUGH_RUNS;
         let [here, base] = [self, base].map(|runs| {
@@ -76,6 +76,6 @@ impl Runs {
             KnownLoad { repeats, ..runs.side.clone() }
         });
         let answers = question(&here, &base, Together::Apart, minimum_effect).map(|asked| judge(&[asked]));
-        beside(&here, &base, minimum_effect, answers.as_ref().and_then(|answers| answers.first()))
+        compare_loads(&here, &base, minimum_effect, answers.as_ref().and_then(|answers| answers.first()))
     }
 }

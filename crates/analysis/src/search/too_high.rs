@@ -3,7 +3,7 @@
 use hopbench_model::number::percent;
 use hopbench_model::{CpuOf, Record, SCHEDULE_KEPT, SearchGoal, SearchSpec};
 
-use super::trials::{Trial, is_same};
+use super::trials::{SearchTrial, is_same};
 use crate::summary::TraceStep;
 use crate::text::LoadUnit;
 use crate::text::load_text::{figure, value};
@@ -79,7 +79,7 @@ fn others(record: &Record) -> Option<String> {
 
 /// What was seen at a load that was too high: `lost 0 %, but 3.1 % never left the sender`. Of several trials there the last one
 /// with a reason, or the last; empty without any.
-pub(crate) fn at(trials: &[Trial<'_>], spec: &SearchSpec, load: f64) -> String {
+pub(crate) fn at(trials: &[SearchTrial<'_>], spec: &SearchSpec, load: f64) -> String {
     let there = || trials.iter().rev().filter(|trial| trial.is_usable() && is_same(trial.step.load, load));
     let reasoned = there().find(|trial| !of(trial.record, spec).is_empty());
     let Some(trial) = reasoned.or_else(|| there().next()) else { return String::new() };
@@ -95,15 +95,15 @@ pub(crate) fn at(trials: &[Trial<'_>], spec: &SearchSpec, load: f64) -> String {
 
 /// The lowest load beyond this one at which more than the figure says that it is too high, with what was seen there:
 /// `12500/s: lost 0 %, but 3.1 % never left the sender`; empty where there is none.
-pub(crate) fn beyond(trials: &[Trial<'_>], spec: &SearchSpec, unit: LoadUnit<'_>, load: f64) -> String {
-    let is_reasoned = |trial: &&Trial<'_>| trial.is_usable() && !of(trial.record, spec).is_empty();
+pub(crate) fn beyond(trials: &[SearchTrial<'_>], spec: &SearchSpec, unit: LoadUnit<'_>, load: f64) -> String {
+    let is_reasoned = |trial: &&SearchTrial<'_>| trial.is_usable() && !of(trial.record, spec).is_empty();
     let loads = trials.iter().filter(is_reasoned).map(|trial| trial.step.load);
     let above = loads.filter(|at| *at > load && !is_same(*at, load)).reduce(f64::min);
     above.map_or(String::new(), |above| format!("{}: {}", unit.text(above), at(trials, spec, above)))
 }
 
 /// A trial as a step of the trace.
-pub(crate) fn trace(trial: &Trial<'_>, spec: &SearchSpec) -> TraceStep {
+pub(crate) fn trace(trial: &SearchTrial<'_>, spec: &SearchSpec) -> TraceStep {
     TraceStep {
         step: trial.step.step,
         session: trial.record.session,

@@ -9,14 +9,14 @@ use crate::summary::{Bracket, FoundFigure};
 const SAME_LOAD: f64 = 1e-9;
 
 /// A trial of a search.
-pub(crate) struct Trial<'a> {
+pub(crate) struct SearchTrial<'a> {
     pub(crate) record: &'a Record,
     pub(crate) step: &'a SearchStep,
     /// Why it is in no figure; empty where it is.
     pub(crate) unusable: String,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> SearchTrial<'a> {
     fn of(record: &'a Record) -> Option<Self> {
         Some(Self { record, step: record.search.as_ref()?, unusable: unusable(record).unwrap_or_default() })
     }
@@ -43,11 +43,11 @@ impl<'a> Trial<'a> {
 
 /// The trials of one load whose figures count: those that can be used and in which the testbed did not change, or all that
 /// can be used where there is no such.
-pub(crate) fn counted<'t, 'a>(trials: impl Iterator<Item = &'t Trial<'a>>) -> Vec<&'t Trial<'a>>
+pub(crate) fn counted<'t, 'a>(trials: impl Iterator<Item = &'t SearchTrial<'a>>) -> Vec<&'t SearchTrial<'a>>
 where
     'a: 't,
 {
-    let mut out: Vec<&Trial<'_>> = trials.filter(|trial| trial.is_usable()).collect();
+    let mut out: Vec<&SearchTrial<'_>> = trials.filter(|trial| trial.is_usable()).collect();
     if out.iter().any(|trial| !trial.is_disturbed()) {
         out.retain(|trial| !trial.is_disturbed());
     }
@@ -56,9 +56,9 @@ where
 
 /// Whether the generator was the limit of half of the trials or more that either end of what was found rests on: those up to
 /// the load that was found (`at`), or those beyond it.
-pub(crate) fn is_generator_limited(trials: &[Trial<'_>], bracket: Bracket, at: Option<f64>) -> bool {
+pub(crate) fn is_generator_limited(trials: &[SearchTrial<'_>], bracket: Bracket, at: Option<f64>) -> bool {
     let behind = || trials.iter().filter(|trial| bracket.contains(trial.step.load));
-    let is_above = |trial: &Trial<'_>| at.is_some_and(|at| trial.step.load > at && !trial.is_at(at));
+    let is_above = |trial: &SearchTrial<'_>| at.is_some_and(|at| trial.step.load > at && !trial.is_at(at));
     [false, true].into_iter().any(|above| {
         let side = counted(behind().filter(|trial| is_above(trial) == above));
         is_mostly_late(side.iter().map(|trial| trial.record.is_generator_limited()))
@@ -80,9 +80,9 @@ pub(crate) fn is_of(record: &Record, point: &Point) -> bool {
 }
 
 /// The trials of a path's search over a parameter, in order. Of two with one number the later record is the valid one.
-pub(crate) fn of_search<'a>(records: &[&'a Record], path: &str, parameter: &str) -> Vec<Trial<'a>> {
-    let mut out: Vec<Trial<'a>> = Vec::new();
-    for trial in records.iter().filter_map(|record| Trial::of(record)) {
+pub(crate) fn of_search<'a>(records: &[&'a Record], path: &str, parameter: &str) -> Vec<SearchTrial<'a>> {
+    let mut out: Vec<SearchTrial<'a>> = Vec::new();
+    for trial in records.iter().filter_map(|record| SearchTrial::of(record)) {
         let step = trial.step;
         if trial.record.path != path || step.parameter != parameter || step.goal == EQUAL_LOAD {
             continue;
@@ -97,14 +97,14 @@ pub(crate) fn of_search<'a>(records: &[&'a Record], path: &str, parameter: &str)
 }
 
 /// The trials of all paths at loads that were found on one.
-pub(crate) fn of_equal_load<'a>(records: &[&'a Record], parameter: &str, found_on: &str) -> Vec<Trial<'a>> {
-    let mut out: Vec<Trial<'a>> = Vec::new();
-    for trial in records.iter().filter_map(|record| Trial::of(record)) {
+pub(crate) fn of_equal_load<'a>(records: &[&'a Record], parameter: &str, found_on: &str) -> Vec<SearchTrial<'a>> {
+    let mut out: Vec<SearchTrial<'a>> = Vec::new();
+    for trial in records.iter().filter_map(|record| SearchTrial::of(record)) {
         let step = trial.step;
         if step.parameter != parameter || step.goal != EQUAL_LOAD || step.why != found_on {
             continue;
         }
-        let same = |known: &Trial<'_>| {
+        let same = |known: &SearchTrial<'_>| {
             known.record.path == trial.record.path && known.step.step == step.step && known.step.load == step.load
         };
         match out.iter_mut().find(|known| same(known)) {

@@ -3,11 +3,11 @@
 use hopbench_model::SearchGoal;
 use hopbench_stats::{Knee, Search, Seen};
 
-use super::trials::Trial;
+use super::trials::SearchTrial;
 use crate::summary::Undecided;
 
 /// The steps on which the result of a knee rests and that were not decided.
-pub(crate) fn of(goal: &SearchGoal, trials: &[Trial<'_>]) -> Vec<Undecided> {
+pub(crate) fn of(goal: &SearchGoal, trials: &[SearchTrial<'_>]) -> Vec<Undecided> {
     let SearchGoal::Knee { least_growth, .. } = goal else { return Vec::new() };
     // Levels above are of no comparison yet.
     let levels: Vec<f64> = trials.iter().map(|trial| trial.step.load).collect();

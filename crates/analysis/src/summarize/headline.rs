@@ -12,7 +12,7 @@ pub(crate) fn of(workload: &WorkloadSummary, rounds: u32) -> String {
     let mut parts: Vec<String> = Vec::new();
     // With one round that is all there is to say of every path, and it is said once.
     for finding in workload.findings.iter().filter(|finding| rounds > 1 || finding.outcome != Outcome::TooFewRounds) {
-        let colon = if finding.outcome.is_difference() { "" } else { ":" };
+        let colon = if finding.outcome.is_called() { "" } else { ":" };
         parts.push(format!("{}{colon} {}", finding.paths, finding.text));
     }
     match (parts.is_empty(), rounds) {
@@ -65,7 +65,7 @@ struct Compared<'a> {
 impl Compared<'_> {
     /// Where the path is furthest from the baseline, among the real differences.
     fn furthest(&self) -> Option<(&CellSummary, f64, &Verdict)> {
-        let real = self.verdicts.iter().filter(|(.., verdict)| verdict.outcome.is_difference());
+        let real = self.verdicts.iter().filter(|(.., verdict)| verdict.outcome.is_called());
         let far = real.map(|(cell, ratio, verdict)| (*cell, ratio.spread.median.ln().abs(), *verdict));
         far.max_by(|a, b| a.1.total_cmp(&b.1))
     }
@@ -76,7 +76,7 @@ impl Compared<'_> {
             verdict.text.clone()
         } else {
             let alike = self.of(verdict.outcome).count();
-            let word = verdict.text.split(' ').next().unwrap_or_default();
+            let word = verdict.word;
             format!("{} at {} ({word} at {alike} of {} points)", verdict.text, cell.point_label, self.verdicts.len())
         };
         Finding { paths: self.path.to_owned(), outcome: verdict.outcome, text }

@@ -71,7 +71,8 @@ fn look(outcome: Outcome) -> (&'static str, &'static str) {
     match outcome {
         Outcome::Better => ("better", "▲ "),
         Outcome::Worse => ("worse", "▼ "),
-        Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect | Outcome::TooFewRounds => ("same", ""),
+        Outcome::More | Outcome::Less | Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect => ("same", ""),
+        Outcome::TooFewRounds | Outcome::NoRatio => ("same", ""),
         Outcome::Generator => ("doubt", "! "),
     }
 }
