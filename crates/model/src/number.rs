@@ -72,6 +72,73 @@ pub fn percentage(share: f64) -> String {
     }
 }
 
+/// A share in percent with its sign and as many digits as it deserves: `18 %`, `-2.0 %`, `0.25 %`; above 999 % it says only
+/// that.
+pub fn signed_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent.abs() {
+        size if !size.is_finite() => UNKNOWN.to_owned(),
+        size if size < 0.995 => format!("{percent:.2} %"),
+        size if size < 9.95 => format!("{percent:.1} %"),
+        size if size >= 999.5 => "> 999 %".to_owned(),
+        _ => format!("{percent:.0} %"),
+    }
+}
+
+/// A share in percent without a digit that is 0: `7 %`, `2.4 %`.
+pub fn trimmed_percent(share: f64) -> String {
+    let tenths = (share * 1000.0).round();
+    if share < 0.001 {
+        percent(share)
+    } else if tenths >= 100.0 || tenths % 10.0 == 0.0 {
+        format!("{:.0} %", share * 100.0)
+    } else {
+        format!("{:.1} %", share * 100.0)
+    }
+}
+
+/// A share in percent, as a sentence says it: `2.3 %`, `45 %`.
+pub fn brief_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// A length of time as a sentence says it, given in ns: `1.6 ms`.
+pub fn brief_time_ns(ns: u64) -> String {
+    let ns = ns as f64;
+    // From 999.5 on, three digits would be those of the next unit.
+    let (value, unit) = match ns {
+        ..999.5 => return format!("{ns:.0} ns"),
+        ..999.5e3 => (ns / 1e3, "us"),
+        ..999.5e6 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    let text = format!("{value:.digits$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {unit}")
+}
+
+/// Something a second as a sentence says it, without its unit: `12.35`, `24765`.
+pub fn brief_per_s(rate: f64) -> String {
+    if rate < 100.0 { format!("{rate:.2}") } else { format!("{rate:.0}") }
+}
+
+/// Bits a second as a sentence says it: `940 Mbit/s`.
+pub fn brief_bit_rate(bits_per_s: f64) -> String {
+    match bits_per_s {
+        ..1e3 => format!("{bits_per_s:.0} bit/s"),
+        ..1e6 => format!("{} kbit/s", brief_per_s(bits_per_s / 1e3)),
+        _ => format!("{} Mbit/s", brief_per_s(bits_per_s / 1e6)),
+    }
+}
+
+/// CPUs by number: `CPU 0`, `CPUs 0,1`.
+pub fn cpus(numbers: &[usize]) -> String {
+    let list: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    format!("CPU{} {}", if list.len() == 1 { "" } else { "s" }, list.join(","))
+}
+
 /// A number that people chose, as they write it: `99.9`, `5`. What was written has no more digits than a billionth has, and a
 /// product may.
 pub fn as_written(value: f64) -> String {
@@ -318,6 +385,30 @@ mod tests {
     fn ratios_that_round_to_one_look_alike() {
         let texts = [0.82, 0.9994, 0.9996, 1.0, 1.004, 1.006, 12.3].map(ratio);
         assert_eq!(texts, ["0.820", "0.999", "1.00", "1.00", "1.00", "1.01", "12.3"]);
+    }
+
+    #[test]
+    fn sentences_have_fewer_digits() {
+        let times = [0, 950, 1_000, 1_600_000, 1_612_345, 25_000_000, 999_600, 450_000_000, 12_000_000_000];
+        let words = times.map(brief_time_ns);
+        assert_eq!(words, ["0 ns", "950 ns", "1 us", "1.6 ms", "1.61 ms", "25 ms", "1 ms", "450 ms", "12 s"]);
+        assert_eq!(
+            [500.0, 2500.0, 1.5e6, 940e6].map(brief_bit_rate),
+            ["500 bit/s", "2.50 kbit/s", "1.50 Mbit/s", "940 Mbit/s"]
+        );
+        assert_eq!(
+            [0.0123, 0.0994, 0.0996, 0.454, 1.0].map(brief_percent),
+            ["1.2 %", "9.9 %", "10 %", "45 %", "100 %"]
+        );
+        assert_eq!([cpus(&[3]), cpus(&[0, 1])], ["CPU 3", "CPUs 0,1"]);
+    }
+
+    #[test]
+    fn shares_have_signs_or_no_zeros_where_asked_for() {
+        let texts = [0.0, -0.02, 0.18, -0.0025, 9.9951, f64::NAN, f64::INFINITY].map(signed_percent);
+        assert_eq!(texts, ["0.00 %", "-2.0 %", "18 %", "-0.25 %", "> 999 %", "-", "-"]);
+        let texts = [0.07, 0.024, 0.256, 0.0005, 0.0702].map(trimmed_percent);
+        assert_eq!(texts, ["7 %", "2.4 %", "26 %", "0.05 %", "7 %"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{NOISE_P, NOISE_ROUNDS, Noise, NoiseFigure};
-use hopbench_model::number::{UNKNOWN, cores, counted, percent, ratio, time_ns};
+use hopbench_model::number::{UNKNOWN, cores, counted, percent, ratio, signed_percent, time_ns};
 
 use crate::WIDTH;
 use crate::wrap::{columns, plain, wrap};
@@ -138,17 +138,9 @@ fn name(figure: &NoiseFigure) -> String {
     plain(&format!("{} {}", figure.workload, figure.label))
 }
 
-/// In percent with two digits; `-` where it is not known.
+/// A share, or a dash.
 fn share(share: Option<f64>) -> String {
-    let Some(percent) = share.map(|share| share * 100.0).filter(|percent| percent.is_finite()) else {
-        return UNKNOWN.to_owned();
-    };
-    match percent.abs() {
-        size if size < 0.995 => format!("{percent:.2} %"),
-        size if size < 9.95 => format!("{percent:.1} %"),
-        size if size >= 999.5 => "> 999 %".to_owned(),
-        _ => format!("{percent:.0} %"),
-    }
+    share.map_or_else(|| UNKNOWN.to_owned(), signed_percent)
 }
 
 /// Rows in columns: the first to the left, the others to the right.
