@@ -1,5 +1,5 @@
-//! The records of a run, taken one by one. Only their figures are kept, so that the memory depends on the
-//! plan and not on the records.
+//! The records of a run, taken one by one. Only their figures are kept, so that the memory depends
+//! on the plan and not on the records.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -28,7 +28,7 @@ pub struct Campaign {
     pub(crate) rule: Option<Rule>,
     /// The point's index, by workload and point as JSON.
     pub(crate) point_names: HashMap<(String, String), usize>,
-    /// What the testbed said of the paths' links.
+    /// Facts about the paths' links.
     pub(crate) links: Vec<LinkFacts>,
     pub(crate) cells: HashMap<(usize, usize), Cell>,
     pub(crate) distributions: Distributions,
@@ -136,7 +136,8 @@ impl Campaign {
         }
     }
 
-    /// Takes a trial of a search: it is in no cell, but its path is proved and its caveats count like those of others.
+    /// Takes a trial of a search: it is in no cell, but its path is proved and its caveats count
+    /// like those of others.
     fn add_search(&mut self, record: &Record, path: Option<usize>) {
         let workload = self.workloads.iter().position(|workload| workload.name == record.workload);
         let Some((path, workload)) = path.zip(workload) else {
@@ -157,14 +158,14 @@ impl Campaign {
         self.warnings.add(workload, path, record);
     }
 
-    /// The trials of searches as they came, those among them that are in no figure, too; each without its intervals and the
-    /// texts of its histograms.
+    /// The trials of searches as they came, those among them that are in no figure, too; each
+    /// without its intervals and the texts of its histograms.
     pub fn searches(&self) -> Vec<&Record> {
         self.searches.iter().collect()
     }
 
-    /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was said with its record at
-    /// hand, and of several records the first reason counts.
+    /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was
+    /// said with its record at hand, and of several records the first reason counts.
     fn fail(&mut self, record: &Record, reason: String) {
         self.failures.entry(TrialKey::of(record)).or_insert(reason);
     }

@@ -1,4 +1,5 @@
-//! Two runs, or several on each side, against each other: what became better or worse from a baseline to a candidate.
+//! Two runs, or several on each side, against each other: what became better or worse from a
+//! baseline to a candidate.
 //!
 //! ```text
 //!   run.json, records ─► Values ─┐
@@ -6,15 +7,18 @@
 //!   run.json, records ─► Values ─┘
 //! ```
 //!
-//! - cells are the same when path, workload and point have the same names and the job is the same, besides its seed and the
-//!   length of its window;
-//! - what is compared are the figures that reports show for a kind of workload, and those that bounds name. A question is put
-//!   to the rounds' values of both sides (`hopbench_stats::unpaired`); all questions are judged together
-//!   (`hopbench_stats::judge`), so that many cells do not make differences by chance;
+//! - cells are the same when path, workload and point have the same names and the job is the same,
+//!   besides its seed and the length of its window;
+//! - what is compared are the figures that reports show for a kind of workload, and those that
+//!   bounds name. A question is put to the rounds' values of both sides
+//!   (`hopbench_stats::unpaired`); all questions are judged together (`hopbench_stats::judge`), so
+//!   that many cells do not make differences by chance;
 //! - on a side stand runs of the same thing, each once (`sides.rs`);
-//! - what searches found is compared by what is known of the two loads, without a test (`searched.rs`);
-//! - the noise floor is the larger one of both runs' A/A pairs for that figure and point. Rounds of one run share what changes
-//!   between runs: with three runs and more on each side, runs are compared, each by the medians of its rounds.
+//! - what searches found is compared by what is known of the two loads, without a test
+//!   (`searched.rs`);
+//! - the noise floor is the larger one of both runs' A/A pairs for that figure and point. Rounds of
+//!   one run share what changes between runs: with three runs and more on each side, runs are
+//!   compared, each by the medians of its rounds.
 
 mod difference;
 mod gate;
@@ -43,12 +47,13 @@ pub use self::values::{LeftOut, Values};
 use crate::summary::Outcome;
 use crate::text::cell_name::cell_text;
 
-/// Compares the runs of `b`, the candidate, with those of `a`, the baseline. Both must have been made with the bounds of
-/// `asked`.
+/// Compares the runs of `b`, the candidate, with those of `a`, the baseline. Both must have been
+/// made with the bounds of `asked`.
 ///
 /// # Errors
-/// A side without a run; a run that stands there several times; a side whose runs have different plans; no cell in common; a
-/// bound on what no cell has; with `strict`, runs that differ in what changes figures (all input).
+/// A side without a run; a run that stands there several times; a side whose runs have different
+/// plans; no cell in common; a bound on what no cell has; with `strict`, runs that differ in what
+/// changes figures (all input).
 pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, Fault> {
     let (Some(first), false) = (a.first(), b.is_empty()) else {
         return Err(Fault::input("expected a results folder on each side"));
@@ -122,7 +127,8 @@ fn rank(row: &Row) -> usize {
     }
 }
 
-/// How bad a called row is among those of its rank: of the better ones the best is last. The others stay in the plan's order.
+/// How bad a called row is among those of its rank: of the better ones the best is last. The others
+/// stay in the plan's order.
 fn badness(row: &Row) -> f64 {
     match row.outcome {
         Outcome::Worse | Outcome::More | Outcome::Less => row.size(),

@@ -1,5 +1,5 @@
-//! What the records of a run say, and what those of two runs say against each other. This crate does no I/O, knows no
-//! format and reads no clock.
+//! The summary of a run and the comparison of two, from their records. This crate does no I/O,
+//! knows no format and reads no clock.
 //!
 //! ```text
 //!   run.json ─► Campaign ◄─ records, one by one
@@ -13,17 +13,19 @@
 //!
 //! How it is done:
 //!
-//! - a cell's figure is the median over its rounds with the interval of `hopbench_stats::rounds_interval`; a percentile is
-//!   the median of the rounds' percentiles, a minimum or maximum that of all rounds;
-//! - a comparison is the ratio to the baseline path at the same point, round by round (`hopbench_stats::paired`), of rounds
-//!   that both measured in one session of the run; all comparisons are judged together (`hopbench_stats::judge`), and what
-//!   the baseline's twin differs by is the noise floor;
-//! - a record that is incomplete, in error, without proof of its path, or whose invariants do not hold is listed and used
-//!   in no figure;
+//! - a cell's figure is the median over its rounds with the interval of
+//!   `hopbench_stats::rounds_interval`; a percentile is the median of the rounds' percentiles, a
+//!   minimum or maximum that of all rounds;
+//! - a comparison is the ratio to the baseline path at the same point, round by round
+//!   (`hopbench_stats::paired`), of rounds that both measured in one session of the run; all
+//!   comparisons are judged together (`hopbench_stats::judge`), and what the baseline's twin
+//!   differs by is the noise floor;
+//! - a record that is incomplete, in error, without proof of its path, or whose invariants do not
+//!   hold is listed and used in no figure;
 //! - `figures/kinds.rs` says which figures matter for which kind of workload: a line each.
 //!
-//! Modules use those below them only: `compare`, `summarize`; `mesh`, `search`; `campaign`; `stop`; `cells`; `verdict`;
-//! `figures`; `summary`; `text`.
+//! Modules use those below them only: `compare`, `summarize`; `mesh`, `search`; `campaign`; `stop`;
+//! `cells`; `verdict`; `figures`; `summary`; `text`.
 
 mod campaign;
 mod cells;

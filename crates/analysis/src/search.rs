@@ -1,8 +1,8 @@
-//! The searches of a run, from the records of their trials alone: the load that was found on each path, the figures there,
-//! how paths compare, and the whole trace.
+//! The searches of a run, from the records of their trials alone: the load that was found on each
+//! path, the figures there, how paths compare, and the whole trace.
 //!
-//! - a rate is *higher* or *lower* than the baseline's where a test of the results of several searches says so, a level where
-//!   what is known of the two does not overlap;
+//! - a rate is *higher* or *lower* than the baseline's where a test of the results of several
+//!   searches says so, a level where what is known of the two does not overlap;
 //! - what was measured at a load that was found on another path is a table of its own.
 
 mod bracket;
@@ -44,7 +44,7 @@ pub(crate) fn all(campaign: &Campaign) -> Vec<SearchSummary> {
     out
 }
 
-/// What a goal varies, in the order of the searches.
+/// The parameters that a goal varies, in the order of the searches.
 fn parameters(goal: &SearchGoal) -> Vec<&'static str> {
     match goal {
         SearchGoal::Knee { threads, .. } if threads.is_empty() => vec!["connections"],

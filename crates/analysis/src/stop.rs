@@ -50,7 +50,7 @@ impl Rule {
         })
     }
 
-    /// What says whether a cell needs another round, for the figure that the rule looks at.
+    /// The test whether a cell needs another round.
     pub(crate) fn stop(&self) -> &Stop {
         &self.stop
     }
@@ -118,7 +118,7 @@ impl Rule {
         format!("until {} is within +-{} %", self.metric, percentage(self.stop.half_width_share))
     }
 
-    /// What is to be known of the cells that are not as sure as they were to be.
+    /// Notes on the cells that are not as sure as they were to be.
     pub(crate) fn notes<'a>(&self, cells: impl Iterator<Item = (&'a str, &'a CellSummary)>) -> Vec<String> {
         let ended: Vec<_> = cells.filter_map(|(workload, cell)| Some((workload, cell, cell.stop.as_ref()?))).collect();
         let all = counted(ended.len() as u64, "cell", "cells");

@@ -23,7 +23,7 @@ use crate::summary::{
 use crate::verdict::Questions;
 
 impl Campaign {
-    /// What the records so far say.
+    /// The summary of the records so far.
     pub fn summary(&self) -> Summary {
         summary(self)
     }
@@ -125,7 +125,8 @@ struct Place {
     better: Better,
 }
 
-/// What cannot be measured here; one line a path and reason, as a path that cannot be built lacks all its cells.
+/// Cells that cannot be measured here; one line a path and reason, as a path that cannot be built
+/// lacks all its cells.
 fn skipped(campaign: &Campaign) -> Vec<SkippedSummary> {
     let mut counted = BTreeMap::<(&String, &String), u64>::new();
     for skipped in &campaign.run.skipped {

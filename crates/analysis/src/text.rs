@@ -1,4 +1,5 @@
-//! Texts for people that several modules share: intervals, columns in one unit, loads, names of cells.
+//! Texts for people that several modules share: intervals, columns in one unit, loads, names of
+//! cells.
 
 pub(crate) mod cell_name;
 pub mod interval_text;

@@ -75,10 +75,10 @@ impl RatioSummary {
     }
 }
 
-/// What is said where the generator was the limit here or there.
+/// The text if the generator was the limit here or there.
 const GENERATOR: &str = "no verdict: the load generator was the limit";
 
-/// What is said of a difference that is too small to be of interest.
+/// The text for a difference that is too small to be of interest.
 const BELOW_MINIMUM: &str = "below the minimum effect";
 
 /// The words of called differences, worst first.
@@ -88,7 +88,7 @@ pub(crate) const NO_DIFFERENCE: &str = "no difference";
 /// The word of a difference that the same thing measured twice showed, too.
 const WITHIN_FLOOR: &str = "within the noise floor";
 
-/// What a difference is called, and whether it is a good one.
+/// The outcome and the word of a difference.
 pub(crate) fn called(better: Better, grew: bool) -> (Outcome, &'static str) {
     match (better, grew) {
         (Better::Higher, true) | (Better::Lower, false) => (Outcome::Better, "faster"),
@@ -103,9 +103,11 @@ pub(crate) fn called(better: Better, grew: bool) -> (Outcome, &'static str) {
 /// Shares from here on have digits before the point only.
 const LARGE: f64 = 9.0;
 
-/// A difference with its size, and the ends of what it may be: `slower by 18 % [15, 21]`. `ends` are ratios, like `ratio`.
+/// A difference with its size, and the ends of what it may be: `slower by 18 % [15, 21]`. `ends`
+/// are ratios, like `ratio`.
 pub(crate) fn by(word: &str, grew: bool, ratio: f64, ends: Option<(f64, f64)>) -> String {
-    // What a difference is, is told however large; of less than there was nothing can be far beyond it.
+    // What a difference is, is told however large; of less than there was nothing can be far beyond
+    // it.
     let share = |ratio: f64| match (ratio - 1.0).abs() {
         share if share.is_finite() && share >= LARGE => format!("{:.0}", share * 100.0),
         share => percentage(share),
@@ -120,7 +122,7 @@ pub(crate) fn by(word: &str, grew: bool, ratio: f64, ends: Option<(f64, f64)>) -
     format!("{word} by {} %{ends}", share(ratio))
 }
 
-/// What is said where no difference was seen.
+/// The text if no difference was seen.
 pub(crate) fn same(could_have_seen: Option<f64>) -> String {
     match could_have_seen {
         Some(share) => format!("no difference seen (could have seen {} %)", percentage(share)),
@@ -128,7 +130,7 @@ pub(crate) fn same(could_have_seen: Option<f64>) -> String {
     }
 }
 
-/// What is said of a difference that the same thing measured twice showed, too.
+/// The text for a difference that the same thing measured twice showed, too.
 pub(crate) fn within_floor(floor: f64) -> String {
     match floor {
         // The same thing was found to be nothing once, and something else the other time.

@@ -1,4 +1,4 @@
-//! Whether two figures differ, how surely, and what would have been overlooked.
+//! Comparisons: whether two figures differ, how surely, and which difference would have been overlooked.
 
 mod evidence;
 mod judge;

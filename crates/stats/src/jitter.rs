@@ -1,4 +1,4 @@
-//! How unevenly datagrams arrive.
+//! Interarrival jitter of datagrams.
 
 /// Interarrival jitter as RTP defines it (RFC 3550, section 6.4.1 and appendix A.8).
 ///

@@ -1,4 +1,4 @@
-//! What became of numbered datagrams.
+//! Loss, reordering and duplicates of numbered datagrams.
 
 use std::fmt;
 

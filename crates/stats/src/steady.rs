@@ -1,4 +1,4 @@
-//! Whether a window was steady.
+//! Drift inside one window: a test whether it was steady.
 
 use std::cmp::Ordering;
 

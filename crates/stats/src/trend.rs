@@ -1,4 +1,4 @@
-//! What moves over the rounds of a run: a machine that gets warmer, a neighbour that comes and stays.
+//! Trends over the rounds of a run: a machine that gets warmer, a neighbour that comes and stays.
 
 use crate::random::Random;
 use crate::steady::{mann_kendall, relative, theil_sen};

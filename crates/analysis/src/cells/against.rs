@@ -29,7 +29,7 @@ impl PathCell<'_> {
     }
 }
 
-/// What a cell is compared with, and how.
+/// The other side of a cell's comparison.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Against<'a> {
     /// The baseline's cell of the same point.
@@ -52,14 +52,15 @@ pub(crate) struct OpenEstimate {
     pub(crate) question: Option<(Better, Question)>,
 }
 
-/// By how much the baseline and its twin differ in each figure of their kind; `None` where they have no ratio.
+/// By how much the baseline and its twin differ in each figure of their kind; `None` where they
+/// have no ratio.
 pub(crate) fn floors(kind: &Kind, twin: &Cell, base: &Cell, seed: u64) -> Vec<Option<f64>> {
     let same = |index: usize| paired(&twin.pairs(base, index).values, seed).ok();
     (0..kind.figures.len()).map(|index| noise_floor(&[same(index)?])).collect()
 }
 
-/// A figure, by its index, over the rounds and against the baseline's cell; `None` where no round has it. `stop`: the rounds
-/// ended when this figure was sure enough.
+/// A figure, by its index, over the rounds and against the baseline's cell; `None` where no round
+/// has it. `stop`: the rounds ended when this figure was sure enough.
 pub(crate) fn asked(
     figure: &Figure,
     index: usize,
@@ -85,7 +86,8 @@ pub(crate) fn asked(
     Some(out)
 }
 
-/// A figure against the baseline's, as far as the two paths let it be compared, and what is missing from that.
+/// A figure against the baseline's, as far as the two paths let it be compared, and what is missing
+/// from that.
 fn compare(out: &mut OpenEstimate, figure: &Figure, index: usize, here: PathCell<'_>, against: Against<'_>) {
     let base = against.base;
     // Where connecting ends on the way, its time is that of another way than the baseline's.

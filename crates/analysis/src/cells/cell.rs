@@ -11,7 +11,7 @@ use crate::summary::Limit;
 /// More kinds of failures than this are counted together.
 const MOST_ERRORS: usize = 16;
 
-/// What the others are called.
+/// The name of all further ones.
 const OTHER_ERRORS: &str = "others";
 
 /// The trials of one cell, as far as their figures need them.
@@ -19,9 +19,9 @@ const OTHER_ERRORS: &str = "others";
 pub(crate) struct Cell {
     /// The trials, one a round.
     pub(crate) rounds: Vec<Round>,
-    /// Where each round is among them.
+    /// The place of each round among them.
     places: HashMap<u32, usize>,
-    /// What limited the trials, and how many of them, with the numbers of the last.
+    /// The limits of the trials, and how many had each, with the numbers of the last.
     pub(crate) limits: Vec<Limit>,
     /// Caveats over all trials.
     pub(crate) warnings: u32,
@@ -48,14 +48,14 @@ pub(crate) struct Round {
     pub(crate) figures: Box<[f64]>,
     /// Units of work a second; not a number where there is no such unit.
     pub(crate) work_per_s: f64,
-    /// What the proxies in the path's pods spent, those of one kind together.
+    /// The cost of the proxies in the path's pods, those of one kind together.
     pub(crate) proxies: Box<[Spent]>,
-    /// What its nodes were busy with.
+    /// The CPUs of its nodes.
     pub(crate) nodes: Box<[Node]>,
 }
 
-/// What the proxies of one kind spent in a trial, added up: work is that of all of them, too. Not a number where that is
-/// not known of each.
+/// What the proxies of one kind spent in a trial, added up: work is that of all of them, too. Not a
+/// number where that is not known of each.
 #[derive(Debug)]
 pub(crate) struct Spent {
     /// Their role on the path: `server-sidecar`.
@@ -68,7 +68,7 @@ pub(crate) struct Spent {
     pub(crate) cores: f64,
     /// Resident memory, bytes.
     pub(crate) rss_bytes: f64,
-    /// What they say that they have allocated, bytes.
+    /// Memory that they say they have allocated, bytes.
     pub(crate) allocated_bytes: f64,
 }
 
@@ -109,15 +109,16 @@ pub(crate) struct Pairs {
     pub(crate) rounds: Vec<u32>,
     /// (here, baseline) of each of these rounds.
     pub(crate) values: Vec<(f64, f64)>,
-    /// Rounds that have both, but measured in different sessions: what changed in between would look like a difference.
+    /// Rounds that have both, but measured in different sessions: what changed in between would
+    /// look like a difference.
     pub(crate) apart: usize,
     /// Rounds in which the testbed changed here or there.
     pub(crate) disturbed: usize,
 }
 
 impl Cell {
-    /// Takes the figures of a trial, `proxied`: of a path with proxies. A round that came before is replaced: the later
-    /// record is the valid one.
+    /// Takes the figures of a trial, `proxied`: of a path with proxies. A round that came before is
+    /// replaced: the later record is the valid one.
     pub(crate) fn add(&mut self, record: &Record, kind: &Kind, proxied: bool) {
         let bypasses = bypasses_proxy(record);
         let figures = kind.figures.iter().map(|f| f.of(record, proxied && !bypasses).unwrap_or(f64::NAN)).collect();
@@ -166,8 +167,8 @@ impl Cell {
         is_mostly_late(self.counted().map(|round| round.late))
     }
 
-    /// The main figure, the first, by round from 1 on; `None` where a round has none above 0, and where the testbed changed in
-    /// its time.
+    /// The main figure, the first, by round from 1 on; `None` where a round has none above 0, and
+    /// where the testbed changed in its time.
     pub(crate) fn main_by_round(&self, rounds: u32) -> Vec<Option<f64>> {
         let main = |round: u32| {
             let known = self.of_round(round).filter(|known| !known.disturbed)?;
@@ -176,7 +177,8 @@ impl Cell {
         (1..=rounds).map(main).collect()
     }
 
-    /// The rounds whose figures count: those in which the testbed did not change, or all where there is no such.
+    /// The rounds whose figures count: those in which the testbed did not change, or all where
+    /// there is no such.
     pub(crate) fn counted(&self) -> impl Iterator<Item = &Round> {
         let all = self.rounds.iter().all(|round| round.disturbed);
         self.rounds.iter().filter(move |round| all || !round.disturbed)
@@ -199,7 +201,8 @@ impl Cell {
         self.rounds.iter().filter(apart).count()
     }
 
-    /// Rounds that were measured here and in the other cell, in which the testbed changed here or there.
+    /// Rounds that were measured here and in the other cell, in which the testbed changed here or
+    /// there.
     pub(crate) fn disturbed(&self, other: &Self) -> usize {
         let disturbed =
             |here: &&Round| other.of_round(here.round).is_some_and(|there| here.disturbed || there.disturbed);

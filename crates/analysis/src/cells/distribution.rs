@@ -8,7 +8,8 @@ use crate::summary::PooledSummary;
 
 /// More paths than this are not told apart in one picture.
 const MOST_PATHS: usize = 12;
-/// The texts of the histograms of a round take some KiB each: this many bound the memory to some MiB.
+/// The texts of the histograms of a round take some KiB each: this many bound the memory to some
+/// MiB.
 const MOST_CELLS: usize = 96;
 /// Points of a curve from one nine to the next.
 const STEPS_A_NINE: u32 = 8;
@@ -19,8 +20,9 @@ const RESAMPLES: usize = 500;
 /// The percentiles of all rounds together.
 const POOLED: [(&str, f64); 4] = [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p999", 99.9)];
 
-/// The distributions of chosen cells by round: rounds of a cell measure one thing, and merged they have all that was seen.
-/// (Columns of percentiles show the median over rounds of each round's percentile instead.)
+/// The distributions of chosen cells by round: rounds of a cell measure one thing, and merged they
+/// have all that was seen. (Columns of percentiles show the median over rounds of each round's
+/// percentile instead.)
 #[derive(Debug, Default)]
 pub(crate) struct Distributions(BTreeMap<(usize, usize), BTreeMap<u32, String>>);
 
@@ -40,7 +42,8 @@ impl Distributions {
         Self(shown.map(|cell| (cell, BTreeMap::new())).collect())
     }
 
-    /// Takes what a trial of the cell saw in a round, if its distribution is shown; what was known of that round is replaced.
+    /// Takes what a trial of the cell saw in a round, if its distribution is shown; what was known
+    /// of that round is replaced.
     pub(crate) fn add(&mut self, cell: (usize, usize), round: u32, hdr: &str) {
         if let Some(rounds) = self.0.get_mut(&cell) {
             rounds.insert(round, hdr.to_owned());
@@ -65,8 +68,8 @@ fn curve(histogram: &Histogram) -> Vec<(f64, u64)> {
         // A percentile beyond the last sample is the last sample again.
         .take_while(|nines| count * 10f64.powf(-nines) >= 1.0)
         .map(|nines| (nines, histogram.percentile(100.0 * (1.0 - 10f64.powf(-nines)))))
-        // All samples are at or below the largest, which has no place on an axis of nines: it stands in the middle of
-        // the share that the last sample is.
+        // All samples are at or below the largest, which has no place on an axis of nines: it
+        // stands in the middle of the share that the last sample is.
         .chain([((2.0 * count).log10(), histogram.max())])
         .collect()
 }

@@ -1,4 +1,5 @@
-//! The evidence of paths, and the trials that are in no figure. Bounded by the plan, not by the records.
+//! The evidence of paths, and the trials that are in no figure. Bounded by the plan, not by the
+//! records.
 
 use hopbench_model::{Failure, Record, point_label};
 
@@ -40,7 +41,7 @@ impl Proofs {
     }
 }
 
-/// Which trial it is: a cell in a round. In the order in which they are listed.
+/// The key of a trial: a cell in a round. In the order in which they are listed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TrialKey {
     path: String,

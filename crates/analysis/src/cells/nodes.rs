@@ -1,4 +1,4 @@
-//! How busy the nodes of a cell were over its rounds.
+//! The CPUs of a cell's nodes over its rounds.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::cell::Cell;
 use crate::figures::Node;
 use crate::summary::{NodeSummary, Spread};
 
-/// What the nodes of a cell were busy with over its rounds, one by one; nothing where one machine is all there is.
+/// The CPUs of a cell's nodes over its rounds, node by node; empty if all are one machine.
 pub(crate) fn summary(cell: &Cell) -> Vec<NodeSummary> {
     let mut names: Vec<&str> = Vec::new();
     for node in cell.counted().flat_map(|round| &round.nodes) {
@@ -94,7 +94,7 @@ impl Share {
     }
 }
 
-/// Which nodes lost CPU time to other machines, and how much; `None` where that is next to nothing.
+/// The nodes that lost CPU time to other machines, and how much; `None` if that is next to nothing.
 pub(crate) fn stolen<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
     let mut by_round: BTreeMap<&str, BTreeMap<u32, Share>> = BTreeMap::new();
     for round in cells.flat_map(|cell| &cell.rounds) {

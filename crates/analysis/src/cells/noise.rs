@@ -1,4 +1,5 @@
-//! The noise of a place: how much two measurements of one thing differ, from a run with an A/A pair.
+//! The noise of a place: how much two measurements of one thing differ, from a run with an A/A
+//! pair.
 
 mod drift;
 mod machine;
@@ -24,12 +25,12 @@ pub const NOISE_SCHEMA: &str = "hopbench.noise/1";
 /// The numbers of rounds for which is said what they could see.
 pub const NOISE_ROUNDS: [u32; 3] = [5, 10, 20];
 
-/// What a run says of its own noise, from a path that was measured twice in each round.
+/// The noise of a run, from a path that was measured twice in each round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Noise {
     /// [`NOISE_SCHEMA`].
     pub schema: &'static str,
-    /// Where it was measured: `lab`, `kubernetes`.
+    /// The testbed: `lab`, `kubernetes`.
     pub testbed: &'static str,
     /// The path that was measured twice: `bridge@a -> bridge@b`.
     pub path: String,
@@ -39,12 +40,12 @@ pub struct Noise {
     pub window_s: f64,
     /// The figures, by workload in the plan's order.
     pub figures: Vec<NoiseFigure>,
-    /// What all figures had in common over the rounds; absent with fewer than 5.
+    /// The drift of all figures over the rounds; absent with fewer than 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<NoiseDrift>,
     /// The machine, or the machines, as far as they tell.
     pub machine: NoiseMachine,
-    /// What limits how well this place can measure, a sentence each, worst first.
+    /// The limits of measurements in this place, a sentence each, worst first.
     pub limits: Vec<String>,
 }
 
@@ -55,12 +56,12 @@ pub struct NoiseFigure {
     pub workload: String,
     /// The figure's name with its unit, as in `summary.csv`.
     pub name: &'static str,
-    /// What people call it.
+    /// Its label for people.
     pub label: &'static str,
     /// The median of all rounds of both, in the unit of the name.
     pub median: f64,
-    /// The coefficient of variation of the rounds: standard deviation over mean, of both (root of the mean square). 0.03 is
-    /// 3 %.
+    /// The coefficient of variation of the rounds: standard deviation over mean, of both (root of
+    /// the mean square). 0.03 is 3 %.
     pub variation: f64,
     /// The second over the first: the median of the ratios of the rounds.
     pub ratio: f64,
@@ -72,15 +73,18 @@ pub struct NoiseFigure {
     pub high: Option<f64>,
     /// By how much the two differ, as a share: what a difference must exceed.
     pub noise_floor: f64,
-    /// Whether the two would be told apart, all figures judged together: chance does that in 1 run of 20.
+    /// Whether the two would be told apart, all figures judged together: chance does that in 1 run
+    /// of 20.
     pub differs: bool,
-    /// The smallest difference that as many rounds see with 80 % probability, as a share; absent with fewer than 3.
+    /// The smallest difference that as many rounds see with 80 % probability, as a share; absent
+    /// with fewer than 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub could_have_seen: Option<f64>,
     /// The same with other numbers of rounds, by the root of their number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub with_rounds: BTreeMap<u32, f64>,
-    /// How it moved from the first round to the last, as a share of the first; absent with fewer than 5 rounds.
+    /// How it moved from the first round to the last, as a share of the first; absent with fewer
+    /// than 5 rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<f64>,
     /// The p-value of that.
@@ -89,7 +93,8 @@ pub struct NoiseFigure {
 }
 
 impl Noise {
-    /// What the usable records of a run say that has a baseline and its twin; `None` where no round has a figure of both.
+    /// The noise of a run with a baseline and its twin, from its usable records; `None` if no round
+    /// has a figure of both.
     pub fn of(run: &RunFile, records: &[Record]) -> Option<Self> {
         let plan = &run.plan;
         let (first, second) = (plan.baseline.as_deref()?, plan.twin.as_deref()?);

@@ -1,4 +1,5 @@
-//! Rounds that are far from the others of their cell: marked wherever they count, and left out nowhere.
+//! Rounds that are far from the others of their cell: marked wherever they count, and left out
+//! nowhere.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use hopbench_stats::outliers;
 
 use crate::summary::WorkloadSummary;
 
-/// What stands beside a figure one of whose rounds is far from the others.
+/// The mark of a figure one of whose rounds is far from the others.
 pub const OUTLIER_MARK: &str = "*";
 
 /// More than this are counted by round, not named.

@@ -16,7 +16,8 @@ pub(crate) struct Warnings {
     trials: u64,
 }
 
-/// Whether a caveat is about the kernel's way to count, which is the same in every trial: it is said once.
+/// Whether a caveat is about the kernel's way to count, which is the same in every trial: it is
+/// said once.
 pub(crate) fn is_of_the_machine(warning: &Warning) -> bool {
     warning.kind == WarningKind::CpuUndercounted
 }
@@ -59,7 +60,7 @@ impl Warnings {
         self.by_kind.iter().map(of).collect()
     }
 
-    /// What is said once of the machine.
+    /// The note on the machine, which is said once.
     pub(crate) fn machine(&self) -> Option<String> {
         (self.of_the_machine > 0).then(|| {
             format!(

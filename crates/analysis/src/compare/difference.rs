@@ -1,4 +1,5 @@
-//! The differences of two runs besides their figures: where they were measured, and what was asked for.
+//! The differences of two runs besides their figures: where they were measured, and what was asked
+//! for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,29 +16,29 @@ use crate::text::listing::listing;
 pub struct Difference {
     /// `environment`, `testbed` or `plan`.
     pub of: &'static str,
-    /// What: names of facts or keys that have the same two values.
+    /// Names of facts or keys that have the same two values.
     pub names: Vec<String>,
-    /// What it is in the baseline.
+    /// The value in the baseline.
     pub baseline: String,
-    /// What it is in the candidate.
+    /// The value in the candidate.
     pub candidate: String,
     /// Whether figures can differ for that reason alone.
     pub matters: bool,
 }
 
 impl Difference {
-    /// What differs, and from what to what: `environment: kernel: 6.1, now 6.2`.
+    /// The difference in words: `environment: kernel: 6.1, now 6.2`.
     pub fn text(&self) -> String {
         format!("{}: {}: {}, now {}", self.of, listing(&self.names), self.baseline, self.candidate)
     }
 }
 
-/// What is said of a fact that a run does not have.
+/// The value of a fact that a run does not have.
 const UNKNOWN: &str = "unknown";
 /// Facts of a machine that change no figure by themselves.
 const HARMLESS: &[&str] = &["boot_id", "hostname", "memory_bytes"];
-/// Facts of a testbed that change no figure, by the last words of their names: who got which address, which node of a
-/// cluster a pod was put on where the scenario leaves it open.
+/// Facts of a testbed that change no figure, by the last words of their names: who got which
+/// address, which node of a cluster a pod was put on where the scenario leaves it open.
 const HARMLESS_ENDS: &[&str] = &[" address", " node port", " node"];
 /// Parts of a job that are none of the traffic's: cells in which only these differ are compared.
 const NOT_THE_JOB: &[&str] = &["seed", "timing.window_ns", "timing.interval_ns"];
@@ -60,7 +61,8 @@ pub(crate) fn between(a: &RunFile, b: &RunFile) -> Vec<Difference> {
     found.all()
 }
 
-/// In what two jobs differ, in words, besides the seed and the length of the window; empty: in nothing.
+/// In what two jobs differ, in words, besides the seed and the length of the window; empty: in
+/// nothing.
 pub(crate) fn jobs(a: &Job, b: &Job) -> String {
     let changes = changes(&json!(a), &json!(b));
     let counted = changes.into_iter().filter(|change| !NOT_THE_JOB.contains(&change.key.as_str()));
@@ -148,7 +150,7 @@ fn plans(found: &mut Collected, a: &Plan, b: &Plan) {
 
 /// A value that differs.
 struct Change {
-    /// Where it stands: `timing.window_ns`.
+    /// Its place: `timing.window_ns`.
     key: String,
     a: String,
     b: String,

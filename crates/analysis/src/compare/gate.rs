@@ -11,7 +11,7 @@ use crate::summary::Outcome;
 /// A share above which a worsening is too much.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// What is measured, as it was written: `p99_response`.
+    /// The metric as it was written: `p99_response`.
     pub metric: String,
     /// The share: 0.05 is 5 %; 0: any worsening that is called one.
     pub share: f64,
@@ -45,7 +45,7 @@ pub fn share_of(text: &str) -> Option<f64> {
     (0.0..=1e4).contains(&percent).then_some(percent / 100.0)
 }
 
-/// What became of a bound.
+/// The result of a bound.
 #[derive(Debug, Clone, Serialize)]
 pub struct BoundSummary {
     /// As it was written: `p99_response>5%`.
@@ -61,11 +61,11 @@ pub struct BoundSummary {
 pub struct Case {
     /// The cell: path, workload and point.
     pub cell: String,
-    /// What was compared, with the unit.
+    /// The name of the figure, with the unit.
     pub metric: String,
     /// Whether it was kept.
     pub state: CaseState,
-    /// What the comparison says.
+    /// The verdict in words.
     pub text: String,
 }
 
@@ -75,7 +75,8 @@ pub struct Case {
 pub enum CaseState {
     /// It was, as far as these rounds could see.
     Kept,
-    /// It was not: worse by more than the bound, and called so, or the candidate has no usable trial where the baseline has.
+    /// It was not: worse by more than the bound, and called so, or the candidate has no usable
+    /// trial where the baseline has.
     Broken,
     /// A worsening of the size of the bound could have been overlooked.
     Unseen,
@@ -84,7 +85,8 @@ pub enum CaseState {
 }
 
 impl CaseState {
-    /// Whether these rounds could tell: the bound was found broken, or a worsening of its size would have been seen.
+    /// Whether these rounds could tell: the bound was found broken, or a worsening of its size
+    /// would have been seen.
     pub fn is_judged(self) -> bool {
         matches!(self, Self::Kept | Self::Broken)
     }
@@ -124,7 +126,8 @@ impl BoundSummary {
     }
 }
 
-/// By how much the candidate differs, as a share of the baseline: without end from nothing to something.
+/// By how much the candidate differs, as a share of the baseline: without end from nothing to
+/// something.
 fn size(row: &Row) -> f64 {
     let medians =
         row.baseline.zip(row.candidate).map(|(a, b)| if a.median > 0.0 { b.median / a.median } else { f64::INFINITY });
@@ -140,7 +143,8 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
     match row.outcome {
         Outcome::Worse | Outcome::More | Outcome::Less if row.is_worse && size > bound => CaseState::Broken,
         Outcome::Worse | Outcome::Better | Outcome::More | Outcome::Less => CaseState::Kept,
-        // Of cells only what is 0 in every round is the same without a ratio: nothing is hidden in that.
+        // Of cells only what is 0 in every round is the same without a ratio: nothing is hidden in
+        // that.
         Outcome::Same if row.ratio.is_none() && row.search.is_none() => CaseState::Kept,
         Outcome::Same if seen(row.could_have_seen.map(|seen| seen.max(minimum_effect))) => CaseState::Kept,
         Outcome::NoiseFloor if seen(row.noise_floor) => CaseState::Kept,

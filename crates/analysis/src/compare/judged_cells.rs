@@ -10,7 +10,8 @@ use crate::search::ENOUGH_RUNS;
 use crate::summary::{Outcome, Verdict};
 use crate::verdict::{NO_DIFFERENCE, Questions, called};
 
-/// Every figure of these cells, compared; differences below `minimum_effect`, a share, are of no interest.
+/// Every figure of these cells, compared; differences below `minimum_effect`, a share, are of no
+/// interest.
 pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut questions: Questions<(usize, &Measure)> = Questions::default();
@@ -55,8 +56,9 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
 /// The word of a figure that is 0 in some round.
 const NO_RATIO_TO_0: &str = "no ratio to 0";
 
-/// Judges a figure that is 0 in some rounds, like losses and errors: it has no ratio, but a test can tell that there is more
-/// of it, or less. `noise_floor` is the A/A pair's difference in the figure's own unit.
+/// Judges a figure that is 0 in some rounds, like losses and errors: it has no ratio, but a test
+/// can tell that there is more of it, or less. `noise_floor` is the A/A pair's difference in the
+/// figure's own unit.
 fn shifted(
     row: &mut Row,
     sides: &Sides,
@@ -132,7 +134,7 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
     Some((row, sides))
 }
 
-/// What was measured of a figure, or why nothing is said of it.
+/// The evidence on a figure, or the verdict that there is none.
 fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Result<Evidence, Verdict> {
     let none = |text: String| Verdict::plain(Outcome::NoRatio, "in one run only or not alike", text);
     let Sides { a, b } = sides;

@@ -9,9 +9,9 @@ use crate::figures::{Better, Figure, Kind};
 pub(crate) struct Measure {
     /// Its name, with the unit, as records and reports have it.
     pub(crate) name: String,
-    /// What people call it.
+    /// Its label for people.
     pub(crate) label: String,
-    /// What a difference is called.
+    /// The direction that is good.
     pub(crate) better: Better,
     source: Source,
 }
@@ -47,7 +47,7 @@ pub(crate) const LATENCIES: &[(&str, &str)] = &[
     (RTT, "service_ns"),
 ];
 
-/// What only some workloads call their latency.
+/// A name that only some workloads have for their latency.
 const RTT: &str = "rtt";
 
 impl Measure {
@@ -65,8 +65,9 @@ impl Measure {
         }
     }
 
-    /// The one that is called so: `throughput`, what reports show, with or without its unit, a percentile (`p99_response`,
-    /// `response_p99_ns`, `p99`: of the latency that reports show), or a metric of records. A metric may be none.
+    /// The one that is called so: `throughput`, what reports show, with or without its unit, a
+    /// percentile (`p99_response`, `response_p99_ns`, `p99`: of the latency that reports show), or
+    /// a metric of records. A metric may be none.
     pub(crate) fn named(word: &str, kind: &'static Kind) -> Self {
         let compared = || kind.figures.iter().filter(|figure| figure.is_compared());
         let found = match word {
@@ -120,8 +121,8 @@ impl Measure {
         }
     }
 
-    /// Whether more of it is worse. Of what has no direction, like losses, jitter and memory, more is worse as well; the share
-    /// of a link is the exception.
+    /// Whether more of it is worse. Of what has no direction, like losses, jitter and memory, more
+    /// is worse as well; the share of a link is the exception.
     pub(crate) fn is_worse_higher(&self) -> bool {
         self.better != Better::Higher && self.name != "link_share_ratio"
     }
@@ -148,7 +149,8 @@ fn is_of_work(name: &str) -> bool {
     name.ends_with("_per_s") && !bad.iter().any(|part| name.contains(part))
 }
 
-/// Which percentile of what a word means: the percentile's name, that of the latency for people and in records.
+/// Which percentile of what a word means: the percentile's name, that of the latency for people and
+/// in records.
 fn percentile(word: &str, kind: &Kind) -> Option<(&'static str, &'static str, String, Read)> {
     let plain = word.strip_suffix("_ns").unwrap_or(word).replace('.', "");
     let known = |name: &str| PERCENTILES.iter().find(|(known, _)| *known == name);

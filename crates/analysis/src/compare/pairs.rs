@@ -43,16 +43,17 @@ pub struct NotCompared {
     pub cell: String,
     /// Why not.
     pub reason: String,
-    /// Whether no bound can say anything of it although the baseline planned it: the candidate did not, or otherwise.
+    /// Whether no bound can say anything of it although the baseline planned it: the candidate did
+    /// not, or otherwise.
     #[serde(skip)]
     pub(crate) is_unbound: bool,
 }
 
-/// What identifies a cell: path, workload, point.
+/// The key of a cell: path, workload, point.
 type Key = (String, String, String);
 
-/// The cells of a run that take part, in the plan's order: none that is searched, and none of the A/A pair's second half,
-/// which is there for its noise.
+/// The cells of a run that take part, in the plan's order: none that is searched, and none of the
+/// A/A pair's second half, which is there for its noise.
 fn cells(values: &Values) -> impl Iterator<Item = (Key, CellOfRun<'_>)> {
     let plan: &Plan = &values.run.plan;
     plan.cells.iter().filter_map(move |cell| {
@@ -83,7 +84,8 @@ fn side<'a>(runs: &'a [Values]) -> (Vec<Key>, BTreeMap<Key, Vec<CellOfRun<'a>>>)
 /// The cells of two sides.
 pub(crate) struct CellPairs<'a> {
     pub(crate) pairs: Vec<Pair<'a>>,
-    /// Those of the baseline that failed in the candidate; they are among those that are not compared, too.
+    /// Those of the baseline that failed in the candidate; they are among those that are not
+    /// compared, too.
     pub(crate) gone: Vec<Gone<'a>>,
     pub(crate) not_compared: Vec<NotCompared>,
 }
@@ -166,7 +168,7 @@ impl CellOfRun<'_> {
         reason.map_or_else(|| "it has no record".to_owned(), String::clone)
     }
 
-    /// Which proxies its traffic passes.
+    /// The proxies that its traffic passes.
     fn proxies(&self) -> (MeshMode, bool) {
         if self.kept.is_some_and(|kept| kept.bypasses_proxy) {
             return (MeshMode::None, false);

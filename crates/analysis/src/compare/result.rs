@@ -13,18 +13,18 @@ use super::values::LeftOut;
 /// The version of [`Comparison`]; a field is never repurposed, this number grows instead.
 pub const COMPARISON_SCHEMA: &str = "hopbench.comparison/1";
 
-/// What is asked of a comparison.
+/// The options of a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     /// Differences below this share are of no interest; `None`: what the plans say, the larger one.
     pub minimum_effect: Option<f64>,
-    /// What may not have become worse by more than so much.
+    /// Bounds on what may have become worse.
     pub bounds: Vec<Bound>,
     /// Whether runs that differ in what changes figures are refused.
     pub strict: bool,
 }
 
-/// What two sides say against each other. Serialised, this is [`COMPARISON_SCHEMA`].
+/// The comparison of two sides. Serialised, this is [`COMPARISON_SCHEMA`].
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     /// [`COMPARISON_SCHEMA`].
@@ -33,22 +33,25 @@ pub struct Comparison {
     pub baseline: Vec<RunSummary>,
     /// The runs that are compared with it; at least one.
     pub candidate: Vec<RunSummary>,
-    /// Whether medians of runs were compared, and not rounds, in every row; each row says it of itself.
+    /// Whether medians of runs were compared, and not rounds, in every row; each row says it of
+    /// itself.
     pub by_run: bool,
-    /// In what the candidate differs from the first run of the baseline besides its figures, what matters first.
+    /// In what the candidate differs from the first run of the baseline besides its figures, what
+    /// matters first.
     pub differences: Vec<Difference>,
     /// In what runs of one side differ that can change figures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlike: Vec<Unlike>,
     /// Differences below this share are of no interest.
     pub minimum_effect: f64,
-    /// Every figure of every cell: called differences first, worst first, then the others in the plan's order.
+    /// Every figure of every cell: called differences first, worst first, then the others in the
+    /// plan's order.
     pub comparisons: Vec<Row>,
     /// Cells that are not compared.
     pub not_compared: Vec<NotCompared>,
     /// Cells of searches that are not compared; `not_compared` says why.
     pub searches: u64,
-    /// What became of the bounds, in their order.
+    /// The results of the bounds, in their order.
     pub bounds: Vec<BoundSummary>,
 }
 

@@ -19,11 +19,12 @@ pub struct Row {
     pub point: BTreeMap<String, Value>,
     /// The figure's name, with the unit.
     pub metric: String,
-    /// What people call it.
+    /// Its label for people.
     #[serde(skip)]
     pub label: String,
-    /// Of what a search found its goal: `slo`. The metric is then the load, like `found_rate_per_s`, or of a knee the
-    /// throughput there, like `at_found_connections_requests_per_s`; values are runs. Absent for the figures of cells.
+    /// Of what a search found its goal: `slo`. The metric is then the load, like
+    /// `found_rate_per_s`, or of a knee the throughput there, like
+    /// `at_found_connections_requests_per_s`; values are runs. Absent for the figures of cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<&'static str>,
     /// In the baseline; absent: no round has it.
@@ -32,10 +33,12 @@ pub struct Row {
     /// In the candidate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidate: Option<Median>,
-    /// The candidate's over the baseline's: the median of all ratios between them; absent where there is none.
+    /// The candidate's over the baseline's: the median of all ratios between them; absent where
+    /// there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// Lower end of its interval, 95 %, of this comparison alone. Of what a search found: the least that the ratio can be.
+    /// Lower end of its interval, 95 %, of this comparison alone. Of what a search found: the least
+    /// that the ratio can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end.
@@ -47,20 +50,20 @@ pub struct Row {
     /// The same corrected for the number of comparisons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
-    /// The share by which the same thing measured twice differed in either run, where one has an A/A pair; of a share that
-    /// has no ratio the difference of the shares.
+    /// The share by which the same thing measured twice differed in either run, where one has an
+    /// A/A pair; of a share that has no ratio the difference of the shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
-    /// The smallest difference that would have been found with 80 %, where none was. Of what a search found: as much worse as
-    /// what is known of both leaves open.
+    /// The smallest difference that would have been found with 80 %, where none was. Of what a
+    /// search found: as much worse as what is known of both leaves open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub could_have_seen: Option<f64>,
     /// Whether the values are medians of runs, and not rounds.
     pub by_run: bool,
-    /// What it says.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Whether the candidate is on the bad side of the baseline, however little that may mean. Of what has no direction more
-    /// counts as worse.
+    /// Whether the candidate is on the bad side of the baseline, however little that may mean. Of
+    /// what has no direction more counts as worse.
     pub is_worse: bool,
     /// In words: `slower by 12 % [9, 15]`.
     pub text: String,

@@ -1,8 +1,9 @@
 //! The searches of two sides, compared.
 //!
-//! Rates are compared by the results of their searches (of three runs and more on each side by the runs' medians), each by
-//! itself; levels, and what lies beyond an end of the range, where what is known of the two does not overlap, as within a run.
-//! Of several runs on a side what is known is what any of them leaves open; the load is their median. Of a knee the throughput
+//! Rates are compared by the results of their searches (of three runs and more on each side by the
+//! runs' medians), each by itself; levels, and what lies beyond an end of the range, where what is
+//! known of the two does not overlap, as within a run. With several runs on a side, the bracket
+//! holds all that any of them leaves open, and the load is their median. For a knee, the throughput
 //! there is compared, too.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,7 @@ pub(crate) const FOUND_RATE: &str = "found_rate_per_s";
 /// A search that both sides planned, and what has no comparison there.
 pub(crate) struct Unsaid {
     pub(crate) cell: String,
-    /// What it is called among what is not compared.
+    /// Its name among the cells that are not compared.
     pub(crate) named: String,
     /// What is not compared: the load, and of a knee the throughput there.
     metrics: Vec<String>,
@@ -43,8 +44,8 @@ pub(crate) struct Unsaid {
 #[derive(Default)]
 pub(crate) struct SearchPairs {
     pub(crate) rows: Vec<Row>,
-    /// Those that the baseline ended, and that gave nothing at all in the candidate; they are among those that are not
-    /// compared, too.
+    /// Those that the baseline ended, and that gave nothing at all in the candidate; they are among
+    /// those that are not compared, too.
     pub(crate) gone: Vec<Unsaid>,
     /// Those of which nothing can be said for another reason, or not of the throughput at a knee.
     pub(crate) unsaid: Vec<Unsaid>,
@@ -53,7 +54,7 @@ pub(crate) struct SearchPairs {
     pub(crate) not_compared: Vec<NotCompared>,
 }
 
-/// What identifies a search of a path: path, workload, point, parameter.
+/// The key of a search of a path: path, workload, point, parameter.
 type Key = (String, String, String, &'static str);
 
 /// A search of a path in one run.
@@ -69,7 +70,8 @@ struct SearchOfRun<'a> {
 /// A run with its searches.
 type Run<'a> = (&'a Values, Vec<SearchSummary>);
 
-/// What the searches of both sides found, compared; differences below `minimum_effect`, a share, are of no interest.
+/// The searches of both sides, compared; differences below `minimum_effect`, a share, are of no
+/// interest.
 pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPairs {
     let runs = |side: &'_ [Values]| side.iter().map(|values| search::all(&values.searches)).collect::<Vec<_>>();
     let (ones, others) = (runs(a), runs(b));
@@ -149,7 +151,8 @@ fn metrics(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>]) -> Vec<String> {
     [search.found_name()].into_iter().chain(there).collect()
 }
 
-/// The searches of a side's runs, in the order in which they are met; without those of the A/A pair's second half.
+/// The searches of a side's runs, in the order in which they are met; without those of the A/A
+/// pair's second half.
 fn side<'a>(runs: &'a [Run<'a>]) -> (Vec<Key>, BTreeMap<Key, Vec<SearchOfRun<'a>>>) {
     let mut order = Vec::new();
     let mut all: BTreeMap<Key, Vec<SearchOfRun<'a>>> = BTreeMap::new();
@@ -216,7 +219,8 @@ fn row(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], what: What, minimum_e
     let grew = is_more || (!is_less && compared.ratio.is_some_and(|ratio| ratio > 1.0));
     let fell = is_less || (!is_more && compared.ratio.is_some_and(|ratio| ratio < 1.0));
     let worse_higher = better != Better::Higher;
-    // Both ended at the same end of their range, or know nothing: whatever the loads are, this would have been seen.
+    // Both ended at the same end of their range, or know nothing: whatever the loads are, this
+    // would have been seen.
     let at_the_end = compared.ratio.is_none() && compared.low.is_none_or(|low| low <= 0.0) && compared.high.is_none();
     let (outcome, word) = match compared.verdict.outcome {
         Outcome::Same if at_the_end => (Outcome::NoRatio, "a search ended at an end of its range"),
@@ -266,7 +270,8 @@ fn row(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], what: What, minimum_e
     })
 }
 
-/// What is said where both sides know no more than on which side of a load it lies: `>= 5000` or `< 100`.
+/// What is said where both sides know no more than on which side of a load it lies: `>= 5000` or `<
+/// 100`.
 fn at_an_end(a: &str, b: &str) -> String {
     match a.chars().next().filter(|_| a == b) {
         Some('>') => format!("ended above the highest: {a}"),

@@ -14,16 +14,17 @@ use crate::text::listing::listing;
 use crate::text::{status, time};
 use crate::verdict::{CALLED, NO_DIFFERENCE};
 
-/// What rounds of one run cannot show.
+/// The caveat of a comparison of single runs.
 const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and neighbours: how far runs of the same thing \
                        differ only repeated runs show (--more-a, --more-b; three on each side).";
 
-/// What runs can show.
+/// The note on a comparison of several runs.
 const BY_RUN: &str =
     "Values are runs, each the median of its rounds: what differs from run to run is in the intervals.";
 
 impl Comparison {
-    /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 100 no difference, 7 withheld`.
+    /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 100 no difference, 7
+    /// withheld`.
     pub fn counts(&self) -> String {
         let rows = &self.comparisons;
         let of = |word: &str| rows.iter().filter(|row| row.outcome.is_called() && row.word == word).count();
@@ -49,7 +50,7 @@ impl Comparison {
         (!texts.is_empty()).then(|| format!("withheld: {}", texts.join(", ")))
     }
 
-    /// What a reader should know of the comparison as a whole.
+    /// Notes on the comparison as a whole.
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
         let one_run = |run: &RunSummary| self.baseline.iter().any(|base| base.run_id == run.run_id);
@@ -72,7 +73,8 @@ impl Comparison {
         out
     }
 
-    /// What the bounds say together; `None` without one. A gate that saw nothing does not look like one that was kept.
+    /// The result of all bounds together; `None` without one. A gate that saw nothing does not look
+    /// like one that was kept.
     pub fn headline(&self) -> Option<String> {
         let count = |state| self.bounds.iter().map(|bound| bound.cases_of(state).count()).sum::<usize>();
         let [broken, unseen, unjudged] = [CaseState::Broken, CaseState::Unseen, CaseState::Unjudged].map(count);
@@ -110,7 +112,8 @@ impl Comparison {
         }
     }
 
-    /// What the bounds would not have seen, and could not be told of; a sentence each.
+    /// Warnings: worsenings that the bounds would not have seen, and cells of which they say
+    /// nothing.
     pub fn warnings(&self) -> Vec<String> {
         let mut out: Vec<String> = self.bounds.iter().flat_map(BoundSummary::warnings).collect();
         let unbound = self.not_compared.iter().filter(|cell| cell.is_unbound);
@@ -124,7 +127,8 @@ impl Comparison {
 }
 
 impl BoundSummary {
-    /// What was broken in which cells, a line each: `p99_response>5%: bridge web: slower by 12 % [9, 15]`.
+    /// The cells in which it was broken, a line each: `p99_response>5%: bridge web: slower by 12 %
+    /// [9, 15]`.
     pub fn broken(&self) -> Vec<String> {
         let line = |case: &Case| format!("{}: {}: {}", self.bound, case.cell, case.text);
         self.cases_of(CaseState::Broken).map(line).collect()

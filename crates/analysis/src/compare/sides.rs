@@ -11,7 +11,7 @@ use super::values::Values;
 use crate::text::cell_name::key;
 use crate::text::listing::listing;
 
-/// What the sides are called.
+/// The names of the sides.
 const BASELINE: &str = "baseline";
 const CANDIDATE: &str = "candidate";
 
@@ -27,16 +27,16 @@ pub struct Unlike {
     pub folder: String,
     /// `environment`, `testbed` or `plan`.
     pub of: &'static str,
-    /// What: names of facts that have the same two values.
+    /// Names of facts that have the same two values.
     pub names: Vec<String>,
-    /// What it is in the side's first run.
+    /// The value in the side's first run.
     pub first: String,
-    /// What it is in this one.
+    /// The value in this one.
     pub here: String,
 }
 
-/// Refuses a run that stands there several times: its rounds would count as often, and intervals come out too narrow. One
-/// that is compared with itself and nothing else harms nobody.
+/// Refuses a run that stands there several times: its rounds would count as often, and intervals
+/// come out too narrow. One that is compared with itself and nothing else harms nobody.
 ///
 /// # Errors
 /// Such a run (input).
@@ -59,10 +59,12 @@ pub(crate) fn once(a: &[Values], b: &[Values]) -> Result<(), Fault> {
     )))
 }
 
-/// In what the runs of each side differ: where they were measured, which adds to what differs from run to run.
+/// In what the runs of each side differ: where they were measured, which adds to what differs from
+/// run to run.
 ///
 /// # Errors
-/// A run whose plan is another one than that of its side's first run: it is no further run of the same thing (input).
+/// A run whose plan is another one than that of its side's first run: it is no further run of the
+/// same thing (input).
 pub(crate) fn unlike(a: &[Values], b: &[Values]) -> Result<Vec<Unlike>, Fault> {
     let mut out = Vec::new();
     for (side, flag, runs) in [(BASELINE, "--more-a", a), (CANDIDATE, "--more-b", b)] {
@@ -101,7 +103,7 @@ pub(crate) fn unlike(a: &[Values], b: &[Values]) -> Result<Vec<Unlike>, Fault> {
     Ok(out)
 }
 
-/// What a run plans: path, workload and point.
+/// The cells of a run's plan: path, workload and point.
 fn cells(values: &Values) -> BTreeSet<(&str, &str, String)> {
     let plan = &values.run.plan;
     let at = plan.cells.iter().map(|cell| plan.at(*cell));
@@ -117,7 +119,8 @@ fn named(all: &[Difference]) -> String {
 }
 
 impl Unlike {
-    /// What differs from which run: `baseline results/3: environment: kernel: 6.1 in the first run of the side, 6.2 here`.
+    /// The difference in words: `baseline results/3: environment: kernel: 6.1 in the first run of
+    /// the side, 6.2 here`.
     pub fn text(&self) -> String {
         let Self { side, folder, of, names, first, here } = self;
         format!("{side} {folder}: {of}: {}: {first} in the first run of the side, {here} here", listing(names))

@@ -12,7 +12,8 @@ use crate::campaign::Campaign;
 use crate::figures::{bypasses_proxy, is_mostly_late, kinds, unusable};
 use crate::text::cell_name::key;
 
-/// The figures of a run, cell by cell; records are taken one by one and only their figures are kept.
+/// The figures of a run, cell by cell; records are taken one by one and only their figures are
+/// kept.
 #[derive(Debug)]
 pub struct Values {
     pub(crate) label: String,
@@ -68,8 +69,8 @@ pub struct LeftOut {
 }
 
 impl Values {
-    /// Of a run, called `label` (the name of its folder), before its first record. `bounds` say what is compared besides what
-    /// reports show.
+    /// Of a run, called `label` (the name of its folder), before its first record. `bounds` say
+    /// what is compared besides what reports show.
     pub fn new(label: String, run: RunFile, bounds: &[Bound]) -> Self {
         let plan = &run.plan;
         let measures = plan.points.iter().map(|point| {
@@ -149,18 +150,21 @@ impl Values {
         self.cells.values().map(|cell| cell.rounds.len() as u64).sum()
     }
 
-    /// By how much a figure of the run's A/A pair differed at a point, as a share; `None` without such a pair.
+    /// By how much a figure of the run's A/A pair differed at a point, as a share; `None` without
+    /// such a pair.
     pub(crate) fn floor(&self, point: usize, measure: usize) -> Option<f64> {
         noise_floor(&[paired(&self.twins(point, measure)?, 1).ok()?])
     }
 
-    /// The same as the difference of their means, in the figure's unit: a figure that is 0 in some round has it, too.
+    /// The same as the difference of their means, in the figure's unit: a figure that is 0 in some
+    /// round has it, too.
     pub(crate) fn absolute_floor(&self, point: usize, measure: usize) -> Option<f64> {
         let (twin, baseline): (Vec<f64>, Vec<f64>) = self.twins(point, measure)?.into_iter().unzip();
         Some((mean(&twin)? - mean(&baseline)?).abs())
     }
 
-    /// A figure of the A/A pair at a point, round by round: that of the second half, and the baseline's.
+    /// A figure of the A/A pair at a point, round by round: that of the second half, and the
+    /// baseline's.
     fn twins(&self, point: usize, measure: usize) -> Option<Vec<(f64, f64)>> {
         let index = |name: Option<&String>| self.paths.get(name?).copied();
         let (baseline, twin) = (index(self.run.plan.baseline.as_ref())?, index(self.run.plan.twin.as_ref())?);

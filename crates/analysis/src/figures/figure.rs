@@ -12,15 +12,15 @@ use crate::summary::Spread;
 pub(crate) struct Figure {
     /// Its name, with the unit, as in `summary.csv`.
     pub(crate) name: &'static str,
-    /// What the column is called.
+    /// The head of its column.
     pub(crate) label: &'static str,
-    /// What a difference is called.
+    /// The direction that is good.
     pub(crate) better: Better,
-    /// Where it comes from.
+    /// Its source in a record.
     pub(crate) source: Source,
 }
 
-/// Which direction is good, and what it is called.
+/// The direction that is good, and its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Better {
     /// More is faster.
@@ -33,7 +33,7 @@ pub(crate) enum Better {
     Neither,
 }
 
-/// Where a figure comes from.
+/// The source of a figure in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A metric of the record.
@@ -42,7 +42,8 @@ pub(crate) enum Source {
     Latency(&'static str, Percentile),
     /// Retransmitted bytes for each byte received.
     Retransmitted,
-    /// CPU time of one end's process, of the proxies that the path names, or of all of them, for each unit of work, ns.
+    /// CPU time of one end's process, of the proxies that the path names, or of all of them, for
+    /// each unit of work, ns.
     Cpu(End, Work),
     /// Cores of the nodes that are busy.
     Nodes(Busy),
@@ -60,7 +61,7 @@ pub(crate) enum Percentile {
     Max,
 }
 
-/// Who of a path spends CPU time.
+/// A participant of a path that spends CPU time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Client,
@@ -102,8 +103,8 @@ impl Figure {
         value.is_finite().then_some(value)
     }
 
-    /// By how much the ratio of two such figures can be off because they are rounded: a value of a histogram stands for all
-    /// within 0.1 % of it.
+    /// By how much the ratio of two such figures can be off because they are rounded: a value of a
+    /// histogram stands for all within 0.1 % of it.
     pub(crate) fn ratio_resolution(&self) -> f64 {
         if matches!(self.source, Source::Latency(..)) { 0.002 } else { 0.0 }
     }
@@ -113,7 +114,8 @@ impl Figure {
         matches!(self.source, Source::Latency("connect_ns", _))
     }
 
-    /// Whether this is CPU time of one end, or of the proxies, for a unit of work: a part of the sum.
+    /// Whether this is CPU time of one end, or of the proxies, for a unit of work: a part of the
+    /// sum.
     pub(crate) fn is_part_of_cpu(&self) -> bool {
         matches!(self.source, Source::Cpu(end, _) if end != End::All)
     }
@@ -123,14 +125,16 @@ impl Figure {
         matches!(self.source, Source::Cpu(End::Client | End::Server, _))
     }
 
-    /// Whether it is compared with the baseline's. The smallest or largest value of a trial depends on how many there were,
-    /// and one more trial can exceed it by any amount; what a node did was for everybody.
+    /// Whether it is compared with the baseline's. The smallest or largest value of a trial depends
+    /// on how many there were, and one more trial can exceed it by any amount; what a node did was
+    /// for everybody.
     pub(crate) fn is_compared(&self) -> bool {
         !matches!(self.source, Source::Latency(_, Percentile::Min | Percentile::Max) | Source::Nodes(_))
     }
 
-    /// The figure of a cell from its values in the rounds that have it; `None` where none has. `stop`: the rounds ended when
-    /// this figure was sure enough, so its interval is that of the last look.
+    /// The figure of a cell from its values in the rounds that have it; `None` where none has.
+    /// `stop`: the rounds ended when this figure was sure enough, so its interval is that of the
+    /// last look.
     pub(crate) fn over(&self, values: Vec<f64>, stop: Option<&Stop>) -> Option<Spread> {
         match self.source {
             Source::Latency(_, Percentile::Min) => Spread::extreme(&values, f64::min),
@@ -192,8 +196,8 @@ pub(crate) fn per_s(record: &Record, unit: Work) -> Option<f64> {
     (units.is_finite() && units > 0.0).then_some(units)
 }
 
-/// Cores that a process kept busy. Its CPU time is that of the time between two readings, which is a little longer than the
-/// window: a rate is compared with a rate.
+/// Cores that a process kept busy. Its CPU time is that of the time between two readings, which is
+/// a little longer than the window: a rate is compared with a rate.
 fn cores(record: &Record, end: End, proxied: bool) -> Option<f64> {
     match end {
         End::Client => record.cost.client.get("cores").copied(),
@@ -201,7 +205,8 @@ fn cores(record: &Record, end: End, proxied: bool) -> Option<f64> {
         End::Proxies => {
             let named = record.cost.proxies.iter().filter(|proxy| proxy.named);
             let cores = named.map(|proxy| proxy.figures.get("cores").copied());
-            // Of proxies that are not all known there is no sum, and of none there is nothing to say.
+            // Of proxies that are not all known there is no sum, and of none there is nothing to
+            // say.
             cores.reduce(|sum, cores| Some(sum? + cores?)).flatten()
         }
         End::All => {

@@ -29,9 +29,10 @@ impl Kind {
         self.figures.iter().position(|figure| matches!(figure.source, Source::Cpu(of, _) if of == end))
     }
 
-    /// Index of the figure that a stop rule looks at: `throughput` is what is counted a second, `p99` a percentile of the latency
-    /// that matters, anything else a metric. Where the job says how much is done a second (`throughput_given`), that is the same every
-    /// time, and the latency is looked at. `None` where it is none of the figures.
+    /// Index of the figure that a stop rule looks at: `throughput` is what is counted a second,
+    /// `p99` a percentile of the latency that matters, anything else a metric. Where the job says
+    /// how much is done a second (`throughput_given`), that is the same every time, and the latency
+    /// is looked at. `None` where it is none of the figures.
     pub(crate) fn of_rule(&self, metric: &str, throughput_given: bool) -> Option<usize> {
         let counted = |figure: &Figure| figure.better == Better::Higher && matches!(figure.source, Source::Metric(_));
         let throughput = self.figures.iter().position(counted);

@@ -20,7 +20,8 @@ const KINDS: &[Kind] = &[
     kind("rr", Some(true), &[RESPONSE_P50, RESPONSE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("response_ns")),
     kind("crr", None, &[CONNECTIONS, CONNECT_P50, CONNECT_P99, ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 3, Some("connect_ns")),
     kind("udp", Some(false), &[PACKETS, LINK, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, None),
-    // A rate that is asked for is delivered by every path that is good enough: what differs is the delay.
+    // A rate that is asked for is delivered by every path that is good enough: what differs is the
+    // delay.
     kind("udp", Some(true), &[DELAY_P50, DELAY_P99, PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 4, Some("delay_ns")),
     kind("ping", None, &[RTT_P50, RTT_MIN, RTT_MAX, LOST, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 1, Some("service_ns")),
     kind("http", Some(false), &[REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 4, Some("service_ns")),
@@ -164,14 +165,14 @@ pub(crate) fn of(name: &str, open_loop: bool) -> &'static Kind {
     KINDS.iter().find(fits).unwrap_or(&OTHER)
 }
 
-/// Which figures matter for a trial, by its own job: a search sets the schedule.
+/// The kind of a trial by its own job: a search sets the schedule.
 pub(crate) fn of_record(record: &Record) -> Option<&'static Kind> {
     let open_loop = RecordedJob(&record.job).schedule().is_some_and(|schedule| schedule.per_s().is_some());
     Some(of(record.job.get("workload")?.as_str()?, open_loop))
 }
 
-/// The median of the latency that reports show first for a trial's workload: what its column is called, and ns. `None`
-/// for a workload without one, and for a trial without samples.
+/// The median of the latency that reports show first for a trial's workload: what its column is
+/// called, and ns. `None` for a workload without one, and for a trial without samples.
 pub fn main_latency(record: &Record) -> Option<(&'static str, f64)> {
     let kind = of_record(record)?;
     let figure = &kind.figures[kind.latency(P50)?];

@@ -11,19 +11,19 @@ const LINK_MTU: &str = "link_mtu_bytes";
 /// The setting that says what tunnels add to each packet, bytes.
 const TUNNEL: &str = "tunnel_bytes";
 
-/// What the testbed said of the link, by the name of the setting; `None` where it said nothing.
+/// A fact about the link by the name of its setting; `None` if the testbed did not say it.
 pub(crate) fn link(record: &Record, setting: &str) -> Option<u64> {
     record.settings.get(setting)?.parse().ok()
 }
 
-/// What the testbed says of a path's links, from its records.
+/// Facts about a path's links, from its records.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct LinkFacts {
     /// Rate of the slowest, bits/s.
     pub(crate) bits_per_s: Option<u64>,
     /// The largest packet that the ends send, bytes.
     pub(crate) mtu_bytes: Option<u64>,
-    /// What tunnels add to each packet, bytes.
+    /// Bytes that tunnels add to each packet.
     pub(crate) tunnel_bytes: Option<u64>,
 }
 

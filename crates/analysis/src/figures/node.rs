@@ -2,7 +2,7 @@
 
 use hopbench_model::{Cost, NodeCost};
 
-/// What the cores of a node are busy with.
+/// The work that keeps the cores of a node busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Busy {
     /// Anything.
@@ -41,7 +41,8 @@ impl Node {
     }
 }
 
-/// Cores of all nodes together that were busy; `None` where one of them is not known, or there is none.
+/// Cores of all nodes together that were busy; `None` where one of them is not known, or there is
+/// none.
 pub(crate) fn cores(cost: &Cost, busy: Busy) -> Option<f64> {
     let of = |node: &Node| match busy {
         Busy::All => node.busy,

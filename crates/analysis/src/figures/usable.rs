@@ -25,8 +25,8 @@ pub(crate) fn bypasses_proxy(record: &Record) -> bool {
     record.proof.iter().any(|proof| proof.evidence.starts_with(BYPASSES_PROXY))
 }
 
-/// Whether the generator was the limit in half of some trials or more: then their median is not the path's. `late` says of
-/// each whether it was.
+/// Whether the generator was the limit in half of some trials or more: then their median is not the
+/// path's. `late` says of each whether it was.
 pub(crate) fn is_mostly_late(late: impl Iterator<Item = bool>) -> bool {
     let (all, late) = late.fold((0, 0), |(all, late), one| (all + 1, late + usize::from(one)));
     late > 0 && late * 2 >= all

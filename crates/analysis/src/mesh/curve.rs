@@ -1,10 +1,11 @@
-//! What proxies spend as the load on them grows: points with intervals and, where that means something, a line. What they
-//! spend at rest and what each unit of work adds are two figures; their quotient at one rate would be neither.
+//! The curves of proxies: their cost as the load on them grows. Each has points with intervals and,
+//! if that means something, a line. The cost at rest and the cost of each unit of work are two
+//! figures. Their quotient at one rate would be neither.
 //!
-//! - CPU over the rate that was asked for: a line. A closed loop makes the load that the path lets it make, and with other
-//!   parameters a request itself changes: these are points.
-//! - What a proxy has allocated over connections: a line. Its resident memory is the largest so far, whatever the order of
-//!   the trials was: points.
+//! - CPU over the rate that was asked for: a line. A closed loop makes the load that the path lets
+//!   it make, and with other parameters a request itself changes: these are points.
+//! - What a proxy has allocated over connections: a line. Its resident memory is the largest so
+//!   far, whatever the order of the trials was: points.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ use crate::summary::{CurvePoint, CurveSummary, Resource, Spread};
 
 /// Points that belong to one curve.
 struct Sweep {
-    /// What they have in common, of several parameters that vary.
+    /// Their common parameters, if several vary.
     at: BTreeMap<String, Value>,
     /// Their indices in the plan.
     points: Vec<usize>,
@@ -53,7 +54,8 @@ pub(crate) fn all(campaign: &Campaign) -> Vec<CurveSummary> {
     out
 }
 
-/// Over what CPU is shown: over the rate where it was asked for and varies, or over what came about at any points.
+/// Over what CPU is shown: over the rate where it was asked for and varies, or over what came about
+/// at any points.
 fn loads(campaign: &Campaign, workload: &Workload) -> Vec<Sweep> {
     let points = &campaign.run.plan.points;
     let scheduled = workload.points.iter().all(|at| points[*at].job.schedule.per_s().is_some());
@@ -171,8 +173,9 @@ impl Curve<'_> {
         rounds.filter_map(|round| spent(round, self.proxy, true)).map(|spent| spent.count).max().unwrap_or(0)
     }
 
-    /// What such proxies spent where no traffic went through them: over the trials of this workload, in pods that are the
-    /// same or set up alike. `None` where there are none, and for what only grows.
+    /// What such proxies spent where no traffic went through them: over the trials of this
+    /// workload, in pods that are the same or set up alike. `None` where there are none, and for
+    /// what only grows.
     fn idle(&self) -> Option<f64> {
         if self.resource == Resource::RssBytes {
             return None;
@@ -196,12 +199,12 @@ impl Curve<'_> {
     }
 }
 
-/// What the proxies of a kind spent in a round, where they are named, or where they are not.
+/// The cost of the proxies of a kind in a round, of those that are named, or of the others.
 fn spent<'a>(round: &'a Round, name: &str, named: bool) -> Option<&'a Spent> {
     round.proxies.iter().find(|proxy| proxy.named == named && proxy.name == name)
 }
 
-/// What a proxy spent of a resource.
+/// The amount of a resource that a proxy spent.
 fn amount(resource: Resource, proxy: &Spent) -> f64 {
     match resource {
         Resource::Cores => proxy.cores,

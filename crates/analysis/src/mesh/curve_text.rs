@@ -13,8 +13,9 @@ const FAR: f64 = 0.15;
 /// More points than this are counted, not listed; the other formats have them.
 const MOST_LISTED: usize = 8;
 
-/// `server-sidecar: idle 0.010 cores [0.008, 0.012], 62.0 us [58.0, 66.0] CPU a request between 100/s and 4000/s`. Where
-/// there is no line the points: `server-sidecar: 0.210 cores at 3100/s (connections=8), ...`.
+/// `server-sidecar: idle 0.010 cores [0.008, 0.012], 62.0 us [58.0, 66.0] CPU a request between
+/// 100/s and 4000/s`. Where there is no line the points: `server-sidecar: 0.210 cores at 3100/s
+/// (connections=8), ...`.
 pub(crate) fn text(curve: &CurveSummary, over: Over, can_be_line: bool) -> String {
     let together = if curve.proxies > 1 { format!(", {} together", curve.proxies) } else { String::new() };
     let name = format!("{}{together}{}", curve.proxy, curve.place());

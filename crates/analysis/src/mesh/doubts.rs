@@ -10,7 +10,7 @@ use crate::summary::Spread;
 /// More than was asked for, by more than readings at two edges differ.
 const MORE: f64 = 1.01;
 
-/// What a cell must confess.
+/// Doubts about the figures of a cell.
 #[derive(Debug)]
 pub(crate) struct Doubts {
     generator: bool,

@@ -7,7 +7,7 @@ use hopbench_model::{Path, Via};
 /// Paths that differ only in the proxies that their traffic passes.
 #[derive(Debug)]
 pub(crate) struct Family {
-    /// What they have in common, in words.
+    /// Their common part, in words.
     pub(crate) name: String,
     /// The variant of their proxies.
     pub(crate) variant: Option<String>,
@@ -87,7 +87,8 @@ impl fmt::Display for Hops {
     }
 }
 
-/// The families of these paths that have at least two members, in the order of the paths. The twin of the baseline is in none.
+/// The families of these paths that have at least two members, in the order of the paths. The twin
+/// of the baseline is in none.
 pub(crate) fn families(paths: &[Path], twin: Option<usize>) -> Vec<Family> {
     let mut out: Vec<Family> = Vec::new();
     for (index, path) in paths.iter().enumerate() {
@@ -97,7 +98,8 @@ pub(crate) fn families(paths: &[Path], twin: Option<usize>) -> Vec<Family> {
         let mut members: Vec<Member> = Vec::new();
         let of_it = |other: &&(usize, &Path)| Some(other.0) != twin && (kin(other.1, path) || is_base(other.1, path));
         let mut candidates: Vec<(usize, &Path)> = paths.iter().enumerate().filter(|one| of_it(&one)).collect();
-        // Of several paths without a proxy, the one with nothing in between is what a gateway is added to.
+        // Of several paths without a proxy, the one with nothing in between is what a gateway is
+        // added to.
         candidates.sort_by_key(|(_, other)| !other.is_proxied() && other.via != path.via && other.via != Via::Direct);
         for (path, other) in candidates {
             let member = Member { path, hops: Hops::of(other) };
@@ -118,8 +120,8 @@ fn kin(one: &Path, other: &Path) -> bool {
     one.is_proxied() && other.is_proxied() && ends(one, other) && one.via == other.via && one.variant == other.variant
 }
 
-/// Whether this is the way of the other without any proxy. In front of a gateway stands nothing else that could stand
-/// in its place: there it is the direct path.
+/// Whether this is the way of the other without any proxy. In front of a gateway stands nothing
+/// else that could stand in its place: there it is the direct path.
 fn is_base(base: &Path, path: &Path) -> bool {
     let via = match &path.via {
         Via::Gateway(_) => matches!(base.via, Via::Direct | Via::ClusterIp),
@@ -133,8 +135,8 @@ fn ends(one: &Path, other: &Path) -> bool {
     of(one) == of(other)
 }
 
-/// The indices of the sets that lead from the smallest to a largest, each holding the one before: the gateway first, then the
-/// server's sidecar, then the client's.
+/// The indices of the sets that lead from the smallest to a largest, each holding the one before:
+/// the gateway first, then the server's sidecar, then the client's.
 pub(crate) fn chain(sets: &[Hops]) -> Vec<usize> {
     let rank = |set: Hops| (set.len(), !set.gateway, !set.server, !set.client);
     let mut order: Vec<usize> = (0..sets.len()).collect();
@@ -148,8 +150,8 @@ pub(crate) fn chain(sets: &[Hops]) -> Vec<usize> {
     out
 }
 
-/// The steps by one proxy (or the smallest there are) that are not in the chain: pairs of indices, in the order in which a
-/// reader follows them.
+/// The steps by one proxy (or the smallest there are) that are not in the chain: pairs of indices,
+/// in the order in which a reader follows them.
 pub(crate) fn others(sets: &[Hops], chain: &[usize]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let mut order: Vec<usize> = (0..sets.len()).collect();

@@ -7,8 +7,8 @@ use hopbench_stats::{Line, fit};
 use crate::cells::Round;
 use crate::summary::{CurvePoint, LineSummary, Spread};
 
-/// The trials of a curve by round. What of a round was measured in another session is another round: what changed in
-/// between would look like a slope.
+/// The trials of a curve by round. What of a round was measured in another session is another
+/// round: what changed in between would look like a slope.
 #[derive(Default)]
 pub(crate) struct Rounds(BTreeMap<(u32, u32), Vec<(f64, f64)>>);
 

@@ -4,7 +4,7 @@ use hopbench_model::number::{by_name, plain};
 
 use crate::figures::Work;
 
-/// What a curve is over.
+/// The x axis of a curve.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Over {
     Work(Work),

@@ -1,12 +1,12 @@
-//! What each proxy adds: paths that differ only in the proxies that their traffic passes, compared step by step.
+//! The waterfall of proxies: paths that differ only in their proxies, compared step by step.
 //!
 //! ```text
 //!   no proxy ─► + server sidecar ─► + client sidecar        = both sidecars
 //!          └──► client sidecar alone ─► + server sidecar to that
 //! ```
 //!
-//! Every step is the difference of two paths that were both measured, taken round by round. Where one was not measured,
-//! the steps are those between the others.
+//! Every step is the difference of two paths that were both measured, taken round by round. Where
+//! one was not measured, the steps are those between the others.
 
 use hopbench_model::number::counted;
 use hopbench_model::point_label;
@@ -38,7 +38,8 @@ struct Measured<'a> {
     doubts: Doubts,
 }
 
-/// `None` where fewer than two paths of the family have figures, and where the traffic goes by the proxies.
+/// `None` where fewer than two paths of the family have figures, and where the traffic goes by the
+/// proxies.
 fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: usize) -> Option<WaterfallSummary> {
     let plan = &campaign.run.plan;
     let job = &plan.points[point].job;
@@ -150,7 +151,7 @@ fn is_short(path: &Measured<'_>, quantities: &[Quantity]) -> bool {
     path.member.hops.ends_connections() && quantities.iter().any(|quantity| quantity.connecting)
 }
 
-/// What makes the figures of a path, or of the difference of two, doubtful.
+/// Doubts about the figures of a path, or about the difference of two.
 fn note(paths: &[&Measured<'_>], short: bool) -> String {
     let mut notes = Doubts::notes(&paths.iter().map(|path| (path.name, &path.doubts)).collect::<Vec<_>>());
     if let [path, against] = paths {
@@ -170,7 +171,7 @@ fn note(paths: &[&Measured<'_>], short: bool) -> String {
     notes.join("; ")
 }
 
-/// What the proxies that the path names spend for a unit of work.
+/// CPU time of the proxies that the path names, for a unit of work.
 fn proxies(cell: &Cell) -> Vec<ProxyShare> {
     let mut names: Vec<&str> = Vec::new();
     for proxy in cell.counted().flat_map(|round| &round.proxies).filter(|proxy| proxy.named) {
@@ -199,7 +200,8 @@ struct Quantity {
 }
 
 impl Quantity {
-    /// Its value in a round; not a number where it is not known, and where it is about a shorter way.
+    /// Its value in a round; not a number where it is not known, and where it is about a shorter
+    /// way.
     fn of(&self, round: &Round, member: &Member) -> f64 {
         if self.connecting && member.hops.ends_connections() { f64::NAN } else { round.figures[self.figure] }
     }

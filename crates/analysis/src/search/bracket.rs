@@ -6,7 +6,7 @@ use hopbench_stats::{CONFIDENCE, Ceiling, Interval, rounds_interval, summary::me
 use super::trials::SearchTrial;
 use crate::summary::Bracket;
 
-/// What an outcome of a search over a parameter says, with its trials.
+/// The bracket of an outcome of a search over a parameter, with its trials.
 pub(crate) fn of(outcome: SearchOutcome, spec: &SearchSpec, parameter: &str, trials: &[SearchTrial<'_>]) -> Bracket {
     let goal = &spec.goal;
     // What was measured may be a little off what was asked for: not every rate can be kept.
@@ -17,8 +17,9 @@ pub(crate) fn of(outcome: SearchOutcome, spec: &SearchSpec, parameter: &str, tri
         SearchOutcome::Found { load, low, high } => {
             let (low, high) = (low, high.unwrap_or(f64::INFINITY));
             match goal {
-                // Of several searches these are the ends of the interval of their results, each of which is the lower end of
-                // what lies between two rates that are as near as the precision (of `cpu` as a point of its aim).
+                // Of several searches these are the ends of the interval of their results, each of
+                // which is the lower end of what lies between two rates that are as near as the
+                // precision (of `cpu` as a point of its aim).
                 _ if spec.repeats > 1 => (low, high * (1.0 + resolution(goal).unwrap_or(0.0))),
                 SearchGoal::Cpu { ceiling, .. } => held(*ceiling, load, trials).unwrap_or((low, high)),
                 _ => (low, high),
@@ -31,7 +32,8 @@ pub(crate) fn of(outcome: SearchOutcome, spec: &SearchSpec, parameter: &str, tri
     Bracket { low, high }
 }
 
-/// The share by which results for one path can differ only because of a search's steps; `None` of levels.
+/// The share by which results for one path can differ only because of a search's steps; `None` of
+/// levels.
 pub(crate) fn resolution(goal: &SearchGoal) -> Option<f64> {
     match goal {
         SearchGoal::Knee { .. } => None,
@@ -54,10 +56,12 @@ pub(crate) fn range(goal: &SearchGoal, parameter: &str) -> (f64, f64) {
     }
 }
 
-/// From the load that was found to where CPU would be at its ceiling, with the interval of what was seen there.
+/// From the load that was found to where CPU would be at its ceiling, with the interval of what was
+/// seen there.
 ///
-/// The search itself stops as soon as a load comes near its aim, however far the loads around it are; between these, CPU
-/// follows the load nearly in a line, and the nearest of them says how steep it is.
+/// The search itself stops as soon as a load comes near its aim, however far the loads around it
+/// are; between these, CPU follows the load nearly in a line, and the nearest of them says how
+/// steep it is.
 fn held(ceiling: f64, load: f64, trials: &[SearchTrial<'_>]) -> Option<(f64, f64)> {
     let seen = |at: f64| -> Vec<f64> {
         let here = trials.iter().filter(|trial| trial.is_usable() && trial.step.within && trial.is_at(at));
@@ -73,7 +77,8 @@ fn held(ceiling: f64, load: f64, trials: &[SearchTrial<'_>]) -> Option<(f64, f64
     let (_, slope) = trials.iter().filter_map(steepness).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let Interval { low, high } = rounds_interval(&values, CONFIDENCE)?;
     let at_ceiling = |value: f64| load + (ceiling - value) / slope;
-    // A line knows nothing of what else became too high: no further than a load of which every trial was.
+    // A line knows nothing of what else became too high: no further than a load of which every
+    // trial was.
     let is_too_high =
         |trial: &SearchTrial<'_>| !trial.step.within || trial.step.value.is_none_or(|value| value > ceiling);
     let above = trials.iter().filter(|trial| trial.is_usable() && trial.step.load > load);

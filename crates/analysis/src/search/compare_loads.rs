@@ -1,8 +1,9 @@
 //! The comparison of two loads.
 //!
-//! - Where a rate was searched several times on both sides, the results are compared as the rounds of cells are.
-//! - Levels, what was seen there, and what lies beyond an end of the range differ where what is known of the two does not
-//!   overlap.
+//! - Where a rate was searched several times on both sides, the results are compared as the rounds
+//!   of cells are.
+//! - Levels, what was seen there, and what lies beyond an end of the range differ where what is
+//!   known of the two does not overlap.
 
 use hopbench_stats::{Comparison, Evidence, Question, Verdict as Judged, paired, unpaired};
 
@@ -16,7 +17,8 @@ const FEWEST: usize = 3;
 /// For what permutation tests draw, where there are too many results to count all out.
 const SEED: u64 = 1;
 
-/// The comparison of a load with another: the verdict, and the ratio with the least and the most that it can be.
+/// The comparison of a load with another: the verdict, and the ratio with the least and the most
+/// that it can be.
 pub(crate) struct ComparedLoad {
     /// More and less are what a load can be; whether that is good is for others to say.
     pub(crate) verdict: Verdict,
@@ -37,7 +39,7 @@ pub(crate) enum Together {
     Apart,
 }
 
-/// What is known of the ratio of two loads, before a doubt about one of them counts.
+/// The ratio of two loads, before a doubt about one of them counts.
 struct Relation {
     kind: RelationKind,
     ratio: Option<f64>,
@@ -85,7 +87,7 @@ impl Relation {
     }
 }
 
-/// What is asked of the results of two sides; `None` where they have none to compare.
+/// The question about the results of two sides; `None` if they have none to compare.
 pub(crate) fn question(here: &KnownLoad, base: &KnownLoad, how: Together, minimum_effect: f64) -> Option<Question> {
     let (ours, theirs) = results(here, base)?;
     let evidence: Evidence = match how {

@@ -11,13 +11,13 @@ use crate::figures::{Kind, RecordedJob};
 use crate::summary::{EqualLoad, EqualLoadPath, SearchedPath};
 use crate::text::LoadUnit;
 
-/// What is said where no load was found that all paths could be measured at.
+/// The text if no load was found that all paths could be measured at.
 const NO_LOAD: &str = "every path at equal load was asked for, but no search found a load";
 
-/// What is said while that has not begun.
+/// The text while that has not begun.
 const NOT_YET: &str = "every path at equal load was asked for and not measured: a search has not ended";
 
-/// What is said where that was not measured though there are loads.
+/// The text if that was not measured though there are loads.
 const NOT_MADE: &str = "every path at equal load was asked for and not measured";
 
 /// Why there is nothing at equal load though it was asked for; empty where there is, or it was not.
@@ -34,7 +34,7 @@ pub(crate) fn missing(spec: &SearchSpec, paths: &[SearchedPath], all: &[EqualLoa
     }
 }
 
-/// What was measured at loads that were found, by the path on which they were.
+/// The measurements at loads that were found, by the path on which they were.
 pub(crate) fn all(
     campaign: &Campaign,
     point: &Point,

@@ -5,7 +5,8 @@ use hopbench_model::{RateRange, SearchGoal, SearchSpec};
 
 use crate::text::LoadUnit;
 
-/// `the highest rate with a response time p99 of at most 5.00 ms, between 100/s and 50000/s, to 2 %; at most 1 % errors`.
+/// `the highest rate with a response time p99 of at most 5.00 ms, between 100/s and 50000/s, to 2
+/// %; at most 1 % errors`.
 pub(crate) fn text(spec: &SearchSpec, unit: LoadUnit<'_>) -> String {
     let parameter = unit.parameter;
     let goal = match &spec.goal {

@@ -1,4 +1,4 @@
-//! How the loads that were found compare with the baseline's.
+//! The verdicts on the loads of a run's searches against the baseline's.
 
 use hopbench_stats::Comparison;
 
@@ -7,10 +7,10 @@ use super::known_load::KnownLoad;
 use crate::summary::{LoadComparison, Outcome, SearchSummary, SearchedPath, Standing};
 use crate::verdict::Questions;
 
-/// What is said of loads that were found in different sessions of a run.
+/// The text for loads that were found in different sessions of a run.
 const OTHER_SESSION: &str = "no verdict: the baseline was measured in another session";
 
-/// Which of the two is compared.
+/// The value that is compared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum What {
     /// The load.
@@ -37,8 +37,9 @@ struct Pair {
     base: KnownLoad,
 }
 
-/// Compares each path of each search with the baseline, by name: the loads, and of a knee also the throughput there.
-/// `minimum_effect` is the share below which a difference does not matter. All that is tested is judged together.
+/// Compares each path of each search with the baseline, by name: the loads, and of a knee also the
+/// throughput there. `minimum_effect` is the share below which a difference does not matter. All
+/// that is tested is judged together.
 pub(crate) fn compare(searches: &mut [SearchSummary], baseline: Option<&str>, minimum_effect: f64) {
     let mut pairs = Vec::new();
     for (at, search) in searches.iter().enumerate() {

@@ -1,18 +1,20 @@
-//! What is known of the load of a path, or of what was seen there.
+//! The load of a path, or the figure there, as far as it is known.
 
 use std::collections::BTreeSet;
 
 use super::trials::is_same;
 use crate::summary::{Bracket, SearchedPath};
 
-/// What is known of the load of a path, or of what was seen there, and when it was measured.
+/// The load of a path, or the figure there, as far as it is known, and when it was measured.
 #[derive(Clone)]
 pub(crate) struct KnownLoad {
     pub(crate) found: Option<f64>,
     pub(crate) bracket: Bracket,
-    /// What each of several searches found; `None` of levels and of what was seen there, which are not searched several times.
+    /// What each of several searches found; `None` of levels and of what was seen there, which are
+    /// not searched several times.
     pub(crate) repeats: Option<Vec<f64>>,
-    /// The share by which two searches of the same thing can come to differ only because of their steps.
+    /// The share by which two searches of the same thing can come to differ only because of their
+    /// steps.
     pub(crate) resolution: f64,
     pub(crate) sessions: BTreeSet<u32>,
     pub(crate) generator_limited: bool,

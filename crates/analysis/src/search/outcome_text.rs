@@ -7,7 +7,8 @@ use crate::summary::Bracket;
 use crate::text::LoadUnit;
 use crate::text::load_text::load;
 
-/// What a search came to, after this many trials; with what was not decided, and what was seen at the load above.
+/// The outcome of a search after this many trials, with undecided steps, and the figure at the load
+/// above.
 pub(crate) fn text(
     ended: Option<(SearchOutcome, Bracket)>,
     goal: &SearchGoal,

@@ -1,4 +1,4 @@
-//! What is known of one load in several runs.
+//! One load in several runs.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use super::known_load::KnownLoad;
 use crate::summary::{Bracket, SearchedPath};
 use crate::text::load_text::number;
 
-/// From this number of runs on each side on, runs are compared and not their rounds or searches: what changes from run to run
-/// is in them.
+/// From this number of runs on each side on, runs are compared and not their rounds or searches:
+/// what changes from run to run is in them.
 pub(crate) const ENOUGH_RUNS: usize = 3;
 
-/// What is known of one load in several runs.
+/// One load in several runs.
 pub(crate) struct Runs {
     side: KnownLoad,
     /// Runs in which it was found, and what each of them found.
@@ -25,8 +25,8 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// `None` where the search ended in none of them. What is known of the load is what any of them leaves open, so that what
-    /// differs from run to run is in it.
+    /// `None` where the search ended in none of them. What is known of the load is what any of them
+    /// leaves open, so that what differs from run to run is in it.
     pub(crate) fn of(paths: &[&SearchedPath], what: What) -> Option<Self> {
         let sides: Vec<KnownLoad> = paths.iter().filter_map(|path| what.of(path)).collect();
         let found: Vec<f64> = sides.iter().filter_map(|side| side.found).collect();

@@ -1,4 +1,4 @@
-//! Why a load was too high, where the figure that was searched by does not say it.
+//! Reasons why a load was too high besides the figure that was searched by.
 
 use hopbench_model::number::percent;
 use hopbench_model::{CpuOf, Record, SCHEDULE_KEPT, SearchGoal, SearchSpec};
@@ -11,8 +11,8 @@ use crate::text::load_text::{figure, value};
 /// Others than the trial that keep more of the busy CPUs than this share are worth a word.
 const MOST_OF_IT: f64 = 0.5;
 
-/// Which bound a trial broke besides that of its figure, and whether others kept the CPU busy that it was to hold down; empty
-/// where there is nothing to say.
+/// Which bound a trial broke besides that of its figure, and whether others kept the CPU busy that
+/// it was to hold down; empty where there is nothing to say.
 pub(crate) fn of(record: &Record, spec: &SearchSpec) -> String {
     let Some(step) = &record.search else { return String::new() };
     let mut out = Vec::new();
@@ -77,8 +77,8 @@ fn others(record: &Record) -> Option<String> {
         .then(|| format!("others than this trial kept {others:.2} of {cpus} CPUs busy"))
 }
 
-/// What was seen at a load that was too high: `lost 0 %, but 3.1 % never left the sender`. Of several trials there the last one
-/// with a reason, or the last; empty without any.
+/// What was seen at a load that was too high: `lost 0 %, but 3.1 % never left the sender`. Of
+/// several trials there the last one with a reason, or the last; empty without any.
 pub(crate) fn at(trials: &[SearchTrial<'_>], spec: &SearchSpec, load: f64) -> String {
     let there = || trials.iter().rev().filter(|trial| trial.is_usable() && is_same(trial.step.load, load));
     let reasoned = there().find(|trial| !of(trial.record, spec).is_empty());
@@ -93,8 +93,9 @@ pub(crate) fn at(trials: &[SearchTrial<'_>], spec: &SearchSpec, load: f64) -> St
     seen.into_iter().chain(Some(because).filter(|text| !text.is_empty())).collect::<Vec<_>>().join(joint)
 }
 
-/// The lowest load beyond this one at which more than the figure says that it is too high, with what was seen there:
-/// `12500/s: lost 0 %, but 3.1 % never left the sender`; empty where there is none.
+/// The lowest load beyond this one at which more than the figure says that it is too high, with
+/// what was seen there: `12500/s: lost 0 %, but 3.1 % never left the sender`; empty where there is
+/// none.
 pub(crate) fn beyond(trials: &[SearchTrial<'_>], spec: &SearchSpec, unit: LoadUnit<'_>, load: f64) -> String {
     let is_reasoned = |trial: &&SearchTrial<'_>| trial.is_usable() && !of(trial.record, spec).is_empty();
     let loads = trials.iter().filter(is_reasoned).map(|trial| trial.step.load);

@@ -41,8 +41,8 @@ impl<'a> SearchTrial<'a> {
     }
 }
 
-/// The trials of one load whose figures count: those that can be used and in which the testbed did not change, or all that
-/// can be used where there is no such.
+/// The trials of one load whose figures count: those that can be used and in which the testbed did
+/// not change, or all that can be used where there is no such.
 pub(crate) fn counted<'t, 'a>(trials: impl Iterator<Item = &'t SearchTrial<'a>>) -> Vec<&'t SearchTrial<'a>>
 where
     'a: 't,
@@ -54,8 +54,8 @@ where
     out
 }
 
-/// Whether the generator was the limit of half of the trials or more that either end of what was found rests on: those up to
-/// the load that was found (`at`), or those beyond it.
+/// Whether the generator was the limit of half of the trials or more that either end of what was
+/// found rests on: those up to the load that was found (`at`), or those beyond it.
 pub(crate) fn is_generator_limited(trials: &[SearchTrial<'_>], bracket: Bracket, at: Option<f64>) -> bool {
     let behind = || trials.iter().filter(|trial| bracket.contains(trial.step.load));
     let is_above = |trial: &SearchTrial<'_>| at.is_some_and(|at| trial.step.load > at && !trial.is_at(at));
@@ -79,7 +79,8 @@ pub(crate) fn is_of(record: &Record, point: &Point) -> bool {
     record.workload == point.workload && point.point.iter().all(same)
 }
 
-/// The trials of a path's search over a parameter, in order. Of two with one number the later record is the valid one.
+/// The trials of a path's search over a parameter, in order. Of two with one number the later
+/// record is the valid one.
 pub(crate) fn of_search<'a>(records: &[&'a Record], path: &str, parameter: &str) -> Vec<SearchTrial<'a>> {
     let mut out: Vec<SearchTrial<'a>> = Vec::new();
     for trial in records.iter().filter_map(|record| SearchTrial::of(record)) {

@@ -1,4 +1,5 @@
-//! Drift: what moved over the rounds of a run, in all its cells at once: a machine that gets warmer, a neighbour that comes.
+//! Drift: what moved over the rounds of a run, in all its cells at once: a machine that gets
+//! warmer, a neighbour that comes.
 
 use hopbench_model::number::percentage;
 use hopbench_stats::{persistence, round_effects, trend};
@@ -10,7 +11,7 @@ use crate::figures::{Better, Figure};
 /// A p-value up to which a movement over the rounds is told: one run in a hundred tells of nothing.
 const TOLD: f64 = 0.01;
 
-/// What is to be known of it, a sentence each.
+/// Notes on the drift of a run, a sentence each.
 pub(crate) fn notes(campaign: &Campaign) -> Vec<String> {
     let speeds = speeds(campaign);
     let mut out = Vec::new();

@@ -15,7 +15,7 @@ use crate::summary::{CellSummary, Outcome, WorkloadSummary};
 /// More paths than this are counted, not named.
 const MOST_NAMED: usize = 5;
 
-/// What the run says of itself, and what its sessions mean for comparisons.
+/// Notes on the run as a whole, its sessions among them.
 pub(crate) fn notes(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Vec<String> {
     let mut out = campaign.run.notes.clone();
     let cells =
@@ -54,7 +54,7 @@ fn disturbed<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String>
 /// Verdicts take so many rounds.
 const FEWEST_ROUNDS: u32 = 3;
 
-/// What the same thing measured twice differed by, and what that withheld.
+/// The noise floor, and the verdicts that it withheld.
 fn floor(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Option<String> {
     let plan = &campaign.run.plan;
     let (baseline, twin) = (plan.baseline.as_ref()?, plan.twin.as_ref()?);
@@ -96,7 +96,8 @@ fn floor(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Option<String> {
     Some(format!("noise floor: {baseline} and the same once more ({twin}) differ {text}; {withheld}{unknown}"))
 }
 
-/// The least and the most of these floors, in order, with the name of the most; one where the two read the same.
+/// The least and the most of these floors, in order, with the name of the most; one where the two
+/// read the same.
 fn from_to(floors: &[(f64, String)]) -> String {
     let text = |(floor, _): &(f64, String)| percentage(*floor);
     let (least, most) = (floors.first().map(text), floors.last().map(text));
@@ -106,7 +107,8 @@ fn from_to(floors: &[(f64, String)]) -> String {
     }
 }
 
-/// What comparisons with a path of another number of clients compare: each client makes the whole load of a workload.
+/// What comparisons with a path of another number of clients compare: each client makes the whole
+/// load of a workload.
 fn unequal(campaign: &Campaign) -> Option<String> {
     let plan = &campaign.run.plan;
     let baseline = plan.paths.iter().find(|path| Some(&path.name) == plan.baseline.as_ref())?;
@@ -125,8 +127,8 @@ fn unequal(campaign: &Campaign) -> Option<String> {
     })
 }
 
-/// What is said after a load that each of several clients makes, and how many of them there are; nothing of either where
-/// every path has one.
+/// What is said after a load that each of several clients makes, and how many of them there are;
+/// nothing of either where every path has one.
 fn clients(campaign: &Campaign, workload: &Workload) -> (&'static str, Option<String>) {
     let paths = &campaign.run.plan.paths;
     let on = |path: &usize| workload.points.iter().any(|point| campaign.cells.contains_key(&(*path, *point)));
@@ -142,7 +144,7 @@ fn clients(campaign: &Campaign, workload: &Workload) -> (&'static str, Option<St
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// What is common to the workload's points, in words.
+/// The setting that the workload's points have in common, in words.
 pub(crate) fn setting(campaign: &Campaign, workload: &Workload) -> String {
     let points = &campaign.run.plan.points;
     let first = &points[workload.points[0]];

@@ -63,7 +63,7 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// Where the path is furthest from the baseline, among the real differences.
+    /// The point at which the path is furthest from the baseline, among the real differences.
     fn furthest(&self) -> Option<(&CellSummary, f64, &Verdict)> {
         let real = self.verdicts.iter().filter(|(.., verdict)| verdict.outcome.is_called());
         let far = real.map(|(cell, ratio, verdict)| (*cell, ratio.spread.median.ln().abs(), *verdict));
@@ -88,10 +88,10 @@ impl Compared<'_> {
     }
 }
 
-/// What a path can show that has no real difference, what says most first.
+/// The outcomes of a path without a real difference, the most telling first.
 const QUIET: [Outcome; 4] = [Outcome::NoiseFloor, Outcome::MinimumEffect, Outcome::Same, Outcome::TooFewRounds];
 
-/// What the comparisons of the main figure say: real differences, furthest first, then who shows none.
+/// The findings on the main figure: real differences, furthest first, then paths that show none.
 pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
     let Some(figure) = workload.main_figure() else {
         return Vec::new();

@@ -27,10 +27,12 @@ pub struct CellSummary {
     pub point_label: String,
     /// Rounds whose figures are used.
     pub rounds: usize,
-    /// Rounds that are left out because the testbed changed in their time; where it did in all of them, all are used.
+    /// Rounds that are left out because the testbed changed in their time; where it did in all of
+    /// them, all are used.
     #[serde(skip_serializing_if = "is_zero")]
     pub disturbed_rounds: usize,
-    /// How its rounds ended under the stop rule; absent where there is none, and while they have not.
+    /// How its rounds ended under the stop rule; absent where there is none, and while they have
+    /// not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopSummary>,
     /// Whether it is of the baseline's twin (A/A).
@@ -38,15 +40,16 @@ pub struct CellSummary {
     pub is_twin: bool,
     /// The figures that it has.
     pub figures: Vec<Estimate>,
-    /// What its nodes were busy with, whoever it was for, where they are several machines; the figures `node_cores` ... have
-    /// all of them together.
+    /// What its nodes were busy with, whoever it was for, where they are several machines; the
+    /// figures `node_cores` ... have all of them together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeSummary>,
-    /// What limited its trials and how many of them, most first.
+    /// The limits of its trials with the number of trials, most first.
     pub limited_by: Vec<Limit>,
     /// Caveats over all rounds.
     pub warnings: u32,
-    /// Rounds in which it and the baseline's cell were measured in different sessions of the run: they are not compared.
+    /// Rounds in which it and the baseline's cell were measured in different sessions of the run:
+    /// they are not compared.
     #[serde(skip_serializing_if = "is_zero")]
     pub unpaired_rounds: usize,
     /// Failures by reason, over all rounds.
@@ -60,7 +63,8 @@ pub struct CellSummary {
     pub generator_limited: bool,
 }
 
-/// How busy the CPUs of a node were, with everybody's work: that of the ends, of proxies, of the kernel and of others.
+/// How busy the CPUs of a node were, with everybody's work: that of the ends, of proxies, of the
+/// kernel and of others.
 #[derive(Debug, Clone, Serialize)]
 pub struct NodeSummary {
     /// Its name.
@@ -73,7 +77,7 @@ pub struct NodeSummary {
     pub steal_cores: Spread,
 }
 
-/// What limited trials of a cell.
+/// A limit of a cell's trials.
 #[derive(Debug, Clone, Serialize)]
 pub struct Limit {
     /// The name of the limit.
@@ -90,7 +94,7 @@ pub struct Limit {
 pub struct Estimate {
     /// The figure's name.
     pub name: &'static str,
-    /// What it was over the rounds that have it.
+    /// The figure over the rounds that have it.
     #[serde(flatten)]
     pub spread: Spread,
     /// Rounds that are far from the others; they are in the median all the same.
@@ -99,7 +103,8 @@ pub struct Estimate {
     /// The comparison with the baseline's cell of the same point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<RatioSummary>,
-    /// Why there is no ratio, none with a verdict, or one of fewer rounds than were measured; empty where nothing is missing.
+    /// Why there is no ratio, none with a verdict, or one of fewer rounds than were measured; empty
+    /// where nothing is missing.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -113,16 +118,19 @@ pub struct RatioSummary {
     /// The p-value of a difference; absent where none was asked for, and with one round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// The same corrected for all comparisons of the run (Benjamini-Hochberg); absent with fewer than 3 rounds.
+    /// The same corrected for all comparisons of the run (Benjamini-Hochberg); absent with fewer
+    /// than 3 rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
-    /// Which test it is of: `permutation` or `student`.
+    /// The test of the p-value: `permutation` or `student`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<&'static str>,
-    /// By how much the baseline and its twin differ in this figure at this point, as a share; absent without a twin.
+    /// By how much the baseline and its twin differ in this figure at this point, as a share;
+    /// absent without a twin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
-    /// What that says; absent of the twin, of figures whose difference has no word, and where the note says why.
+    /// The verdict; absent of the twin, of figures whose difference has no word, and where the note
+    /// says why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }

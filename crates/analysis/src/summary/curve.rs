@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::spread::{self, Spread};
 
-/// The smallest load must be at most this share of the largest: from further away, a line says nothing of what is spent at
-/// rest.
+/// The smallest load must be at most this share of the largest: from further away, a line says
+/// nothing of what is spent at rest.
 const NEAR_REST: f64 = 0.25;
 
-/// What the proxies of one kind on a path spend over the points of a workload.
+/// The cost of the proxies of one kind on a path, over the points of a workload.
 #[derive(Debug, Clone, Serialize)]
 pub struct CurveSummary {
     /// The workload's name.
@@ -23,26 +23,27 @@ pub struct CurveSummary {
     pub proxy: String,
     /// How many of them there are; what they spend is added up.
     pub proxies: u32,
-    /// What all points have in common, where several parameters vary.
+    /// The parameters that all points share, if several vary.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub at: BTreeMap<String, Value>,
-    /// What they spend.
+    /// The resource that they spend.
     pub resource: Resource,
-    /// What it is spent over: `requests_per_s`, `connections` ...; of the whole path.
+    /// The x axis: `requests_per_s`, `connections` ...; of the whole path.
     pub over: String,
     /// The points, by their load.
     pub points: Vec<CurvePoint>,
-    /// The line through them; absent where there is none, and with fewer than three different loads.
+    /// The line through them; absent where there is none, and with fewer than three different
+    /// loads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<LineSummary>,
-    /// What the same proxies spent in trials of paths that do not name them, median.
+    /// Median cost of the same proxies in trials of paths that do not name them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_idle: Option<f64>,
     /// In words.
     pub text: String,
 }
 
-/// What a proxy spends.
+/// A resource that a proxy spends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
@@ -50,7 +51,7 @@ pub enum Resource {
     Cores,
     /// Resident memory, bytes: the largest so far, as a proxy lives through all trials.
     RssBytes,
-    /// What it says that it has allocated, bytes.
+    /// Memory that it says it has allocated, bytes.
     AllocatedBytes,
 }
 
@@ -61,15 +62,17 @@ pub struct CurvePoint {
     pub point: BTreeMap<String, Value>,
     /// The load that was measured, median over the rounds.
     pub x: f64,
-    /// What was spent over the rounds; in JSON its median is `y`.
+    /// The cost over the rounds; in JSON its median is `y`.
     #[serde(flatten, serialize_with = "spread::as_y")]
     pub spread: Spread,
 }
 
-/// The line through a curve's points: medians of the lines of the rounds, with the intervals of medians.
+/// The line through a curve's points: medians of the lines of the rounds, with the intervals of
+/// medians.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct LineSummary {
-    /// What it has at load 0. It is what is spent at rest only where it is above 0 and the smallest load is near.
+    /// The cost at load 0. It is the cost at rest only if it is above 0 and the smallest load is
+    /// near.
     pub intercept: f64,
     /// Lower end of its interval; absent with one round.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +80,7 @@ pub struct LineSummary {
     /// Upper end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intercept_high: Option<f64>,
-    /// What each unit of load adds.
+    /// The cost of each further unit of load.
     pub slope: f64,
     /// Lower end of its interval; absent with one round.
     #[serde(skip_serializing_if = "Option::is_none")]

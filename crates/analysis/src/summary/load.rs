@@ -1,4 +1,4 @@
-//! What is known of a load that a search found, and of how it compares with the baseline's.
+//! A load that a search found: its bracket, and its comparison with the baseline's.
 
 use hopbench_model::number::percentage;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::text::load_text::load;
 /// The last digits of a load: a share of it.
 const CLOSE: f64 = 1e-4;
 
-/// Where a load stands beside the baseline's.
+/// The position of a load against the baseline's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -17,7 +17,8 @@ pub enum Standing {
     Higher,
     /// Lower.
     Lower,
-    /// What is known of the two overlaps, or they differ by no more than the noise or than what matters.
+    /// The brackets of the two overlap, or they differ by no more than the noise or than what
+    /// matters.
     Same,
     /// Nothing is said; the text says why.
     Withheld,
@@ -26,13 +27,13 @@ pub enum Standing {
 /// How a load, or what was seen there, compares with the baseline's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadComparison {
-    /// Where it stands.
+    /// Its position.
     pub standing: Standing,
     /// It divided by the baseline's; absent where one of them was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// The least that the ratio can be: of several searches its interval, of levels the lower end here and the upper one there;
-    /// absent where that is not known.
+    /// The least that the ratio can be: of several searches its interval, of levels the lower end
+    /// here and the upper one there; absent where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// The most that it can be.
@@ -48,7 +49,8 @@ pub struct LoadComparison {
     pub text: String,
 }
 
-/// A comparison of two levels on which a knee rests, though its interval holds the least growth that counts.
+/// A comparison of two levels on which a knee rests, though its interval holds the least growth
+/// that counts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Undecided {
     /// The earlier level.
@@ -69,7 +71,8 @@ pub struct Undecided {
 /// The mark of a load that rests on such a step.
 pub const UNDECIDED_MARK: &str = "? ";
 
-/// `not decided after 9 trials: growth 31 % [-40, 187] from 4 to 16 connections`; empty where all was decided.
+/// `not decided after 9 trials: growth 31 % [-40, 187] from 4 to 16 connections`; empty where all
+/// was decided.
 pub fn undecided_text(undecided: &[Undecided], parameter: &str) -> String {
     let Some(trials) = undecided.iter().map(|step| step.trials).max() else { return String::new() };
     let share = |share: f64| {
@@ -90,9 +93,9 @@ pub fn undecided_text(undecided: &[Undecided], parameter: &str) -> String {
 pub struct FoundFigure {
     /// Its name, with the unit.
     pub name: &'static str,
-    /// What people call it.
+    /// Its label for people.
     pub label: &'static str,
-    /// What it was over the trials.
+    /// The figure over the trials.
     #[serde(flatten)]
     pub spread: Spread,
 }
@@ -106,7 +109,7 @@ pub struct EqualLoad {
     pub load: f64,
     /// The load and what else was set for it, as reports write points: `connections=32 threads=2`.
     pub setting: String,
-    /// What was measured there, in the scenario's order of paths.
+    /// The measurements there, in the scenario's order of paths.
     pub paths: Vec<EqualLoadPath>,
 }
 
@@ -121,7 +124,7 @@ pub struct EqualLoadPath {
     pub figures: Vec<FoundFigure>,
 }
 
-/// What is known of a load: it lies between these two.
+/// The bracket of a load: it lies between these two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bracket {
     /// 0 where nothing is known from below.
@@ -131,7 +134,7 @@ pub(crate) struct Bracket {
 }
 
 impl Bracket {
-    /// What either of the two leaves open.
+    /// The range that either of the two leaves open.
     pub(crate) fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }

@@ -8,23 +8,24 @@ use serde::Serialize;
 pub struct PathSummary {
     /// Its name.
     pub name: String,
-    /// Where the clients are: `bridge@a`.
+    /// Place of the clients: `bridge@a`.
     pub from: String,
-    /// Where the servers are.
+    /// Place of the servers.
     pub to: String,
-    /// What stands between.
+    /// The way between them: `direct`, `cluster-ip` ...
     pub via: String,
-    /// Which ends have a sidecar that the traffic passes.
+    /// The ends with a sidecar that the traffic passes.
     pub mesh: MeshMode,
     /// The name of the variant of its proxies; absent: it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// What its proxies do, in words: `no TLS, HTTP/1.1, 2 workers`; absent: it has none.
+    /// The settings of its proxies in words: `no TLS, HTTP/1.1, 2 workers`; absent: it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxies: Option<String>,
     /// From end to end in words: `direct, mesh both`.
     pub way: String,
-    /// Whether it is the baseline once more (A/A): its ratio is the noise floor, and no verdict is about it.
+    /// Whether it is the baseline once more (A/A): its ratio is the noise floor, and no verdict is
+    /// about it.
     #[serde(skip_serializing_if = "is_false")]
     pub is_twin: bool,
     /// Clients.
@@ -37,14 +38,14 @@ pub struct PathSummary {
     /// The largest packet that its ends send, bytes with the IP header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_mtu_bytes: Option<u64>,
-    /// What tunnels add to each packet, bytes.
+    /// Bytes that tunnels add to each packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tunnel_bytes: Option<u64>,
     /// The evidence that traffic took it, by hop.
     pub proof: Vec<ProofSummary>,
 }
 
-/// What the trials of a path saw at one hop.
+/// The evidence of a path's trials at one hop.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProofSummary {
     /// The hop.

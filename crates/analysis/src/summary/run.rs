@@ -1,4 +1,5 @@
-//! The summary of a run: what all its records say together. Serialised, this is `hopbench.summary/1`.
+//! The summary of a run: what all its records say together. Serialised, this is
+//! `hopbench.summary/1`.
 
 use std::collections::BTreeMap;
 
@@ -26,13 +27,13 @@ pub struct Summary {
     pub paths: Vec<PathSummary>,
     /// The workloads, in the scenario's order.
     pub workloads: Vec<WorkloadSummary>,
-    /// What searches came to: points in the scenario's order.
+    /// The results of searches: points in the scenario's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchSummary>,
-    /// What each proxy of a family of paths adds, by workload and point.
+    /// The cost of each proxy of a family of paths, by workload and point.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waterfall: Vec<WaterfallSummary>,
-    /// What each proxy spends as the load on it grows, by workload and path.
+    /// The cost of each proxy as the load on it grows, by workload and path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proxy_curves: Vec<CurveSummary>,
     /// Trials whose records are not used in any figure, and why.
@@ -52,7 +53,7 @@ pub struct Summary {
     pub resolved: Value,
 }
 
-/// Which run, and how far it came.
+/// The identity of a run, and how far it came.
 #[derive(Debug, Clone, Serialize)]
 pub struct Run {
     /// Its identity.
@@ -84,26 +85,27 @@ pub struct Run {
     pub minimum_effect: f64,
     /// Seed of the order and of the trials.
     pub seed: u64,
-    /// Trials that were planned, without those of cells that are skipped and those that a stop rule spared.
+    /// Trials that were planned, without those of cells that are skipped and those that a stop rule
+    /// spared.
     pub planned_trials: u64,
     /// Trials whose figures are used.
     pub used_trials: u64,
-    /// Trials that were measured and left out of the figures, because the testbed changed in their time and other rounds of
-    /// the cell are there.
+    /// Trials that were measured and left out of the figures, because the testbed changed in their
+    /// time and other rounds of the cell are there.
     #[serde(skip_serializing_if = "is_none_of_them")]
     pub disturbed_trials: u64,
     /// Trials that a stop rule spared.
     #[serde(skip_serializing_if = "is_none_of_them")]
     pub spared_trials: u64,
-    /// Cells whose main figure has a verdict against the baseline. Verdicts on further figures, which stand in `figures`, are
-    /// not counted: no page shows them.
+    /// Cells whose main figure has a verdict against the baseline. Verdicts on further figures,
+    /// which stand in `figures`, are not counted: no page shows them.
     pub comparisons: u64,
     /// Comparisons that were judged together, those of further figures among them.
     pub judged: u64,
     /// Verdicts on main figures that are withheld because the difference is within the noise floor.
     #[serde(skip_serializing_if = "is_none_of_them")]
     pub withheld: u64,
-    /// What a reader must know of the run as a whole: a baseline that is not there, sessions that differ.
+    /// Notes on the run as a whole: a baseline that is not there, sessions that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -145,9 +147,9 @@ pub struct WarningSummary {
     pub trials: u32,
     /// Paths that have it.
     pub paths: Vec<String>,
-    /// What was seen, in one of them.
+    /// The observation in one of them.
     pub detail: String,
-    /// What to do.
+    /// Advice.
     pub next: String,
 }
 

@@ -22,11 +22,12 @@ pub struct SearchSummary {
     pub point: BTreeMap<String, Value>,
     /// `knee`, `slo`, `cpu` or `lossless`.
     pub goal: &'static str,
-    /// What was varied: `rate` (arrivals a second), `connections`, `threads`.
+    /// The parameter that was varied: `rate` (arrivals a second), `connections`, `threads`.
     pub parameter: &'static str,
-    /// What was searched, in words.
+    /// The goal in words.
     pub asked: String,
-    /// The figure that was searched by, as records call it: `response_ns p99`; empty without a trial.
+    /// The figure that was searched by, as records call it: `response_ns p99`; empty without a
+    /// trial.
     pub figure: String,
     /// Its limit, in the figure's unit; absent where the goal has none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +37,7 @@ pub struct SearchSummary {
     pub datagram_bits: Option<f64>,
     /// The figures that tables show beside the load, by name: throughput, a latency, CPU.
     pub shown: Vec<&'static str>,
-    /// What it came to on each path, in the scenario's order.
+    /// Its result on each path, in the scenario's order.
     pub paths: Vec<SearchedPath>,
     /// Every path at the loads that were found on each of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -46,7 +47,7 @@ pub struct SearchSummary {
     pub no_equal_load: &'static str,
 }
 
-/// What a search came to on one path.
+/// The result of a search on one path.
 #[derive(Debug, Clone, Serialize)]
 pub struct SearchedPath {
     /// The path's name.
@@ -54,15 +55,17 @@ pub struct SearchedPath {
     /// Index of the path in [`Summary::paths`](super::Summary::paths).
     #[serde(skip)]
     pub path_index: usize,
-    /// What it came to; absent while it has not ended.
+    /// The outcome; absent while it has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<SearchOutcome>,
-    /// The load that `value` and `figures` are of: the one that was found, or the highest where even that is not too high.
+    /// The load that `value` and `figures` are of: the one that was found, or the highest where
+    /// even that is not too high.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
-    /// The load lies between this and `high`. Of `cpu` the two are from where it was found to where CPU would be at the
-    /// ceiling, by the nearest other load; of `lossless` with repeats the interval of the results, as wide as the precision at
-    /// least; else what the search came to. Absent while it has not ended.
+    /// The load lies between this and `high`. Of `cpu` the two are from where it was found to where
+    /// CPU would be at the ceiling, by the nearest other load; of `lossless` with repeats the
+    /// interval of the results, as wide as the precision at least; else what the search came to.
+    /// Absent while it has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// See `low`; absent also where nothing is known from above.
@@ -70,13 +73,14 @@ pub struct SearchedPath {
     pub high: Option<f64>,
     #[serde(skip)]
     pub(crate) bracket: Option<Bracket>,
-    /// What each of several searches for a rate found, in order.
+    /// The results of several searches for a rate, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<f64>,
-    /// The share by which these can differ only because of a search's steps; `None` of levels, which are searched once.
+    /// The share by which these can differ only because of a search's steps; `None` of levels,
+    /// which are searched once.
     #[serde(skip)]
     pub(crate) resolution: Option<f64>,
-    /// What it came to, in words.
+    /// The result in words.
     pub text: String,
     /// The figure that was searched by, at this load.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,18 +94,20 @@ pub struct SearchedPath {
     /// How the throughput at a knee compares with that at the baseline's knee.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_comparison: Option<LoadComparison>,
-    /// The steps of a knee on which the result rests though they were not decided: then it is doubtful.
+    /// The steps of a knee on which the result rests though they were not decided: then it is
+    /// doubtful.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<Undecided>,
-    /// Why the load above was too high, where the figure that was searched by does not say it; empty else.
+    /// Why the load above was too high, where the figure that was searched by does not say it;
+    /// empty else.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub too_high: String,
     /// Trials of the search.
     pub trials: usize,
     /// The length of their windows with warm-up, s.
     pub trials_s: f64,
-    /// Whether the load generator was the limit of a trial at the load that was found or above: what was found may be the
-    /// generator's.
+    /// Whether the load generator was the limit of a trial at the load that was found or above:
+    /// what was found may be the generator's.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub generator_limited: bool,
     /// Every trial, in order.
@@ -124,10 +130,11 @@ pub struct TraceStep {
     pub value: Option<f64>,
     /// Whether all else was within bounds.
     pub within: bool,
-    /// What else was out of bounds, and who else kept the CPU busy that was searched by; empty where there is nothing to say.
+    /// What else was out of bounds, and who else kept the CPU busy that was searched by; empty
+    /// where there is nothing to say.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub because: String,
-    /// What limited the trial.
+    /// The limit of the trial.
     pub limited_by: String,
     /// Why its record is in no figure; empty where it is.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -135,7 +142,7 @@ pub struct TraceStep {
 }
 
 impl SearchSummary {
-    /// What its loads are counted in.
+    /// The unit of its loads.
     pub fn unit(&self) -> LoadUnit<'_> {
         LoadUnit { parameter: self.parameter, datagram_bits: self.datagram_bits }
     }
@@ -146,17 +153,18 @@ impl SearchSummary {
         self.paths.iter().map(|path| path.trials).chain(equal).sum()
     }
 
-    /// What the load that was found is called among figures: `found_rate_per_s`, `found_connections`.
+    /// The name of the load that was found, as a figure: `found_rate_per_s`, `found_connections`.
     pub fn found_name(&self) -> String {
         format!("found_{}{}", self.parameter, if self.parameter == "rate" { "_per_s" } else { "" })
     }
 
-    /// What a figure at that load is called: `at_found_rate_response_p99_ns`.
+    /// The name of a figure at that load: `at_found_rate_response_p99_ns`.
     pub fn name_there(&self, figure: &str) -> String {
         format!("at_found_{}_{figure}", self.parameter)
     }
 
-    /// The figure that was searched by, as other figures are called: `response_p99_ns` for `response_ns p99`.
+    /// The figure that was searched by, as other figures are called: `response_p99_ns` for
+    /// `response_ns p99`.
     pub fn figure_name(&self) -> String {
         match self.figure.split_once(' ') {
             Some((name, percentile)) => {
@@ -166,7 +174,8 @@ impl SearchSummary {
         }
     }
 
-    /// Whether a load was found that keeps what was asked for, on a path; `None` while the search has not ended.
+    /// Whether a load was found that keeps what was asked for, on a path; `None` while the search
+    /// has not ended.
     pub fn is_met(&self, path: &SearchedPath) -> Option<bool> {
         Some(match path.outcome? {
             SearchOutcome::Found { .. } => true,

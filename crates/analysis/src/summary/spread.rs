@@ -1,4 +1,4 @@
-//! What a figure was over the rounds.
+//! A figure over the rounds: its median and interval.
 
 use hopbench_stats::{CONFIDENCE, Interval, Look, difference_interval, rounds_interval, summary::median};
 use serde::Serialize;
@@ -7,7 +7,8 @@ use serde::ser::{SerializeMap, Serializer};
 /// A figure over the rounds with its interval; flattened into whatever has one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
-    /// The median over the rounds. Of a smallest or largest value it is the smallest or largest of all rounds.
+    /// The median over the rounds. Of a smallest or largest value it is the smallest or largest of
+    /// all rounds.
     pub median: f64,
     /// Lower end of its interval; absent with one round, and of a smallest or largest value.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,7 +33,7 @@ impl Spread {
         Some(Self::with(median(&values)?, difference_interval(&values, CONFIDENCE), values.len()))
     }
 
-    /// What a look at the rounds said; `None` without any.
+    /// The figure of a look at the rounds; `None` without a round.
     pub(crate) fn looked(look: &Look) -> Option<Self> {
         Some(Self::with(look.median?, look.interval, look.rounds))
     }
@@ -43,8 +44,8 @@ impl Spread {
         Self { median, low, high, rounds }
     }
 
-    /// Of one value, which `choose` picks among those of all rounds; `None` where there are none. It has no interval: the
-    /// next round can always exceed it.
+    /// Of one value, which `choose` picks among those of all rounds; `None` where there are none.
+    /// It has no interval: the next round can always exceed it.
     pub(crate) fn extreme(values: &[f64], choose: fn(f64, f64) -> f64) -> Option<Self> {
         let chosen = values.iter().copied().reduce(choose)?;
         Some(Self::with(chosen, None, values.len()))

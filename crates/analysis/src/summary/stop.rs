@@ -1,4 +1,4 @@
-//! How the rounds of a cell ended under a stop rule.
+//! The end of a cell's rounds under a stop rule.
 
 use hopbench_model::number::{counted, percentage};
 use serde::Serialize;
@@ -13,7 +13,8 @@ pub struct StopSummary {
     pub why: StopEnd,
     /// The rounds that it was in, by number: all up to this one.
     pub rounds: u32,
-    /// Half the width of the interval that was looked at, as a share of the median; absent where there is none.
+    /// Half the width of the interval that was looked at, as a share of the median; absent where
+    /// there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub half_width_share: Option<f64>,
     /// The figure that was looked at, as notes call it.
@@ -34,7 +35,8 @@ pub enum StopEnd {
 }
 
 impl StopSummary {
-    /// How sure the figure is: `+-3.1 %`. Wider than the figure itself, its width says no more than that.
+    /// How sure the figure is: `+-3.1 %`. Wider than the figure itself, its width says no more than
+    /// that.
     fn width(&self) -> String {
         match self.half_width_share {
             None => "no interval".to_owned(),
@@ -55,7 +57,7 @@ impl StopSummary {
         alike.and_then(finer).unwrap_or_else(|| self.width())
     }
 
-    /// What is to be said of its cell; empty where it is sure enough. It begins with a word: a CSV
+    /// The remark on its cell; empty if it is sure enough. It begins with a word: a CSV
     /// cell that began with the sign of the width would be taken for a formula.
     pub fn remark(&self) -> String {
         let rounds = counted(u64::from(self.rounds), "round", "rounds");

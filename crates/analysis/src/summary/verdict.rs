@@ -24,7 +24,8 @@ pub enum Outcome {
     TooFewRounds,
     /// The generator was the limit: the figure is not the path's, so nothing is said.
     Generator,
-    /// There is no ratio: a side has no value, or not above 0; or both searches ended at the same end of their range.
+    /// There is no ratio: a side has no value, or not above 0; or both searches ended at the same
+    /// end of their range.
     NoRatio,
 }
 
@@ -38,7 +39,8 @@ pub struct Verdict {
     pub word: &'static str,
     /// In words: `slower by 18 % [15, 21]`.
     pub text: String,
-    /// Where no difference was seen: the smallest that would have been called with a probability of 80 %, as a share.
+    /// If no difference was seen, the smallest that would have been called with a probability of 80
+    /// %, as a share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub could_have_seen: Option<f64>,
 }

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::spread::{self, Spread};
 
-/// What the step from the first path to the last begins with.
+/// The first character of the label of the step from the first path to the last.
 pub(crate) const WHOLE: char = '=';
 
-/// What each proxy of a family of paths adds, at one point of a workload.
+/// The cost of each proxy of a family of paths, at one point of a workload.
 #[derive(Debug, Clone, Serialize)]
 pub struct WaterfallSummary {
     /// The workload's name.
@@ -20,14 +20,14 @@ pub struct WaterfallSummary {
     /// The point as reports write it.
     #[serde(skip)]
     pub point_label: String,
-    /// What its paths have in common: `bridge@a → bridge@b, direct`.
+    /// The common part of its paths: `bridge@a → bridge@b, direct`.
     pub family: String,
     /// The variant of their proxies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// The steps; the first is the path with the fewest proxies, with its own figures.
     pub steps: Vec<Step>,
-    /// What holds of every step; empty where nothing does.
+    /// A note on every step; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -42,32 +42,33 @@ pub struct Step {
     /// The path that it is compared with; absent: these are its own figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// Whether it is one of those that lead from the first path to the one with most proxies, each against the one before.
+    /// Whether it is one of those that lead from the first path to the one with most proxies, each
+    /// against the one before.
     pub in_chain: bool,
-    /// What is added, by figure: median and 99th percentile of the latency, CPU time of all ends and proxies for a unit of
-    /// work.
+    /// The increase of each figure: median and 99th percentile of the latency, CPU time of all ends
+    /// and proxies for a unit of work.
     pub added: Vec<Added>,
     /// CPU time of the proxies of the path for a unit of work, those of one kind together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proxies: Vec<ProxyShare>,
-    /// What makes the figures doubtful; empty where nothing does.
+    /// A doubt about the figures; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// What a step adds to a figure.
+/// The increase of a figure by a step.
 #[derive(Debug, Clone, Serialize)]
 pub struct Added {
     /// The figure, with its unit: `response_p50_ns`, `cpu_per_request_ns`.
     pub name: &'static str,
-    /// What people call it.
+    /// Its label for people.
     pub label: &'static str,
     /// By how much, over the rounds that have both paths.
     #[serde(flatten)]
     pub spread: Spread,
 }
 
-/// What the proxies of one kind spend for a unit of work of the whole path.
+/// CPU time of the proxies of one kind for a unit of work of the whole path.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProxyShare {
     /// Their kind: the name on the path without a number.
@@ -78,8 +79,8 @@ pub struct ProxyShare {
 }
 
 impl WaterfallSummary {
-    /// What leads to the figure of the last path, each step from the one before. Where one between lacks the figure, one
-    /// step leads from the first to the last.
+    /// The steps that lead to the figure of the last path, each from the one before. Where one
+    /// between lacks the figure, one step leads from the first to the last.
     pub fn way(&self, name: &str) -> Vec<(&Step, &Added)> {
         let mut out: Vec<(&Step, &Added)> = Vec::new();
         for step in self.steps.iter().filter(|step| step.in_chain) {
@@ -99,7 +100,7 @@ impl WaterfallSummary {
         out
     }
 
-    /// What the steps are about, in the order of columns.
+    /// The figures of the steps, in the order of columns.
     pub fn figures(&self) -> Vec<(&'static str, &'static str)> {
         let mut out: Vec<(&str, &str)> = Vec::new();
         for added in self.steps.iter().flat_map(|step| &step.added) {
@@ -110,7 +111,8 @@ impl WaterfallSummary {
         out
     }
 
-    /// Its name among those of the workload: `bridge@a → bridge@b, direct, variant stats at rate=1000`.
+    /// Its name among those of the workload: `bridge@a → bridge@b, direct, variant stats at
+    /// rate=1000`.
     pub fn name(&self) -> String {
         let mut out = self.family.clone();
         if let Some(variant) = self.variant.as_ref().filter(|name| *name != hopbench_model::Variant::PLAIN) {
@@ -129,7 +131,7 @@ impl Step {
         self.label.starts_with(WHOLE)
     }
 
-    /// What it adds to a figure.
+    /// Its increase of a figure.
     pub fn of(&self, name: &str) -> Option<&Added> {
         self.added.iter().find(|added| added.name == name)
     }

@@ -18,15 +18,16 @@ pub struct WorkloadSummary {
     pub parameters: Vec<String>,
     /// The figures, in the order of columns.
     pub figures: Vec<FigureSummary>,
-    /// What it found, in a sentence.
+    /// The result in a sentence.
     pub headline: String,
     /// The baseline's figure in words, or the range of the figures where there is no baseline.
     pub reference: String,
-    /// What differs from it and by how much, furthest first.
+    /// The paths that differ from it and by how much, furthest first.
     pub findings: Vec<Finding>,
     /// Its cells: points in the scenario's order, within one the paths in theirs.
     pub cells: Vec<CellSummary>,
-    /// Distributions of the latency that matters, over all rounds, for the first and the last point.
+    /// Distributions of the latency that matters, over all rounds, for the first and the last
+    /// point.
     pub distributions: Vec<DistributionSummary>,
 }
 
@@ -46,12 +47,12 @@ pub struct Finding {
 pub struct FigureSummary {
     /// Its name, with the unit.
     pub name: &'static str,
-    /// What people call it.
+    /// Its label for people.
     pub label: &'static str,
     /// Whether it is plotted against a swept parameter.
     pub plotted: bool,
-    /// Whether it is CPU time of one end, or of the proxies, for a unit of work: a part of their sum, which is a figure
-    /// of its own.
+    /// Whether it is CPU time of one end, or of the proxies, for a unit of work: a part of their
+    /// sum, which is a figure of its own.
     pub cpu: bool,
 }
 
@@ -62,12 +63,14 @@ pub struct DistributionSummary {
     pub path: String,
     /// The point as reports write it.
     pub point: String,
-    /// Which latency: `service_ns`.
+    /// The latency: `service_ns`.
     pub latency: &'static str,
-    /// Pairs of nines (0: the smallest, 1: 90 %, 2: 99 %) and the latency at that percentile, ns. The last is the largest of
-    /// all n samples; it stands in the middle of what the last one takes up, at log10(2 n) nines.
+    /// Pairs of nines (0: the smallest, 1: 90 %, 2: 99 %) and the latency at that percentile, ns.
+    /// The last is the largest of all n samples; it stands in the middle of what the last one takes
+    /// up, at log10(2 n) nines.
     pub curve: Vec<(f64, u64)>,
-    /// Percentiles of all rounds together; empty with one round. A cell's own figure is the median of its rounds'.
+    /// Percentiles of all rounds together; empty with one round. A cell's own figure is the median
+    /// of its rounds'.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pooled: Vec<PooledSummary>,
 }
@@ -75,7 +78,7 @@ pub struct DistributionSummary {
 /// A percentile of the samples of all rounds of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PooledSummary {
-    /// Which: `p50`, `p90`, `p99`, `p999`.
+    /// Its name: `p50`, `p90`, `p99`, `p999`.
     pub percentile: &'static str,
     /// Its value, ns.
     pub value_ns: u64,

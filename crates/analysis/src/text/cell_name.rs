@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::point_label;
 use serde_json::Value;
 
-/// What identifies a point: JSON with sorted keys.
+/// The key of a point: JSON with sorted names.
 pub(crate) fn key(point: &BTreeMap<String, Value>) -> String {
     serde_json::to_string(point).unwrap_or_default()
 }

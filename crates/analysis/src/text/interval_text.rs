@@ -1,5 +1,6 @@
-//! The ends of intervals as texts for people. An end that lies beyond ten times the median, or below a tenth of it, says nothing but that:
-//! with two rounds, or on a noisy machine, the number itself can have any size. Programs get the numbers.
+//! The ends of intervals as texts for people. An end that lies beyond ten times the median, or
+//! below a tenth of it, says nothing but that: with two rounds, or on a noisy machine, the number
+//! itself can have any size. Programs get the numbers.
 
 use hopbench_model::number::ratio;
 
@@ -11,7 +12,8 @@ pub fn of(median: f64, low: f64, high: f64, text: impl Fn(f64) -> String) -> [St
     within(median / FAR, median * FAR, low, high, text)
 }
 
-/// The same of a figure by its name: shares go to 100 % at most, and up to there every one means something.
+/// The same of a figure by its name: shares go to 100 % at most, and up to there every one means
+/// something.
 pub fn of_figure(name: &str, median: f64, low: f64, high: f64, text: impl Fn(f64) -> String) -> [String; 2] {
     match name.ends_with("_ratio") {
         true => within(0.0, (median * FAR).max(1.0), low, high, text),

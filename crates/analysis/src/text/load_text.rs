@@ -19,7 +19,7 @@ pub fn load(parameter: &str, load: f64) -> String {
     }
 }
 
-/// What a figure of a search is called: `response p99` for `response_ns p99`.
+/// The label of a search's figure: `response p99` for `response_ns p99`.
 pub fn figure(name: &str) -> String {
     match name {
         "cpu_share" => return "CPU".to_owned(),

@@ -6,7 +6,7 @@ use hopbench_model::units::Bytes;
 
 use super::load_text::{load, number};
 
-/// What the loads of a search are: a parameter, and of datagrams what each carries.
+/// The unit of a search's loads: a parameter, and for datagrams the payload of each.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadUnit<'a> {
     /// `rate`, `connections`, `threads`.
@@ -45,7 +45,8 @@ fn datagram_bits(job: &Job) -> Option<f64> {
     Some(size.0 as f64 * 8.0).filter(|bits| *bits > 0.0)
 }
 
-/// A rate of a job's arrivals as people asked for it: `500/s`, of datagrams with what they carry: `13217/s = 106 Mbit/s`.
+/// A rate of a job's arrivals as people asked for it: `500/s`, of datagrams with what they carry:
+/// `13217/s = 106 Mbit/s`.
 pub fn rate_text(job: &Job, per_s: f64) -> String {
     LoadUnit::of("rate", job).text(per_s)
 }

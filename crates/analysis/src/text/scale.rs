@@ -4,7 +4,8 @@ use hopbench_model::number::{TIMES, UNKNOWN, by_name};
 
 use super::interval_text;
 
-/// Values of a column that differ by more than this get a unit each: in one unit the small ones would be zeros.
+/// Values of a column that differ by more than this get a unit each: in one unit the small ones
+/// would be zeros.
 const WIDEST: f64 = 1000.0;
 
 /// How the values of a column are printed.

@@ -1,4 +1,4 @@
-//! What a format of whole runs must provide.
+//! The trait of formats of whole runs.
 
 use hopbench_analysis::Summary;
 

@@ -35,12 +35,14 @@ pub(crate) fn limits(cell: &CellSummary) -> String {
     cell.limited_by.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The same with the mark of a cell that has no verdict because the generator was late in half of its trials: `! target_rate`.
+/// The same with the mark of a cell that has no verdict because the generator was late in half of
+/// its trials: `! target_rate`.
 pub(crate) fn marked_limits(cell: &CellSummary) -> String {
     format!("{}{}", if cell.generator_limited { "! " } else { "" }, limits(cell))
 }
 
-/// What the marks of a workload's cells say: that of [`marked_limits`], and that of a round far from the others.
+/// What the marks of a workload's cells say: that of [`marked_limits`], and that of a round far
+/// from the others.
 pub(crate) fn marks(workload: &WorkloadSummary) -> impl Iterator<Item = &'static str> {
     let late = workload.cells.iter().any(|cell| cell.generator_limited);
     let far = workload.cells.iter().flat_map(|cell| &cell.figures).any(|figure| !figure.outliers.is_empty());
@@ -86,7 +88,8 @@ pub(crate) fn is_measured(summary: &Summary) -> bool {
     !summary.workloads.is_empty() || summary.searches.is_empty()
 }
 
-/// How many trials there are: `12 of 12 trials used`, `12 of 12 trials used, 96 of searches`, `96 trials of searches`.
+/// How many trials there are: `12 of 12 trials used`, `12 of 12 trials used, 96 of searches`, `96
+/// trials of searches`.
 pub(crate) fn trials(summary: &Summary) -> String {
     let run = &summary.run;
     let used = format!("{} of {} trials used", run.used_trials, run.planned_trials);
@@ -125,7 +128,8 @@ pub(crate) fn missing(run: &Run, failed: usize) -> String {
     disturbed.into_iter().chain(unmeasured).collect::<Vec<_>>().join(" ")
 }
 
-/// Whose CPUs worked on what the nodes received, for the head of a page; `None` where the testbed does not say.
+/// Whose CPUs worked on what the nodes received, for the head of a page; `None` where the testbed
+/// does not say.
 pub(crate) fn receive(summary: &Summary) -> Option<String> {
     let fact = summary.testbed.get("receive")?;
     if fact.starts_with("steered") {

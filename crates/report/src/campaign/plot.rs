@@ -1,4 +1,4 @@
-//! What is plotted: data for charts, in the figures' own units. A page's script draws them.
+//! The charts of a page: data for charts, in the figures' own units. A page's script draws them.
 
 mod axis;
 mod bars;
@@ -15,7 +15,8 @@ pub(crate) use self::chart::Chart;
 
 use super::table_model;
 
-/// The charts of a workload: its swept parameters, or bars where nothing is swept; and its distributions.
+/// The charts of a workload: its swept parameters, or bars where nothing is swept; and its
+/// distributions.
 pub(crate) fn charts(summary: &Summary, number: usize, workload: &WorkloadSummary) -> Vec<Chart> {
     let mut out = Vec::new();
     for parameter in &workload.parameters {
@@ -35,7 +36,8 @@ pub(crate) fn charts(summary: &Summary, number: usize, workload: &WorkloadSummar
 }
 
 impl Chart {
-    /// Sees to it that the points have the room, and not their intervals. Bars that stand on each other have none.
+    /// Sees to it that the points have the room, and not their intervals. Bars that stand on each
+    /// other have none.
     fn cut(&mut self) {
         if self.kind == "bar" && self.stacked {
             return;

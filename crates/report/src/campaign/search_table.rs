@@ -90,7 +90,8 @@ impl<'a> Column<'a> {
         (!medians.is_empty()).then(|| Self::new(label, &unit, text))
     }
 
-    /// The ratio to the baseline, of this figure or of the load, and what it says; nothing where no path is compared.
+    /// The ratio to the baseline, of this figure or of the load, and what it says; nothing where no
+    /// path is compared.
     fn comparison(search: &SearchSummary, what: &str, of: fn(&SearchedPath) -> Option<&LoadComparison>) -> Vec<Self> {
         if !search.paths.iter().any(|path| of(path).is_some()) {
             return Vec::new();
@@ -176,8 +177,8 @@ fn ratio(found: &LoadComparison) -> Text {
     Text { value: ratio_text(ratio), ends: around, standing: None }
 }
 
-/// What a reader must know beside the table, a sentence each: where nothing was found and why, what was not decided, and what
-/// [`caveats`] has.
+/// What a reader must know beside the table, a sentence each: where nothing was found and why, what
+/// was not decided, and what [`caveats`] has.
 pub(crate) fn remarks(search: &SearchSummary) -> Vec<String> {
     let said = |path: &SearchedPath| match path.found() {
         None => {
@@ -191,8 +192,8 @@ pub(crate) fn remarks(search: &SearchSummary) -> Vec<String> {
     search.paths.iter().filter_map(said).chain(caveats(search)).collect()
 }
 
-/// What neither the table nor the lines of what was found say: why loads were too high, where the generator was the limit, and
-/// that nothing was measured at equal load.
+/// What neither the table nor the lines of what was found say: why loads were too high, where the
+/// generator was the limit, and that nothing was measured at equal load.
 pub(crate) fn caveats(search: &SearchSummary) -> Vec<String> {
     let why = search.paths.iter().filter(|path| !path.too_high.is_empty());
     let mut out: Vec<String> = why.map(|path| format!("{}: too high at {}", path.path, path.too_high)).collect();
@@ -230,7 +231,8 @@ pub(crate) fn equal_label(search: &SearchSummary, row: &EqualLoad) -> String {
     format!("{setting}, found on {}", row.found_on)
 }
 
-/// The figures of a path at a load that was found on another, one text each: throughput, latency, CPU.
+/// The figures of a path at a load that was found on another, one text each: throughput, latency,
+/// CPU.
 pub(crate) fn equal_figures(search: &SearchSummary, path: &EqualLoadPath) -> Vec<String> {
     let one = |FoundFigure { name, label, spread }: &FoundFigure| {
         let value = by_name(name, spread.median);
@@ -250,7 +252,8 @@ pub(crate) fn equal_texts(search: &SearchSummary, at: &EqualLoad) -> Texts {
     for name in &search.shown {
         let median = |path: &EqualLoadPath| path.figure(name).map(|figure| figure.spread.median);
         let Some(label) = at.paths.iter().find_map(|path| Some(path.figure(name)?.label)) else { continue };
-        // Beside the load that one of them just bears the latencies of others are of another size: each has its own unit.
+        // Beside the load that one of them just bears the latencies of others are of another size:
+        // each has its own unit.
         for (row, path) in out.rows.iter_mut().zip(&at.paths) {
             let value = median(path).map_or_else(|| UNKNOWN.to_owned(), |value| by_name(name, value));
             row.values.push(Text { value, ..Text::default() });

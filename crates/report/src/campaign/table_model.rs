@@ -1,4 +1,5 @@
-//! The table of a workload, whatever prints it: its columns, their units, and the text of every value.
+//! The table of a workload, whatever prints it: its columns, their units, and the text of every
+//! value.
 
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{
@@ -67,13 +68,15 @@ pub(crate) fn compared(workload: &WorkloadSummary) -> bool {
     workload.cells.iter().any(|cell| workload.comparison(cell).is_some() || !note(workload, cell).is_empty())
 }
 
-/// Whether any comparison with a baseline has a verdict that says something: with too few rounds none does.
+/// Whether any comparison with a baseline has a verdict that says something: with too few rounds
+/// none does.
 pub(crate) fn judged(workload: &WorkloadSummary) -> bool {
     let says = |ratio: &RatioSummary| ratio.verdict.as_ref().is_some_and(|v| v.outcome != Outcome::TooFewRounds);
     workload.cells.iter().any(|cell| workload.comparison(cell).is_some_and(says))
 }
 
-/// What takes the place of a verdict in the row of the baseline's twin: `A/A: noise floor 1.2 %`; `None` in all others.
+/// What takes the place of a verdict in the row of the baseline's twin: `A/A: noise floor 1.2 %`;
+/// `None` in all others.
 pub(crate) fn floor(cell: &CellSummary, figure: Option<&Estimate>) -> Option<String> {
     let floor = figure.and_then(|figure| figure.ratio.as_ref()?.noise_floor);
     cell.is_twin.then(|| match floor {
@@ -117,8 +120,8 @@ pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
     }
 }
 
-/// What a reader must know of a cell beside its figures: that no proxy saw its traffic, what is left out or not compared, and
-/// what failed, how often.
+/// What a reader must know of a cell beside its figures: that no proxy saw its traffic, what is
+/// left out or not compared, and what failed, how often.
 pub(crate) fn remark(cell: &CellSummary) -> String {
     let bypasses = cell.bypasses_proxy.then(|| BYPASSES_PROXY.to_owned());
     let errors = cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x"));
@@ -130,7 +133,8 @@ pub(crate) fn remark(cell: &CellSummary) -> String {
     bypasses.into_iter().chain(short).chain(left_out).chain(errors).collect::<Vec<_>>().join(", ")
 }
 
-/// The remark with how sure the cell is, where it is not as sure as it was to be: that is another for each cell.
+/// The remark with how sure the cell is, where it is not as sure as it was to be: that is another
+/// for each cell.
 pub(crate) fn full_remark(cell: &CellSummary) -> String {
     let width = cell.stop.as_ref().map(|stop| stop.remark()).unwrap_or_default();
     [remark(cell), width].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
@@ -146,7 +150,8 @@ pub(crate) fn remarks(workload: &WorkloadSummary) -> Vec<String> {
 /// More cells than this are counted, not named.
 const MOST_NAMED: usize = 5;
 
-/// What is missing from the comparisons of a workload, a line a reason: `bulk: no ratio: 0 in round 2 (eni, overlay)`.
+/// What is missing from the comparisons of a workload, a line a reason: `bulk: no ratio: 0 in round
+/// 2 (eni, overlay)`.
 pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
     let lines = grouped(workload, |cell| note(workload, cell).to_owned());
     lines.into_iter().map(|line| format!("{}: {line}", workload.name)).collect()

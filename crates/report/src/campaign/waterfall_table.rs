@@ -63,7 +63,8 @@ fn text(step: &Step, name: &str, scale: &Scale) -> String {
     format!("{sign}{}{ends}", scale.text(spread.median))
 }
 
-/// What each proxy of the path with most of them spends: `CPU/req of client-sidecar 64.0 us, server-sidecar 58.0 us (both)`.
+/// What each proxy of the path with most of them spends: `CPU/req of client-sidecar 64.0 us,
+/// server-sidecar 58.0 us (both)`.
 pub(crate) fn shares(waterfall: &WaterfallSummary) -> Option<String> {
     let last = waterfall.steps.iter().rfind(|step| step.in_chain && !step.proxies.is_empty())?;
     let label = last.added.iter().find(|added| added.name.starts_with("cpu_")).map_or("CPU", |added| added.label);

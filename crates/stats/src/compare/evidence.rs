@@ -1,4 +1,4 @@
-//! What was measured of two figures.
+//! The evidence on two figures: their ratio, its interval and its tests.
 
 use crate::interval::{CONFIDENCE, Interval, NoRatio};
 use crate::resample::{Permuted, permuted, sign_flip};

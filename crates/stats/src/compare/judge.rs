@@ -1,4 +1,4 @@
-//! From evidence to verdicts, over all comparisons of a report at once.
+//! The judge: from evidence to verdicts, over all comparisons of a report at once.
 
 use super::evidence::Evidence;
 use crate::bh::q_values;

@@ -21,9 +21,10 @@ pub struct ShiftQuestion<'a> {
     pub now: &'a [f64],
     /// Whether the figure is itself a share, from 0 to 1.
     pub is_share: bool,
-    /// Differences below this share are of no interest; 0: all are. A figure that is a share is held against it by the
-    /// difference of the means: with 2 %, losses from 0 % to 1.5 % are of no interest. Any other figure is held against
-    /// it by the ratio of the means, and from a baseline of 0 on any growth is above it.
+    /// Differences below this share are of no interest; 0: all are. A figure that is a share is
+    /// held against it by the difference of the means: with 2 %, losses from 0 % to 1.5 % are of no
+    /// interest. Any other figure is held against it by the ratio of the means, and from a baseline
+    /// of 0 on any growth is above it.
     pub minimum_effect: f64,
     /// The difference of the means of one thing measured twice, in the figure's own unit.
     pub noise_floor: Option<f64>,
@@ -42,9 +43,9 @@ pub struct Shift {
     pub verdict: Verdict,
 }
 
-/// Judges a figure without a ratio by a permutation test ([`permuted`]). It cannot be judged with comparisons that have a
-/// ratio, so its p-value is corrected by their number, `comparisons` with this one (C. E. Bonferroni, "Teoria statistica
-/// delle classi e calcolo delle probabilita", 1936).
+/// Judges a figure without a ratio by a permutation test ([`permuted`]). It cannot be judged with
+/// comparisons that have a ratio, so its p-value is corrected by their number, `comparisons` with
+/// this one (C. E. Bonferroni, "Teoria statistica delle classi e calcolo delle probabilita", 1936).
 #[must_use]
 pub fn judge_shift(question: &ShiftQuestion<'_>, comparisons: usize) -> Shift {
     let ShiftQuestion { before, now, is_share, minimum_effect, noise_floor } = *question;

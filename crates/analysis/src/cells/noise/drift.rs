@@ -1,4 +1,4 @@
-//! What the rounds of a noise run had in common.
+//! Drift over the rounds of a noise run.
 
 use hopbench_stats::{Persistence, persistence, trend};
 use serde::Serialize;
@@ -6,11 +6,12 @@ use serde::Serialize;
 /// A p-value up to which a movement over the rounds is told.
 pub const NOISE_P: f64 = 0.05;
 
-/// What the rounds had in common: how much slower each was than usual, over the workloads' main figures of both paths.
+/// The drift of the rounds: how much slower each was than usual, over the workloads' main figures
+/// of both paths.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NoiseDrift {
-    /// By how much slower the last round was than the first, along the trend, as a share of the speed: 0.5 is half as fast,
-    /// -1 twice as fast.
+    /// By how much slower the last round was than the first, along the trend, as a share of the
+    /// speed: 0.5 is half as fast, -1 twice as fast.
     pub slower: f64,
     /// The p-value of the trend (Mann-Kendall).
     pub slower_p: f64,

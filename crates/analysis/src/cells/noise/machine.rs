@@ -43,7 +43,8 @@ pub struct NoiseMachine {
     /// The same if all packet processing was for others: at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others_most_cores: Option<f64>,
-    /// What the first record says of the client's machine: model, governor ... Absent is what it does not tell.
+    /// What the first record says of the client's machine: model, governor ... Absent is what it
+    /// does not tell.
     pub facts: BTreeMap<String, String>,
 }
 
@@ -79,8 +80,9 @@ fn cpus(record: &Record) -> usize {
     record.cost.nodes.iter().take(most).map(|node| node.per_cpu_busy.len()).sum()
 }
 
-/// What was busy beside us, at least and at most. Packets are processed on whatever CPU they come to, and whether a
-/// process is charged for that depends on the kernel: so nobody knows how much of softirq is in our own figures.
+/// Cores that others kept busy, at least and at most. Packets are processed on whatever CPU they
+/// come to, and whether a process is charged for that depends on the kernel: so nobody knows how
+/// much of softirq is in our own figures.
 fn others(record: &Record) -> Option<(f64, f64)> {
     let cost = &record.cost;
     let [busy, softirq, steal] = [Busy::All, Busy::Softirq, Busy::Steal].map(|busy| figures::cores(cost, busy));
@@ -90,7 +92,7 @@ fn others(record: &Record) -> Option<(f64, f64)> {
     Some(((rest - softirq? - overhead).max(0.0), rest.max(0.0)))
 }
 
-/// What limits how well it can be measured here, worst first: at least one sentence.
+/// The limits of measurements here, worst first: at least one sentence.
 pub(crate) fn limits(machine: &NoiseMachine, drift: Option<&NoiseDrift>) -> Vec<String> {
     let mut out = Vec::new();
     let fact = |name: &str| machine.facts.get(name).map(String::as_str);

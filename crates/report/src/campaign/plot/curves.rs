@@ -1,4 +1,4 @@
-//! What proxies spend over the load, with the line through it.
+//! The cost of proxies over the load, with the line through it.
 
 use hopbench_analysis::{CurvePoint, CurveSummary, Resource, Summary, WorkloadSummary};
 

@@ -1,4 +1,4 @@
-//! What the trials of a search saw over the load: with the limit as a line, or with the knee.
+//! The trials of a search over the load, with the limit as a line, or with the knee.
 
 use hopbench_analysis::text::load_text::{figure, number, unit_name};
 use hopbench_analysis::{SearchSummary, SearchedPath, undecided_text};
@@ -54,7 +54,8 @@ fn chart(index: usize, search: &SearchSummary) -> Option<Chart> {
     })
 }
 
-/// What stands beside the title: what is left out, what was not decided, and why loads were too high that look low enough.
+/// What stands beside the title: what is left out, what was not decided, and why loads were too
+/// high that look low enough.
 fn beside(search: &SearchSummary) -> String {
     let first = match search.paths.len() {
         n if n > MOST_PATHS => Some(format!("The first {MOST_PATHS} of {n} paths.")),
@@ -80,7 +81,8 @@ fn knee(search: &SearchSummary, path: &SearchedPath, colour: usize) -> Option<Se
     Some(Series { name: format!("knee of {}{doubt}", path.path), colour, points, style: "mark", ..Series::default() })
 }
 
-/// The levels of a knee; of rates on a logarithmic axis 1, 2 and 5 of every decade; else none, which is the script's choice.
+/// The levels of a knee; of rates on a logarithmic axis 1, 2 and 5 of every decade; else none,
+/// which is the script's choice.
 fn ticks(search: &SearchSummary, low: f64, high: f64) -> Vec<(f64, String)> {
     let text = |load: f64| (load, number(load));
     if search.goal == "knee" {

@@ -1,4 +1,5 @@
-//! What each hop adds, as bars that begin where the one before ends; what takes away begins at 0 and goes to the other side.
+//! The waterfall as bars. Each begins where the one before ends. A step that takes away begins at 0
+//! and goes to the other side.
 
 use hopbench_analysis::{Added, Summary, WaterfallSummary, WorkloadSummary};
 

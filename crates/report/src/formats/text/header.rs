@@ -1,4 +1,4 @@
-//! What was measured: the lines that are needed to repeat it.
+//! The head of a page: the lines that are needed to repeat the trial.
 
 use hopbench_analysis::{RecordedJob, spoken};
 use hopbench_model::{Record, Schedule, is_of_exchanges};
