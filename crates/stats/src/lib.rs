@@ -56,41 +56,28 @@
 //! # Ok::<(), hopbench_stats::HistogramError>(())
 //! ```
 
-mod bh;
 mod compare;
 mod histogram;
 mod interval;
-mod jitter;
 mod line;
-mod outliers;
-mod pooled;
 mod random;
-mod resample;
 mod rounds;
 mod search;
-mod sequence;
-mod sequential;
-mod steady;
 mod student;
 pub mod summary;
-mod trend;
+mod trial;
 
-pub use bh::q_values;
 pub use compare::{
-    Comparison, Evidence, Question, Shift, ShiftQuestion, Test, Verdict, judge, judge_shift, noise_floor, paired,
-    unpaired,
+    Comparison, Evidence, Permuted, Question, Shift, ShiftQuestion, Test, Verdict, judge, judge_shift, noise_floor,
+    paired, permuted, q_values, sign_flip, unpaired,
 };
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{CONFIDENCE, Interval, NoRatio};
-pub use jitter::Jitter;
 pub use line::{FEWEST_PLACES, Line, fit};
-pub use outliers::{Outlier, outliers};
-pub use pooled::{Pooled, pooled_percentile};
 pub use random::Random;
-pub use resample::{Permuted, permuted, sign_flip};
-pub use rounds::{difference_interval, rounds_interval};
+pub use rounds::{
+    FEWEST_TO_STOP, Look, Outlier, Persistence, Pooled, Stop, Trend, difference_interval, outliers, persistence,
+    pooled_percentile, round_effects, rounds_interval, trend,
+};
 pub use search::{Ceiling, Growth, Highest, Knee, Outcome, Search, Seen, Step, Why};
-pub use sequence::{Observation, SequenceTracker};
-pub use sequential::{FEWEST_TO_STOP, Look, Stop};
-pub use steady::{Drift, drift};
-pub use trend::{Persistence, Trend, persistence, round_effects, trend};
+pub use trial::{Drift, Jitter, Observation, SequenceTracker, drift};

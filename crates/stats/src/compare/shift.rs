@@ -1,8 +1,8 @@
 //! The comparison of a figure that is 0 in some rounds, like losses and errors: it has no ratio.
 
 use super::judge::Verdict;
+use super::resample::permuted;
 use crate::interval::CONFIDENCE;
-use crate::resample::permuted;
 use crate::summary::mean;
 
 /// Resamples of the permutation test, where there are too many ways to go through all of them.

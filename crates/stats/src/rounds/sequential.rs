@@ -1,7 +1,7 @@
 //! As many rounds as needed: when to stop, and what the interval is after having looked again and again.
 
+use super::intervals::rounds_interval;
 use crate::interval::{CONFIDENCE, Interval};
-use crate::rounds::rounds_interval;
 use crate::summary::median;
 
 /// Fewest rounds that a look means something with.

@@ -1,8 +1,8 @@
 //! Trends over the rounds of a run: a machine that gets warmer, a neighbour that comes and stays.
 
 use crate::random::Random;
-use crate::steady::{mann_kendall, relative, theil_sen};
 use crate::summary::{mean, median};
+use crate::trial::steady::{mann_kendall, relative, theil_sen};
 
 /// Fewest rounds that can show a trend: of 4 rounds every 12th is in order by chance.
 const FEWEST: usize = 5;
