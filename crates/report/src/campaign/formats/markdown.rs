@@ -95,7 +95,7 @@ fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
             let interval = column.interval(cell).map_or(String::new(), |[low, high]| format!(" [{low}, {high}]"));
             texts.push(format!("{}{interval}{}", column.median(cell), safe(column.mark(cell))));
             if index == 0 && compared {
-                let ratio = table_model::comparison(workload, cell);
+                let ratio = workload.comparison(cell);
                 texts.extend([ratio.map(table_model::ratio).unwrap_or_default(), table_model::said(workload, cell)]);
             }
         }

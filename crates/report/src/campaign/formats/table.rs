@@ -105,7 +105,7 @@ fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text
         if main && table_model::compared(workload) {
             let to = format!("to {}", cut(summary.run.baseline.as_deref().unwrap_or_default()));
             figures.push(texts(["ratio", &to], true, &|cell| {
-                table_model::comparison(workload, cell).map(table_model::ratio).unwrap_or_default()
+                workload.comparison(cell).map(table_model::ratio).unwrap_or_default()
             }));
             if table_model::judged(workload) {
                 figures.push(texts(["verdict", ""], false, &|cell| table_model::verdict(workload, cell)));

@@ -68,7 +68,7 @@ fn legend(summary: &Summary) -> String {
     let baseline = esc(summary.run.baseline.as_deref().unwrap_or_default());
     let swatch = |class: &str, text: &str| format!("<li><span class=\"heat {class}\"></span>{text}</li>");
     let doubt = |workload: &WorkloadSummary| {
-        let verdict = |cell| table_model::comparison(workload, cell).and_then(|ratio| ratio.verdict.as_ref());
+        let verdict = |cell| workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
         workload.cells.iter().filter_map(verdict).any(|verdict| verdict.outcome == Outcome::Generator)
     };
     let doubt = match summary.workloads.iter().any(doubt) {
@@ -216,7 +216,7 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> String 
     if let Some(floor) = table_model::floor(cell, view.column.of(cell)) {
         return format!("<td class=\"heat base\">{text}<small>{}</small></td>", esc(&floor));
     }
-    let Some(ratio) = table_model::comparison(view.workload, cell) else {
+    let Some(ratio) = view.workload.comparison(cell) else {
         return format!("<td class=\"heat\">{text}</td>");
     };
     // Without a verdict there is no colour: what one round shows may be chance.

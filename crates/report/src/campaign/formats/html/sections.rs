@@ -196,7 +196,7 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
             };
             body.push_str(&format!("<td class=\"n\">{}{mark}{interval}</td>", esc(&column.median(cell))));
             if index == 0 && compared {
-                body.push_str(&match table_model::comparison(workload, cell) {
+                body.push_str(&match workload.comparison(cell) {
                     Some(ratio) => {
                         comparison(ratio, table_model::floor(cell, column.of(cell)), table_model::note(workload, cell))
                     }
