@@ -4,6 +4,7 @@
 //! and every test, can use it freely.
 //!
 //! - [`units`]: sizes, bit rates and durations as people write them (`128KiB`, `1Gbit`, `5ms`);
+//! - [`number`]: figures as people read them (`17.4 kB`, `1.23 ms`);
 //! - [`Sweep`]: one parameter that takes several values (`1:256KiB:*64`);
 //! - [`Job`]: one trial as both ends must understand it;
 //! - [`Plan`]: a scenario as it was resolved: [`Path`]s, points, cells; [`RunFile`]: what a results
@@ -47,4 +48,4 @@ pub use record::{
 };
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
-pub use values::{Nanos, SECOND, Scale, Sweep, printable, units};
+pub use values::{Nanos, SECOND, Scale, Sweep, number, printable, units};

@@ -1,5 +1,6 @@
-//! Values and texts: sizes, rates and times as people write them, sweeps, and texts for a screen.
+//! Values and texts: figures as people write and read them, sweeps, and texts for a screen.
 
+pub mod number;
 pub mod printable;
 mod sweep;
 mod time;

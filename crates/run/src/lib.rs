@@ -19,7 +19,6 @@ mod merge;
 mod metered;
 pub mod results;
 mod warnings;
-mod words;
 
 pub use assemble::{ProxySaid, Setting, record};
 pub use campaign::{
