@@ -159,7 +159,7 @@ impl Trial<'_> {
     fn address(&self, workload: &dyn Workload, route: &Route) -> (Job, SocketAddr) {
         let mut job = self.point.job.clone();
         let mut target = route.target;
-        match workload.nature().target {
+        match workload.traits().target {
             "URL" => job.params["url"] = format!("http://{target}{}", self.point.server.request).into(),
             // ICMP has no ports.
             "HOST" => target.set_port(0),
