@@ -4,9 +4,9 @@ use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};
 use hopbench_stats::drift;
 use hopbench_stats::summary::median;
 
-use crate::conduct::Outcome;
+use crate::conduct::TrialResult;
+use crate::figure_text;
 use crate::limited::late_ns;
-use crate::words;
 
 /// The latencies whose tail people read.
 const MAIN: &[&str] = &["service_ns", "response_ns", "delay_ns"];
@@ -17,7 +17,7 @@ pub(crate) const START_SKEW_SETTING: &str = "start_skew_ns";
 const MOST_SKEW: u64 = 20_000_000;
 
 /// All that a reader should know before using the record's figures.
-pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<Warning> {
+pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec<Warning> {
     let mut out = Vec::new();
     let mut warn = |kind, detail: String, next: &str| out.push(Warning::new(kind, detail, next));
     if let Some(why) = &record.incomplete {
@@ -41,7 +41,7 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
     if let Some(skew) = skew.filter(|skew| *skew > MOST_SKEW) {
         warn(
             WarningKind::StartSkew,
-            format!("the ends began {} apart: not all of them took part in the whole window", words::time(skew)),
+            format!("the ends began {} apart: not all of them took part in the whole window", figure_text::time(skew)),
             "take fewer agents on a machine, give them CPUs of their own, or a longer window",
         );
     }
@@ -87,7 +87,7 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
     if let Some(late) = late_ns(job, record, record.limited_by == "nic") {
         warn(
             WarningKind::GeneratorLimited,
-            format!("1 % of the sends were more than {} late although connections were free", words::time(late)),
+            format!("1 % of the sends were more than {} late although connections were free", figure_text::time(late)),
             "take --pacing spin on a CPU of its own, more --threads, or a lower rate",
         );
     }
@@ -118,8 +118,8 @@ fn moved(rates: &[f64]) -> String {
     let middle = |rates: &[f64]| median(rates).unwrap_or(0.0);
     let (first, last) = (middle(&rates[..third]), middle(&rates[rates.len() - third..]));
     match last / first {
-        ratio if ratio.is_finite() && ratio >= 1.0 => format!("rose by {}", words::percent(ratio - 1.0)),
-        ratio if ratio.is_finite() => format!("fell by {}", words::percent(1.0 - ratio)),
+        ratio if ratio.is_finite() && ratio >= 1.0 => format!("rose by {}", figure_text::percent(ratio - 1.0)),
+        ratio if ratio.is_finite() => format!("fell by {}", figure_text::percent(1.0 - ratio)),
         _ => "rose from nothing".to_owned(),
     }
 }

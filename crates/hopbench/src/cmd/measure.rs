@@ -12,7 +12,7 @@ use hopbench_load::http::Url;
 use hopbench_load::workload::{Workload, points};
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{EngineKind, Fault, Job, Problem, Record};
-use hopbench_run::{Ends, Link, Setting, Target, Watch, conduct, record, resolve, variable};
+use hopbench_run::{AgentConnection, Ends, Setting, Target, Watch, conduct, record, resolve, variable};
 use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
 
@@ -88,12 +88,19 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     // needs no session.
     let asks_agent = traits.needs_agent || (workload.over_http() && common.token.is_given(matches));
     let server = if asks_agent {
-        Some(Link::open(target.address, &common.token.secret()?, &ours, timeout).map_err(|f| common.token.explain(f))?)
+        Some(
+            AgentConnection::open(target.address, &common.token.secret()?, &ours, timeout)
+                .map_err(|f| common.token.explain(f))?,
+        )
     } else {
         None
     };
     let client = local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
-    let ends = Ends { clients: vec![Link::over(client, &ours)?], servers: server.into_iter().collect(), permit: None };
+    let ends = Ends {
+        clients: vec![AgentConnection::over(client, &ours)?],
+        servers: server.into_iter().collect(),
+        permit: None,
+    };
     Session {
         workload,
         target,
@@ -223,7 +230,7 @@ impl Session {
             }
         }
         self.print_together(&records)?;
-        self.ends.clients.into_iter().chain(self.ends.servers).for_each(Link::close);
+        self.ends.clients.into_iter().chain(self.ends.servers).for_each(AgentConnection::close);
         failed.map_or(Ok(()), Err)
     }
 

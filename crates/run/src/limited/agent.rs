@@ -2,25 +2,25 @@
 
 use hopbench_model::{Counter, EndReport, MAX_RATE_SETTING, SECOND};
 
-use super::{CLIENT, SERVER, Verdict, verdict};
-use crate::words;
+use super::evidence::{CLIENT, Limit, SERVER, limit};
+use crate::figure_text;
 
 /// More of what an agent allows than this is all of it: a ceiling is kept from below.
 const MOSTLY: f64 = 0.8;
 
 /// The end that came up to the limit that its own agent keeps, if one did. One that was far below it was limited by
 /// something else, as is one that shared the agent's allowance with others.
-pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>]) -> Option<Verdict> {
+pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>]) -> Option<Limit> {
     [(CLIENT, clients), (SERVER, servers)].into_iter().find_map(|(name, side)| {
         (1..).zip(side).find_map(|(number, report)| {
             let report = report.as_ref()?;
             let most: f64 = report.settings.get(MAX_RATE_SETTING)?.parse().ok()?;
             let moved = moved(report)?;
             let whose = if side.len() > 1 { format!("{name} {number}") } else { format!("the {name}") };
-            let (moved_words, most_words) = (words::bit_rate(moved), words::bit_rate(most));
+            let (moved_words, most_words) = (figure_text::bit_rate(moved), figure_text::bit_rate(most));
             (moved >= MOSTLY * most).then(|| {
                 let why = format!("{whose} moved {moved_words} of the {most_words} that its agent allows (--max-rate)");
-                verdict("agent_limit", why)
+                limit("agent_limit", why)
             })
         })
     })

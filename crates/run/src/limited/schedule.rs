@@ -3,8 +3,8 @@
 use hopbench_model::{Job, LATE_NS, Nanos, NodeCost, Record, SCHEDULE_KEPT};
 use hopbench_stats::Histogram;
 
-use super::{Verdict, verdict};
-use crate::words;
+use super::evidence::{Limit, limit};
+use crate::figure_text;
 
 /// More than was asked for, by more than readings at two edges differ, is what had piled up before the window.
 const CATCHING_UP: f64 = 1.01;
@@ -15,7 +15,7 @@ const FEW: f64 = 0.01;
 const NO_ROOM: f64 = 0.001;
 
 /// Whether all that was due was done, or else the generator was late. `link_full`: whether the path's slowest link was.
-pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Verdict> {
+pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let asked = metric("intended_per_s").filter(|rate| *rate > 0.0)?;
     let first = |names: &[&str]| names.iter().find_map(|name| metric(name));
@@ -26,16 +26,16 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Verdic
     let unsent = metric("unsent").unwrap_or(0.0);
     if done >= SCHEDULE_KEPT * asked && unsent == 0.0 {
         let catching_up = done > CATCHING_UP * asked && waited(record).is_some_and(|share| share >= FEW);
-        let why = || format!("{} a second of the {} that were due", words::rate(done), words::rate(asked));
+        let why = || format!("{} a second of the {} that were due", figure_text::rate(done), figure_text::rate(asked));
         // A path that works off what it left undone in the warm-up is as fast as it can.
-        return (!catching_up).then(|| verdict("target_rate", why()));
+        return (!catching_up).then(|| limit("target_rate", why()));
     }
     // Datagrams that left in time and did not arrive are no fault of who sent them.
     if metric("sent_packets_per_s").is_some_and(|sent| sent >= SCHEDULE_KEPT * asked) && unsent == 0.0 {
         return None;
     }
-    let late = late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(words::time)?;
-    Some(verdict("generator", format!("sends were {late} late at p99 although connections were free")))
+    let late = late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(figure_text::time)?;
+    Some(limit("generator", format!("sends were {late} late at p99 although connections were free")))
 }
 
 /// How late the generator was with 1 % of its sends although connections were free, ns, where that is more than

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Burden, CLIENT, SERVER, cores};
-use crate::words;
+use crate::figure_text;
+use crate::limited::evidence::{Burden, CLIENT, SERVER};
 
 /// Those that may use a CPU, by name, in the order of the burdens.
 pub(super) struct Owners<'a>(pub(super) Vec<(&'a str, Vec<&'a Burden>)>);
@@ -46,7 +46,7 @@ impl<'a> Owners<'a> {
         let sets: BTreeSet<Option<&BTreeSet<usize>>> = self.all().map(|burden| burden.cpus.as_ref()).collect();
         match sets.iter().collect::<Vec<_>>()[..] {
             [None] => "all CPUs".to_owned(),
-            [Some(same)] => words::cpus(&same.iter().copied().collect::<Vec<_>>()),
+            [Some(same)] => figure_text::cpus(&same.iter().copied().collect::<Vec<_>>()),
             _ => format!("CPU {cpu}"),
         }
     }
@@ -77,4 +77,9 @@ fn together(owners: &[(&str, Vec<&Burden>)]) -> String {
         Some((last, first)) => format!("{} and {last}", first.join(", ")),
         None => String::new(),
     }
+}
+
+/// Cores that they used together.
+pub(super) fn cores(burdens: &[&Burden]) -> f64 {
+    burdens.iter().map(|burden| burden.cores).sum()
 }

@@ -20,7 +20,7 @@ pub fn order(plan: &Plan, round: u32) -> Vec<Cell> {
 
 /// So many things in the order of a pass (from 1) of searches, as indices; it follows from the plan's seed and the pass, as
 /// that of a round does. `phase` tells sorts of passes apart.
-pub(super) fn shuffled(plan: &Plan, phase: u8, pass: u32, count: usize) -> Vec<usize> {
+pub(in crate::campaign) fn shuffled(plan: &Plan, phase: u8, pass: u32, count: usize) -> Vec<usize> {
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&plan.seed.to_le_bytes());
     seed[8..12].copy_from_slice(&pass.to_le_bytes());

@@ -1,4 +1,4 @@
-//! A conductor's end of a control session.
+//! The conductor's connection to an agent: its end of a control session.
 
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
@@ -16,7 +16,7 @@ use rustls::ClientConfig;
 
 /// A control session with one agent, past its hello.
 #[derive(Debug)]
-pub struct Link {
+pub struct AgentConnection {
     pub(crate) channel: Channel,
     session: ConductorSession,
     /// What the agent said of itself.
@@ -53,7 +53,7 @@ const DEAF: Nanos = 2 * SILENCE_LIMIT;
 /// So many messages that mean nothing are taken at a time: an agent that sends nothing else must not hold the conductor.
 const TURN: usize = 64;
 
-impl Link {
+impl AgentConnection {
     /// Opens a session with the agent at `address`, as `ours`.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Link {
         Self::over_pair(stream, ours, "the local agent".to_owned())
     }
 
-    /// As [`Link::over`], with the agent that messages call `who`.
+    /// As [`AgentConnection::over`], with the agent that messages call `who`.
     ///
     /// # Errors
     /// An agent that does not answer.
@@ -114,7 +114,7 @@ impl Link {
         let (session, hello) = greet(&mut channel, ours, &who)?;
         let shares = hello.boot_id == ours.boot_id && !hello.boot_id.is_empty();
         let now = clock::now();
-        let mut link = Self {
+        let mut agent = Self {
             channel,
             session,
             hello,
@@ -129,10 +129,10 @@ impl Link {
             broken: None,
             who,
         };
-        if !shares || link.is_remote() {
-            link.compare_clocks()?;
+        if !shares || agent.is_remote() {
+            agent.compare_clocks()?;
         }
-        Ok(link)
+        Ok(agent)
     }
 
     /// Says that the agent is in a sandbox on this machine, whose processes these are; none: in no sandbox.
@@ -210,7 +210,7 @@ impl Link {
     }
 
     /// Sends one message, and waits for nobody: an agent that does not read must not keep the others from theirs. Such an
-    /// agent is lost: the next [`Link::receive`] says so, when all that it said was heard.
+    /// agent is lost: the next [`AgentConnection::receive`] says so, when all that it said was heard.
     ///
     /// # Errors
     /// A message that is illegal now, a broken session, an agent that does not read.

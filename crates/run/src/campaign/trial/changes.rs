@@ -2,10 +2,14 @@
 
 use hopbench_model::{DISTURBED_SETTING, Fault, Warning, WarningKind};
 
-use super::trial::Done;
+use super::Done;
 
 /// A trial's result with what changed in its time, and in that of the tries before it, whose figures are gone.
-pub(super) fn told(result: Result<Done, Fault>, changes: &[String], disturbed: &[String]) -> Result<Done, Fault> {
+pub(in crate::campaign) fn told(
+    result: Result<Done, Fault>,
+    changes: &[String],
+    disturbed: &[String],
+) -> Result<Done, Fault> {
     match result {
         Ok(mut done) => {
             let settings = &mut done.record.settings;

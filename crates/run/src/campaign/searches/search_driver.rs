@@ -1,17 +1,17 @@
-//! The search of one cell.
+//! The driver of one cell's search: one parameter after the other.
 
 use hopbench_model::{Cell, Path, Plan, Point, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
 use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Search, Seen, Why, summary};
 
 use super::load::{self, Load, Parameter, askable, grain, shown};
-use super::seen::figure;
+use super::observation::figure;
 use crate::results::{CellName, Searched, TrialId};
 
 /// Trials of a search that fail one after the other before it does.
 pub(super) const MOST_FAILURES: u32 = 3;
 
 /// A search over one parameter after the other, for a path and a point of the plan.
-pub(in crate::campaign) struct Hunt<'p> {
+pub(in crate::campaign) struct SearchDriver<'p> {
     pub(super) path: &'p Path,
     pub(super) point: &'p Point,
     pub(super) spec: &'p SearchSpec,
@@ -43,12 +43,12 @@ pub(super) struct Ended {
     pub(super) value: Option<f64>,
 }
 
-impl<'p> Hunt<'p> {
+impl<'p> SearchDriver<'p> {
     /// The search of a cell; `None`: its point asks for none.
     pub(in crate::campaign) fn new(plan: &'p Plan, cell: Cell) -> Option<Self> {
         let (path, point) = plan.at(cell);
         let spec = point.search.as_ref()?;
-        let mut hunt = Self {
+        let mut driver = Self {
             path,
             point,
             spec,
@@ -59,14 +59,14 @@ impl<'p> Hunt<'p> {
             steps: 0,
             failures: 0,
         };
-        hunt.stage = match &spec.goal {
+        driver.stage = match &spec.goal {
             SearchGoal::Knee { connections, .. } if !connections.is_empty() => {
-                hunt.knee(Parameter::Connections, connections.iter().copied())
+                driver.knee(Parameter::Connections, connections.iter().copied())
             }
-            SearchGoal::Knee { .. } => hunt.threads(),
-            goal => hunt.rate(goal),
+            SearchGoal::Knee { .. } => driver.threads(),
+            goal => driver.rate(goal),
         };
-        Some(hunt)
+        Some(driver)
     }
 
     /// The search of a cell that cannot be measured any more, for this reason.
@@ -298,6 +298,11 @@ fn stage_end(stage: &Stage) -> Option<SearchOutcome> {
             SearchOutcome::GaveUp { low: finite(low).filter(|low| *low > 0.0), high: finite(high) }
         }
     })
+}
+
+/// Whether a cell is searched, and an earlier session measured something of that.
+pub(in crate::campaign) fn is_begun(plan: &Plan, cell: Cell, searched: &[Searched]) -> bool {
+    SearchDriver::new(plan, cell).is_some_and(|driver| searched.iter().any(|past| driver.has_made(past)))
 }
 
 #[cfg(test)]

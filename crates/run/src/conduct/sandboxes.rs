@@ -1,4 +1,4 @@
-//! What the sandboxes of ends spend, seen from outside: inside, `/proc` is the sandbox's own, and neither the kernel
+//! The sandboxes of ends, metered from outside: inside, `/proc` is the sandbox's own, and neither the kernel
 //! that it brings nor the machine is in it.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use hopbench_meter::{MeterSet, Target, Watched};
 use hopbench_model::{EndReport, Reading};
 use hopbench_sys::clock;
 
-use super::Ends;
+use super::ends::Ends;
 
 /// Meters of the machine as a whole; what the others read belongs to the reader's own network namespace.
 const OF_MACHINE: &[&str] = &["cpu", "memory", "psi", "softnet"];
@@ -17,7 +17,7 @@ const OF_PROCESS: [&str; 2] = ["self", "process"];
 type Readings = BTreeMap<String, Reading>;
 
 /// The sandboxes among the ends of a trial. Without any, nothing is read.
-pub(super) struct Outside {
+pub(super) struct Sandboxes {
     sandboxes: Vec<Sandbox>,
     machine: Option<MeterSet>,
 }
@@ -32,15 +32,16 @@ struct Sandbox {
     read: Vec<Readings>,
 }
 
-impl Outside {
+impl Sandboxes {
     /// The sandboxes of these ends, which are numbered with the clients first.
     pub(super) fn of(ends: &Ends) -> Self {
-        let links = ends.clients.iter().chain(&ends.servers).enumerate().filter(|(_, link)| !link.sandbox.is_empty());
-        let sandboxes: Vec<Sandbox> = links
-            .map(|(end, link)| Sandbox {
+        let agents =
+            ends.clients.iter().chain(&ends.servers).enumerate().filter(|(_, agent)| !agent.sandbox.is_empty());
+        let sandboxes: Vec<Sandbox> = agents
+            .map(|(end, agent)| Sandbox {
                 end,
-                processes: link.sandbox.len(),
-                watched: Watched::open(&link.sandbox).map_err(|absent| absent.why),
+                processes: agent.sandbox.len(),
+                watched: Watched::open(&agent.sandbox).map_err(|absent| absent.why),
                 read: Vec::new(),
             })
             .collect();

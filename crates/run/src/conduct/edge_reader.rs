@@ -1,11 +1,12 @@
-//! What the conductor itself reads at the edges of the window: what no agent sees of its own process and machine.
+//! The conductor's own readings at the edges of the window: what no agent sees of its process and
+//! machine.
 
 use hopbench_model::{EndReport, Fault, Nanos, Timing};
 use hopbench_sys::{clock, usage};
 
-use super::outside::Outside;
+use super::ends::{Ends, Watcher};
 use super::proxies::{Edges, Proxies};
-use super::{Ends, Watcher};
+use super::sandboxes::Sandboxes;
 
 /// How long before the window ends the proxies are read, and whoever looks on is told: at its end clients close their
 /// connections.
@@ -14,12 +15,12 @@ const AHEAD: Nanos = 20_000_000;
 const AHEAD_SHARE: Nanos = 50;
 
 /// All that is read, and when.
-pub(super) struct Beside {
-    outside: Outside,
+pub(super) struct EdgeReader {
+    outside: Sandboxes,
     proxies: Proxies,
     window_ns: Nanos,
     /// What is still to come, with when it is due; the last is the next.
-    due: Vec<(Nanos, Look)>,
+    due: Vec<(Nanos, Moment)>,
     /// What this thread had spent when the window began.
     spent_before: Option<Nanos>,
     spent: Nanos,
@@ -27,7 +28,7 @@ pub(super) struct Beside {
 
 /// What there is to do at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum Moment {
     /// In the middle of the warm-up: what is asked now is the state that a later answer tells of.
     Traffic,
     Start,
@@ -37,7 +38,7 @@ enum Look {
 }
 
 /// What was read.
-pub(super) struct Seen {
+pub(super) struct EdgeReadings {
     /// Of each proxy what it had spent at both edges, or why that is not known.
     pub(super) proxies: Vec<Result<Edges, String>>,
     /// A proxy that ended.
@@ -46,18 +47,18 @@ pub(super) struct Seen {
     pub(super) conductor_cpu_ns: Nanos,
 }
 
-impl Beside {
+impl EdgeReader {
     pub(super) fn of(ends: &Ends, proxies: Proxies, timing: &Timing, window_start: Nanos) -> Self {
         let end = window_start + timing.window_ns;
         let mut due = vec![
-            (end, Look::End),
-            (end - AHEAD.min(timing.window_ns / AHEAD_SHARE), Look::Proxies),
-            (window_start.saturating_sub(timing.warmup_ns / 2), Look::Traffic),
-            (window_start, Look::Start),
+            (end, Moment::End),
+            (end - AHEAD.min(timing.window_ns / AHEAD_SHARE), Moment::Proxies),
+            (window_start.saturating_sub(timing.warmup_ns / 2), Moment::Traffic),
+            (window_start, Moment::Start),
         ];
         // Without a warm-up the window's start goes first.
         due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        Self { outside: Outside::of(ends), proxies, window_ns: timing.window_ns, due, spent_before: None, spent: 0 }
+        Self { outside: Sandboxes::of(ends), proxies, window_ns: timing.window_ns, due, spent_before: None, spent: 0 }
     }
 
     /// When it wants to look next.
@@ -69,22 +70,22 @@ impl Beside {
     pub(super) fn look(&mut self, watcher: &mut dyn Watcher) {
         while let Some((at, look)) = self.due.pop_if(|(at, _)| *at <= clock::now()) {
             self.take(at, look);
-            if matches!(look, Look::Traffic | Look::Proxies) {
+            if matches!(look, Moment::Traffic | Moment::Proxies) {
                 watcher.in_traffic();
             }
         }
     }
 
-    fn take(&mut self, due: Nanos, look: Look) {
+    fn take(&mut self, due: Nanos, look: Moment) {
         match look {
-            Look::Traffic => {}
-            Look::Start => {
+            Moment::Traffic => {}
+            Moment::Start => {
                 self.spent_before = Some(usage::thread().cpu_ns());
                 self.outside.read();
                 self.proxies.read(due);
             }
-            Look::Proxies => self.proxies.read(due),
-            Look::End => {
+            Moment::Proxies => self.proxies.read(due),
+            Moment::End => {
                 self.outside.read();
                 self.spent();
             }
@@ -99,10 +100,10 @@ impl Beside {
     /// The traffic is over. A window that was cut short ends here; a sandbox' own agent says when it did.
     pub(super) fn end(&mut self) {
         let left = |look| self.due.iter().any(|(_, other)| *other == look);
-        if left(Look::Start) || !left(Look::End) {
+        if left(Moment::Start) || !left(Moment::End) {
             return;
         }
-        if left(Look::Proxies) {
+        if left(Moment::Proxies) {
             self.proxies.read(clock::now());
         }
         self.spent();
@@ -113,8 +114,8 @@ impl Beside {
         self.outside.correct(end, report);
     }
 
-    pub(super) fn seen(self) -> Seen {
+    pub(super) fn seen(self) -> EdgeReadings {
         let (proxies, fault) = self.proxies.seen(self.window_ns);
-        Seen { proxies, fault, conductor_cpu_ns: self.spent }
+        EdgeReadings { proxies, fault, conductor_cpu_ns: self.spent }
     }
 }

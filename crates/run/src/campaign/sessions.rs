@@ -1,9 +1,9 @@
 //! The control sessions with a testbed's agents, kept open between trials.
 
 mod keeper;
+mod resting;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hopbench_model::Fault;
@@ -12,28 +12,14 @@ use hopbench_testbed::{AgentId, Control, Testbed};
 use hopbench_wire::Hello;
 
 use crate::conduct::Ends;
-use crate::link::Link;
+use crate::conduct::agent_connection::AgentConnection;
 use keeper::Keeper;
-
-/// An agent and the number of its session: a path from a place to itself has the same agent at both ends, in two
-/// sessions.
-type Key = (AgentId, usize);
-
-/// Sessions that rest.
-#[derive(Debug, Default)]
-struct Resting(Mutex<BTreeMap<Key, Link>>);
-
-impl Resting {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, Link>> {
-        // Each of its calls leaves the map whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use resting::{Key, Resting};
 
 /// The sessions. Agents behind socket pairs need no word while they rest: they hear when this process ends. Those behind
 /// networks would end their sessions after 5 s of silence, so a thread speaks to them.
 #[derive(Debug)]
-pub(super) struct Links {
+pub(super) struct Sessions {
     ours: Hello,
     resting: Arc<Resting>,
     keeper: Option<Keeper>,
@@ -44,7 +30,7 @@ pub(super) struct Links {
 /// How often sessions are opened that break before they are used.
 const TRIES: usize = 2;
 
-impl Links {
+impl Sessions {
     /// Nothing is under load from now on.
     pub(super) fn new(ours: Hello) -> Self {
         Self { ours, resting: Arc::default(), keeper: None, quiet_since: clock::wall() }
@@ -62,9 +48,9 @@ impl Links {
     ) -> Result<(), Fault> {
         let mut missing = keys(clients, servers);
         missing.retain(|key| {
-            let link = self.resting.lock().remove(key).and_then(usable);
-            let is_missing = link.is_none();
-            self.resting.lock().extend(link.map(|link| (key.clone(), link)));
+            let agent = self.resting.lock().remove(key).and_then(usable);
+            let is_missing = agent.is_none();
+            self.resting.lock().extend(agent.map(|agent| (key.clone(), agent)));
             is_missing
         });
         let (ours, resting) = (&self.ours, &self.resting);
@@ -78,8 +64,8 @@ impl Links {
                         self.keeper = Some(Keeper::of(Arc::clone(resting))?);
                     }
                     let open = move || {
-                        let link = Link::with(control, ours, format!("the agent {}", key.0))?;
-                        resting.lock().insert(key, link);
+                        let agent = AgentConnection::with(control, ours, format!("the agent {}", key.0))?;
+                        resting.lock().insert(key, agent);
                         Ok(())
                     };
                     let thread = std::thread::Builder::new().name("hb-open".to_owned()).spawn_scoped(scope, open);
@@ -102,7 +88,7 @@ impl Links {
     /// The sessions for a trial that begins now; one that broke meanwhile is opened again.
     ///
     /// # Errors
-    /// As [`Links::open`].
+    /// As [`Sessions::open`].
     pub(super) fn take(
         &mut self,
         testbed: &mut dyn Testbed,
@@ -113,22 +99,22 @@ impl Links {
         for _ in 0..TRIES {
             self.open(testbed, clients, servers)?;
             let taken = self.remove(&keys(clients, servers));
-            let (good, bad): (Vec<_>, Vec<_>) = fresh(taken).into_iter().partition(|(_, link)| link.is_ok());
-            let mut links: Vec<(Key, Link)> =
-                good.into_iter().filter_map(|(key, link)| Some((key, link.ok()?))).collect();
-            if bad.is_empty() && links.len() == clients.len() + servers.len() {
-                let servers = links.split_off(clients.len());
-                let plain = |links: Vec<(_, Link)>| links.into_iter().map(|(_, link)| link).collect();
-                return Ok(Ends { clients: plain(links), servers: plain(servers), permit: None });
+            let (good, bad): (Vec<_>, Vec<_>) = fresh(taken).into_iter().partition(|(_, agent)| agent.is_ok());
+            let mut agents: Vec<(Key, AgentConnection)> =
+                good.into_iter().filter_map(|(key, agent)| Some((key, agent.ok()?))).collect();
+            if bad.is_empty() && agents.len() == clients.len() + servers.len() {
+                let servers = agents.split_off(clients.len());
+                let plain = |agents: Vec<(_, AgentConnection)>| agents.into_iter().map(|(_, agent)| agent).collect();
+                return Ok(Ends { clients: plain(agents), servers: plain(servers), permit: None });
             }
-            self.resting.lock().extend(links);
-            fault = bad.into_iter().find_map(|(_, link)| link.err()).unwrap_or(fault);
+            self.resting.lock().extend(agents);
+            fault = bad.into_iter().find_map(|(_, agent)| agent.err()).unwrap_or(fault);
         }
         Err(fault)
     }
 
     /// Those of the sessions that are there, in the order of the keys.
-    fn remove(&self, keys: &[Key]) -> Vec<(Key, Link)> {
+    fn remove(&self, keys: &[Key]) -> Vec<(Key, AgentConnection)> {
         let mut resting = self.resting.lock();
         keys.iter().filter_map(|key| Some((key.clone(), resting.remove(key)?))).collect()
     }
@@ -141,28 +127,28 @@ impl Links {
     /// Takes the sessions of a trial that is over back; those that broke are dropped.
     pub(super) fn put_back(&mut self, ends: Ends, clients: &[AgentId], servers: &[AgentId]) {
         self.quiet_since = clock::wall();
-        let links = ends.clients.into_iter().chain(ends.servers);
-        let links = keys(clients, servers).into_iter().zip(links);
-        let whole = links.filter_map(|(key, link)| Some((key, usable(link)?))).collect::<Vec<_>>();
+        let agents = ends.clients.into_iter().chain(ends.servers);
+        let agents = keys(clients, servers).into_iter().zip(agents);
+        let whole = agents.filter_map(|(key, agent)| Some((key, usable(agent)?))).collect::<Vec<_>>();
         self.resting.lock().extend(whole);
     }
 
     /// Ends all sessions.
     pub(super) fn close(self) {
         drop(self.keeper);
-        std::mem::take(&mut *self.resting.lock()).into_values().for_each(Link::close);
+        std::mem::take(&mut *self.resting.lock()).into_values().for_each(AgentConnection::close);
     }
 }
 
 /// Makes sure of all sessions at once: a hundred round trips one after the other would be felt.
-fn fresh(links: Vec<(Key, Link)>) -> Vec<(Key, Result<Link, Fault>)> {
-    if !links.iter().any(|(_, link)| link.is_remote()) {
-        return links.into_iter().map(|(key, link)| (key, Ok(link))).collect();
+fn fresh(agents: Vec<(Key, AgentConnection)>) -> Vec<(Key, Result<AgentConnection, Fault>)> {
+    if !agents.iter().any(|(_, agent)| agent.is_remote()) {
+        return agents.into_iter().map(|(key, agent)| (key, Ok(agent))).collect();
     }
     std::thread::scope(|scope| {
-        let asked: Vec<_> = links
+        let asked: Vec<_> = agents
             .into_iter()
-            .map(|(key, mut link)| (key, scope.spawn(move || link.freshen().map(|()| link))))
+            .map(|(key, mut agent)| (key, scope.spawn(move || agent.freshen().map(|()| agent))))
             .collect();
         let panicked = || Err(Fault::measuring("a thread that made sure of a session panicked"));
         asked.into_iter().map(|(key, thread)| (key, thread.join().unwrap_or_else(|_| panicked()))).collect()
@@ -180,6 +166,6 @@ fn keys(clients: &[AgentId], servers: &[AgentId]) -> Vec<Key> {
 }
 
 /// Only a whole session without an open trial can be used again; dropping it ends what it holds.
-fn usable(mut link: Link) -> Option<Link> {
-    link.usable().then_some(link)
+fn usable(mut agent: AgentConnection) -> Option<AgentConnection> {
+    agent.usable().then_some(agent)
 }

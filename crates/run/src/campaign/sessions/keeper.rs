@@ -1,4 +1,4 @@
-//! Keeps sessions over networks alive while they rest.
+//! The thread that keeps sessions over networks alive while they rest.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use hopbench_model::Fault;
 use hopbench_sys::clock;
 
-use super::Resting;
+use super::resting::Resting;
 
 /// A thread that says a word to each of them now and then; dropping this ends it.
 ///
@@ -32,7 +32,7 @@ impl Keeper {
             while stopped.recv_timeout(TURN) == Err(RecvTimeoutError::Timeout) {
                 let now = clock::now();
                 // One that broke is opened again when it is needed.
-                resting.lock().retain(|_, link| !link.is_remote() || link.rest(now).is_ok());
+                resting.lock().retain(|_, agent| !agent.is_remote() || agent.rest(now).is_ok());
             }
         };
         let thread = std::thread::Builder::new().name("hb-keep".to_owned()).spawn(keep);

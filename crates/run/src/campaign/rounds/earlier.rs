@@ -9,22 +9,22 @@ use crate::results::{CellName, TrialId};
 /// The rounds that each cell of a plan has, in ascending order. Names are compared once a cell, not once a trial: there can be
 /// thousands of cells, each with a thousand rounds.
 #[derive(Debug)]
-pub(super) struct Earlier(HashMap<Cell, Vec<u32>>);
+pub(in crate::campaign) struct Earlier(HashMap<Cell, Vec<u32>>);
 
 impl Earlier {
     /// The cells of `plan` among the trials that are done.
-    pub(super) fn of(plan: &Plan, done: &BTreeSet<TrialId>) -> Self {
+    pub(in crate::campaign) fn of(plan: &Plan, done: &BTreeSet<TrialId>) -> Self {
         let known = |cell: &Cell| (*cell, rounds(done, CellName::of(plan, *cell)));
         Self(plan.cells.iter().map(known).collect())
     }
 
     /// Whether a cell was measured in a round.
-    pub(super) fn has(&self, cell: Cell, round: u32) -> bool {
+    pub(in crate::campaign) fn has(&self, cell: Cell, round: u32) -> bool {
         self.rounds(cell).binary_search(&round).is_ok()
     }
 
     /// Of so many rounds after a round, those in which a cell was not measured.
-    pub(super) fn left(&self, cell: Cell, after: u32, count: u32) -> usize {
+    pub(in crate::campaign) fn left(&self, cell: Cell, after: u32, count: u32) -> usize {
         let up_to = |last: u32| self.rounds(cell).partition_point(|round| *round <= last);
         count as usize - (up_to(after.saturating_add(count)) - up_to(after))
     }
@@ -35,7 +35,7 @@ impl Earlier {
 }
 
 /// The rounds of a cell among trials, in ascending order.
-pub(super) fn rounds(done: &BTreeSet<TrialId>, cell: CellName) -> Vec<u32> {
+pub(in crate::campaign) fn rounds(done: &BTreeSet<TrialId>, cell: CellName) -> Vec<u32> {
     let first = cell.trial(0);
     let last = TrialId { round: u32::MAX, ..first.clone() };
     done.range(first..=last).map(|trial| trial.round).collect()
@@ -43,8 +43,8 @@ pub(super) fn rounds(done: &BTreeSet<TrialId>, cell: CellName) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::stopping::tests::plan;
     use super::*;
+    use crate::campaign::stopping::tests::plan;
 
     #[test]
     fn a_cell_has_its_own_rounds() {

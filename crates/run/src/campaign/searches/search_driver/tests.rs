@@ -45,26 +45,29 @@ fn repeated(mut plan: Plan, repeats: u32) -> Plan {
     plan
 }
 
-fn hunting(plan: &Plan) -> Hunt<'_> {
-    Hunt::new(plan, plan.cells[0]).unwrap()
+fn driver_of(plan: &Plan) -> SearchDriver<'_> {
+    SearchDriver::new(plan, plan.cells[0]).unwrap()
 }
 
 /// Searches to the end on a system; all that was told.
-pub(in crate::campaign::searches) fn run(hunt: &mut Hunt<'_>, system: impl Fn(&[Load]) -> f64) -> Vec<SearchStep> {
+pub(in crate::campaign::searches) fn run(
+    driver: &mut SearchDriver<'_>,
+    system: impl Fn(&[Load]) -> f64,
+) -> Vec<SearchStep> {
     let mut told = Vec::new();
-    while hunt.is_open() {
-        let value = system(&hunt.loads());
-        told.push(hunt.observe(hunt.steps + 1, Seen { value, within: true }).unwrap().0);
+    while driver.is_open() {
+        let value = system(&driver.loads());
+        told.push(driver.observe(driver.steps + 1, Seen { value, within: true }).unwrap().0);
         assert!(told.len() <= 200, "it must end");
     }
     told
 }
 
 /// The trial that an earlier session made where a search stands now, with what it says of it.
-fn past(hunt: &Hunt<'_>, step: SearchStep) -> Searched {
-    let load = Load { value: step.load, ..hunt.next().unwrap() };
-    let job = hunt.at(&hunt.loads(), step.step).unwrap().job;
-    Searched { trial: hunt.trial(Some(load), step.step), step, job: serde_json::to_value(job).unwrap() }
+fn past(driver: &SearchDriver<'_>, step: SearchStep) -> Searched {
+    let load = Load { value: step.load, ..driver.next().unwrap() };
+    let job = driver.at(&driver.loads(), step.step).unwrap().job;
+    Searched { trial: driver.trial(Some(load), step.step), step, job: serde_json::to_value(job).unwrap() }
 }
 
 fn value(loads: &[Load], parameter: Parameter) -> f64 {
@@ -84,15 +87,15 @@ fn knee(connections: &[u32], threads: &[u32]) -> SearchGoal {
 #[test]
 fn a_knee_is_found_over_connections_and_then_over_threads() {
     let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4, 8, 16, 32], &[1, 2, 16]));
-    let mut hunt = hunting(&plan);
-    let told = run(&mut hunt, threaded);
+    let mut driver = driver_of(&plan);
+    let told = run(&mut driver, threaded);
     let ends: Vec<_> = told.iter().filter(|step| step.outcome.is_some()).collect();
     let is = |step: &SearchStep, parameter: &str, load: f64| {
         step.parameter == parameter && matches!(step.outcome, Some(SearchOutcome::Found { load: at, .. }) if at == load)
     };
     // 16 threads for 8 connections cannot be had: 2 are the most.
     assert!(ends.len() == 2 && is(ends[0], "connections", 8.0) && is(ends[1], "threads", 1.0), "{ends:?}");
-    let found: Vec<_> = hunt.found().iter().map(|load| (load.parameter.name(), load.value)).collect();
+    let found: Vec<_> = driver.found().iter().map(|load| (load.parameter.name(), load.value)).collect();
     assert_eq!(found, [("threads", 1.0), ("connections", 8.0)]);
     let numbers: Vec<u32> = told.iter().map(|step| step.step).collect();
     assert_eq!(numbers, (1..=u32::try_from(told.len()).unwrap()).collect::<Vec<_>>());
@@ -102,15 +105,15 @@ fn a_knee_is_found_over_connections_and_then_over_threads() {
 #[test]
 fn the_highest_level_is_what_was_found_where_none_is_too_high() {
     let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4], &[1, 2, 3]));
-    let mut hunt = hunting(&plan);
-    let told = run(&mut hunt, |loads| value(loads, Parameter::Connections) * value(loads, Parameter::Threads));
+    let mut driver = driver_of(&plan);
+    let told = run(&mut driver, |loads| value(loads, Parameter::Connections) * value(loads, Parameter::Threads));
     let ends: Vec<_> = told.iter().filter_map(|step| step.outcome).collect();
     assert_eq!(ends, [SearchOutcome::AboveHighest, SearchOutcome::AboveHighest]);
-    let found: Vec<_> = hunt.found().iter().map(|load| load.value).collect();
+    let found: Vec<_> = driver.found().iter().map(|load| load.value).collect();
     assert_eq!(found, [3.0, 4.0]);
     // Threads alone: at the connections that the job has, which no more threads than these can share.
     let plan = planned("rr", json!({"size": "1B"}), knee(&[], &[1, 2, 8]));
-    let mut alone = hunting(&plan);
+    let mut alone = driver_of(&plan);
     assert!(run(&mut alone, threaded).iter().all(|step| step.parameter == "threads" && step.load <= 4.0));
 }
 
@@ -119,8 +122,8 @@ fn rates_can_be_asked_for_as_they_stand_in_the_trace() {
     let rates = RateRange { lowest_per_s: 10.4, highest_per_s: 1e5 };
     let goal = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
     let plan = repeated(planned("udp", json!({"size": "1000B", "rate": "1Mbit", "gso": 1}), goal), 2);
-    let mut hunt = hunting(&plan);
-    let told = run(&mut hunt, |loads| (1.0 - 4321.0 / value(loads, Parameter::Rate)).max(0.0));
+    let mut driver = driver_of(&plan);
+    let told = run(&mut driver, |loads| (1.0 - 4321.0 / value(loads, Parameter::Rate)).max(0.0));
     assert!(told.iter().all(|step| step.load.fract() == 0.0), "whole datagrams");
     let last = told.last().unwrap();
     assert!(
@@ -131,7 +134,7 @@ fn rates_can_be_asked_for_as_they_stand_in_the_trace() {
     let rates = RateRange { lowest_per_s: 1.0 / 3.0, highest_per_s: 1e5 };
     let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 10, rates, precision: 0.02 };
     let plan = planned("rr", json!({"size": "1B"}), slo);
-    let mut low = hunting(&plan);
+    let mut low = driver_of(&plan);
     let told = run(&mut low, |_| 1e9);
     assert_eq!((told.last().unwrap().outcome, low.found()), (Some(SearchOutcome::BelowLowest), Vec::new()));
 }
@@ -148,9 +151,9 @@ fn a_search_goes_on_from_any_trial_as_if_nothing_had_happened() {
             1.0 => threaded(loads) * (1.0 + loads.len() as f64 / 97.0),
             rate => 1e6 / (1300.0 - rate).max(1.0) / 3.0,
         };
-        let whole = run(&mut hunting(&plan), system);
+        let whole = run(&mut driver_of(&plan), system);
         for cut in 0..=whole.len() {
-            let mut again = hunting(&plan);
+            let mut again = driver_of(&plan);
             let mut replay = |step| {
                 let past = past(&again, read(step));
                 again.replay(&past)
@@ -160,7 +163,7 @@ fn a_search_goes_on_from_any_trial_as_if_nothing_had_happened() {
             assert_eq!(rest, whole[cut..], "cut at {cut}");
         }
         // What it would not have asked for is not taken.
-        let mut strange = hunting(&plan);
+        let mut strange = driver_of(&plan);
         let odd = past(&strange, SearchStep { load: 3.5, ..whole[0].clone() });
         assert!(strange.has_made(&odd) && !strange.replay(&odd));
         assert_eq!(run(&mut strange, system).len(), whole.len());
@@ -171,10 +174,10 @@ fn a_search_goes_on_from_any_trial_as_if_nothing_had_happened() {
 #[test]
 fn threads_are_taken_at_the_connections_that_were_found() {
     let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4, 8, 16], &[1, 2]));
-    let mut hunt = hunting(&plan);
-    let whole = run(&mut hunt, threaded);
+    let mut driver = driver_of(&plan);
+    let whole = run(&mut driver, threaded);
     let first = whole.iter().position(|step| step.parameter == "threads").unwrap();
-    let mut again = hunting(&plan);
+    let mut again = driver_of(&plan);
     for step in &whole[..first] {
         let past = past(&again, step.clone());
         assert!(again.replay(&past));
@@ -189,11 +192,11 @@ fn threads_are_taken_at_the_connections_that_were_found() {
 #[test]
 fn three_failures_in_a_row_end_it() {
     let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4], &[]));
-    let mut hunt = hunting(&plan);
-    assert_eq!((hunt.failed(), hunt.failed()), (false, false));
-    hunt.observe(1, Seen { value: 1.0, within: true });
-    assert_eq!((hunt.failed(), hunt.failed(), hunt.is_open()), (false, false, true));
-    assert!(hunt.failed() && !hunt.is_open() && hunt.found().is_empty());
+    let mut driver = driver_of(&plan);
+    assert_eq!((driver.failed(), driver.failed()), (false, false));
+    driver.observe(1, Seen { value: 1.0, within: true });
+    assert_eq!((driver.failed(), driver.failed(), driver.is_open()), (false, false, true));
+    assert!(driver.failed() && !driver.is_open() && driver.found().is_empty());
 }
 
 /// 64 KiB at 10 Mbit are 19 a second: a step is 5 %, and nothing lies between two of them.
@@ -212,7 +215,7 @@ fn a_search_ends_where_no_rate_between_can_be_asked_for() {
                 let mut plan = repeated(plan, repeats);
                 plan.paths[0].clients = clients;
                 let told =
-                    run(&mut hunting(&plan), |loads| if value(loads, Parameter::Rate) < most { good } else { bad });
+                    run(&mut driver_of(&plan), |loads| if value(loads, Parameter::Rate) < most { good } else { bad });
                 let last = told.last().unwrap();
                 let Some(SearchOutcome::Found { load, low, high }) = last.outcome else { panic!("{most}: {last:?}") };
                 assert!(load < most && most < load + step, "{clients} {most}: {last:?}");
