@@ -9,7 +9,7 @@ use hopbench_load::workload::Workload;
 use hopbench_load::{Accepted, Acceptor, FlowGuard, FlowLimit, UdpRegistration};
 use hopbench_model::{Fault, Job};
 use hopbench_sys::{DatagramPort, Socket};
-use hopbench_wire::udp::{CookieJar, Verdict};
+use hopbench_wire::udp::{CookieJar, RegistrationReply};
 use hopbench_wire::{FLOW_ACCEPTED, FLOW_HEADER_BYTES, FlowHeader, FlowKey, FlowKind, FlowLedger, WorkloadCode, udp};
 
 use crate::limits::no_room;
@@ -164,10 +164,10 @@ impl FlowRouter {
         let mut open = self.lock();
         let verdict = udp::answer(bytes, peer, local.ip(), |run| open.get(&run).map(|r| &r.key), jar);
         match verdict {
-            Verdict::Ignore => {}
+            RegistrationReply::Ignore => {}
             // A lost answer is the client's to ask for again.
-            Verdict::Challenge(answer) => drop(port.send_from(&answer, local.ip(), peer)),
-            Verdict::Accept(header, answer) => {
+            RegistrationReply::Challenge(answer) => drop(port.send_from(&answer, local.ip(), peer)),
+            RegistrationReply::Accept(header, answer) => {
                 let Some(run) = open.get_mut(&header.run) else {
                     return;
                 };

@@ -1,4 +1,4 @@
-//! The totals, for whoever connects to a Unix socket in the network namespace, or to a port of its loopback.
+//! The admin endpoint: the totals, for whoever connects to a Unix socket in the network namespace, or to a port of its loopback.
 
 use std::io;
 use std::net::{SocketAddr as InetAddr, TcpListener};

@@ -1,4 +1,4 @@
-//! What a telemetry backend keeps of reports: sums and a histogram for each series, and only so many series.
+//! The sums that a telemetry backend keeps of reports: a histogram for each of so many series.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::latencies::Latencies;
+use crate::telemetry::latencies::Latencies;
 
 /// The most series that are told apart; the rest are one.
 pub(crate) const MOST_SERIES: usize = 1_000;

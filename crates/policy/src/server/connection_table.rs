@@ -1,4 +1,4 @@
-//! The connections of a service, and which of them makes room for another.
+//! The table of a service's connections, and which of them makes way for another.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// the source that has the most: a table full of silent peers keeps no proxy out, and peers that
 /// call in turn displace no proxy from elsewhere.
 #[derive(Debug)]
-pub(crate) struct Seats {
+pub(crate) struct ConnectionTable {
     most: usize,
     began: Instant,
     taken: Mutex<Vec<Arc<Place>>>,
@@ -20,8 +20,8 @@ pub(crate) struct Seats {
 
 /// One connection's place; given back when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Seat {
-    seats: Arc<Seats>,
+pub(crate) struct ConnectionGuard {
+    table: Arc<ConnectionTable>,
     place: Arc<Place>,
 }
 
@@ -38,16 +38,16 @@ struct Place {
 
 /// A call that is open on a connection.
 #[derive(Debug)]
-pub(crate) struct Call(Arc<Seat>);
+pub(crate) struct Call(Arc<ConnectionGuard>);
 
-impl Seats {
+impl ConnectionTable {
     /// At most so many, and at least one.
     pub(crate) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most: most.max(1), began: Instant::now(), taken: Mutex::default() })
     }
 
     /// A place for one more, from there; and whether another connection lost its own for that.
-    pub(crate) fn take(self: &Arc<Self>, source: Source) -> (Arc<Seat>, bool) {
+    pub(crate) fn take(self: &Arc<Self>, source: Source) -> (Arc<ConnectionGuard>, bool) {
         let place = Arc::new(Place {
             source,
             active_ms: AtomicU64::new(self.now_ms()),
@@ -61,7 +61,7 @@ impl Seats {
             taken.swap_remove(one).given_away.notify_one();
         }
         taken.push(Arc::clone(&place));
-        (Arc::new(Seat { seats: Arc::clone(self), place }), full)
+        (Arc::new(ConnectionGuard { table: Arc::clone(self), place }), full)
     }
 
     /// Connections that have a place.
@@ -80,10 +80,10 @@ impl Seats {
     }
 }
 
-impl Seat {
+impl ConnectionGuard {
     /// The connection did something.
     pub(crate) fn active(&self) {
-        self.place.active_ms.store(self.seats.now_ms(), Ordering::Relaxed);
+        self.place.active_ms.store(self.table.now_ms(), Ordering::Relaxed);
     }
 
     /// A call was opened on it.
@@ -98,7 +98,7 @@ impl Seat {
         let long_ms = u64::try_from(long.as_millis()).unwrap_or(u64::MAX);
         loop {
             let idle_ms = match self.place.calls.load(Ordering::Relaxed) {
-                0 => self.seats.now_ms().saturating_sub(self.place.active_ms.load(Ordering::Relaxed)),
+                0 => self.table.now_ms().saturating_sub(self.place.active_ms.load(Ordering::Relaxed)),
                 _ => 0,
             };
             if idle_ms >= long_ms {
@@ -129,8 +129,8 @@ impl Drop for Call {
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
-        self.seats.lock().retain(|place| !Arc::ptr_eq(place, &self.place));
+        self.table.lock().retain(|place| !Arc::ptr_eq(place, &self.place));
     }
 }

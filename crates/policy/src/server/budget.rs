@@ -1,39 +1,39 @@
-//! How much of something there may be at once, over all peers.
+//! A budget over all peers: how much of something there may be at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// So much, and no more.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct Budget {
     used: AtomicUsize,
     most: usize,
 }
 
 /// What one holder has of it; given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Held<'a> {
-    room: &'a Room,
+pub(crate) struct BudgetShare<'a> {
+    budget: &'a Budget,
     own: usize,
 }
 
-impl Room {
+impl Budget {
     pub(crate) const fn new(most: usize) -> Self {
         Self { used: AtomicUsize::new(0), most }
     }
 
     /// A holder that has nothing yet.
-    pub(crate) fn holder(&self) -> Held<'_> {
-        Held { room: self, own: 0 }
+    pub(crate) fn holder(&self) -> BudgetShare<'_> {
+        BudgetShare { budget: self, own: 0 }
     }
 }
 
-impl Held<'_> {
+impl BudgetShare<'_> {
     /// Has so much from now on, and whether there was room for it; where there was not, it has what it had.
     #[must_use]
     pub(crate) fn set(&mut self, own: usize) -> bool {
-        let Self { room, own: had } = &*self;
-        let change = |used: usize| Some(used - had + own).filter(|used| *used <= room.most || own <= *had);
-        let fits = room.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change).is_ok();
+        let Self { budget, own: had } = &*self;
+        let change = |used: usize| Some(used - had + own).filter(|used| *used <= budget.most || own <= *had);
+        let fits = budget.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change).is_ok();
         if fits {
             self.own = own;
         }
@@ -41,9 +41,9 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for BudgetShare<'_> {
     fn drop(&mut self) {
-        self.room.used.fetch_sub(self.own, Ordering::Relaxed);
+        self.budget.used.fetch_sub(self.own, Ordering::Relaxed);
     }
 }
 
@@ -53,13 +53,13 @@ mod tests {
 
     #[test]
     fn room_is_shared_and_given_back() {
-        let room = Room::new(10);
-        let (mut a, mut b) = (room.holder(), room.holder());
+        let budget = Budget::new(10);
+        let (mut a, mut b) = (budget.holder(), budget.holder());
         assert!(a.set(6) && b.set(4) && !b.set(5));
         assert!(a.set(5) && b.set(5));
         drop(a);
         assert!(b.set(10) && !b.set(11) && b.set(0));
         drop(b);
-        assert_eq!(room.used.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.used.load(Ordering::Relaxed), 0);
     }
 }

@@ -10,8 +10,8 @@ use http::{Method, Request, Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
 use crate::grpc::{self, Frames, Status};
-use crate::room::Room;
-use crate::seats::Call;
+use crate::server::budget::Budget;
+use crate::server::connection_table::Call;
 use crate::service::Service;
 
 /// How a call ends without an answer.
@@ -37,20 +37,20 @@ impl From<h2::Error> for Failure {
     }
 }
 
-/// Serves a call. A message that began must be there within `patience`; `room` is for bytes of such
+/// Serves a call. A message that began must be there within `patience`; `budget` is for bytes of such
 /// messages. Whatever comes is a sign of life of the `call`'s connection.
 ///
 /// # Errors
 /// Why there was no answer; the peer was told.
 pub(crate) async fn serve<S: Service>(
     service: &S,
-    room: &Room,
+    budget: &Budget,
     patience: Duration,
     call: &Call,
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
 ) -> Result<(), Failure> {
-    let result = match read(service, room, patience, call, request).await {
+    let result = match read(service, budget, patience, call, request).await {
         Ok(answer) => return Ok(reply(&mut respond, answer)?),
         Err(failure) => failure,
     };
@@ -79,7 +79,7 @@ fn reply(respond: &mut SendResponse<Bytes>, answer: Bytes) -> Result<(), h2::Err
 /// Takes the messages of a call, and gives the answer.
 async fn read<S: Service>(
     service: &S,
-    room: &Room,
+    budget: &Budget,
     patience: Duration,
     call: &Call,
     request: Request<RecvStream>,
@@ -95,7 +95,7 @@ async fn read<S: Service>(
     }
     let mut body = request.into_body();
     let mut frames = Frames::default();
-    let mut held = room.holder();
+    let mut held = budget.holder();
     let mut answer = None;
     let mut late = Instant::now() + patience;
     loop {
