@@ -1,4 +1,5 @@
-//! One end of a path: the process that takes orders from a conductor and carries flows.
+//! The agent: the process at one end of a path, which takes orders from a conductor and carries
+//! flows.
 //!
 //! An agent has one thread for its port (module `port`), one for all handshakes of control sessions
 //! (`session::handshakes`), one for each session whose other end has the token (`session`), and the workers

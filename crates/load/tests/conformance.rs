@@ -1,4 +1,5 @@
-//! Every workload gives the same counts on every engine, and no engine loses a byte, a file or a wake-up.
+//! Conformance of the engines: the same counts for every workload, and no byte, file or wake-up
+//! lost.
 //!
 //! Both ends run in this process over the loopback interface; counts must hold on a slow and busy machine.
 

@@ -1,4 +1,4 @@
-//! What all ends saw, as a record.
+//! The assembly of a record from what all ends saw.
 
 mod balance;
 mod cost;

@@ -1,4 +1,4 @@
-//! Numbers as sentences of a record say them.
+//! The text of figures in the sentences of a record.
 
 /// A time with the unit that reads best: `1.6 ms`.
 pub(crate) fn time(ns: u64) -> String {

@@ -1,5 +1,5 @@
-//! What others metered around a trial: kubelets, cAdvisor, Prometheus. They read when they like, so that each figure is of
-//! a window of its own.
+//! The costs that others metered around a trial: kubelets, cAdvisor, Prometheus. They read when they
+//! like, so that each figure is of a window of its own.
 
 mod compare;
 

@@ -1,4 +1,4 @@
-//! What a trial costs beside its warm-up and its window.
+//! The overhead of a trial beside its warm-up and its window.
 
 use crate::rig::{Agent, MS, TestTrial, job, params};
 

@@ -1,4 +1,4 @@
-//! How sessions begin and end, and what ends with them.
+//! The beginning and end of sessions, and what ends with them.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::MetadataExt;

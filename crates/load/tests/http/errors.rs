@@ -1,4 +1,4 @@
-//! What is no success is counted as what it is, and is in no latency.
+//! Failures of exchanges: counted as what they are, and in no latency.
 
 use std::net::TcpListener;
 

@@ -1,4 +1,4 @@
-//! Whether the nodes of one role worked equally hard.
+//! The balance of the nodes of one role: whether they worked equally hard.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What a trial cost, process by process and machine by machine.
+//! The cost of a trial, process by process and machine by machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What the proxies of a path cost.
+//! The cost of the proxies of a path.
 
 use std::collections::{BTreeMap, BTreeSet};
 

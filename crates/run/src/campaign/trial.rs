@@ -1,4 +1,4 @@
-//! One trial of a campaign: a cell in a round, on a testbed.
+//! The trial of a campaign: one cell in one round, on a testbed.
 
 mod around;
 pub(super) mod changes;

@@ -1,4 +1,4 @@
-//! Several ends of one side, as if they were one.
+//! The merge of several ends of one side, as if they were one.
 
 use std::collections::BTreeMap;
 

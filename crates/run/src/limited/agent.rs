@@ -1,4 +1,4 @@
-//! Whether an agent held a trial to its own limit.
+//! An agent's own limit, as the limit of a trial.
 
 use hopbench_model::{Counter, EndReport, MAX_RATE_SETTING, SECOND};
 

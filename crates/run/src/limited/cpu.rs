@@ -1,4 +1,4 @@
-//! Whether CPUs limited a trial, and whose.
+//! Full CPUs as the limit of a trial, and whose they are.
 
 mod owners;
 

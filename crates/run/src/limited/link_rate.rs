@@ -1,4 +1,4 @@
-//! The slowest link on the way, and how much payload it carries.
+//! The rate of the slowest link on the way, and how much payload it carries.
 
 use std::collections::BTreeMap;
 

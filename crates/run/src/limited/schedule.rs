@@ -1,4 +1,4 @@
-//! Whether a schedule limited a trial: it was kept, or the generator was late.
+//! The schedule as the limit of a trial: it was kept, or the generator was late.
 
 use hopbench_model::{Job, LATE_NS, Nanos, NodeCost, Record, SCHEDULE_KEPT};
 use hopbench_stats::Histogram;

@@ -1,4 +1,4 @@
-//! What earlier sessions measured in rounds.
+//! The trials of rounds that earlier sessions measured.
 
 use std::collections::{BTreeSet, HashMap};
 

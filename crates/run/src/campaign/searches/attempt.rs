@@ -1,4 +1,4 @@
-//! One attempt at a trial of a search, and what came of it.
+//! The attempt at a trial of a search, and what came of it.
 
 use hopbench_model::{Fault, Point, Record, SearchStep};
 use hopbench_stats::Seen;

@@ -1,4 +1,4 @@
-//! What others metered of a route around the traffic.
+//! The readings of other meters around the traffic of a route.
 
 use std::time::Duration;
 

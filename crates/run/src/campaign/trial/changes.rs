@@ -1,4 +1,4 @@
-//! A testbed that changed in a trial's time.
+//! The changes of a testbed in a trial's time.
 
 use hopbench_model::{DISTURBED_SETTING, Fault, Warning, WarningKind};
 

@@ -1,4 +1,4 @@
-//! Who may use a CPU, in words.
+//! The owners of a CPU in words: who may use it.
 
 use std::collections::BTreeSet;
 
