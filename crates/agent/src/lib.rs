@@ -2,9 +2,9 @@
 //! flows.
 //!
 //! An agent has one thread for its port (module `port`), one for all handshakes of control sessions
-//! (`session::handshakes`), one for each session whose other end has the token (`session`), and the workers
-//! of the trials it takes part in (crate `load`). The control threads sleep while a trial runs,
-//! except at the ends of intervals.
+//! (`session::handshakes`), one for each session whose other end has the token (`session`), and the
+//! workers of the trials it takes part in (crate `load`). The control threads sleep while a trial
+//! runs, except at the ends of intervals.
 //!
 //! - [`Server`]: an agent behind a port, as `hopbench serve` runs it;
 //! - [`Inherited`]: an agent that a testbed started, with its session and its port, as `hopbench agent` runs it;
