@@ -205,13 +205,13 @@ pub(crate) fn client<F: Flow + 'static>(
                 Arrivals::new(schedule, worker, workers, start, seed).unwrap_or_else(|| unreachable!("it has a rate"))
             })
         });
-        let event_loop = EventLoopSetup {
+        let loop_setup = EventLoopSetup {
             dial: Some(Dial { transport: setup.transport, peer: context.target, options: setup.options.clone() }),
             arrivals,
             ..event_loop_setup(context, setup)
         };
         let cpu = pick(job.client_cpus.as_ref().map(|c| &c.0), worker);
-        shared.start(context, setup, cpu, flows, event_loop, &readiness, None)?;
+        shared.start(context, setup, cpu, flows, loop_setup, &readiness, None)?;
     }
     Ok(Workers { shared, readiness, close: Box::new(|| {}), window: Arc::clone(&context.window) })
 }
@@ -240,8 +240,8 @@ pub(crate) fn server<F: Flow + 'static>(
             let flow = make(&accepted);
             let seated = pool.put(arrival(accepted, flow), |seat, inbox| {
                 let cpu = pick(cpus.as_ref().map(|c| &c.0), seat as u32);
-                let event_loop = event_loop_setup(&context, &setup);
-                shared.start(&context, &setup, cpu, Vec::new(), event_loop, &readiness, Some(inbox))
+                let loop_setup = event_loop_setup(&context, &setup);
+                shared.start(&context, &setup, cpu, Vec::new(), loop_setup, &readiness, Some(inbox))
             });
             if let Err(fault) = seated {
                 shared.fail(fault);
@@ -254,8 +254,8 @@ pub(crate) fn server<F: Flow + 'static>(
             let waker = Arc::new(Waker::new().map_err(|e| no_thread(&e))?);
             let inbox = Arc::new(Inbox::new(waker));
             let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
-            let event_loop = event_loop_setup(context, setup);
-            shared.start(context, setup, cpu, Vec::new(), event_loop, &readiness, Some(Arc::clone(&inbox)))?;
+            let loop_setup = event_loop_setup(context, setup);
+            shared.start(context, setup, cpu, Vec::new(), loop_setup, &readiness, Some(Arc::clone(&inbox)))?;
             inboxes.push(inbox);
         }
         let inboxes: Arc<[Arc<Inbox<F>>]> = inboxes.into();
@@ -345,7 +345,7 @@ impl Shared {
         setup: &WorkersSetup,
         cpu: Option<usize>,
         flows: Vec<(u32, F)>,
-        event_loop: EventLoopSetup,
+        loop_setup: EventLoopSetup,
         readiness: &Arc<Readiness>,
         inbox: Option<Arc<Inbox<F>>>,
     ) -> Result<(), Fault> {
@@ -365,7 +365,7 @@ impl Shared {
             datagrams: setup.transport != Transport::Tcp,
         };
         let (this, readiness, kind) = (Arc::clone(self), Arc::clone(readiness), context.job.engine);
-        let open_loop = context.job.schedule.per_s().is_some() && event_loop.dial.is_some();
+        let open_loop = context.job.schedule.per_s().is_some() && loop_setup.dial.is_some();
         let (window, sockets) = (Arc::clone(&context.window), Arc::clone(&context.sockets));
         self.running.fetch_add(1, Ordering::AcqRel);
         let running = Running(Arc::clone(self));
@@ -382,7 +382,7 @@ impl Shared {
             // Sleeps of a schedule end on time, not up to 50 us later.
             cpu::set_timer_slack(1);
             let recorder = Recorder::new(window, live, open_loop);
-            let event_loop = EventLoop::new(flows, recorder, readiness, event_loop);
+            let event_loop = EventLoop::new(flows, recorder, readiness, loop_setup);
             let (recorder, fault) = with_engine!(kind, E => match <E as Engine>::new(&engine) {
                 Ok(mut engine) => {
                     let (recorder, fault) = event_loop.run(&mut engine, inbox.as_deref());

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use hopbench_model::{EngineKind, Job, NodeCost, Record, SHORTEST_OF_MACHINE_S};
 
-use super::evidence::{Burden, CLIENT, Evidence, Limit, Process, SERVER, limit};
+use super::evidence::{Burden, Evidence, Limit, Process, SERVER, limit};
 use owners::{Owners, cores};
 
 /// A CPU that is busier than this has nothing left to give.

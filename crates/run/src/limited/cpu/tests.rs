@@ -1,3 +1,4 @@
+use super::super::evidence::CLIENT;
 use super::super::tests::{end, job, on_cpus};
 use super::*;
 

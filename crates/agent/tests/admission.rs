@@ -1,12 +1,12 @@
-//! The door: token holders, and flows that a run expects, get in while strangers stand there.
+//! Admission at the port: token holders and expected flows get in while strangers stand there.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 
-#[path = "door/flood.rs"]
+#[path = "admission/flood.rs"]
 mod flood;
 #[path = "common/flows.rs"]
 mod flows;
-#[path = "door/relay.rs"]
+#[path = "admission/relay.rs"]
 mod relay;
 #[path = "common/session.rs"]
 mod session;
@@ -72,8 +72,8 @@ fn sayings() -> [(&'static str, Vec<u8>); 4] {
     [
         ("nothing", Vec::new()),
         ("half a flow header", b"HOPB\x01\x01\x00".to_vec()),
-        ("half a greeting", hello[..11].to_vec()),
-        ("a whole greeting and no more", hello),
+        ("half a ClientHello", hello[..11].to_vec()),
+        ("a whole ClientHello and no more", hello),
     ]
 }
 
