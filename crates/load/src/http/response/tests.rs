@@ -7,15 +7,15 @@ use super::*;
 
 /// What a connection came to.
 #[derive(Debug, PartialEq, Eq)]
-struct Outcome {
+struct Parsed {
     ends: Vec<ResponseEnd>,
     failed: bool,
 }
 
 /// Plays a connection: `bytes` arrive cut at `cuts` (lengths, used in turn), then it is closed.
 /// `heads` says for each request in turn whether it was `HEAD`.
-fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool]) -> Outcome {
-    let mut outcome = Outcome { ends: Vec::new(), failed: false };
+fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool]) -> Parsed {
+    let mut outcome = Parsed { ends: Vec::new(), failed: false };
     let is_head = |n: usize| heads.get(n).copied().unwrap_or(false);
     parser.reset(is_head(0));
     let (mut at, mut turn, mut since_end) = (0, 0, 0);
@@ -56,11 +56,11 @@ fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool
     outcome
 }
 
-fn stream(cases: &[Case]) -> (Vec<u8>, Vec<bool>, Outcome) {
+fn stream(cases: &[Case]) -> (Vec<u8>, Vec<bool>, Parsed) {
     (
         cases.iter().flat_map(|c| c.text.bytes()).collect(),
         cases.iter().map(|c| c.head).collect(),
-        Outcome { ends: cases.iter().map(Case::end).collect(), failed: false },
+        Parsed { ends: cases.iter().map(Case::end).collect(), failed: false },
     )
 }
 
@@ -204,7 +204,7 @@ fn a_proxy_says_why_it_answered() {
         (interim.to_owned() + &answer("504 Gateway Timeout", ""), ""),
         (interim.to_owned() + &answer("504 Gateway Timeout", "x-hopbench-flags: UT\r\n"), "UT"),
     ];
-    let flags = |outcome: &Outcome| outcome.ends.iter().map(|end| end.flags.to_string()).collect::<Vec<_>>();
+    let flags = |outcome: &Parsed| outcome.ends.iter().map(|end| end.flags.to_string()).collect::<Vec<_>>();
     for (text, expected) in &cases {
         for cut in 1..=text.len() {
             // Twice: the second head is known from the first.

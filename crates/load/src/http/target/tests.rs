@@ -53,19 +53,19 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
 ];
 
 /// A request as it was understood.
-type Seen = (Method, String, bool, Vec<u8>);
+type SeenRequest = (Method, String, bool, Vec<u8>);
 
 #[derive(Debug, PartialEq, Eq)]
-struct Outcome {
-    seen: Vec<Seen>,
+struct Parsed {
+    seen: Vec<SeenRequest>,
     failed: bool,
 }
 
 /// Plays a connection: `bytes` arrive cut at `cuts` (lengths, used in turn), then it is closed.
-fn play(bytes: &[u8], cuts: &[usize]) -> Outcome {
+fn play(bytes: &[u8], cuts: &[usize]) -> Parsed {
     let mut parser = RequestParser::new();
     let mut responder = Responder::default();
-    let mut outcome = Outcome { seen: Vec::new(), failed: false };
+    let mut outcome = Parsed { seen: Vec::new(), failed: false };
     let (mut at, mut turn) = (0, 0);
     while at < bytes.len() {
         let cut = cuts.get(turn % cuts.len().max(1)).copied().unwrap_or(bytes.len()).max(1);
@@ -131,11 +131,11 @@ fn assert_refusal(error: &RequestError) {
     assert!(error.to_string().contains("found") && error.to_string().contains("expected"), "{error}");
 }
 
-fn expected(cases: &[(&str, Method, &str, bool, &str)]) -> Outcome {
+fn expected(cases: &[(&str, Method, &str, bool, &str)]) -> Parsed {
     let seen = |&(_, method, target, keep_alive, body): &(&str, Method, &str, bool, &str)| {
         (method, target.to_owned(), keep_alive, body.as_bytes().to_vec())
     };
-    Outcome { seen: cases.iter().map(seen).collect(), failed: false }
+    Parsed { seen: cases.iter().map(seen).collect(), failed: false }
 }
 
 #[test]
