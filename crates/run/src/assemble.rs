@@ -212,21 +212,19 @@ fn overhead_seen(outcome: &TrialResult, window_s: f64) -> Option<Warning> {
     let share = |seconds: f64| seconds / window_s * 100.0;
     let (all, conductor) = (overhead(outcome), outcome.conductor_cpu_ns as f64 / SECOND as f64);
     // In a short window the readings at its edges are most of it.
-    let seen = window_s >= 1.0 && all > OVERHEAD_SEEN_CORES * window_s;
-    seen.then(|| {
-        Warning::new(
-            WarningKind::SharedCpu,
-            format!(
-                "the conductor and the meters used {:.1} % of a core during the trial: {:.1} % the conductor, {:.1} % the \
-                 meters of {} agents",
-                share(all),
-                share(conductor),
-                share(all - conductor),
-                outcome.clients.len() + outcome.servers.len(),
-            ),
-            "lengthen the intervals, or give the trial fewer clients",
-        )
-    })
+    let is_seen = window_s >= 1.0 && all > OVERHEAD_SEEN_CORES * window_s;
+    if !is_seen {
+        return None;
+    }
+    let text = format!(
+        "the conductor and the meters used {:.1} % of a core during the trial: {:.1} % the conductor, {:.1} % the \
+         meters of {} agents",
+        share(all),
+        share(conductor),
+        share(all - conductor),
+        outcome.clients.len() + outcome.servers.len(),
+    );
+    Some(Warning::new(WarningKind::SharedCpu, text, "lengthen the intervals, or give the trial fewer clients"))
 }
 
 /// Latencies by kind; one that both ends measured is the client's.

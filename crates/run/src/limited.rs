@@ -100,17 +100,13 @@ fn link(job: &Job, metrics: &BTreeMap<String, f64>, link: LinkRate) -> Option<Li
         (Some(received), false) => received,
         _ => received.into_iter().chain(sent).reduce(f64::max)?,
     };
-    (crossed >= LINK_FULL * most).then(|| {
-        limit(
-            "nic",
-            format!(
-                "{:.0} Mbit/s of payload, of the {:.0} that a link of {:.0} Mbit/s carries",
-                crossed / 1e6,
-                most / 1e6,
-                link.bits_per_s.unwrap_or(0) as f64 / 1e6
-            ),
-        )
-    })
+    if crossed >= LINK_FULL * most {
+        let rate = link.bits_per_s.unwrap_or(0) as f64;
+        let [crossed_m, most_m, rate_m] = [crossed, most, rate].map(|bits_per_s| bits_per_s / 1e6);
+        let of_link = format!("of the {most_m:.0} that a link of {rate_m:.0} Mbit/s carries");
+        return Some(limit("nic", format!("{crossed_m:.0} Mbit/s of payload, {of_link}")));
+    }
+    None
 }
 
 /// Whether a direction lost so much that sending again set its rate.
@@ -122,8 +118,11 @@ fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool)
     });
     let (share, way) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let whose = if proxied { format!(" {NEAREST}") } else { String::new() };
-    (share > MANY_RETRANSMISSIONS)
-        .then(|| limit("retransmission", format!("{:.1} % of the bytes{way} were sent again{whose}", share * 100.0)))
+    if share > MANY_RETRANSMISSIONS {
+        let why = format!("{:.1} % of the bytes{way} were sent again{whose}", share * 100.0);
+        return Some(limit("retransmission", why));
+    }
+    None
 }
 
 /// Whether each direction sent as many bits as were asked for. Where arrivals are scheduled they are what was asked for.
@@ -135,12 +134,11 @@ fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Limit> {
     let rates = directions(metrics).iter().map(|(way, _)| metrics.get(&format!("{way}sent_bits_per_s")).copied());
     let least = rates.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)?;
     let asked = asked.0 as f64;
-    (least >= 0.98 * asked).then(|| {
-        limit(
-            "target_rate",
-            format!("{} of the {} asked for", figure_text::bit_rate(least), figure_text::bit_rate(asked)),
-        )
-    })
+    if least >= 0.98 * asked {
+        let why = format!("{} of the {} asked for", figure_text::bit_rate(least), figure_text::bit_rate(asked));
+        return Some(limit("target_rate", why));
+    }
+    None
 }
 
 /// Whether senders waited for room most of the time.

@@ -17,11 +17,12 @@ pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>])
             let most: f64 = report.settings.get(MAX_RATE_SETTING)?.parse().ok()?;
             let moved = moved(report)?;
             let whose = if side.len() > 1 { format!("{name} {number}") } else { format!("the {name}") };
-            let (moved_words, most_words) = (figure_text::bit_rate(moved), figure_text::bit_rate(most));
-            (moved >= MOSTLY * most).then(|| {
-                let why = format!("{whose} moved {moved_words} of the {most_words} that its agent allows (--max-rate)");
-                limit("agent_limit", why)
-            })
+            if moved >= MOSTLY * most {
+                let [moved_text, most_text] = [moved, most].map(figure_text::bit_rate);
+                let why = format!("{whose} moved {moved_text} of the {most_text} that its agent allows (--max-rate)");
+                return Some(limit("agent_limit", why));
+            }
+            None
         })
     })
 }

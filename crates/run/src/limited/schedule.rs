@@ -26,9 +26,12 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit>
     let unsent = metric("unsent").unwrap_or(0.0);
     if done >= SCHEDULE_KEPT * asked && unsent == 0.0 {
         let catching_up = done > CATCHING_UP * asked && waited(record).is_some_and(|share| share >= FEW);
-        let why = || format!("{} a second of the {} that were due", figure_text::rate(done), figure_text::rate(asked));
         // A path that works off what it left undone in the warm-up is as fast as it can.
-        return (!catching_up).then(|| limit("target_rate", why()));
+        if catching_up {
+            return None;
+        }
+        let why = format!("{} a second of the {} that were due", figure_text::rate(done), figure_text::rate(asked));
+        return Some(limit("target_rate", why));
     }
     // Datagrams that left in time and did not arrive are no fault of who sent them.
     if metric("sent_packets_per_s").is_some_and(|sent| sent >= SCHEDULE_KEPT * asked) && unsent == 0.0 {

@@ -103,11 +103,12 @@ fn unknown(record: &Record, route: &Route) -> Option<Warning> {
             (String::new(), next)
         }
     };
-    (!whose.is_empty()).then(|| {
-        let whose = whose.join(", ");
-        let text = format!("no meter has the CPU of this trial alone for {whose}: its figures are left out{why}");
-        Warning::new(WarningKind::Unavailable, text, next)
-    })
+    if whose.is_empty() {
+        return None;
+    }
+    let whose = whose.join(", ");
+    let text = format!("no meter has the CPU of this trial alone for {whose}: its figures are left out{why}");
+    Some(Warning::new(WarningKind::Unavailable, text, next))
 }
 
 /// What was seen here of things that others may have metered, too.
