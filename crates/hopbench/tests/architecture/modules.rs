@@ -236,11 +236,11 @@ impl Modules {
                     }
                 }
                 (first, second) => {
-                    if depth == 0 {
+                    // `'static` defines nothing.
+                    let is_lifetime = at > 0 && word(at - 1) == "'";
+                    if depth == 0 && !is_lifetime && defines(first, second) {
                         let name = if first == "macro_rules" { word(at + 2) } else { second };
-                        if defines(first, second) {
-                            self.all[module].items.insert(name.to_owned());
-                        }
+                        self.all[module].items.insert(name.to_owned());
                     }
                     match first {
                         "{" | "[" | "(" => depth += 1,
