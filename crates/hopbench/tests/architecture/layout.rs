@@ -61,17 +61,17 @@ fn hold(rule: Rule, faults: impl Fn(&str) -> Vec<String>) {
 
 #[test]
 fn modules_use_each_other_in_one_direction() {
-    hold(Rule::Cycles, |krate| MODULES[krate].iter().flat_map(Modules::cycles).collect());
+    hold(Cycles, |krate| MODULES[krate].iter().flat_map(Modules::cycles).collect());
 }
 
 #[test]
 fn folders_use_each_other_in_one_direction() {
-    hold(Rule::FolderCycles, |krate| MODULES[krate].iter().flat_map(Modules::folder_cycles).collect());
+    hold(FolderCycles, |krate| MODULES[krate].iter().flat_map(Modules::folder_cycles).collect());
 }
 
 #[test]
 fn a_folder_has_few_files() {
-    hold(Rule::FullFolders, |krate| {
+    hold(FullFolders, |krate| {
         let mut files: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for file in rust_files(&folder(krate).join("src")) {
             *files.entry(file.parent().expect("a folder").to_owned()).or_default() += 1;

@@ -90,11 +90,11 @@ mod tests {
 
     #[test]
     fn one_source_displaces_no_other() {
-        let connections = ConnectionTable::new(3);
+        let table = ConnectionTable::new(3);
         let connections = connections(6);
-        connections.enter(&connections[0].1, Source::V4(2), 10);
+        table.enter(&connections[0].1, Source::V4(2), 10);
         for (i, now) in (1..6).zip(20..) {
-            connections.enter(&connections[i].1, Source::V4(1), now).moved(now);
+            table.enter(&connections[i].1, Source::V4(1), now).moved(now);
         }
         let cut: Vec<_> = connections.iter().map(|(ours, _)| is_cut(ours)).collect();
         assert_eq!(cut, [false, true, true, true, false, false], "the first one has been idle the longest");
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn the_longest_idle_goes_and_who_is_gone_counts_no_more() {
-        let connections = ConnectionTable::new(3);
+        let table = ConnectionTable::new(3);
         let connections = connections(5);
-        let enter = |i: usize, now| connections.enter(&connections[i].1, Source::V4(1), now);
+        let enter = |i: usize, now| table.enter(&connections[i].1, Source::V4(1), now);
         let first = enter(0, 10);
         enter(1, 20);
         enter(2, 30);
@@ -118,7 +118,7 @@ mod tests {
         drop(socket);
         assert_eq!(left.read(&mut [0]).unwrap(), 0);
         let (ours, socket) = connections.pop().unwrap();
-        connections.enter(&socket, Source::V4(1), 60);
+        table.enter(&socket, Source::V4(1), 60);
         assert!(!is_cut(&ours) && !is_cut(&connections[0].0) && !is_cut(&connections[2].0));
     }
 }
