@@ -24,7 +24,6 @@ const KNOWN: &[(&str, &[Rule])] = &[
     ("bench", &[Cycles, FolderCycles, FullFolders]),
     ("hopbench", &[Cycles, FolderCycles, FullFolders]),
     ("hosts", &[Cycles, FolderCycles]),
-    ("kube", &[Cycles, FolderCycles, FullFolders]),
     ("lab", &[Cycles, FolderCycles, FullFolders]),
     ("mesh", &[Cycles]),
     ("model", &[FullFolders]),
