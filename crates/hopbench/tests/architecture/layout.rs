@@ -21,10 +21,8 @@ use Rule::{Cycles, FolderCycles, FullFolders};
 
 /// Crates that do not keep a rule yet. The list only gets shorter.
 const KNOWN: &[(&str, &[Rule])] = &[
-    ("bench", &[Cycles, FolderCycles, FullFolders]),
     ("hopbench", &[Cycles, FolderCycles, FullFolders]),
-    ("hosts", &[Cycles, FolderCycles]),
-    ("lab", &[Cycles, FolderCycles, FullFolders]),
+    ("lab", &[FolderCycles]),
     ("mesh", &[Cycles]),
     ("model", &[FullFolders]),
     ("report", &[Cycles, FolderCycles, FullFolders]),
