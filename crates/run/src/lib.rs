@@ -11,7 +11,6 @@ mod assemble;
 mod campaign;
 mod conduct;
 mod failed;
-mod figure_text;
 mod headers;
 mod limited;
 mod metered;

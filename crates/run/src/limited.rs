@@ -9,11 +9,11 @@ mod schedule;
 
 use std::collections::BTreeMap;
 
+use hopbench_model::number;
 use hopbench_model::units::BitRate;
 use hopbench_model::{EngineKind, Job, Record, SHORTEST_OF_MACHINE_S};
 
 use crate::conduct::TrialResult;
-use crate::figure_text;
 pub(crate) use evidence::{Burden, CLIENT, Evidence, Process, SERVER};
 use evidence::{Limit, limit};
 use link_rate::LinkRate;
@@ -135,7 +135,7 @@ fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Limit> {
     let least = rates.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)?;
     let asked = asked.0 as f64;
     if least >= 0.98 * asked {
-        let why = format!("{} of the {} asked for", figure_text::bit_rate(least), figure_text::bit_rate(asked));
+        let why = format!("{} of the {} asked for", number::brief_bit_rate(least), number::brief_bit_rate(asked));
         return Some(limit("target_rate", why));
     }
     None

@@ -16,7 +16,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::{Fault, Plan, TestbedSpec, secret};
-use hopbench_report::campaign::Campaign as Report;
+use hopbench_report::campaign::{Campaign as Report, render};
 use hopbench_report::number::counted;
 use hopbench_run::results::{self, Folder, Resumed};
 use hopbench_run::{Campaign, Ended, Event, Finished, Observer, measurable, new_run};
@@ -149,15 +149,15 @@ fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
         report.add(&record?);
     }
     records.notes().iter().for_each(tell);
-    let render = |format| report.render(format).ok_or_else(|| Fault::input(format!("there is no format `{format}`")));
+    let page = |format| render(&report, format).ok_or_else(|| Fault::input(format!("there is no format `{format}`")));
     let mut written: Vec<PathBuf> = Vec::new();
     for (format, name) in LEFT {
-        written.push(folder.add(name, render(format)?.as_bytes())?);
+        written.push(folder.add(name, page(format)?.as_bytes())?);
     }
     if quiet {
         return Ok(());
     }
-    say(render("table")?.trim_end())?;
+    say(page("table")?.trim_end())?;
     say("")?;
     for path in written {
         say(path.display())?;

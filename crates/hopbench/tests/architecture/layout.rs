@@ -25,9 +25,7 @@ const KNOWN: &[(&str, &[Rule])] = &[
     ("lab", &[FolderCycles]),
     ("mesh", &[Cycles]),
     ("model", &[FullFolders]),
-    ("report", &[Cycles, FolderCycles, FullFolders]),
     ("scenario", &[Cycles, FullFolders]),
-    ("stats", &[Cycles, FullFolders]),
     ("sys", &[Cycles, FolderCycles, FullFolders]),
 ];
 

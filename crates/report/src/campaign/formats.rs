@@ -7,8 +7,7 @@ mod markdown;
 mod searches;
 mod table;
 
-pub(crate) use self::markdown::safe;
-use super::SummaryFormat;
+use super::format::SummaryFormat;
 
 /// Every format of whole runs, in the order in which `hopbench list` prints them.
 pub const SUMMARY_FORMATS: &[&dyn SummaryFormat] =

@@ -6,7 +6,6 @@
     reason = "fixtures and helpers of tests fail by panicking, say what they skip, and time themselves"
 )]
 
-mod capacity;
 mod comparisons;
 mod curves;
 mod equal;
@@ -14,7 +13,6 @@ mod export;
 mod figures;
 pub(crate) mod fixture;
 mod golden;
-mod laws;
 mod maps;
 pub(crate) mod mesh;
 mod noise;
@@ -42,5 +40,5 @@ pub(crate) fn summary(made: &Made) -> Summary {
 }
 
 pub(crate) fn render(made: &Made, format: &str) -> String {
-    campaign(made).render(format).expect("a format that exists")
+    hopbench_report::campaign::render(&campaign(made), format).expect("a format that exists")
 }

@@ -1,9 +1,9 @@
 //! An agent's own limit, as the limit of a trial.
 
+use hopbench_model::number;
 use hopbench_model::{Counter, EndReport, MAX_RATE_SETTING, SECOND};
 
 use super::evidence::{CLIENT, Limit, SERVER, limit};
-use crate::figure_text;
 
 /// More of what an agent allows than this is all of it: a ceiling is kept from below.
 const MOSTLY: f64 = 0.8;
@@ -18,7 +18,7 @@ pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>])
             let moved = moved(report)?;
             let whose = if side.len() > 1 { format!("{name} {number}") } else { format!("the {name}") };
             if moved >= MOSTLY * most {
-                let [moved_text, most_text] = [moved, most].map(figure_text::bit_rate);
+                let [moved_text, most_text] = [moved, most].map(number::brief_bit_rate);
                 let why = format!("{whose} moved {moved_text} of the {most_text} that its agent allows (--max-rate)");
                 return Some(limit("agent_limit", why));
             }

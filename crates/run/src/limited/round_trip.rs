@@ -1,9 +1,9 @@
 //! The round trip as the limit of a closed loop, by Little's law.
 
+use hopbench_model::number;
 use hopbench_model::{Job, Record};
 
 use super::evidence::{Limit, limit};
-use crate::figure_text;
 
 /// What the connections may have rested between their exchanges, or the figures be rounded, as a
 /// share of the window. An exchange counts from its send, and the one after it is sent a little
@@ -56,7 +56,7 @@ impl Law {
 /// else was looked at and was not full.
 pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Limit> {
     let law = Law::of(job, record).filter(|law| job.is_closed_loop() && law.holds())?;
-    let mean = figure_text::time((law.mean_s * 1e9) as u64);
+    let mean = number::brief_time_ns((law.mean_s * 1e9) as u64);
     let connections = match job.connections {
         1 => "1 connection".to_owned(),
         n => format!("{n} connections"),
@@ -65,8 +65,8 @@ pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Limit> {
         "round_trip",
         format!(
             "{connections} / {mean} a round trip = {} a second, {} were done (Little's law, within {:.0} %); {else_free}",
-            figure_text::rate(law.expected_per_s()),
-            figure_text::rate(law.per_s),
+            number::brief_per_s(law.expected_per_s()),
+            number::brief_per_s(law.per_s),
             law.tolerance * 100.0,
         ),
     ))

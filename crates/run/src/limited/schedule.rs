@@ -1,10 +1,10 @@
 //! The schedule as the limit of a trial: it was kept, or the generator was late.
 
+use hopbench_model::number;
 use hopbench_model::{Job, LATE_NS, Nanos, NodeCost, Record, SCHEDULE_KEPT};
 use hopbench_stats::Histogram;
 
 use super::evidence::{Limit, limit};
-use crate::figure_text;
 
 /// More than was asked for, by more than readings at two edges differ, is what had piled up before the window.
 const CATCHING_UP: f64 = 1.01;
@@ -30,14 +30,14 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit>
         if catching_up {
             return None;
         }
-        let why = format!("{} a second of the {} that were due", figure_text::rate(done), figure_text::rate(asked));
+        let why = format!("{} a second of the {} that were due", number::brief_per_s(done), number::brief_per_s(asked));
         return Some(limit("target_rate", why));
     }
     // Datagrams that left in time and did not arrive are no fault of who sent them.
     if metric("sent_packets_per_s").is_some_and(|sent| sent >= SCHEDULE_KEPT * asked) && unsent == 0.0 {
         return None;
     }
-    let late = late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(figure_text::time)?;
+    let late = late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(number::brief_time_ns)?;
     Some(limit("generator", format!("sends were {late} late at p99 although connections were free")))
 }
 

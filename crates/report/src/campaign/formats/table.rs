@@ -4,13 +4,13 @@ mod block;
 mod mesh;
 mod searches;
 
-use self::block::Text;
-use crate::WIDTH;
-use crate::campaign::{CellSummary, Summary, SummaryFormat, WorkloadSummary, grid, words};
-use crate::wrap::{columns, plain, wrap};
+use hopbench_analysis::text::status;
+use hopbench_analysis::{CellSummary, Summary, WorkloadSummary};
 
-/// A name longer than this is cut in a table.
-const LONGEST_NAME: usize = 24;
+use self::block::{Text, cut, paragraph};
+use crate::campaign::format::SummaryFormat;
+use crate::campaign::{page_text, table_model};
+
 /// More failures than this are counted, not listed; `records.jsonl` has them.
 const MOST_FAILURES: usize = 20;
 
@@ -49,21 +49,21 @@ fn head(out: &mut String, summary: &Summary) {
         &format!(
             "{}: {}, {}{}{baseline}",
             run.name,
-            words::status(run.status),
-            words::trials(summary),
-            words::rounds(summary).map_or(String::new(), |rounds| format!(", {rounds}")),
+            status(run.status),
+            page_text::trials(summary),
+            page_text::rounds(summary).map_or(String::new(), |rounds| format!(", {rounds}")),
         ),
         "",
     );
     paragraph(out, &format!("{}, {}, seed {}", run.testbed, run.started_at, run.seed), "");
-    if let Some(text) = words::receive(summary) {
+    if let Some(text) = page_text::receive(summary) {
         paragraph(out, &text, "");
     }
-    paragraph(out, &words::how_to_read(summary), "");
-    if let Some(text) = words::chance(summary) {
+    paragraph(out, &page_text::how_to_read(summary), "");
+    if let Some(text) = page_text::chance(summary) {
         paragraph(out, &text, "");
     }
-    run.notes.iter().for_each(|note| paragraph(out, &format!("note: {}", words::sentence(note)), ""));
+    run.notes.iter().for_each(|note| paragraph(out, &format!("note: {}", page_text::sentence(note)), ""));
 }
 
 fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
@@ -74,7 +74,7 @@ fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
         return;
     }
     block::write(out, &keys, &figures);
-    let remarks = grid::remarks(workload);
+    let remarks = table_model::remarks(workload);
     if !remarks.is_empty() {
         out.push('\n');
         remarks.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
@@ -92,7 +92,7 @@ fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text
         keys.push(texts(["point", ""], false, &|cell| cut(&cell.point_label)));
     }
     let mut figures = Vec::new();
-    for (index, column) in grid::columns(workload).iter().enumerate() {
+    for (index, column) in table_model::columns(workload).iter().enumerate() {
         let main = index == 0;
         let marked = workload.cells.iter().any(|cell| !column.mark(cell).is_empty());
         figures.push(texts([column.label, column.scale.head()], true, &|cell| {
@@ -102,17 +102,17 @@ fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text
             let mark = if marked && column.mark(cell).is_empty() { " " } else { column.mark(cell) };
             format!("{}{interval}{mark}", column.median(cell))
         }));
-        if main && grid::compared(workload) {
+        if main && table_model::compared(workload) {
             let to = format!("to {}", cut(summary.run.baseline.as_deref().unwrap_or_default()));
             figures.push(texts(["ratio", &to], true, &|cell| {
-                grid::comparison(workload, cell).map(grid::ratio).unwrap_or_default()
+                workload.comparison(cell).map(table_model::ratio).unwrap_or_default()
             }));
-            if grid::judged(workload) {
-                figures.push(texts(["verdict", ""], false, &|cell| grid::verdict(workload, cell)));
+            if table_model::judged(workload) {
+                figures.push(texts(["verdict", ""], false, &|cell| table_model::verdict(workload, cell)));
             }
         }
     }
-    figures.push(texts(["limited by", ""], false, &|cell| cut(&words::marked_limits(cell))));
+    figures.push(texts(["limited by", ""], false, &|cell| cut(&page_text::marked_limits(cell))));
     if workload.cells.iter().any(|cell| cell.warnings > 0) {
         figures.push(texts(["warnings", ""], true, &|cell| match cell.warnings {
             0 => String::new(),
@@ -136,7 +136,7 @@ fn caveats(out: &mut String, summary: &Summary) {
             paragraph(out, &format!("- {more} more: see records.jsonl and run.json"), "  ");
         }
     }
-    let gaps: Vec<_> = summary.workloads.iter().flat_map(grid::gaps).collect();
+    let gaps: Vec<_> = summary.workloads.iter().flat_map(table_model::gaps).collect();
     if !gaps.is_empty() {
         out.push_str("\nnot compared\n");
         gaps.iter().for_each(|gap| paragraph(out, &format!("- {gap}"), "  "));
@@ -154,32 +154,12 @@ fn caveats(out: &mut String, summary: &Summary) {
             let text = format!(
                 "- {}: {} in {}: {}; {}",
                 warning.workload,
-                words::spaced(&warning.kind),
+                page_text::spaced(&warning.kind),
                 crate::number::counted(u64::from(warning.trials), "trial", "trials"),
-                words::sentence(&warning.detail),
-                words::sentence(&warning.next),
+                page_text::sentence(&warning.detail),
+                page_text::sentence(&warning.next),
             );
             paragraph(out, &text, "  ");
         }
     }
-}
-
-/// A paragraph of at most 80 columns.
-fn paragraph(out: &mut String, text: &str, indent: &str) {
-    // The items of a list hang under their text.
-    let item = text.strip_prefix("- ");
-    let (mark, rest) = if item.is_some() { ("- ", "  ") } else { ("", "") };
-    for (index, line) in wrap(&plain(item.unwrap_or(text)), WIDTH - indent.len() - mark.len()).iter().enumerate() {
-        out.push_str(&format!("{indent}{}{line}\n", if index == 0 { mark } else { rest }));
-    }
-}
-
-/// A name that fits.
-fn cut(text: &str) -> String {
-    let text = plain(text);
-    if columns(&text) <= LONGEST_NAME {
-        return text;
-    }
-    let start: String = text.chars().take(LONGEST_NAME - 1).collect();
-    format!("{start}~")
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::figure_text;
+use hopbench_model::number;
+
 use crate::limited::evidence::{Burden, CLIENT, SERVER};
 
 /// Those that may use a CPU, by name, in the order of the burdens.
@@ -46,7 +47,7 @@ impl<'a> Owners<'a> {
         let sets: BTreeSet<Option<&BTreeSet<usize>>> = self.all().map(|burden| burden.cpus.as_ref()).collect();
         match sets.iter().collect::<Vec<_>>()[..] {
             [None] => "all CPUs".to_owned(),
-            [Some(same)] => figure_text::cpus(&same.iter().copied().collect::<Vec<_>>()),
+            [Some(same)] => number::cpus(&same.iter().copied().collect::<Vec<_>>()),
             _ => format!("CPU {cpu}"),
         }
     }

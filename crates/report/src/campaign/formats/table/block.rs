@@ -1,7 +1,10 @@
 //! Columns beside each other in 80 columns; what does not fit comes in a further block.
 
 use crate::WIDTH;
-use crate::wrap::columns;
+use crate::wrap::{columns, plain, wrap};
+
+/// A name longer than this is cut in a table.
+const LONGEST_NAME: usize = 24;
 
 /// A column as texts: two lines of head, then the values.
 pub(super) struct Text {
@@ -62,4 +65,24 @@ fn print(out: &mut String, keys: &[Text], figures: &[Text]) {
     for row in 0..keys[0].values.len() {
         line(&|column| column.values[row].clone());
     }
+}
+
+/// A paragraph of at most 80 columns.
+pub(super) fn paragraph(out: &mut String, text: &str, indent: &str) {
+    // The items of a list hang under their text.
+    let item = text.strip_prefix("- ");
+    let (mark, rest) = if item.is_some() { ("- ", "  ") } else { ("", "") };
+    for (index, line) in wrap(&plain(item.unwrap_or(text)), WIDTH - indent.len() - mark.len()).iter().enumerate() {
+        out.push_str(&format!("{indent}{}{line}\n", if index == 0 { mark } else { rest }));
+    }
+}
+
+/// A name that fits.
+pub(super) fn cut(text: &str) -> String {
+    let text = plain(text);
+    if columns(&text) <= LONGEST_NAME {
+        return text;
+    }
+    let start: String = text.chars().take(LONGEST_NAME - 1).collect();
+    format!("{start}~")
 }
