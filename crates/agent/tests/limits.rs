@@ -221,7 +221,7 @@ fn a_flow_of_the_wrong_transport_opens_nothing() {
     conductor.send(&ToAgent::Abort);
     conductor.refusal(5);
 
-    // A workload that is datagrams by nature, not by its parameters.
+    // A workload that is datagrams by its traits, not by its parameters.
     let params = json!({"size": "100B", "rate": "1000pps", "gso": 1});
     make_ready(&mut conductor, 7, Job { workload: "udp".to_owned(), params, ..self::job() }).unwrap();
     assert!(welcomed(agent, &header(WorkloadCode::Udp, FlowKind::Tcp, 7, 0)).is_none());

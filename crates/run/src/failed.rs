@@ -1,4 +1,4 @@
-//! Whether so many exchanges failed that a trial is no measurement.
+//! Failed exchanges: whether so many failed that a trial is no measurement.
 
 use hopbench_model::Record;
 

@@ -5,7 +5,7 @@ use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};
 use hopbench_stats::drift;
 use hopbench_stats::summary::median;
 
-use crate::conduct::Outcome;
+use crate::conduct::TrialResult;
 use crate::limited::late_ns;
 
 /// The latencies whose tail people read.
@@ -17,7 +17,7 @@ pub(crate) const START_SKEW_SETTING: &str = "start_skew_ns";
 const MOST_SKEW: u64 = 20_000_000;
 
 /// All that a reader should know before using the record's figures.
-pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<Warning> {
+pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec<Warning> {
     let mut out = Vec::new();
     let mut warn = |kind, detail: String, next: &str| out.push(Warning::new(kind, detail, next));
     if let Some(why) = &record.incomplete {

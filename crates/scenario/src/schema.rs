@@ -161,7 +161,7 @@ fn parameters(workload: &dyn Workload, vocabulary: &Vocabulary) -> Value {
         .into_iter()
         .map(|Flag { name, help, sort, repeats, .. }| (name, described(values(&sort, repeats), &help)))
         .collect();
-    if workload.nature().target == "URL" {
+    if workload.traits().target == "URL" {
         for (name, help) in HTTP_KEYS {
             let sort = if *name == "response" { Sort::Quantity } else { Sort::Text };
             let mut property = described(values(&sort, false), help);

@@ -3,9 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hopbench_load::crew::Context;
-use hopbench_load::workload::{Figures, Trial};
-use hopbench_load::{SocketSet, Window, workload};
+use hopbench_load::workload::{Figures, TrialReports};
+use hopbench_load::{Context, SocketSet, Window, workload};
 use hopbench_model::{Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, SECOND, Tick, Timing, fixture};
 use hopbench_stats::Histogram;
 use hopbench_sys::{Waker, clock};
@@ -35,7 +34,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         throttle: None,
         notify: Arc::new(Waker::new().unwrap()),
         target,
-        greeter: None,
+        handshake: None,
         credential: None,
         peer_clock_offset_ns: 0,
         shared_clock: true,
@@ -44,37 +43,37 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
 
 /// What a client saw.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Measured {
     pub(crate) job: Job,
     pub(crate) report: EndReport,
 }
 
-pub(crate) fn run(job: &Job, target: SocketAddr) -> Seen {
+pub(crate) fn run(job: &Job, target: SocketAddr) -> Measured {
     run_and(job, target, || {}).unwrap()
 }
 
 /// Runs a job; `meanwhile` is called when the workers have been started.
-pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -> Result<Seen, Fault> {
+pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -> Result<Measured, Fault> {
     let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let http = workload("http").unwrap();
     assert_eq!(http.problems(job), []);
     let context = context(job, target);
     let window = Arc::clone(&context.window);
-    let crew = http.client(&context)?;
+    let workers = http.client(&context)?;
     meanwhile();
-    wait("the connections to stand", 5 * SECOND, || crew.ready() || crew.fault().is_some());
+    wait("the connections to stand", 5 * SECOND, || workers.ready() || workers.fault().is_some());
     let load_start = clock::now();
     let start = load_start + job.timing.warmup_ns;
     let end = start + job.timing.window_ns;
     window.open(load_start, start, end);
-    crew.wake();
+    workers.wake();
     clock::sleep_until(start);
-    let first = Tick { counts: crew.counts(), ..Tick::default() };
+    let first = Tick { counts: workers.counts(), ..Tick::default() };
     clock::sleep_until(end);
-    let last = Tick { counts: crew.counts(), ..Tick::default() };
-    wait("the workers to end", job.timing.timeout_ns + 5 * SECOND, || crew.running() == 0);
-    let drained = crew.counts();
-    let (recorder, fault) = crew.join();
+    let last = Tick { counts: workers.counts(), ..Tick::default() };
+    wait("the workers to end", job.timing.timeout_ns + 5 * SECOND, || workers.running() == 0);
+    let drained = workers.counts();
+    let (recorder, fault) = workers.join();
     if let Some(fault) = fault {
         return Err(fault);
     }
@@ -90,18 +89,18 @@ pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -
         window_ns: job.timing.window_ns,
         ..EndReport::default()
     };
-    Ok(Seen { job: job.clone(), report })
+    Ok(Measured { job: job.clone(), report })
 }
 
-pub(crate) fn wait(what: &str, patience: Nanos, done: impl Fn() -> bool) {
-    let until = clock::now() + patience;
+pub(crate) fn wait(what: &str, limit: Nanos, done: impl Fn() -> bool) {
+    let until = clock::now() + limit;
     while !done() {
         assert!(clock::now() < until, "waited too long for {what}");
         clock::sleep_until(clock::now() + MS);
     }
 }
 
-impl Seen {
+impl Measured {
     /// A total after everything has ended.
     pub(crate) fn count(&self, counter: Counter) -> u64 {
         self.report.drained.of(counter)
@@ -123,7 +122,8 @@ impl Seen {
 
     /// The figures, all of whose invariants hold.
     pub(crate) fn figures(&self) -> Figures {
-        let trial = Trial { job: &self.job, client: &self.report, server: None, shared_clock: true, proxied: false };
+        let trial =
+            TrialReports { job: &self.job, client: &self.report, server: None, shared_clock: true, proxied: false };
         let figures = workload("http").unwrap().figures(&trial);
         for invariant in &figures.invariants {
             assert!(invariant.ok, "{invariant:?} with {}", self.job.engine);

@@ -1,4 +1,4 @@
-//! What to do about a warning, in the words of a scenario.
+//! The advice of a warning, in the words of a scenario.
 //!
 //! Workloads advise whoever types flags. Who reads a run has written keys, and within a search a rate that nobody chose is
 //! nobody's to lower.

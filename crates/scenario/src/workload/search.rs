@@ -254,11 +254,11 @@ impl Search {
 
 /// The workloads that a goal can be searched with.
 fn fitting(goal: &str) -> Vec<&'static str> {
-    let one_way = |w: &dyn Workload| w.nature().datagrams && w.one_way();
+    let one_way = |w: &dyn Workload| w.traits().datagrams && w.one_way();
     let fits = |w: &&&'static dyn Workload| match goal {
         "lossless" => one_way(**w),
-        "cpu" => w.nature().scheduled || one_way(**w),
-        _ => w.nature().scheduled,
+        "cpu" => w.traits().scheduled || one_way(**w),
+        _ => w.traits().scheduled,
     };
     WORKLOADS.iter().filter(fits).map(|w| w.name()).collect()
 }

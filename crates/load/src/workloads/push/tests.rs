@@ -5,7 +5,7 @@ use hopbench_model::{Counts, fixture};
 use super::*;
 use crate::Window;
 use crate::flow::{Event, Flow, Op};
-use crate::recorder::{Live, Recorder};
+use crate::measure::recorder::{Live, Recorder};
 
 const MS: Nanos = 1_000_000;
 

@@ -6,7 +6,7 @@ use hopbench_sys::errno::ENOBUFS;
 use super::*;
 use crate::Window;
 use crate::flow::{Event, Flow, Op};
-use crate::recorder::{Live, Recorder};
+use crate::measure::recorder::{Live, Recorder};
 
 const MS: Nanos = 1_000_000;
 const OFFSET: i64 = -5 * SECOND as i64;

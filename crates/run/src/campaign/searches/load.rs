@@ -66,7 +66,7 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
             if paces_itself(job) {
                 job.params["rate"] = format!("{}pps", (each.round() as u64).max(1)).into();
                 workload.settle(job);
-            } else if workload.nature().scheduled {
+            } else if workload.traits().scheduled {
                 job.schedule = match job.schedule {
                     Schedule::Poisson(_) => Schedule::Poisson(each),
                     Schedule::Closed | Schedule::Rate(_) => Schedule::Rate(each),

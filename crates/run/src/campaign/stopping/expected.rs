@@ -1,4 +1,4 @@
-//! What rounds will end by, before anything is measured.
+//! The expected end of the rounds, before anything is measured.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What of a cell must be narrow.
+//! The figure of a cell whose interval must be narrow.
 
 use std::fmt;
 
