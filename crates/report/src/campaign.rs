@@ -16,6 +16,7 @@
 //! - which figures matter for which kind of workload is said in `kinds.rs`, the formats are in `formats/`: one file
 //!   and one line each.
 
+mod answer;
 mod cell;
 mod compare;
 mod curve;
@@ -49,12 +50,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{Record, RunFile, point_label};
 
+pub use self::answer::Screen;
 pub use self::curve::{
     Asked, CAPACITY_SCHEMA, CapacitySummary, Cost, CurvePoint, CurveSummary, LineSummary, Need, Resource,
 };
 pub use self::format::SummaryFormat;
 pub(crate) use self::formats::safe;
-pub use self::formats::{SUMMARY_FORMATS, summary_format};
+pub use self::formats::{Details, SUMMARY_FORMATS, summary_format};
 pub use self::noise::{NOISE_SCHEMA, Noise, NoiseDrift, NoiseFigure, NoiseMachine};
 pub use self::searches::{
     EqualLoad, EqualLoadPath, FoundFigure, Known, LawSummary, LoadComparison, SearchSummary, SearchedPath, Standing,

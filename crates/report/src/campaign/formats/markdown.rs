@@ -1,10 +1,14 @@
-//! For a wiki page or an issue: a table a workload.
+//! For a wiki page or an issue: the answer, then a table a workload.
 
+mod answer;
 mod mesh;
+mod row;
 mod searches;
 
+pub(crate) use self::row::safe;
+
+use self::row::row;
 use crate::campaign::{Summary, SummaryFormat, WorkloadSummary, grid, words};
-use crate::wrap::plain;
 
 /// More failures than this are counted, not listed; `records.jsonl` has them.
 const MOST_FAILURES: usize = 50;
@@ -19,12 +23,14 @@ impl SummaryFormat for Markdown {
     }
 
     fn summary(&self) -> &'static str {
-        "for a wiki or an issue: a table a workload"
+        "for a wiki or an issue: the answer, then a table a workload"
     }
 
     fn render(&self, summary: &Summary) -> String {
         let run = &summary.run;
-        let mut out = format!("# {}\n\n", safe(&run.name));
+        let mut out = format!("# {}\n", safe(&run.name));
+        answer::write(&mut out, summary);
+        out.push_str("\n## Details\n\n");
         let mut facts = vec![words::status(run.status).to_owned(), words::trials(summary)];
         facts.extend(words::rounds(summary));
         facts.extend(run.baseline.as_ref().map(|name| format!("baseline {}", safe(name))));
@@ -138,23 +144,4 @@ fn caveats(out: &mut String, summary: &Summary) {
             ));
         }
     }
-}
-
-fn row(out: &mut String, texts: &[String]) {
-    out.push_str(&format!("| {} |\n", texts.join(" | ")));
-}
-
-/// A text that neither ends a table's cell nor is taken for markup.
-pub(crate) fn safe(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in plain(text).chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '|' | '*' | '`' | '[' | ']' | '\\' | '#' => out.extend(['\\', c]),
-            other => out.push(other),
-        }
-    }
-    out
 }

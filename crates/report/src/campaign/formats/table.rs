@@ -1,18 +1,17 @@
-//! For a terminal: 80 columns. What does not fit beside each other comes in a further block.
+//! All tables, for a terminal. What does not fit beside each other comes in a further block.
 
 mod block;
+mod details;
 mod mesh;
+mod out;
+mod page;
 mod searches;
 
-use self::block::Text;
-use crate::WIDTH;
-use crate::campaign::{CellSummary, Summary, SummaryFormat, WorkloadSummary, grid, words};
-use crate::wrap::{columns, plain, wrap};
+pub use self::details::Details;
 
-/// A name longer than this is cut in a table.
-const LONGEST_NAME: usize = 24;
-/// More failures than this are counted, not listed; `records.jsonl` has them.
-const MOST_FAILURES: usize = 20;
+use self::page::text;
+use crate::WIDTH;
+use crate::campaign::{Summary, SummaryFormat};
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -24,162 +23,10 @@ impl SummaryFormat for Table {
     }
 
     fn summary(&self) -> &'static str {
-        "for a terminal: a table a workload, with the ratio to the baseline"
+        "all tables for a terminal: a table a workload, with the ratio to the baseline"
     }
 
     fn render(&self, summary: &Summary) -> String {
-        let mut out = String::new();
-        head(&mut out, summary);
-        mesh::ways(&mut out, summary);
-        for workload in &summary.workloads {
-            out.push('\n');
-            one(&mut out, summary, workload);
-        }
-        searches::all(&mut out, summary);
-        caveats(&mut out, summary);
-        out
+        text(summary, WIDTH)
     }
-}
-
-fn head(out: &mut String, summary: &Summary) {
-    let run = &summary.run;
-    let baseline = run.baseline.as_ref().map_or(String::new(), |name| format!(", baseline {name}"));
-    paragraph(
-        out,
-        &format!(
-            "{}: {}, {}{}{baseline}",
-            run.name,
-            words::status(run.status),
-            words::trials(summary),
-            words::rounds(summary).map_or(String::new(), |rounds| format!(", {rounds}")),
-        ),
-        "",
-    );
-    paragraph(out, &format!("{}, {}, seed {}", run.testbed, run.started_at, run.seed), "");
-    if let Some(text) = words::receive(summary) {
-        paragraph(out, &text, "");
-    }
-    paragraph(out, &words::how_to_read(summary), "");
-    if let Some(text) = words::chance(summary) {
-        paragraph(out, &text, "");
-    }
-    run.notes.iter().for_each(|note| paragraph(out, &format!("note: {}", words::sentence(note)), ""));
-}
-
-fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
-    paragraph(out, &format!("{} ({}): {}", workload.name, workload.kind, workload.setting), "");
-    paragraph(out, &workload.headline, "  ");
-    let (keys, figures) = blocks(summary, workload);
-    if workload.cells.is_empty() || figures.is_empty() {
-        return;
-    }
-    block::write(out, &keys, &figures);
-    let remarks = grid::remarks(workload);
-    if !remarks.is_empty() {
-        out.push('\n');
-        remarks.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
-    }
-    mesh::one(out, summary, workload);
-}
-
-/// What names a row, and its figures.
-fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text>) {
-    let texts = |head: [&str; 2], right: bool, text: &dyn Fn(&CellSummary) -> String| {
-        Text::new(head, right, workload.cells.iter().map(text).collect())
-    };
-    let mut keys = vec![texts(["path", ""], false, &|cell| cut(&cell.path))];
-    if !workload.parameters.is_empty() {
-        keys.push(texts(["point", ""], false, &|cell| cut(&cell.point_label)));
-    }
-    let mut figures = Vec::new();
-    for (index, column) in grid::columns(workload).iter().enumerate() {
-        let main = index == 0;
-        let marked = workload.cells.iter().any(|cell| !column.mark(cell).is_empty());
-        figures.push(texts([column.label, column.scale.head()], true, &|cell| {
-            let interval = column.interval(cell).filter(|_| main);
-            let interval = interval.map_or(String::new(), |[low, high]| format!(" [{low}, {high}]"));
-            // Beside marks, numbers stay below each other.
-            let mark = if marked && column.mark(cell).is_empty() { " " } else { column.mark(cell) };
-            format!("{}{interval}{mark}", column.median(cell))
-        }));
-        if main && grid::compared(workload) {
-            let to = format!("to {}", cut(summary.run.baseline.as_deref().unwrap_or_default()));
-            figures.push(texts(["ratio", &to], true, &|cell| {
-                grid::comparison(workload, cell).map(grid::ratio).unwrap_or_default()
-            }));
-            if grid::judged(workload) {
-                figures.push(texts(["verdict", ""], false, &|cell| grid::verdict(workload, cell)));
-            }
-        }
-    }
-    figures.push(texts(["limited by", ""], false, &|cell| cut(&words::marked_limits(cell))));
-    if workload.cells.iter().any(|cell| cell.warnings > 0) {
-        figures.push(texts(["warnings", ""], true, &|cell| match cell.warnings {
-            0 => String::new(),
-            n => n.to_string(),
-        }));
-    }
-    (keys, figures)
-}
-
-fn caveats(out: &mut String, summary: &Summary) {
-    if !summary.failures.is_empty() {
-        out.push_str("\nnot in any figure\n");
-        for failure in summary.failures.iter().take(MOST_FAILURES) {
-            let point = if failure.point.is_empty() { String::new() } else { format!(" {}", failure.point) };
-            let (path, workload) = (&failure.path, &failure.workload);
-            let text = format!("- {path} {workload}{point} round {}: {}", failure.round, failure.reason);
-            paragraph(out, &text, "  ");
-        }
-        let more = summary.failures.len().saturating_sub(MOST_FAILURES);
-        if more > 0 {
-            paragraph(out, &format!("- {more} more: see records.jsonl and run.json"), "  ");
-        }
-    }
-    let gaps: Vec<_> = summary.workloads.iter().flat_map(grid::gaps).collect();
-    if !gaps.is_empty() {
-        out.push_str("\nnot compared\n");
-        gaps.iter().for_each(|gap| paragraph(out, &format!("- {gap}"), "  "));
-    }
-    if !summary.skipped.is_empty() {
-        out.push_str("\nnot measured here\n");
-        for skipped in &summary.skipped {
-            let cells = crate::number::counted(skipped.cells, "cell", "cells");
-            paragraph(out, &format!("- {}, {cells}: {}", skipped.path, skipped.reason), "  ");
-        }
-    }
-    if !summary.warnings.is_empty() {
-        out.push_str("\nwarnings\n");
-        for warning in &summary.warnings {
-            let text = format!(
-                "- {}: {} in {}: {}; {}",
-                warning.workload,
-                words::spaced(&warning.kind),
-                crate::number::counted(u64::from(warning.trials), "trial", "trials"),
-                words::sentence(&warning.detail),
-                words::sentence(&warning.next),
-            );
-            paragraph(out, &text, "  ");
-        }
-    }
-}
-
-/// A paragraph of at most 80 columns.
-fn paragraph(out: &mut String, text: &str, indent: &str) {
-    // The items of a list hang under their text.
-    let item = text.strip_prefix("- ");
-    let (mark, rest) = if item.is_some() { ("- ", "  ") } else { ("", "") };
-    for (index, line) in wrap(&plain(item.unwrap_or(text)), WIDTH - indent.len() - mark.len()).iter().enumerate() {
-        out.push_str(&format!("{indent}{}{line}\n", if index == 0 { mark } else { rest }));
-    }
-}
-
-/// A name that fits.
-fn cut(text: &str) -> String {
-    let text = plain(text);
-    if columns(&text) <= LONGEST_NAME {
-        return text;
-    }
-    let start: String = text.chars().take(LONGEST_NAME - 1).collect();
-    format!("{start}~")
 }

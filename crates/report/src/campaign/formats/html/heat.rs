@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::markup::{esc, table};
+use super::markup::{esc, heading, table};
 use crate::campaign::layout::{Matrix, matrices};
 use crate::campaign::{CellSummary, Outcome, Summary, WorkloadSummary, grid, scale, words};
 
@@ -45,7 +45,7 @@ pub(super) fn maps(summary: &Summary) -> String {
     if summary.workloads.is_empty() {
         return String::new();
     }
-    let mut out = "<section id=\"overview\">\n<h2>Overview</h2>\n".to_owned();
+    let mut out = format!("<section id=\"overview\">\n{}", heading(2, "overview", "Overview"));
     if summary.workloads.iter().any(grid::judged) {
         out.push_str(&legend(summary));
     } else if summary.workloads.iter().any(grid::compared) {

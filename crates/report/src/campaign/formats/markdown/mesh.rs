@@ -1,6 +1,6 @@
 //! What proxies cost: the ways of the paths, the waterfall, and CPU and memory over the load.
 
-use super::{row, safe};
+use super::row::{row, safe};
 use crate::campaign::waterfall::texts::{Texts, shares};
 use crate::campaign::words;
 use crate::campaign::{Summary, WaterfallSummary, WorkloadSummary};

@@ -1,6 +1,6 @@
 //! Searches: what was found, what the figures were there, and every trial.
 
-use super::{row, safe};
+use super::row::{row, safe};
 use crate::campaign::searches::texts::{
     Head, Text, Texts, equal_figures, equal_label, equal_paths, laws, remarks, trace_heads, trace_row,
 };

@@ -1,0 +1,235 @@
+//! A table in a given room: columns that do not fit come in a further block, rows that do not fit are counted.
+
+use std::ops::Range;
+
+use super::super::tables::{Cell, Row, Table, Value};
+use super::super::text::{cut, shortened};
+use crate::wrap::{columns, plain, wrap};
+
+/// Names of paths, heads and figures that are longer are cut.
+const LONGEST_NAME: usize = 24;
+const LONGEST_HEAD: usize = 16;
+const LONGEST_CELL: usize = 26;
+/// Blanks between columns.
+const GAP: usize = 2;
+/// Lines of a title.
+const TITLE_LINES: usize = 2;
+/// Rows that a block keeps before another block is left out.
+const LEAST_ROWS: usize = 4;
+/// Styles of a terminal.
+const BOLD: &str = "\u{1b}[1m";
+const DIM: &str = "\u{1b}[2m";
+const PLAIN: &str = "\u{1b}[0m";
+
+/// A table with the widths of its columns.
+struct Sized<'a> {
+    table: &'a Table,
+    /// Width of the names.
+    name: usize,
+    /// Width of each column.
+    widths: Vec<usize>,
+    /// Whether cells of the column have marks: then the others leave room for one.
+    marked: Vec<bool>,
+    /// Which of the three lines of heads say anything.
+    heads: Vec<usize>,
+}
+
+/// Lines that the whole table takes.
+pub(super) fn wanted(table: &Table, width: usize) -> usize {
+    let sized = Sized::of(table);
+    let blocks = sized.blocks(width).len();
+    title(table, width).len() + blocks * (sized.heads.len() + table.rows.len() + 1) - 1
+}
+
+/// Lines without which the table says nothing: its heads, two rows, and what is left out.
+pub(super) fn least(table: &Table, width: usize) -> usize {
+    let rows = table.rows.len().min(2);
+    let whole = wanted(table, width);
+    whole.min(title(table, width).len() + Sized::of(table).heads.len() + rows + 1)
+}
+
+/// The table in at most so many lines, but for what no table can do without.
+pub(super) fn lines(table: &Table, width: usize, room: usize, is_styled: bool) -> Vec<String> {
+    let sized = Sized::of(table);
+    let mut blocks = sized.blocks(width);
+    let mut out = title(table, width);
+    let heads = sized.heads.len();
+    let most_rows = |blocks: usize, room: usize| (room + 1).checked_div(blocks).unwrap_or(0).saturating_sub(heads + 1);
+    let all = blocks.len();
+    let whole = room.saturating_sub(out.len());
+    if most_rows(all, whole) < table.rows.len() {
+        // A line says what is left out.
+        let room = whole.saturating_sub(1);
+        let least = LEAST_ROWS.min(table.rows.len());
+        while blocks.len() > 1 && most_rows(blocks.len(), room) < least {
+            blocks.pop();
+        }
+    }
+    let is_cut = blocks.len() < all || most_rows(all, whole) < table.rows.len();
+    let room = if is_cut { whole.saturating_sub(1) } else { whole };
+    let (rows, left_out) = table.worst(most_rows(blocks.len(), room).max(2));
+    for (index, block) in blocks.iter().enumerate() {
+        if index > 0 {
+            out.push(String::new());
+        }
+        out.extend(sized.block(&rows, block, is_styled));
+    }
+    let shown = blocks.last().map_or(0, |block| block.end);
+    let columns = table.columns.len() - shown;
+    let mut more: Vec<String> = Vec::new();
+    if left_out > 0 {
+        more.push(format!("{left_out} more rows, no worse than these"));
+    }
+    if columns > 0 {
+        more.push(format!("{columns} more columns"));
+    }
+    if !more.is_empty() {
+        out.push(format!("... {}: see the details", more.join(", ")));
+    }
+    out
+}
+
+fn title(table: &Table, width: usize) -> Vec<String> {
+    shortened(wrap(&plain(&table.title), width), TITLE_LINES, width)
+}
+
+impl<'a> Sized<'a> {
+    fn of(table: &'a Table) -> Self {
+        let name = table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
+        let mut widths = Vec::new();
+        let mut marked = Vec::new();
+        for (index, column) in table.columns.iter().enumerate() {
+            let cells = || table.rows.iter().map(|row| &row.cells[index]);
+            let is_marked = cells().any(|cell| cell.is_doubtful);
+            let texts = cells().map(|cell| columns(&text(cell)) + usize::from(is_marked)).max().unwrap_or(0);
+            let heads = column.heads.iter().map(|head| columns(&cut(head, LONGEST_HEAD))).max().unwrap_or(0);
+            widths.push(texts.max(heads));
+            marked.push(is_marked);
+        }
+        let says = |line: &usize| table.columns.iter().any(|column| !column.heads[*line].is_empty());
+        Self { table, name, widths, marked, heads: (0..3).filter(says).collect() }
+    }
+
+    /// The columns that stand beside each other.
+    fn blocks(&self, width: usize) -> Vec<Range<usize>> {
+        let mut out: Vec<Range<usize>> = Vec::new();
+        let mut used = 0;
+        for (index, own) in self.widths.iter().enumerate() {
+            let fits = used + GAP + own <= width;
+            match out.last_mut() {
+                Some(block) if fits => block.end = index + 1,
+                _ => {
+                    out.push(index..index + 1);
+                    used = self.name;
+                }
+            }
+            used += GAP + own;
+        }
+        out
+    }
+
+    fn block(&self, rows: &[&Row], block: &Range<usize>, is_styled: bool) -> Vec<String> {
+        let mut out = Vec::new();
+        for line in &self.heads {
+            let mut text = " ".repeat(self.name);
+            for index in block.clone() {
+                let head = cut(&self.table.columns[index].heads[*line], LONGEST_HEAD);
+                text.push_str(&format!("  {head:>width$}", width = self.widths[index]));
+            }
+            out.push(text);
+        }
+        for row in rows {
+            let mut line = format!("{:<width$}", cut(&row.name, LONGEST_NAME), width = self.name);
+            for index in block.clone() {
+                let cell = &row.cells[index];
+                let mark = if self.marked[index] { if cell.is_doubtful { cell.mark() } else { " " } } else { "" };
+                let told = format!("{}{mark}", text(cell));
+                let blanks = " ".repeat(self.widths[index].saturating_sub(columns(&told)));
+                line.push_str(&format!("  {blanks}{}", styled(&told, &cell.value, is_styled)));
+            }
+            out.push(line);
+        }
+        out
+    }
+}
+
+fn text(cell: &Cell) -> String {
+    cut(cell.value.text(), LONGEST_CELL)
+}
+
+/// Differences are bold, and what says nothing is dim.
+fn styled(text: &str, value: &Value, is_styled: bool) -> String {
+    let style = match value {
+        Value::Effect { is_better: false, .. } | Value::Failed | Value::Unproved => BOLD,
+        Value::Undecided | Value::Absent | Value::Same => DIM,
+        Value::Effect { .. } | Value::Figure(_) => "",
+    };
+    if is_styled && !style.is_empty() { format!("{style}{text}{PLAIN}") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tables::table::{Better, Column};
+    use super::*;
+
+    fn table(columns: usize, rows: usize) -> Table {
+        let column = |index: usize| Column {
+            heads: [format!("workload{index}"), "service p50".to_owned(), String::new()],
+            better: Better::Lower,
+        };
+        let cell = |row: usize| match row {
+            0 => Cell { value: Value::Figure("62.0 us".to_owned()), is_doubtful: false },
+            row => Cell { value: Value::Effect { text: format!("+{row} %"), is_better: false }, is_doubtful: row == 2 },
+        };
+        let row = |index: usize| Row {
+            name: format!("path{index}"),
+            cells: vec![cell(index); columns],
+            rank: if index == 0 { f64::INFINITY } else { index as f64 },
+        };
+        Table { title: String::new(), columns: (0..columns).map(column).collect(), rows: (0..rows).map(row).collect() }
+    }
+
+    #[test]
+    fn what_fits_stands_in_one_block() {
+        let shown: Vec<String> =
+            lines(&table(1, 3), 80, 40, false).iter().map(|line| line.trim_end().to_owned()).collect();
+        let agreed = [
+            "         workload0",
+            "       service p50",
+            "path0     62.0 us",
+            "path1        +1 %",
+            "path2        +2 %!",
+        ];
+        assert_eq!(shown, agreed);
+        assert_eq!(wanted(&table(1, 3), 80), 5);
+    }
+
+    #[test]
+    fn of_too_many_rows_the_worst_are_left_and_the_rest_is_counted() {
+        let shown = lines(&table(1, 9), 80, 6, false);
+        assert_eq!(shown.len(), 6);
+        assert!(shown[2].starts_with("path0") && shown[3].starts_with("path7") && shown[4].starts_with("path8"));
+        assert_eq!(shown[5], "... 6 more rows, no worse than these: see the details");
+    }
+
+    #[test]
+    fn columns_go_on_in_a_further_block_as_long_as_there_is_room() {
+        let table = table(8, 6);
+        let all = lines(&table, 80, 40, false);
+        assert_eq!((all.len(), wanted(&table, 80)), (17, 17));
+        let some = lines(&table, 80, 10, false);
+        assert_eq!(some.len(), 9);
+        assert!(some[8].starts_with("... ") && some[8].contains("more columns"), "{}", some[8]);
+        for line in all.iter().chain(&some) {
+            assert!(columns(line) <= 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn styles_take_no_room() {
+        let (plain, styled) = (lines(&table(1, 3), 80, 40, false), lines(&table(1, 3), 80, 40, true));
+        let bare: Vec<String> = styled.iter().map(|line| line.replace(BOLD, "").replace(PLAIN, "")).collect();
+        assert_eq!(bare, plain);
+        assert_ne!(styled, plain);
+    }
+}
