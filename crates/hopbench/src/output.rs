@@ -9,6 +9,8 @@ use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 
 use hopbench_model::{Fault, printable};
+use hopbench_report::campaign::Screen;
+use hopbench_sys::terminal;
 
 mod bar;
 
@@ -43,6 +45,16 @@ pub(crate) fn print(text: impl Display) -> Result<(), Fault> {
     let text = text.to_string();
     let shown = if stdout().is_terminal() { printable::styled(&text).into() } else { printable::lines(&text) };
     written(stdout().lock().write_all(shown.as_bytes()))
+}
+
+/// The room for the answer of a run on standard output: that of a terminal, else 80 columns and 40 lines.
+/// `folder` is the run's as the user names it.
+pub(crate) fn screen(folder: &str, has_report: bool) -> Screen<'_> {
+    let usual = Screen { folder, has_report, ..Screen::default() };
+    match terminal::size() {
+        Some((width, height)) => Screen { width, height, is_styled: true, ..usual },
+        None => usual,
+    }
 }
 
 /// Prints `text` and ends the line.

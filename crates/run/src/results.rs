@@ -1,4 +1,4 @@
-//! Results folders: `run.json`, `records.jsonl`, `agents.log`, and what the reports add.
+//! Results folders: `run.json`, `records.jsonl`, `agents.log`, `trials.log`, and what the reports add.
 //!
 //! What was written is never lost to a crash: `run.json` is replaced as a whole, a record is on the disk before the
 //! next trial starts, and of a line that was cut in the middle only that line is dropped. A folder is used by one
@@ -27,5 +27,7 @@ const RECORDS: &str = "records.jsonl";
 const SUPERSEDED: &str = "superseded.jsonl";
 /// What the agents wrote to their standard error.
 const AGENTS_LOG: &str = "agents.log";
+/// What was told of each trial.
+pub const TRIALS_LOG: &str = "trials.log";
 /// The files of a folder that cannot be made again; reports can.
-pub const ORIGINALS: &[&str] = &[RUN_FILE, RECORDS, SUPERSEDED, AGENTS_LOG];
+pub const ORIGINALS: &[&str] = &[RUN_FILE, RECORDS, SUPERSEDED, AGENTS_LOG, TRIALS_LOG];

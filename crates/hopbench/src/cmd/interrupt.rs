@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hopbench_model::Fault;
 
-use crate::output::tell;
+use crate::output::{Bar, tell};
 
 /// Whether the user wants to stop.
 #[derive(Debug, Clone)]
@@ -14,15 +14,16 @@ pub(super) struct Interrupt(Arc<AtomicU32>);
 impl Interrupt {
     /// Watches for SIGINT and SIGTERM from here on.
     pub(super) fn watch() -> Result<Self, Fault> {
-        Self::saying("")
+        Self::clearing(Bar::new(), "")
     }
 
-    /// The same; whoever ends the program by the second one is told `last`, unless it is empty.
-    pub(super) fn saying(last: &'static str) -> Result<Self, Fault> {
+    /// The same; the second one takes the bar away, and tells `last` unless it is empty.
+    pub(super) fn clearing(bar: Bar, last: &'static str) -> Result<Self, Fault> {
         let times = Arc::new(AtomicU32::new(0));
         let seen = Arc::clone(&times);
         ctrlc::set_handler(move || {
             if seen.fetch_add(1, Ordering::Relaxed) > 0 {
+                bar.clear();
                 if !last.is_empty() {
                     tell(last);
                 }

@@ -11,12 +11,9 @@ use hopbench_sys::file::Replacement;
 use super::format_argument::{json_alias, named};
 use crate::output::{is_stdout, print};
 
-/// The format where the command line names none.
-const FORMAT: &str = "table";
-
 /// Both flags; `formats` are the names that there are. What the help says of each follows.
 pub(super) fn arguments(formats: Vec<&'static str>, how: &'static str, where_to: &'static str) -> [Arg; 3] {
-    let format = Arg::new("format").long("format").short('f').value_name("FORMAT").default_value(FORMAT);
+    let format = Arg::new("format").long("format").short('f').value_name("FORMAT");
     let output = Arg::new("output").long("output").short('o').alias("out").value_name("FILE");
     let output = output.value_parser(value_parser!(PathBuf)).help(where_to);
     [format.value_parser(formats).help(how), json_alias(), output]
@@ -31,12 +28,12 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// What the command line says.
+    /// What the command line says; `usual` is the format where it names none.
     ///
     /// # Errors
     /// The file is part of what was measured.
-    pub(super) fn of(matches: &'a ArgMatches) -> Result<Self, Fault> {
-        let format = named(matches, FORMAT);
+    pub(super) fn of(matches: &'a ArgMatches, usual: &'static str) -> Result<Self, Fault> {
+        let format = named(matches, usual);
         let file = matches.get_one::<PathBuf>("output").map(PathBuf::as_path).filter(|file| !is_stdout(file));
         file.map_or(Ok(()), spare)?;
         Ok(Self { format, file })

@@ -39,7 +39,10 @@ pub(super) struct Flags {
     envoy: EnvoyArgument,
     #[command(flatten)]
     pub(super) format: FormatArgument,
-    /// Leave no report in the folder and print no table
+    /// Tell every trial on standard error, too; `trials.log` in the folder has them in any case
+    #[arg(short, long)]
+    pub(super) verbose: bool,
+    /// Leave no report in the folder and print no answer
     #[arg(long)]
     pub(super) no_report: bool,
 }
