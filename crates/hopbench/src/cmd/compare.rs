@@ -10,8 +10,8 @@ use hopbench_report::comparison::{
 };
 use hopbench_run::results;
 
-use super::Subcommand;
-use super::output_arguments::{Output, arguments};
+use super::arguments::output::{Output, arguments};
+use super::subcommand::Subcommand;
 use crate::output::tell;
 
 pub(super) struct Compare;

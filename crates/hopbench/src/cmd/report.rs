@@ -10,8 +10,8 @@ use hopbench_report::campaign::{Asked, Campaign, CapacitySummary, Details, SUMMA
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
-use super::Subcommand;
-use super::output_arguments::{Output, arguments};
+use super::arguments::output::{Output, arguments};
+use super::subcommand::Subcommand;
 use crate::output::{screen, tell};
 
 /// The formats that a terminal's size matters to: the answer, and the tables.

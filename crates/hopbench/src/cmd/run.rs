@@ -25,8 +25,8 @@ pub(super) use self::events::EVENT_SCHEMA;
 use self::events::Events;
 use self::flags::{Flags, Wanted};
 use self::progress::{Log, Progress};
-use super::Subcommand;
-use super::interrupt::Interrupt;
+use super::subcommand::Subcommand;
+use crate::interrupt::Interrupt;
 use crate::output::{Bar, print, screen, tell};
 use crate::testbeds;
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::progress::Log;
 use super::searching;
-use crate::cmd::interrupt::Interrupt;
+use crate::interrupt::Interrupt;
 use crate::output::say;
 
 /// The version of the events; a field is never repurposed, this number grows instead.

@@ -9,10 +9,7 @@ use hopbench_model::{Fault, Plan, TestbedSpec};
 use hopbench_run::{headers_known, results, same_build};
 use hopbench_scenario::Resolved;
 
-use crate::cmd::envoy_argument::EnvoyArgument;
-use crate::cmd::format_argument::FormatArgument;
-use crate::cmd::scenario_arguments::{ScenarioArguments, secrets_of};
-use crate::cmd::testbed_arguments::TestbedArguments;
+use crate::cmd::arguments::{EnvoyArgument, FormatArgument, ScenarioArguments, TestbedArguments, secrets_of};
 use crate::output::refuse_stdout;
 
 /// The flags of `run`.

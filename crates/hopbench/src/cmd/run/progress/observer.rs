@@ -14,8 +14,8 @@ use super::lines::name;
 use super::live::{Live, clock};
 use super::log::Log;
 use super::pace::Pace;
-use crate::cmd::interrupt::Interrupt;
 use crate::cmd::run::headline::figure;
+use crate::interrupt::Interrupt;
 use crate::output::{Bar, remark};
 
 /// What stands in the place of everything else once the user wants the end.

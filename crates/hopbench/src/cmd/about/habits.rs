@@ -22,7 +22,7 @@ const IPERF3: &[(&[&str], &str)] = &[
 ];
 
 /// The same error; where a flag is not known here and iperf3 has it, with a tip.
-pub(super) fn with_tip(mut error: Error, command: &str) -> Error {
+pub(in crate::cmd) fn with_tip(mut error: Error, command: &str) -> Error {
     if error.kind() != ErrorKind::UnknownArgument || !matches!(command, "stream" | "udp") {
         return error;
     }

@@ -4,10 +4,11 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use hopbench_model::Fault;
 
-use super::Subcommand;
+use crate::cmd::subcommand::Subcommand;
 use crate::output::print;
 
-pub(super) struct Completions;
+/// The command, with the way to all commands: their names and flags go into the script.
+pub(in crate::cmd) struct Completions(pub(in crate::cmd) fn() -> Command);
 
 impl Subcommand for Completions {
     fn command(&self) -> Command {
@@ -19,7 +20,7 @@ impl Subcommand for Completions {
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         if let Some(shell) = matches.get_one::<Shell>("shell") {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut super::command(), "hopbench", &mut script);
+            clap_complete::generate(*shell, &mut (self.0)(), "hopbench", &mut script);
             return print(String::from_utf8_lossy(&script));
         }
         Ok(())

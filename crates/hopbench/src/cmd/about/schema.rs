@@ -3,11 +3,11 @@
 use clap::{ArgMatches, Command};
 use hopbench_model::Fault;
 
-use super::Subcommand;
+use crate::cmd::subcommand::Subcommand;
 use crate::output::say;
 use crate::testbeds::vocabularies;
 
-pub(super) struct Schema;
+pub(in crate::cmd) struct Schema;
 
 impl Subcommand for Schema {
     fn command(&self) -> Command {

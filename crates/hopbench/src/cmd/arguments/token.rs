@@ -9,11 +9,11 @@ use hopbench_control::secret::Secret;
 use hopbench_model::Fault;
 
 /// The environment variable that holds the token, on both sides.
-pub(super) const VARIABLE: &str = "HOPBENCH_TOKEN";
+pub(in crate::cmd) const VARIABLE: &str = "HOPBENCH_TOKEN";
 
 /// The client's side of the token.
 #[derive(Debug, Args)]
-pub(super) struct TokenArgs {
+pub(in crate::cmd) struct TokenArgs {
     /// The token that `hopbench serve` printed; in the environment or a file nobody else on this
     /// machine can read it
     #[arg(long, value_name = "TOKEN", env = VARIABLE, hide_env_values = true, help_heading = "Connection")]
@@ -28,7 +28,7 @@ pub(super) struct TokenArgs {
 
 impl TokenArgs {
     /// Refuses a token beside `--insecure`, which would not be used; one from the environment gives way.
-    pub(super) fn check(&self, matches: &ArgMatches) -> Result<(), Fault> {
+    pub(in crate::cmd) fn check(&self, matches: &ArgMatches) -> Result<(), Fault> {
         if self.insecure && matches.value_source("token") == Some(ValueSource::CommandLine) {
             return Err(Fault::input(
                 "--token: found together with --insecure, expected one of them: an agent that printed a token needs \
@@ -40,12 +40,12 @@ impl TokenArgs {
 
     /// Whether the command line says how to get into an agent; what the environment says is for all
     /// commands.
-    pub(super) fn is_given(&self, matches: &ArgMatches) -> bool {
+    pub(in crate::cmd) fn is_given(&self, matches: &ArgMatches) -> bool {
         self.insecure || self.token_file.is_some() || matches.value_source("token") == Some(ValueSource::CommandLine)
     }
 
     /// The secret that they name; without any of them the well-known one.
-    pub(super) fn secret(&self) -> Result<Secret, Fault> {
+    pub(in crate::cmd) fn secret(&self) -> Result<Secret, Fault> {
         match (&self.token, &self.token_file) {
             _ if self.insecure => Ok(Secret::insecure()),
             (Some(text), _) => text.trim().parse().map_err(|e| Fault::input(format!("--token: {e}"))),
@@ -55,7 +55,7 @@ impl TokenArgs {
     }
 
     /// Says of a refused token what this side did.
-    pub(super) fn explain(&self, fault: Fault) -> Fault {
+    pub(in crate::cmd) fn explain(&self, fault: Fault) -> Fault {
         if !fault.text.contains("has another token") {
             return fault;
         }
@@ -81,7 +81,7 @@ impl TokenArgs {
 ///
 /// # Errors
 /// It is no token, or no text.
-pub(super) fn from_environment() -> Result<Option<Secret>, Fault> {
+pub(in crate::cmd) fn from_environment() -> Result<Option<Secret>, Fault> {
     let found = match std::env::var(VARIABLE) {
         Err(VarError::NotPresent) => return Ok(None),
         Err(VarError::NotUnicode(_)) => Err("no text".to_owned()),
@@ -94,6 +94,6 @@ pub(super) fn from_environment() -> Result<Option<Secret>, Fault> {
 ///
 /// # Errors
 /// A file that cannot be read or holds none.
-pub(super) fn from_file(file: &std::path::Path) -> Result<Secret, Fault> {
+pub(in crate::cmd) fn from_file(file: &std::path::Path) -> Result<Secret, Fault> {
     Secret::from_file(file).map_err(|e| Fault::input(format!("--token-file: {e}")))
 }

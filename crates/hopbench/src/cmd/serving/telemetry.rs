@@ -3,10 +3,10 @@
 use clap::{ArgMatches, Command};
 use hopbench_model::Fault;
 
-use super::Subcommand;
 use super::policy::{command, options};
+use crate::cmd::subcommand::Subcommand;
 
-pub(super) struct Telemetry;
+pub(in crate::cmd) struct Telemetry;
 
 impl Subcommand for Telemetry {
     fn command(&self) -> Command {

@@ -9,16 +9,16 @@ use crate::output::{Bar, tell};
 
 /// Whether the user wants to stop.
 #[derive(Debug, Clone)]
-pub(super) struct Interrupt(Arc<AtomicU32>);
+pub(crate) struct Interrupt(Arc<AtomicU32>);
 
 impl Interrupt {
     /// Watches for SIGINT and SIGTERM from here on.
-    pub(super) fn watch() -> Result<Self, Fault> {
+    pub(crate) fn watch() -> Result<Self, Fault> {
         Self::clearing(Bar::new(), "")
     }
 
     /// The same; the second one takes the bar away, and tells `last` unless it is empty.
-    pub(super) fn clearing(bar: Bar, last: &'static str) -> Result<Self, Fault> {
+    pub(crate) fn clearing(bar: Bar, last: &'static str) -> Result<Self, Fault> {
         let times = Arc::new(AtomicU32::new(0));
         let seen = Arc::clone(&times);
         ctrlc::set_handler(move || {
@@ -35,7 +35,7 @@ impl Interrupt {
         Ok(Self(times))
     }
 
-    pub(super) fn wanted(&self) -> bool {
+    pub(crate) fn wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }
 }

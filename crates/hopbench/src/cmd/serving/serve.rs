@@ -11,11 +11,11 @@ use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_wire::DEFAULT_PORT;
 
-use super::token::VARIABLE;
-use super::{Subcommand, token};
+use crate::cmd::arguments::token::{self, VARIABLE};
+use crate::cmd::subcommand::Subcommand;
 use crate::output::say;
 
-pub(super) struct Serve;
+pub(in crate::cmd) struct Serve;
 
 /// Its flags.
 #[derive(Debug, Args)]

@@ -11,11 +11,11 @@ use hopbench_report::campaign::SUMMARY_FORMATS;
 use hopbench_report::export::TRIAL_FORMATS;
 use hopbench_scenario::{SHIPPED, VIAS};
 
-use super::Subcommand;
+use crate::cmd::subcommand::Subcommand;
 use crate::output::say;
 use crate::testbeds::{TESTBEDS, vocabulary};
 
-pub(super) struct List;
+pub(in crate::cmd) struct List;
 
 /// Names with a line about each.
 type Rows = Vec<(String, String)>;

@@ -9,7 +9,7 @@ use crate::testbeds::TESTBEDS;
 
 /// Where a scenario runs, instead of where it says.
 #[derive(Debug, Default, Args)]
-pub(super) struct TestbedArguments {
+pub(in crate::cmd) struct TestbedArguments {
     /// Where it runs: lab, kubernetes or hosts, as the scenario says it or as usual; or a YAML file with what would be
     /// under `testbed:`, in place of that [default: the scenario's first]
     #[arg(long, value_name = "NAME|FILE")]
@@ -22,12 +22,12 @@ pub(super) struct TestbedArguments {
 
 impl TestbedArguments {
     /// `--testbed lab`.
-    pub(super) fn lab() -> Self {
+    pub(in crate::cmd) fn lab() -> Self {
         Self { testbed: Some("lab".to_owned()), context: None }
     }
 
     /// The flags for a command that takes no scenario.
-    pub(super) fn alone(command: Command) -> Command {
+    pub(in crate::cmd) fn alone(command: Command) -> Command {
         Self::augment_args(command)
             .mut_arg("testbed", |arg| {
                 arg.help("lab or kubernetes, or a YAML file with what would be under `testbed:` [default: lab]")
@@ -39,7 +39,7 @@ impl TestbedArguments {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub(super) fn over(&self, overrides: Overrides) -> Result<Overrides, Fault> {
+    pub(in crate::cmd) fn over(&self, overrides: Overrides) -> Result<Overrides, Fault> {
         Ok(Overrides { testbed: self.choice()?, context: self.context.clone(), ..overrides })
     }
 
@@ -47,7 +47,7 @@ impl TestbedArguments {
     ///
     /// # Errors
     /// A file that cannot be read, or that has problems.
-    pub(super) fn spec(&self) -> Result<TestbedSpec, Fault> {
+    pub(in crate::cmd) fn spec(&self) -> Result<TestbedSpec, Fault> {
         let choice = self.choice()?.unwrap_or_else(|| TestbedChoice::Named("lab".to_owned()));
         read_testbed(&choice, self.context.as_deref()).map_err(|problems| told(&problems))
     }
@@ -66,6 +66,6 @@ impl TestbedArguments {
 }
 
 /// All that is wrong, a line each.
-pub(super) fn told(problems: &[ScenarioProblem]) -> Fault {
+pub(in crate::cmd) fn told(problems: &[ScenarioProblem]) -> Fault {
     Fault::input(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }

@@ -9,9 +9,9 @@ use hopbench_control::conductor::RunKey;
 use hopbench_model::Fault;
 use hopbench_sys::inherited;
 
-use super::Subcommand;
+use crate::cmd::subcommand::Subcommand;
 
-pub(super) struct Agent;
+pub(in crate::cmd) struct Agent;
 
 /// Its flags.
 #[derive(Debug, Args)]

@@ -8,9 +8,9 @@ use hopbench_model::Fault;
 use hopbench_policy::Options;
 use hopbench_sys::inherited;
 
-use super::Subcommand;
+use crate::cmd::subcommand::Subcommand;
 
-pub(super) struct Policy;
+pub(in crate::cmd) struct Policy;
 
 /// Flags of a service that proxies talk to.
 #[derive(Debug, Args)]
@@ -41,12 +41,12 @@ fn threads() -> RangedU64ValueParser<usize> {
 }
 
 /// A command that is a testbed's to give.
-pub(super) fn command(name: &'static str, about: &'static str) -> Command {
+pub(in crate::cmd) fn command(name: &'static str, about: &'static str) -> Command {
     Flags::augment_args(Command::new(name)).about(about).long_about(None).hide(true)
 }
 
 /// What the flags of such a command say. Ctrl-C is the conductor's to deal with: a terminal sends it to both.
-pub(super) fn options(matches: &ArgMatches) -> Result<Options, Fault> {
+pub(in crate::cmd) fn options(matches: &ArgMatches) -> Result<Options, Fault> {
     let Flags { listen, admin, threads } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
     inherited::ignore_interrupt();
     Ok(Options { listen, admin, threads })

@@ -8,11 +8,11 @@ use hopbench_model::{Fault, printable};
 use hopbench_run::results;
 use hopbench_sys::file::Replacement;
 
-use super::format_argument::{json_alias, named};
+use super::format::{json_alias, named};
 use crate::output::{is_stdout, print};
 
 /// Both flags; `formats` are the names that there are. What the help says of each follows.
-pub(super) fn arguments(formats: Vec<&'static str>, how: &'static str, where_to: &'static str) -> [Arg; 3] {
+pub(in crate::cmd) fn arguments(formats: Vec<&'static str>, how: &'static str, where_to: &'static str) -> [Arg; 3] {
     let format = Arg::new("format").long("format").short('f').value_name("FORMAT");
     let output = Arg::new("output").long("output").short('o').alias("out").value_name("FILE");
     let output = output.value_parser(value_parser!(PathBuf)).help(where_to);
@@ -21,10 +21,10 @@ pub(super) fn arguments(formats: Vec<&'static str>, how: &'static str, where_to:
 
 /// In which format a report is asked for, and where it goes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Output<'a> {
-    pub(super) format: &'a str,
+pub(in crate::cmd) struct Output<'a> {
+    pub(in crate::cmd) format: &'a str,
     /// The file or folder; absent, or `-` on the command line: standard output.
-    pub(super) file: Option<&'a Path>,
+    pub(in crate::cmd) file: Option<&'a Path>,
 }
 
 impl<'a> Output<'a> {
@@ -32,7 +32,7 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// The file is part of what was measured.
-    pub(super) fn of(matches: &'a ArgMatches, usual: &'static str) -> Result<Self, Fault> {
+    pub(in crate::cmd) fn of(matches: &'a ArgMatches, usual: &'static str) -> Result<Self, Fault> {
         let format = named(matches, usual);
         let file = matches.get_one::<PathBuf>("output").map(PathBuf::as_path).filter(|file| !is_stdout(file));
         file.map_or(Ok(()), spare)?;
@@ -43,12 +43,12 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn write(&self, text: &str) -> Result<(), Fault> {
+    pub(in crate::cmd) fn write(&self, text: &str) -> Result<(), Fault> {
         self.file.map_or_else(|| print(text), |file| write(file, text))
     }
 
     /// That there is no such format.
-    pub(super) fn unknown(&self) -> Fault {
+    pub(in crate::cmd) fn unknown(&self) -> Fault {
         Fault::input(format!("there is no format `{}`", self.format))
     }
 }
@@ -79,13 +79,13 @@ fn spare(file: &Path) -> Result<(), Fault> {
 }
 
 /// Writes a file as a whole or not at all: who looks at it meanwhile sees the old one.
-pub(super) fn write(file: &Path, text: &str) -> Result<(), Fault> {
+pub(in crate::cmd) fn write(file: &Path, text: &str) -> Result<(), Fault> {
     replace(file, |put| put(text))
 }
 
 /// Puts what `write` gives to its argument in the place of `file`, or nothing. Like what is
 /// printed, it is sanitized.
-pub(super) fn replace(
+pub(in crate::cmd) fn replace(
     file: &Path,
     write: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Fault>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
@@ -97,6 +97,6 @@ pub(super) fn replace(
 }
 
 /// Why a file cannot be written.
-pub(super) fn refused(file: &Path, error: &std::io::Error) -> Fault {
+pub(in crate::cmd) fn refused(file: &Path, error: &std::io::Error) -> Fault {
     Fault::environment(format!("cannot write {}: {error}; choose another --output", file.display()))
 }

@@ -7,7 +7,7 @@ use hopbench_model::Fault;
 use hopbench_scenario::MOST_BYTES;
 
 /// Reads the file that the argument `argument` names, or says which names that are no files would have been right.
-pub(super) fn read(argument: &str, name: &str, known: &[&str]) -> Result<String, Fault> {
+pub(in crate::cmd) fn read(argument: &str, name: &str, known: &[&str]) -> Result<String, Fault> {
     let refuse = |why: String| Fault::input(format!("{argument}: found `{name}`, {why}"));
     let unreadable = |error: std::io::Error| {
         let nearest =

@@ -6,7 +6,7 @@ use hopbench_report::{Step, live_line};
 use hopbench_run::Watcher;
 use hopbench_wire::Role;
 
-use super::interrupt::Interrupt;
+use crate::interrupt::Interrupt;
 use crate::output::Bar;
 
 /// Shows progress on standard error, when that is a terminal.

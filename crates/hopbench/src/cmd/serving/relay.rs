@@ -9,9 +9,9 @@ use std::net::{Ipv4Addr, Shutdown, TcpStream};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::Fault;
 
-use super::Subcommand;
+use crate::cmd::subcommand::Subcommand;
 
-pub(super) struct Relay;
+pub(in crate::cmd) struct Relay;
 
 /// Its flags.
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ const FORMATS: [&str; 2] = ["text", "json"];
 
 /// Whether a command prints text or JSON.
 #[derive(Debug, Clone, Args)]
-pub(super) struct FormatArgument {
+pub(in crate::cmd) struct FormatArgument {
     /// Text for people, or json for programs
     #[arg(short, long, value_name = "FORMAT", default_value = FORMATS[0], value_parser = FORMATS)]
     format: String,
@@ -18,18 +18,18 @@ pub(super) struct FormatArgument {
 
 impl FormatArgument {
     /// Whether it is JSON.
-    pub(super) fn is_json(&self) -> bool {
+    pub(in crate::cmd) fn is_json(&self) -> bool {
         self.json || self.format == FORMATS[1]
     }
 }
 
 /// `--json` of a command with formats of its own, `json` among them.
-pub(super) fn json_alias() -> Arg {
+pub(in crate::cmd) fn json_alias() -> Arg {
     Arg::new("json").long("json").action(ArgAction::SetTrue).conflicts_with("format").hide(true)
 }
 
 /// The format that the command line names by either flag; `usual` where it names none.
-pub(super) fn named<'a>(matches: &'a ArgMatches, usual: &'static str) -> &'a str {
+pub(in crate::cmd) fn named<'a>(matches: &'a ArgMatches, usual: &'static str) -> &'a str {
     if matches.get_flag("json") {
         FORMATS[1]
     } else {

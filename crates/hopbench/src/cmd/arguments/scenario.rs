@@ -8,13 +8,13 @@ use hopbench_model::units::Span;
 use hopbench_model::{Fault, RunFile};
 use hopbench_scenario::{Overrides, Resolved, SHIPPED, TestbedChoice, read, shipped};
 
-use super::testbed_arguments::{TestbedArguments, told};
+use super::testbed::{TestbedArguments, told};
 use super::text_file;
 use crate::testbeds::vocabularies;
 
 /// What is said on the command line instead of in the scenario.
 #[derive(Debug, Args)]
-pub(super) struct ScenarioArguments {
+pub(in crate::cmd) struct ScenarioArguments {
     /// Only cells that this selects, like path=overlay*,workload=rr,size=64; may be given several times
     #[arg(long, value_name = "FILTER")]
     only: Vec<String>,
@@ -31,17 +31,22 @@ pub(super) struct ScenarioArguments {
 
 impl ScenarioArguments {
     /// What selects cells, as arguments for another process that reads the same scenario.
-    pub(super) fn selection(&self) -> Vec<String> {
+    pub(in crate::cmd) fn selection(&self) -> Vec<String> {
         self.only.iter().flat_map(|filter| ["--only".to_owned(), filter.clone()]).collect()
     }
 
     /// Reads a file, or a built-in scenario by its name.
-    pub(super) fn read(&self, name: &str, testbed: &TestbedArguments) -> Result<Resolved, Fault> {
+    pub(in crate::cmd) fn read(&self, name: &str, testbed: &TestbedArguments) -> Result<Resolved, Fault> {
         self.read_with(name, testbed, rand::random())
     }
 
     /// The same; the seed of the plan is this one where neither the scenario nor the command line says one.
-    pub(super) fn read_with(&self, name: &str, testbed: &TestbedArguments, new_seed: u64) -> Result<Resolved, Fault> {
+    pub(in crate::cmd) fn read_with(
+        &self,
+        name: &str,
+        testbed: &TestbedArguments,
+        new_seed: u64,
+    ) -> Result<Resolved, Fault> {
         let text = text(name)?;
         let (only, time) = (self.only.clone(), self.time);
         let own = Overrides { rounds: self.rounds, time, only, seed: self.seed, new_seed, ..Overrides::default() };
@@ -61,7 +66,7 @@ fn text(name: &str) -> Result<String, Fault> {
 ///
 /// # Errors
 /// A file that cannot be read, or another scenario.
-pub(super) fn secrets_of(name: &str, run: &RunFile) -> Result<SecretHeaders, Fault> {
+pub(in crate::cmd) fn secrets_of(name: &str, run: &RunFile) -> Result<SecretHeaders, Fault> {
     let testbed = Some(TestbedChoice::Named(run.plan.testbed.name().to_owned()));
     let overrides = Overrides { testbed, ..Overrides::default() };
     let resolved = read(name, &text(name)?, &vocabularies(), &overrides).map_err(|problems| told(&problems))?;
