@@ -4,7 +4,8 @@ use std::mem::MaybeUninit;
 
 use crate::check;
 
-/// Columns and lines of the terminal that standard output is; `None` where it is none, or does not say.
+/// Columns and lines of the terminal that standard output is; `None` where it is none, or does not
+/// say.
 pub fn size() -> Option<(usize, usize)> {
     let mut size = MaybeUninit::<libc::winsize>::zeroed();
     // SAFETY: the request writes one `winsize` to the pointer.

@@ -13,7 +13,8 @@ pub(crate) trait Subcommand: Sync {
     /// Does it.
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault>;
 
-    /// Does it, and says the exit code where nothing went wrong in this process: that of the process inside a lab.
+    /// Does it, and says the exit code where nothing went wrong in this process: that of the
+    /// process inside a lab.
     fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
         self.run(matches).map(|()| ExitCode::SUCCESS)
     }

@@ -1,4 +1,5 @@
-//! What a person sees of a run: a line in place on a terminal, now and then a line elsewhere, and a log of all trials.
+//! What a person sees of a run: a line in place on a terminal, now and then a line elsewhere, and a
+//! log of all trials.
 
 mod lines;
 mod live;

@@ -3,7 +3,8 @@
 /// Days before each month of a year without a leap day.
 const BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-/// The time between two moments as RFC 3339 in UTC: `2 min 31 s`; `None` where one of them is no such moment.
+/// The time between two moments as RFC 3339 in UTC: `2 min 31 s`; `None` where one of them is no
+/// such moment.
 pub(super) fn between(start: &str, end: &str) -> Option<String> {
     Some(words(moment(end)?.checked_sub(moment(start)?)?))
 }

@@ -77,7 +77,8 @@ impl Screen<'_> {
 
     /// The tables one below the other; an empty line stands before each.
     fn tables(&self, tables: &[Table], room: usize, width: usize) -> Vec<String> {
-        // One empty line stands below the last table, and one line may say that tables are left out.
+        // One empty line stands below the last table, and one line may say that tables are left
+        // out.
         let mut room = room.saturating_sub(2);
         let mut out: Vec<String> = Vec::new();
         let mut left_out = 0u64;

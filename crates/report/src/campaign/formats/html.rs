@@ -1,9 +1,10 @@
 //! One page that needs nothing else: styles, the plotting library, data and all figures as tables.
 //!
-//! Its parts are the answer, the overview, the workloads and searches, and the evidence. Plots come before tables, and
-//! tables are folded away. Every part has an id and a link.
+//! Its parts are the answer, the overview, the workloads and searches, and the evidence. Plots come
+//! before tables, and tables are folded away. Every part has an id and a link.
 //!
-//! Without scripts everything but the plots is there. Nothing is fetched: a content policy in the page forbids it.
+//! Without scripts everything but the plots is there. Nothing is fetched: a content policy in the
+//! page forbids it.
 
 mod answer;
 mod heat;

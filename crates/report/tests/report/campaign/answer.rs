@@ -1,5 +1,5 @@
-//! The answer on one screen: five that a person has looked at, what its signs mean, and that it always fits.
-//! `UPDATE_GOLDEN=1` writes the screens anew.
+//! The answer on one screen: five that a person has looked at, what its signs mean, and that it
+//! always fits. `UPDATE_GOLDEN=1` writes the screens anew.
 
 use std::fs;
 use std::path::PathBuf;
@@ -264,7 +264,8 @@ fn renamed(said: &mut Summary, names: &[String]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// Whatever a run is called, however many paths it has, and whatever is missing: the answer fits its screen.
+    /// Whatever a run is called, however many paths it has, and whatever is missing: the answer
+    /// fits its screen.
     #[test]
     fn the_answer_fits_the_screen(
         base in 0usize..9,

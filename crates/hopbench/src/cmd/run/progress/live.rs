@@ -1,4 +1,5 @@
-//! The line that is drawn in place: how far the run is, how long it takes yet, and the latest figure.
+//! The line that is drawn in place: how far the run is, how long it takes yet, and the latest
+//! figure.
 
 use hopbench_model::Nanos;
 
@@ -38,7 +39,8 @@ impl Live {
         format!("{}{latest}", parts.join(", "))
     }
 
-    /// The same for a terminal, with a bar, and the trial that goes on below it. `rate`: what it moves now; empty: not known yet.
+    /// The same for a terminal, with a bar, and the trial that goes on below it. `rate`: what it
+    /// moves now; empty: not known yet.
     pub(super) fn drawn(&self, rate: &str) -> String {
         let bar = self.trials.map_or(String::new(), |(done, all)| {
             let full = (BAR * done).checked_div(all).unwrap_or(0).min(BAR);

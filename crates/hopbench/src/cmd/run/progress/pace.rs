@@ -18,7 +18,8 @@ impl Pace {
         Self { told_at: now, tenth: 0 }
     }
 
-    /// Whether something is to be said now, after so many of these trials; of searches nobody knows how many there will be.
+    /// Whether something is to be said now, after so many of these trials; of searches nobody knows
+    /// how many there will be.
     pub(super) fn is_due(&mut self, now: Nanos, done: usize, trials: usize) -> bool {
         let tenth = (10 * done).checked_div(trials).unwrap_or(0);
         let is_due = tenth > self.tenth || now.saturating_sub(self.told_at) >= LONGEST;

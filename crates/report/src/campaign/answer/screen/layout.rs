@@ -1,4 +1,5 @@
-//! A table in a given room: columns that do not fit come in a further block, rows that do not fit are counted.
+//! A table in a given room: columns that do not fit come in a further block, rows that do not fit
+//! are counted.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! The table of what was measured in rounds: the baseline's figures, and what the other paths differ by.
+//! The table of what was measured in rounds: the baseline's figures, and what the other paths
+//! differ by.
 
 use std::collections::HashMap;
 

@@ -11,7 +11,8 @@ type Figure = (&'static str, &'static str);
 /// Columns that have room beside each other.
 const MOST_COLUMNS: usize = 6;
 
-/// A row a step, of each workload its latency and CPU at the highest point; `None` without a family of paths.
+/// A row a step, of each workload its latency and CPU at the highest point; `None` without a family
+/// of paths.
 pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
     let longest = summary.waterfall.iter().max_by_key(|one| chain(one).count())?;
     let is_family = |one: &&WaterfallSummary| one.family == longest.family && one.variant == longest.variant;

@@ -81,7 +81,8 @@ impl Table {
         self.rows.iter().flat_map(|row| &row.cells)
     }
 
-    /// The columns with differences to the baseline of which this is better, by what they are called.
+    /// The columns with differences to the baseline of which this is better, by what they are
+    /// called.
     fn compared(&self, better: Better) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (index, column) in self.columns.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! What proxies cost, as tables beside the plots: what each hop adds, and what each proxy spends over the load.
+//! What proxies cost, as tables beside the plots: what each hop adds, and what each proxy spends
+//! over the load.
 
 use super::markup::{esc, folded, table};
 use crate::campaign::waterfall::texts::{Texts, shares};
@@ -8,7 +9,8 @@ use crate::number::{by_name, plain};
 /// More than this are left to the other formats.
 const MOST: usize = 200;
 
-/// Folded away; nothing where no path of the workload has proxies. `own_id`: the id of the workload's section.
+/// Folded away; nothing where no path of the workload has proxies. `own_id`: the id of the
+/// workload's section.
 pub(super) fn section(own_id: &str, summary: &Summary, workload: &WorkloadSummary) -> String {
     let own = |waterfall: &&WaterfallSummary| waterfall.workload == workload.name;
     let waterfalls: Vec<&WaterfallSummary> = summary.waterfall.iter().filter(own).take(MOST).collect();
