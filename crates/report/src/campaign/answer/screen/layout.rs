@@ -23,7 +23,7 @@ const DIM: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
 /// A table with the widths of its columns.
-struct Sized<'a> {
+struct Measured<'a> {
     table: &'a Table,
     /// Width of the names.
     name: usize,
@@ -37,24 +37,24 @@ struct Sized<'a> {
 
 /// Lines that the whole table takes.
 pub(super) fn wanted(table: &Table, width: usize) -> usize {
-    let sized = Sized::of(table);
-    let blocks = sized.blocks(width).len();
-    title(table, width).len() + blocks * (sized.heads.len() + table.rows.len() + 1) - 1
+    let measured = Measured::of(table);
+    let blocks = measured.blocks(width).len();
+    title(table, width).len() + blocks * (measured.heads.len() + table.rows.len() + 1) - 1
 }
 
 /// Lines without which the table says nothing: its heads, two rows, and what is left out.
 pub(super) fn least(table: &Table, width: usize) -> usize {
     let rows = table.rows.len().min(2);
     let whole = wanted(table, width);
-    whole.min(title(table, width).len() + Sized::of(table).heads.len() + rows + 1)
+    whole.min(title(table, width).len() + Measured::of(table).heads.len() + rows + 1)
 }
 
 /// The table in at most so many lines, but for what no table can do without.
 pub(super) fn lines(table: &Table, width: usize, room: usize, is_styled: bool) -> Vec<String> {
-    let sized = Sized::of(table);
-    let mut blocks = sized.blocks(width);
+    let measured = Measured::of(table);
+    let mut blocks = measured.blocks(width);
     let mut out = title(table, width);
-    let heads = sized.heads.len();
+    let heads = measured.heads.len();
     let most_rows = |blocks: usize, room: usize| (room + 1).checked_div(blocks).unwrap_or(0).saturating_sub(heads + 1);
     let all = blocks.len();
     let whole = room.saturating_sub(out.len());
@@ -73,7 +73,7 @@ pub(super) fn lines(table: &Table, width: usize, room: usize, is_styled: bool) -
         if index > 0 {
             out.push(String::new());
         }
-        out.extend(sized.block(&rows, block, is_styled));
+        out.extend(measured.block(&rows, block, is_styled));
     }
     let shown = blocks.last().map_or(0, |block| block.end);
     let columns = table.columns.len() - shown;
@@ -94,7 +94,7 @@ fn title(table: &Table, width: usize) -> Vec<String> {
     shortened(wrap(&plain(&table.title), width), TITLE_LINES, width)
 }
 
-impl<'a> Sized<'a> {
+impl<'a> Measured<'a> {
     fn of(table: &'a Table) -> Self {
         let name = table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
         let mut widths = Vec::new();

@@ -63,8 +63,8 @@ fn spots(summary: &Summary) -> Vec<Spot<'_>> {
         let figures = workload.figures.iter().enumerate();
         let shown = figures.filter(|(index, figure)| *index == 0 || (is_only && figure.plotted));
         for (_, figure) in shown.take(MOST_FIGURES) {
-            for point in &ends {
-                let here = workload.cells.iter().filter(|cell| cell.point_label == *point);
+            for point in ends.iter().copied() {
+                let here = workload.cells.iter().filter(|cell| cell.point_label == point);
                 let cells = here.map(|cell| (cell.path_index, cell)).collect();
                 out.push(Spot { workload, figure, point, cells });
             }

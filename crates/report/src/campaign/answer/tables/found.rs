@@ -139,6 +139,8 @@ fn rank(baseline: Option<&str>, search: &SearchSummary, path: &SearchedPath) -> 
     let ratio = path.comparison.as_ref().and_then(|comparison| comparison.ratio);
     match (ratio, path.found()) {
         (Some(ratio), _) if ratio > 0.0 => (-ratio.ln()).max(0.0),
+        // Even the highest load was not too high.
+        (_, None) if matches!(path.outcome, Some(SearchOutcome::AboveHighest)) => 0.0,
         (_, None) => 1e9,
         (_, Some(load)) => {
             let most = search.paths.iter().filter_map(SearchedPath::found).fold(load, f64::max);

@@ -14,7 +14,8 @@ const MOST_COLUMNS: usize = 6;
 /// A row a step, of each workload its latency and CPU at the highest point; `None` without a family
 /// of paths.
 pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
-    let longest = summary.waterfall.iter().max_by_key(|one| chain(one).count())?;
+    // Of several with as many steps, the first.
+    let longest = summary.waterfall.iter().rev().max_by_key(|one| chain(one).count())?;
     let is_family = |one: &&WaterfallSummary| one.family == longest.family && one.variant == longest.variant;
     let mut shown: Vec<&WaterfallSummary> = Vec::new();
     for one in summary.waterfall.iter().filter(is_family) {
