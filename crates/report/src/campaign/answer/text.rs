@@ -3,6 +3,8 @@
 use crate::number::{by_name, percentage, si, significant};
 use crate::wrap::{columns, plain};
 
+/// The longest figure, columns.
+const LONGEST: usize = 16;
 /// A gain from this factor on is told as a factor.
 const FACTOR: f64 = 100.0;
 /// A difference from this share on has no digits behind the point.
@@ -12,7 +14,7 @@ const NEARLY_ALL: f64 = 0.985;
 
 /// A figure with its unit and three digits: `11.9 Gbit/s`, `76.1 k/s`, `62.0 us`.
 pub(super) fn short(name: &str, value: f64) -> String {
-    if name.ends_with("bits_per_s") {
+    let told = if name.ends_with("bits_per_s") {
         si(value, "bit/s")
     } else if name.ends_with("packets_per_s") {
         si(value, "pkt/s")
@@ -20,7 +22,9 @@ pub(super) fn short(name: &str, value: f64) -> String {
         si(value, "/s").replace(" /s", "/s")
     } else {
         by_name(name, value)
-    }
+    };
+    // What is no figure of a network may be longer.
+    cut(&told, LONGEST)
 }
 
 /// A ratio to the baseline as a difference: `+16 %`, `-8.2 %`, `x140`.

@@ -7,10 +7,10 @@ use super::super::tables::{Cell, Row, Table, Value};
 use super::super::text::{cut, shortened};
 use crate::wrap::{columns, plain, wrap};
 
-/// Names of paths, heads and figures that are longer are cut.
+/// Names of paths, and heads, that are longer are cut.
 const LONGEST_NAME: usize = 24;
 const LONGEST_HEAD: usize = 16;
-const LONGEST_CELL: usize = 26;
+const SHORT_HEAD: usize = 10;
 /// Blanks between columns.
 const GAP: usize = 2;
 /// Lines of a title.
@@ -22,39 +22,42 @@ const BOLD: &str = "\u{1b}[1m";
 const DIM: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// A table with the widths of its columns.
+/// A table with its heads and the widths of its columns.
 struct Measured<'a> {
     table: &'a Table,
     /// Width of the names.
     name: usize,
+    /// Of each column: the workload, the figure, its unit where it does not stand beside the values,
+    /// the point.
+    heads: Vec<[String; 4]>,
+    /// Which of these lines say anything.
+    lines: Vec<usize>,
     /// Width of each column.
     widths: Vec<usize>,
     /// Whether cells of the column have marks: then the others leave room for one.
     marked: Vec<bool>,
-    /// Which of the three lines of heads say anything.
-    heads: Vec<usize>,
 }
 
 /// Lines that the whole table takes.
 pub(super) fn wanted(table: &Table, width: usize) -> usize {
-    let measured = Measured::of(table);
+    let measured = Measured::of(table, width);
     let blocks = measured.blocks(width).len();
-    title(table, width).len() + blocks * (measured.heads.len() + table.rows.len() + 1) - 1
+    title(table, width).len() + blocks * (measured.lines.len() + table.rows.len() + 1) - 1
 }
 
 /// Lines without which the table says nothing: its heads, two rows, and what is left out.
 pub(super) fn least(table: &Table, width: usize) -> usize {
     let rows = table.rows.len().min(2);
     let whole = wanted(table, width);
-    whole.min(title(table, width).len() + Measured::of(table).heads.len() + rows + 1)
+    whole.min(title(table, width).len() + Measured::of(table, width).lines.len() + rows + 1)
 }
 
 /// The table in at most so many lines, but for what no table can do without.
 pub(super) fn lines(table: &Table, width: usize, room: usize, is_styled: bool) -> Vec<String> {
-    let measured = Measured::of(table);
+    let measured = Measured::of(table, width);
     let mut blocks = measured.blocks(width);
     let mut out = title(table, width);
-    let heads = measured.heads.len();
+    let heads = measured.lines.len();
     let most_rows = |blocks: usize, room: usize| (room + 1).checked_div(blocks).unwrap_or(0).saturating_sub(heads + 1);
     let all = blocks.len();
     let whole = room.saturating_sub(out.len());
@@ -95,20 +98,42 @@ fn title(table: &Table, width: usize) -> Vec<String> {
 }
 
 impl<'a> Measured<'a> {
-    fn of(table: &'a Table) -> Self {
+    /// As it reads best; narrower where that saves a block.
+    fn of(table: &'a Table, width: usize) -> Self {
+        let wide = Self::with(table, false);
+        let blocks = wide.blocks(width).len();
+        if blocks <= 1 {
+            return wide;
+        }
+        let narrow = Self::with(table, true);
+        if narrow.blocks(width).len() < blocks { narrow } else { wide }
+    }
+
+    /// `is_narrow`: units stand in the heads, and names are short.
+    fn with(table: &'a Table, is_narrow: bool) -> Self {
         let name = table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
+        let longest = if is_narrow { SHORT_HEAD } else { LONGEST_HEAD };
+        let mut heads: Vec<[String; 4]> = Vec::new();
         let mut widths = Vec::new();
         let mut marked = Vec::new();
         for (index, column) in table.columns.iter().enumerate() {
             let cells = || table.rows.iter().map(|row| &row.cells[index]);
+            let unit = if is_narrow { unit(cells()) } else { "" };
+            let [workload, figure, point] = &column.heads;
+            let figure = match is_narrow {
+                true => figure.trim_start_matches("service ").trim_start_matches("response "),
+                false => figure.as_str(),
+            };
+            let head = [workload.as_str(), figure, unit, point.as_str()].map(|text| cut(text, longest));
             let is_marked = cells().any(|cell| cell.is_doubtful);
-            let texts = cells().map(|cell| columns(&text(cell)) + usize::from(is_marked)).max().unwrap_or(0);
-            let heads = column.heads.iter().map(|head| columns(&cut(head, LONGEST_HEAD))).max().unwrap_or(0);
-            widths.push(texts.max(heads));
+            let texts = cells().map(|cell| columns(text(cell, unit)) + usize::from(is_marked));
+            widths.push(texts.chain(head.iter().map(|head| columns(head))).max().unwrap_or(0));
             marked.push(is_marked);
+            heads.push(head);
         }
-        let says = |line: &usize| table.columns.iter().any(|column| !column.heads[*line].is_empty());
-        Self { table, name, widths, marked, heads: (0..3).filter(says).collect() }
+        let says = |line: &usize| heads.iter().any(|head| !head[*line].is_empty());
+        let lines = (0..4).filter(says).collect();
+        Self { table, name, heads, lines, widths, marked }
     }
 
     /// The columns that stand beside each other.
@@ -131,11 +156,10 @@ impl<'a> Measured<'a> {
 
     fn block(&self, rows: &[&Row], block: &Range<usize>, is_styled: bool) -> Vec<String> {
         let mut out = Vec::new();
-        for line in &self.heads {
+        for line in &self.lines {
             let mut text = " ".repeat(self.name);
             for index in block.clone() {
-                let head = cut(&self.table.columns[index].heads[*line], LONGEST_HEAD);
-                text.push_str(&format!("  {head:>width$}", width = self.widths[index]));
+                text.push_str(&format!("  {:>width$}", self.heads[index][*line], width = self.widths[index]));
             }
             out.push(text);
         }
@@ -144,7 +168,7 @@ impl<'a> Measured<'a> {
             for index in block.clone() {
                 let cell = &row.cells[index];
                 let mark = if self.marked[index] { if cell.is_doubtful { cell.mark() } else { " " } } else { "" };
-                let told = format!("{}{mark}", text(cell));
+                let told = format!("{}{mark}", text(cell, &self.heads[index][2]));
                 let blanks = " ".repeat(self.widths[index].saturating_sub(columns(&told)));
                 line.push_str(&format!("  {blanks}{}", styled(&told, &cell.value, is_styled)));
             }
@@ -154,8 +178,26 @@ impl<'a> Measured<'a> {
     }
 }
 
-fn text(cell: &Cell) -> String {
-    cut(cell.value.text(), LONGEST_CELL)
+/// The unit that all figures of a column have; empty where they have several, or none.
+fn unit<'a>(cells: impl Iterator<Item = &'a Cell>) -> &'a str {
+    let mut common = "";
+    for cell in cells {
+        let Value::Figure(text) = &cell.value else { continue };
+        let Some((_, unit)) = text.split_once(' ') else { return "" };
+        if !common.is_empty() && common != unit {
+            return "";
+        }
+        common = unit;
+    }
+    common
+}
+
+/// What stands in a cell; of a figure without this unit, which stands in the head.
+fn text<'a>(cell: &'a Cell, unit: &str) -> &'a str {
+    match &cell.value {
+        Value::Figure(text) if !unit.is_empty() => text.strip_suffix(unit).map_or(text.as_str(), str::trim_end),
+        value => value.text(),
+    }
 }
 
 /// Differences are bold, and what says nothing is dim.
@@ -224,6 +266,19 @@ mod tests {
         for line in all.iter().chain(&some) {
             assert!(columns(line) <= 80, "{line}");
         }
+    }
+
+    #[test]
+    fn where_it_saves_a_block_units_stand_in_the_heads() {
+        // Six columns of 11 are too wide beside the names; without `service` and units they are not.
+        let shown = lines(&table(6, 3), 80, 40, false);
+        assert_eq!(shown.len(), 6, "{}", shown.join("\n"));
+        assert!(shown[1].trim_start().starts_with("p50") && shown[2].trim_start().starts_with("us"));
+        assert_eq!(
+            shown[3].split_whitespace().collect::<Vec<_>>(),
+            ["path0", "62.0", "62.0", "62.0", "62.0", "62.0", "62.0"]
+        );
+        assert!(shown.iter().all(|line| columns(line) <= 80));
     }
 
     #[test]
