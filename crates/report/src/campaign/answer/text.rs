@@ -31,7 +31,7 @@ pub(super) fn short(name: &str, value: f64) -> String {
 pub(super) fn effect(ratio: f64) -> String {
     let share = (ratio - 1.0).abs();
     let sign = if ratio < 1.0 { "-" } else { "+" };
-    if ratio >= 1e6 {
+    let told = if ratio >= 1e6 {
         format!("x{ratio:.0e}")
     } else if ratio >= FACTOR {
         format!("x{}", significant(ratio, 3, true))
@@ -41,7 +41,8 @@ pub(super) fn effect(ratio: f64) -> String {
         format!("{sign}{:.1} %", (share * 100.0).min(99.9))
     } else {
         format!("{sign}{} %", percentage(share))
-    }
+    };
+    cut(&told, LONGEST)
 }
 
 /// A text in at most so many columns, `~` at its end where there was more.
