@@ -28,9 +28,10 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("load", 2, &["stats", "model", "sys"]),
     ("meter", 2, &["model", "sys"]),
     ("testbed", 2, &["model"]),
+    ("analysis", 2, &["stats", "model"]),
     ("agent", 3, &["control", "load", "meter", "wire", "model", "sys"]),
     ("run", 3, &["control", "load", "meter", "testbed", "wire", "stats", "model", "sys"]),
-    ("report", 3, &["model", "stats"]),
+    ("report", 3, &["analysis", "model", "stats"]),
     ("lab", 3, &["control", "testbed", "mesh", "model", "sys"]),
     ("kube", 3, &["control", "testbed", "mesh", "wire", "model", "sys"]),
     ("hosts", 3, &["control", "testbed", "wire", "model"]),
@@ -120,7 +121,7 @@ fn only_sys_has_unsafe_code() {
     }
 }
 
-/// `model`, `stats`, `wire` and `mesh` do no I/O and read no clock.
+/// `model`, `stats`, `wire`, `mesh` and `analysis` do no I/O and read no clock.
 #[test]
 fn pure_crates_are_pure() {
     const IMPURE: [&str; 10] = [
@@ -135,7 +136,7 @@ fn pure_crates_are_pure() {
         "libc",
         "thread_rng",
     ];
-    for krate in ["model", "stats", "wire", "mesh"] {
+    for krate in ["model", "stats", "wire", "mesh", "analysis"] {
         for file in shipped_files(krate) {
             let code = code(&shipped_text(&file));
             for word in IMPURE {
@@ -161,7 +162,7 @@ fn pure_crates_are_pure() {
 /// `report` shows what was measured, and measures nothing.
 #[test]
 fn reports_never_measure() {
-    for file in shipped_files("report") {
+    for file in shipped_files("report").into_iter().chain(shipped_files("analysis")) {
         let code = code(&shipped_text(&file));
         for word in ["Instant", "SystemTime", "std::net", "hopbench_sys", "hopbench_load", "hopbench_meter"] {
             assert!(!code.contains(word), "{} has {word}", file.display());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hopbench_model::{Record, RunFile};
-use hopbench_report::campaign::Noise;
+use hopbench_report::campaign::{Noise, noise_page};
 use hopbench_run::results;
 use hopbench_stats::summary::{mean, median};
 use lab::namespace::outside;
@@ -138,7 +138,7 @@ fn by_default_it_is_a_page_and_keeps_nothing() {
     let (bench, done) = measured(user, &[]);
     let (file, records) = read(&bench.out());
     let noise = Noise::of(&file, &records).expect("figures");
-    assert_eq!(done.stdout, noise.page(), "{}", done.stderr);
+    assert_eq!(done.stdout, noise_page(&noise), "{}", done.stderr);
     // What is not asked to be kept is not: the working directory and the one for temporary files are as before.
     let plain = Bench::new(user, "");
     let scenario = plain.scenario();

@@ -62,7 +62,7 @@ fn the_answer_comes_first() {
     let none = report(&["--workload", "web"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(2), ""), "{}", none.story());
     assert!(none.stderr.contains("--workload: found `web`, expected one of bulk"), "{}", none.stderr);
-    for both in [&["--details", "--format", "csv"][..], &["--workload", "bulk", "--capacity", "rps=5"]] {
+    for both in [&["--details", "--format", "csv"][..], &["--workload", "bulk", "--format", "csv"]] {
         let refused = report(both);
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{both:?}: {}", refused.story());
     }
@@ -242,51 +242,4 @@ fn trials_are_written_for_other_tools() {
     assert_eq!(fs::read_dir(&results).unwrap().count(), 2, "nothing else is there");
     let refused = report(&["-f", "istio-csv", "-o", results.to_str().unwrap()]);
     assert_eq!(refused.code, Some(2), "{}", refused.story());
-}
-
-#[test]
-fn a_capacity_is_asked_for_in_words_that_are_checked() {
-    let dir = tempfile::tempdir().unwrap();
-    folder(dir.path());
-    let report = |more: &[&str]| run(program(&["report"]).arg(dir.path()).args(more));
-    // Where there are no proxies that is no answer.
-    for format in ["table", "markdown", "json"] {
-        let refused = report(&["--capacity", "rps=20k", "-f", format]);
-        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{}", refused.story());
-        assert!(
-            refused.stderr.contains("--capacity: no path of `made-up` has proxies; expected "),
-            "{}",
-            refused.stderr
-        );
-        assert!(refused.stderr.contains("`mesh: client`"), "what to do: {}", refused.stderr);
-    }
-    let file = dir.path().join("run.json");
-    let mut made: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    made["plan"]["paths"][1]["mesh"] = json!("both");
-    fs::write(&file, made.to_string()).unwrap();
-    let asked = report(&["--capacity", "rps=20k, connections=5000"]);
-    assert_eq!(asked.code, Some(0), "{}", asked.story());
-    let expected = "made-up: what the proxies would take at 20000 requests/s and 5000 connections\n";
-    assert!(asked.stdout.starts_with(expected), "{}", asked.stdout);
-    assert!(
-        asked.stdout.contains("all proxies: no cores: ") && asked.stdout.contains("no memory: "),
-        "{}",
-        asked.stdout
-    );
-    let json: Value = serde_json::from_str(&report(&["--capacity", "rps=5", "-f", "json"]).stdout).unwrap();
-    assert_eq!(
-        (json["schema"].as_str(), json["asked"]["requests_per_s"].as_f64()),
-        (Some("hopbench.capacity/1"), Some(5.0))
-    );
-    for (more, what) in [
-        (&["--capacity", "qps=5"][..], "--capacity: `qps=5` is no load that is known; expected `rps=20000`"),
-        (
-            &["--capacity", "rps=5", "-f", "csv"][..],
-            "--capacity is not written as csv; choose --format table, markdown, json",
-        ),
-    ] {
-        let refused = report(more);
-        assert_eq!(refused.code, Some(2), "{}", refused.story());
-        assert!(refused.stderr.contains(what), "{}", refused.story());
-    }
 }

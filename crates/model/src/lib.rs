@@ -4,6 +4,7 @@
 //! and every test, can use it freely.
 //!
 //! - [`units`]: sizes, bit rates and durations as people write them (`128KiB`, `1Gbit`, `5ms`);
+//! - [`number`]: figures as people read them (`17.4 kB`, `1.23 ms`);
 //! - [`Sweep`]: one parameter that takes several values (`1:256KiB:*64`);
 //! - [`Job`]: one trial as both ends must understand it;
 //! - [`Plan`]: a scenario as it was resolved: [`Path`]s, points, cells; [`RunFile`]: what a results folder is about;
@@ -20,6 +21,7 @@ mod end_report;
 mod fault;
 mod job;
 mod mesh;
+pub mod number;
 mod path;
 mod permit;
 mod plan;

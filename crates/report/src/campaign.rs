@@ -1,271 +1,37 @@
-//! A whole run: what all its records say together. Records are taken one by one and only their figures are kept, so that
-//! the memory depends on the plan and not on the records.
+//! A whole run as pages, tables and data: its summary in a format.
 //!
-//! ```text
-//!   run.json ─► Campaign ◄─ records, one by one
-//!                  └─► Summary ─► table, markdown, csv, json, html
-//! ```
-//!
-//! - a cell's figure is the median over its rounds with the interval of `hopbench_stats::rounds_interval`; a percentile is the
-//!   median of the rounds' percentiles, a minimum or maximum that of all rounds;
-//! - a comparison is the ratio to the baseline path at the same point, round by round (`hopbench_stats::paired`), of rounds that
-//!   both measured in one session of the run; all comparisons are judged together (`hopbench_stats::judge`), and what the
-//!   baseline's twin differs by is the noise floor;
-//! - a record that is incomplete, in error, without proof of its path, or whose invariants do not hold is listed and used in
-//!   no figure;
-//! - which figures matter for which kind of workload is said in `kinds.rs`, the formats are in `formats/`: one file
-//!   and one line each.
+//! The figures, comparisons and sentences come from `hopbench_analysis`; a format only lays them out. The formats are in
+//! `formats/`: one file and one line each.
 
 mod answer;
-mod cell;
-mod compare;
-mod curve;
-mod distribution;
-mod drift;
-mod ends;
 mod format;
 mod formats;
-mod grid;
-mod headline;
-pub(crate) mod kind;
-pub(crate) mod kinds;
 mod layout;
-mod nodes;
-mod noise;
-mod notes;
-mod outliers;
+mod noise_page;
+mod page_text;
 mod plot;
 mod point;
-mod scale;
-pub(crate) mod searches;
-mod spread;
-mod stop;
-mod summarize;
-mod summary;
-pub(crate) mod verdict;
-mod waterfall;
-pub(crate) mod words;
+mod search_lines;
+mod search_table;
+mod table_model;
+mod waterfall_table;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-use hopbench_model::{Record, RunFile, point_label};
+pub use hopbench_analysis::text::rate_text;
+pub use hopbench_analysis::{
+    Added, Campaign, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath, Estimate,
+    FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison, NOISE_SCHEMA, NodeSummary,
+    Noise, NoiseDrift, NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare,
+    RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, Step,
+    StopEnd, StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary,
+    main_latency,
+};
 
 pub use self::answer::Screen;
-pub use self::curve::{
-    Asked, CAPACITY_SCHEMA, CapacitySummary, Cost, CurvePoint, CurveSummary, LineSummary, Need, Resource,
-};
 pub use self::format::SummaryFormat;
-pub(crate) use self::formats::safe;
 pub use self::formats::{Details, SUMMARY_FORMATS, summary_format};
-pub use self::noise::{NOISE_SCHEMA, Noise, NoiseDrift, NoiseFigure, NoiseMachine};
-pub use self::searches::{
-    EqualLoad, EqualLoadPath, FoundFigure, Known, LawSummary, LoadComparison, SearchSummary, SearchedPath, Standing,
-    TraceStep, Undecided, rate_text,
-};
-pub use self::spread::Spread;
-pub use self::stop::{StopEnd, StopSummary};
-pub use self::summary::{
-    CellSummary, DistributionSummary, Estimate, FailureSummary, FigureSummary, Finding, Limit, NodeSummary,
-    PathSummary, PooledSummary, ProofSummary, RatioSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary,
-    WarningSummary, WorkloadSummary,
-};
-pub use self::verdict::{Outcome, Verdict};
-pub use self::waterfall::{Added, ProxyShare, Step, WaterfallSummary};
+pub use self::noise_page::noise_page;
 
-use self::cell::Cell;
-pub(crate) use self::cell::is_mostly_late;
-use self::distribution::Distributions;
-use self::kind::Kind;
-pub(crate) use self::notes::unusable;
-use self::notes::{Link, Proofs, TrialKey, Warnings};
-use self::stop::Rule;
-
-/// Why a record of no cell is in no figure.
-const UNPLANNED: &str = "the plan in run.json has no such cell";
-
-/// The records of a run so far.
-#[derive(Debug)]
-pub struct Campaign {
-    run: RunFile,
-    /// The workloads by name, in the scenario's order; one that is only searched has no points.
-    workloads: Vec<Workload>,
-    /// The workload of each point of the plan.
-    workload_of: Vec<usize>,
-    path_names: HashMap<String, usize>,
-    /// The path that is the baseline once more.
-    twin: Option<usize>,
-    /// When the rounds of a cell end early.
-    rule: Option<Rule>,
-    /// The point's index, by workload and point as JSON.
-    point_names: HashMap<(String, String), usize>,
-    /// What the testbed said of the paths' links.
-    links: Vec<Link>,
-    cells: HashMap<(usize, usize), Cell>,
-    distributions: Distributions,
-    warnings: Warnings,
-    proofs: Vec<Proofs>,
-    /// Why a trial is in no figure.
-    failures: BTreeMap<TrialKey, String>,
-    /// The trials of searches, which are in no cell.
-    searches: Vec<Record>,
-}
-
-/// A workload of the plan.
-#[derive(Debug)]
-struct Workload {
-    name: String,
-    kind: &'static Kind,
-    /// Indices of its points in the plan, without those that are searched.
-    points: Vec<usize>,
-}
-
-impl Campaign {
-    /// A run without records yet.
-    pub fn new(run: &RunFile) -> Self {
-        let plan = &run.plan;
-        let mut workloads: Vec<Workload> = Vec::new();
-        let mut workload_of = Vec::with_capacity(plan.points.len());
-        for (index, point) in plan.points.iter().enumerate() {
-            let known = workloads.iter().position(|workload| workload.name == point.workload);
-            let known = known.unwrap_or_else(|| {
-                let open_loop = point.job.schedule.per_s().is_some();
-                let kind = kinds::of(&point.job.workload, open_loop);
-                workloads.push(Workload { name: point.workload.clone(), kind, points: Vec::new() });
-                workloads.len() - 1
-            });
-            if point.search.is_none() {
-                workloads[known].points.push(index);
-            }
-            workload_of.push(known);
-        }
-        let skipped: BTreeSet<_> = run.skipped.iter().map(|s| (&s.path, &s.workload, &s.point)).collect();
-        let measured = |cell: &&hopbench_model::Cell| {
-            let (path, at) = plan.at(**cell);
-            let skipped = !skipped.is_empty() && skipped.contains(&(&path.name, &at.workload, &point_label(&at.point)));
-            !skipped && at.search.is_none()
-        };
-        let planned: BTreeSet<_> = plan.cells.iter().filter(measured).map(|cell| (cell.path, cell.point)).collect();
-        let shown = workloads.iter().filter(|workload| workload.kind.distribution.is_some()).flat_map(|workload| {
-            let ends: BTreeSet<usize> =
-                workload.points.first().into_iter().chain(workload.points.last()).copied().collect();
-            ends.into_iter().flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
-        });
-        let point_name = |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
-        Self {
-            distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
-            workload_of,
-            twin: plan.twin.as_ref().and_then(|twin| plan.paths.iter().position(|path| path.name == *twin)),
-            rule: Rule::of(run),
-            path_names: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
-            point_names: plan.points.iter().enumerate().map(|(index, point)| (point_name(point), index)).collect(),
-            links: vec![Link::default(); plan.paths.len()],
-            cells: planned.into_iter().map(|cell| (cell, Cell::default())).collect(),
-            warnings: Warnings::default(),
-            proofs: vec![Proofs::default(); plan.paths.len()],
-            failures: run.failures.iter().map(|f| (TrialKey::of_failure(f), f.reason.clone())).collect(),
-            searches: Vec::new(),
-            workloads,
-            run: run.clone(),
-        }
-    }
-
-    /// Takes one record. One that cannot be used in a figure is listed with the reason.
-    pub fn add(&mut self, record: &Record) {
-        if record.run_id != self.run.run_id {
-            let reason = format!("a record of another run: {}", record.run_id);
-            self.fail(record, reason);
-            return;
-        }
-        let path = self.path_names.get(&record.path).copied();
-        if record.search.is_some() {
-            self.add_search(record, path);
-            return;
-        }
-        let point = self.point_names.get(&(record.workload.clone(), key(&record.point))).copied();
-        let Some(cell) = path.zip(point).filter(|cell| self.cells.contains_key(cell)) else {
-            self.fail(record, UNPLANNED.to_owned());
-            return;
-        };
-        let workload = self.workload_of[cell.1];
-        self.proofs[cell.0].add(record);
-        self.links[cell.0].add(record);
-        if let Some(reason) = unusable(record) {
-            self.fail(record, reason);
-            return;
-        }
-        // It was repeated, and this is its record.
-        self.failures.remove(&TrialKey::of(record));
-        let Some(kept) = self.cells.get_mut(&cell) else {
-            return;
-        };
-        let kind = self.workloads[workload].kind;
-        kept.add(record, kind, self.run.plan.paths[cell.0].is_proxied());
-        self.warnings.add(workload, cell.0, record);
-        if let Some(latency) = kind.distribution.and_then(|name| record.latency.get(name)) {
-            self.distributions.add(cell, record.round, &latency.hdr);
-        }
-    }
-
-    /// Takes a trial of a search: it is in no cell, but its path is proved and its caveats count like those of others.
-    fn add_search(&mut self, record: &Record, path: Option<usize>) {
-        let workload = self.workloads.iter().position(|workload| workload.name == record.workload);
-        let Some((path, workload)) = path.zip(workload) else {
-            self.fail(record, UNPLANNED.to_owned());
-            return;
-        };
-        self.proofs[path].add(record);
-        self.links[path].add(record);
-        let mut kept = record.clone();
-        kept.intervals.clear();
-        kept.latency.values_mut().for_each(|latency| latency.hdr.clear());
-        self.searches.push(kept);
-        if let Some(reason) = unusable(record) {
-            self.fail(record, reason);
-            return;
-        }
-        self.failures.remove(&TrialKey::of(record));
-        self.warnings.add(workload, path, record);
-    }
-
-    /// The trials of searches as they came, those among them that are in no figure, too; each without its intervals and the
-    /// texts of its histograms.
-    pub fn searches(&self) -> Vec<&Record> {
-        self.searches.iter().collect()
-    }
-
-    /// What the searches so far came to.
-    pub(crate) fn found(&self) -> Vec<SearchSummary> {
-        searches::all(self)
-    }
-
-    /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was said with its record at
-    /// hand, and of several records the first reason counts.
-    fn fail(&mut self, record: &Record, reason: String) {
-        self.failures.entry(TrialKey::of(record)).or_insert(reason);
-    }
-
-    /// What the records so far say.
-    pub fn summary(&self) -> Summary {
-        summarize::summary(self)
-    }
-
-    /// The run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has them all.
-    pub fn render(&self, format: &str) -> Option<String> {
-        Some(summary_format(format)?.render(&self.summary()))
-    }
-}
-
-/// The median of the latency that reports show first for a trial's workload: what its column is called, and ns. `None`
-/// for a workload without one, and for a trial without samples.
-pub fn main_latency(record: &Record) -> Option<(&'static str, f64)> {
-    let job = crate::job::Job(&record.job);
-    let open_loop = job.schedule().is_some_and(|schedule| schedule.per_s().is_some());
-    let kind = kinds::of(record.job.get("workload")?.as_str()?, open_loop);
-    let figure = &kind.figures[kind.latency(kind::Percentile::P50)?];
-    Some((figure.label, figure.of(record, false)?))
-}
-
-/// What identifies a point: JSON with sorted keys.
-fn key(point: &BTreeMap<String, serde_json::Value>) -> String {
-    serde_json::to_string(point).unwrap_or_default()
+/// A run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has them all.
+pub fn render(campaign: &Campaign, format: &str) -> Option<String> {
+    Some(summary_format(format)?.render(&campaign.summary()))
 }

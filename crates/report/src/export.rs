@@ -11,6 +11,7 @@ mod trial;
 
 use std::collections::HashMap;
 
+use hopbench_analysis::unusable;
 use hopbench_model::{Path, Point, Record, RunFile};
 
 pub use self::formats::{TRIAL_FORMATS, trial_format};
@@ -89,7 +90,7 @@ impl<'a> Export<'a> {
             return None;
         }
         let trial = Trial { run: self.run, record, path, point, label: self.labels.text(path, point) };
-        let usable = record.run_id == self.run.run_id && crate::campaign::unusable(record).is_none();
+        let usable = record.run_id == self.run.run_id && unusable(record).is_none();
         if !usable || trial.calls() == 0 || trial.histogram().is_none() {
             self.unusable += 1;
             return None;

@@ -1,4 +1,4 @@
-//! What a format must provide.
+//! The trait of formats of records.
 
 use hopbench_model::Record;
 

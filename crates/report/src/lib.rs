@@ -3,10 +3,10 @@
 //! - [`FORMATS`]: every format that records can be printed in; [`Format`] says what one must provide;
 //! - [`sweep_table`] and [`wakeup_cost`]: what several records of one command say together;
 //! - [`live_line`] and [`interval_line`]: the current rate while a trial runs;
-//! - [`campaign`]: what all records of a run say together, and its formats;
-//! - [`comparison`]: what the records of two runs say against each other, and its formats;
+//! - [`campaign`]: the summary of a run (`hopbench_analysis`) in its formats;
+//! - [`comparison`]: the comparison of two runs in its formats;
 //! - [`export`]: the trials of a run in formats of other tools;
-//! - [`number`]: figures scaled for people.
+//! - [`number`]: numbers for people.
 //!
 //! To add a format of records: one file in `formats/` and one line in [`FORMATS`].
 
@@ -17,11 +17,12 @@ pub mod export;
 mod format;
 mod formats;
 mod interval;
-mod job;
-pub mod number;
+mod markdown;
 mod sweep;
 mod wakeup;
 mod wrap;
+
+pub use hopbench_model::number;
 
 pub use format::{ADDRESS_SETTING, Context, Format, OTHERS_SETTING};
 pub use formats::{FORMATS, format};

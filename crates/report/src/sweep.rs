@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use hopbench_analysis::{RecordedJob, spoken};
 use hopbench_model::{Latency, Record};
 
 use crate::WIDTH;
-use crate::job::{Job, spoken};
 use crate::number::{self, UNKNOWN, bit_rate, by_name, counted, per_s, percent, time_ns};
 use crate::wrap::plain;
 
@@ -94,7 +94,7 @@ fn columns(records: &[Record]) -> Vec<Column> {
         column("path", false, |record| Some(record.path.clone())),
     ];
     if !points.contains("engine") && !differs(records, |record| record.workload.clone()) {
-        out.push(column("engine", false, |record| Job(&record.job).engine().map(str::to_owned)));
+        out.push(column("engine", false, |record| RecordedJob(&record.job).engine().map(str::to_owned)));
     }
     // What is the same everywhere needs no column.
     out.retain(|column| differs(records, |record| (column.cell)(record)));

@@ -1,8 +1,8 @@
 //! The wake-up told from the wire: busy-polled and blocking latency side by side.
 
+use hopbench_analysis::{RecordedJob, spoken};
 use hopbench_model::{Record, WarningKind};
 
-use crate::job::Job;
 use crate::number::{percent, time_ns};
 
 /// What waking up a blocked thread costs, from two records that differ in the engine only, in one sentence.
@@ -38,15 +38,15 @@ pub fn wakeup_cost(spin: &Record, blocking: &Record) -> Option<String> {
 /// The sentences for all pairs of busy-polled and blocking records, in the order of the busy-polled ones;
 /// with the point, where there are several.
 pub fn wakeup_costs(records: &[Record]) -> Vec<String> {
-    let of = |engine: &'static str| records.iter().filter(move |record| Job(&record.job).engine() == Some(engine));
+    let of =
+        |engine: &'static str| records.iter().filter(move |record| RecordedJob(&record.job).engine() == Some(engine));
     of("spin")
         .filter_map(|spin| {
             let cost = of("threads")
                 .filter(|blocking| blocking.round == spin.round)
                 .find_map(|blocking| wakeup_cost(spin, blocking))?;
-            let at: Vec<_> = point(spin)
-                .filter_map(|(name, value)| Some(format!("{name} {}", crate::job::spoken(value)?)))
-                .collect();
+            let at: Vec<_> =
+                point(spin).filter_map(|(name, value)| Some(format!("{name} {}", spoken(value)?))).collect();
             Some(if at.is_empty() { cost } else { format!("{}: {cost}", at.join(", ")) })
         })
         .collect()

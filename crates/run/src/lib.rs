@@ -21,7 +21,6 @@ pub mod results;
 #[cfg(test)]
 mod sample;
 mod warnings;
-mod words;
 
 pub use assemble::{ProxySaid, Setting, record};
 pub use campaign::{

@@ -7,12 +7,12 @@ mod schedule;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopbench_model::number;
 use hopbench_model::units::BitRate;
 use hopbench_model::{EngineKind, Job, Record, SHORTEST_OF_MACHINE_S};
 
 use crate::conduct::Outcome;
 use crate::link_rate::LinkRate;
-use crate::words;
 pub(crate) use cpu::{Burden, CLIENT, Process, SERVER};
 pub(crate) use schedule::late_ns;
 
@@ -154,7 +154,10 @@ fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Verdict> {
     let least = rates.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)?;
     let asked = asked.0 as f64;
     (least >= 0.98 * asked).then(|| {
-        verdict("target_rate", format!("{} of the {} asked for", words::bit_rate(least), words::bit_rate(asked)))
+        verdict(
+            "target_rate",
+            format!("{} of the {} asked for", number::brief_bit_rate(least), number::brief_bit_rate(asked)),
+        )
     })
 }
 

@@ -1,12 +1,12 @@
 //! Caveats that every workload can need.
 
+use hopbench_model::number;
 use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};
 use hopbench_stats::drift;
 use hopbench_stats::summary::median;
 
 use crate::conduct::Outcome;
 use crate::limited::late_ns;
-use crate::words;
 
 /// The latencies whose tail people read.
 const MAIN: &[&str] = &["service_ns", "response_ns", "delay_ns"];
@@ -41,7 +41,10 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
     if let Some(skew) = skew.filter(|skew| *skew > MOST_SKEW) {
         warn(
             WarningKind::StartSkew,
-            format!("the ends began {} apart: not all of them took part in the whole window", words::time(skew)),
+            format!(
+                "the ends began {} apart: not all of them took part in the whole window",
+                number::brief_time_ns(skew)
+            ),
             "take fewer agents on a machine, give them CPUs of their own, or a longer window",
         );
     }
@@ -87,7 +90,10 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<War
     if let Some(late) = late_ns(job, record, record.limited_by == "nic") {
         warn(
             WarningKind::GeneratorLimited,
-            format!("1 % of the sends were more than {} late although connections were free", words::time(late)),
+            format!(
+                "1 % of the sends were more than {} late although connections were free",
+                number::brief_time_ns(late)
+            ),
             "take --pacing spin on a CPU of its own, more --threads, or a lower rate",
         );
     }
@@ -118,8 +124,8 @@ fn moved(rates: &[f64]) -> String {
     let middle = |rates: &[f64]| median(rates).unwrap_or(0.0);
     let (first, last) = (middle(&rates[..third]), middle(&rates[rates.len() - third..]));
     match last / first {
-        ratio if ratio.is_finite() && ratio >= 1.0 => format!("rose by {}", words::percent(ratio - 1.0)),
-        ratio if ratio.is_finite() => format!("fell by {}", words::percent(1.0 - ratio)),
+        ratio if ratio.is_finite() && ratio >= 1.0 => format!("rose by {}", number::brief_percent(ratio - 1.0)),
+        ratio if ratio.is_finite() => format!("fell by {}", number::brief_percent(1.0 - ratio)),
         _ => "rose from nothing".to_owned(),
     }
 }

@@ -6,11 +6,8 @@ use std::fmt;
 
 use hopbench_model::Latency;
 
-use encoding::HIGHEST_NS;
 pub use encoding::HistogramError;
-
-/// The counts; the range is the same everywhere, so any two can be merged.
-type Counts = hdrhistogram::Histogram<u64>;
+use encoding::{Counts, HIGHEST_NS};
 
 /// A latency distribution in ns: 3 significant digits from 1 ns to 1 hour.
 ///

@@ -1,4 +1,4 @@
-//! What every interval here is.
+//! Intervals: their confidence and type.
 
 /// The confidence that every interval here aims at.
 pub const CONFIDENCE: f64 = 0.95;

@@ -1,4 +1,4 @@
-//! Numbers from measurements: distributions, intervals, comparisons, searches, fits.
+//! Numbers from measurements: distributions, intervals, comparisons, searches, lines.
 //!
 //! Everything here is arithmetic on values that are passed in. This crate does no I/O and reads no
 //! clock, so its results depend on its arguments only and every rule is tested without a network.
@@ -18,15 +18,15 @@
 //!   may lie around 0;
 //! - [`pooled_percentile`]: the same for a percentile of all rounds together, from their histograms;
 //! - [`Stop`]: whether a cell needs another round, with all looks accounted for;
-//! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at once;
+//! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at once; [`judge_shift`]: the same
+//!   of a figure that is 0 in some rounds;
 //! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves over them;
 //! - [`summary`]: median, quantiles, mean and spread of a handful of figures.
 //!
 //! Of loads:
 //!
 //! - [`Search`]: a search for a load, with [`Knee`], [`Highest`] (a percentile or a loss within a limit) and [`Ceiling`];
-//! - [`usl`]: how throughput grows with concurrency;
-//! - [`fit`], [`Capacity`]: the line that a cost follows over a rate, and what a load would cost that was not measured.
+//! - [`fit`]: the line that a cost follows over a rate.
 //!
 //! ```
 //! use hopbench_stats::{Histogram, drift, summary};
@@ -56,42 +56,28 @@
 //! # Ok::<(), hopbench_stats::HistogramError>(())
 //! ```
 
-mod bh;
-mod capacity;
 mod compare;
 mod histogram;
 mod interval;
-mod jitter;
 mod line;
-mod outliers;
-mod pooled;
 mod random;
-mod resample;
 mod rounds;
 mod search;
-mod sequence;
-mod sequential;
-mod steady;
 mod student;
 pub mod summary;
-mod trend;
-mod usl;
+mod trial;
 
-pub use bh::q_values;
-pub use capacity::{Capacity, Predicted};
-pub use compare::{Comparison, Evidence, Question, Test, Verdict, judge, noise_floor, paired, unpaired};
+pub use compare::{
+    Comparison, Evidence, Permuted, Question, Shift, ShiftQuestion, Test, Verdict, judge, judge_shift, noise_floor,
+    paired, permuted, q_values, sign_flip, unpaired,
+};
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{CONFIDENCE, Interval, NoRatio};
-pub use jitter::Jitter;
-pub use line::{FEWEST_PLACES, Line, fit, places};
-pub use outliers::{Outlier, outliers};
-pub use pooled::{Pooled, pooled_percentile};
+pub use line::{FEWEST_PLACES, Line, fit};
 pub use random::Random;
-pub use resample::{Permuted, bootstrap, permuted, sign_flip};
-pub use rounds::{difference_interval, rounds_interval};
+pub use rounds::{
+    FEWEST_TO_STOP, Look, Outlier, Persistence, Pooled, Stop, Trend, difference_interval, outliers, persistence,
+    pooled_percentile, round_effects, rounds_interval, trend,
+};
 pub use search::{Ceiling, Growth, Highest, Knee, Outcome, Search, Seen, Step, Why};
-pub use sequence::{Observation, SequenceTracker};
-pub use sequential::{FEWEST_TO_STOP, Look, Stop};
-pub use steady::{Drift, drift};
-pub use trend::{Persistence, Trend, persistence, round_effects, trend};
-pub use usl::{Usl, UslFit, usl};
+pub use trial::{Drift, Jitter, Observation, SequenceTracker, drift};

@@ -47,7 +47,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
 }
 
 /// How many places on the x axis these values are, which are sorted for that: values that differ by less than 5 % are one.
-pub fn places(xs: &mut [f64]) -> usize {
+fn places(xs: &mut [f64]) -> usize {
     xs.sort_unstable_by(f64::total_cmp);
     let mut last: Option<f64> = None;
     let mut count = 0;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use hopbench_model::Fault;
-use hopbench_report::campaign::{Asked, Campaign, CapacitySummary, Details, SUMMARY_FORMATS, Screen};
+use hopbench_report::campaign::{Campaign, Details, SUMMARY_FORMATS, Screen, render};
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
@@ -40,20 +40,16 @@ impl Subcommand for Report {
                 Arg::new("details")
                     .long("details")
                     .action(ArgAction::SetTrue)
-                    .conflicts_with_all(["format", "json", "capacity"])
+                    .conflicts_with_all(["format", "json"])
                     .help("All tables instead of the answer; the same as --format table"),
             )
             .arg(
                 Arg::new("workload")
                     .long("workload")
                     .value_name("NAME")
-                    .conflicts_with_all(["format", "json", "capacity"])
+                    .conflicts_with_all(["format", "json"])
                     .help("The tables of one workload"),
             )
-            .arg(Arg::new("capacity").long("capacity").value_name("LOAD").help(
-                "What the proxies would take at a load, instead of the report: rps=20000, connections=5000, or both \
-                 with a comma between; as table, markdown or json",
-            ))
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
@@ -61,9 +57,8 @@ impl Subcommand for Report {
             return Err(Fault::input("a results folder is needed; see `hopbench report --help`"));
         };
         let workload = matches.get_one::<String>("workload").map(String::as_str);
-        let has_tables = matches.get_flag("details") || workload.is_some() || matches.contains_id("capacity");
+        let has_tables = matches.get_flag("details") || workload.is_some();
         let output = Output::of(matches, if has_tables { TABLE } else { SCREEN })?;
-        let asked = matches.get_one::<String>("capacity").map(|text| asked(text, output.format)).transpose()?;
         let (run, mut records) = results::open(dir)?;
         if let Some(format) = trial_format(output.format) {
             trials::write(format, &run, records.by_ref(), output.file)?;
@@ -75,11 +70,10 @@ impl Subcommand for Report {
             campaign.add(&record?);
         }
         records.notes().iter().for_each(tell);
-        let text = match asked {
-            Some(asked) => capacity(&campaign, asked)?.render(output.format),
-            None if output.format == SCREEN => Some(answer(&campaign, dir, output)),
-            None if output.format == TABLE => Some(tables(&campaign, workload, output)?),
-            None => campaign.render(output.format),
+        let text = match output.format {
+            SCREEN => Some(answer(&campaign, dir, output)),
+            TABLE => Some(tables(&campaign, workload, output)?),
+            other => render(&campaign, other),
         };
         output.write(&text.ok_or_else(|| output.unknown())?)
     }
@@ -110,35 +104,6 @@ fn tables(campaign: &Campaign, workload: Option<&str>, output: Output<'_>) -> Re
         let known = Details::workloads(&summary).join(", ");
         Fault::input(format!("--workload: found `{}`, expected one of {known}", workload.unwrap_or_default()))
     })
-}
-
-/// The load that `--capacity` names, where the format can say what it would take.
-///
-/// # Errors
-/// It names none, or the format cannot.
-fn asked(text: &str, format: &str) -> Result<Asked, Fault> {
-    let formats = CapacitySummary::FORMATS;
-    if !formats.contains(&format) {
-        let text = format!("--capacity is not written as {format}; choose --format {}", formats.join(", "));
-        return Err(Fault::input(text));
-    }
-    text.parse().map_err(|error| Fault::input(format!("--capacity: {error}")))
-}
-
-/// What the proxies would take at a load.
-///
-/// # Errors
-/// The run has no proxies.
-fn capacity(campaign: &Campaign, asked: Asked) -> Result<CapacitySummary, Fault> {
-    let found = campaign.capacity(asked);
-    if found.needs.is_empty() {
-        return Err(Fault::input(format!(
-            "--capacity: no path of `{}` has proxies; expected results with `mesh: client`, `server` or `both` on a path, or a \
-             gateway, and a workload with several values of `rate` (for rps) or `connections`",
-            found.name
-        )));
-    }
-    Ok(found)
 }
 
 /// Every format: of whole runs, then of trials.

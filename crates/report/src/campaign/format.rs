@@ -1,6 +1,6 @@
-//! What a format of whole runs must provide.
+//! The trait of formats of whole runs.
 
-use super::summary::Summary;
+use hopbench_analysis::Summary;
 
 /// One way to print a run.
 pub trait SummaryFormat: Sync {

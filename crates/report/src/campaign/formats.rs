@@ -8,9 +8,8 @@ mod screen;
 mod searches;
 mod table;
 
-pub(crate) use self::markdown::safe;
 pub use self::table::Details;
-use super::SummaryFormat;
+use super::format::SummaryFormat;
 
 /// Every format of whole runs, in the order in which `hopbench list` prints them.
 pub const SUMMARY_FORMATS: &[&dyn SummaryFormat] =

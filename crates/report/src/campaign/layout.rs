@@ -1,6 +1,6 @@
-//! Whether the paths are a matrix: every kind of place to every kind of place.
+//! Matrices of paths: every kind of place to every kind of place.
 
-use super::summary::{PathSummary, Summary};
+use hopbench_analysis::{PathSummary, Summary};
 
 /// One matrix of paths: rows are where clients are, columns where servers are.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub(crate) struct Matrix {
     pub(crate) paths: Vec<Vec<usize>>,
 }
 
-/// The matrices that the paths make: groups that share nodes and way, with every combination of at least two kinds at each
-/// end. Empty unless every path belongs to one.
+/// The matrices that the paths make: groups that share nodes and way, with every combination of at
+/// least two kinds at each end. Empty unless every path belongs to one.
 pub(crate) fn matrices(summary: &Summary) -> Vec<Matrix> {
     let mut out: Vec<Matrix> = Vec::new();
     let mut members: Vec<Vec<usize>> = Vec::new();

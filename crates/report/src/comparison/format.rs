@@ -1,4 +1,4 @@
-//! What a format of comparisons must provide.
+//! The trait of formats of comparisons.
 
 use super::Comparison;
 

@@ -1,4 +1,4 @@
-//! What a person reads after a trial, in 80 columns.
+//! The page that a person reads after a trial, in 80 columns.
 //!
 //! From the top: what was measured, what makes the figures useless (if anything does), the figures, what
 //! they cost, what limited them, the evidence, and the caveats with what to do about them. A metric that no

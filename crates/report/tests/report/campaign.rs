@@ -7,7 +7,6 @@
 )]
 
 mod answer;
-mod capacity;
 mod comparisons;
 mod curves;
 mod equal;
@@ -15,7 +14,6 @@ mod export;
 mod figures;
 pub(crate) mod fixture;
 mod golden;
-mod laws;
 mod maps;
 pub(crate) mod mesh;
 mod noise;
@@ -43,5 +41,5 @@ pub(crate) fn summary(made: &Made) -> Summary {
 }
 
 pub(crate) fn render(made: &Made, format: &str) -> String {
-    campaign(made).render(format).expect("a format that exists")
+    hopbench_report::campaign::render(&campaign(made), format).expect("a format that exists")
 }

@@ -1,9 +1,9 @@
 //! Whether an agent held a trial to its own limit.
 
+use hopbench_model::number;
 use hopbench_model::{Counter, EndReport, MAX_RATE_SETTING, SECOND};
 
 use super::{CLIENT, SERVER, Verdict, verdict};
-use crate::words;
 
 /// More of what an agent allows than this is all of it: a ceiling is kept from below.
 const MOSTLY: f64 = 0.8;
@@ -17,7 +17,7 @@ pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>])
             let most: f64 = report.settings.get(MAX_RATE_SETTING)?.parse().ok()?;
             let moved = moved(report)?;
             let whose = if side.len() > 1 { format!("{name} {number}") } else { format!("the {name}") };
-            let (moved_words, most_words) = (words::bit_rate(moved), words::bit_rate(most));
+            let (moved_words, most_words) = (number::brief_bit_rate(moved), number::brief_bit_rate(most));
             (moved >= MOSTLY * most).then(|| {
                 let why = format!("{whose} moved {moved_words} of the {most_words} that its agent allows (--max-rate)");
                 verdict("agent_limit", why)

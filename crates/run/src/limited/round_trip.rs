@@ -1,9 +1,9 @@
 //! The round trip as the limit of a closed loop, by Little's law.
 
+use hopbench_model::number;
 use hopbench_model::{Job, Record};
 
 use super::{Verdict, verdict};
-use crate::words;
 
 /// What the connections may have rested between their exchanges, or the figures be rounded, as a
 /// share of the window. An exchange counts from its send, and the one after it is sent a little
@@ -56,7 +56,7 @@ impl Law {
 /// else was looked at and was not full.
 pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Verdict> {
     let law = Law::of(job, record).filter(|law| job.is_closed_loop() && law.holds())?;
-    let mean = words::time((law.mean_s * 1e9) as u64);
+    let mean = number::brief_time_ns((law.mean_s * 1e9) as u64);
     let connections = match job.connections {
         1 => "1 connection".to_owned(),
         n => format!("{n} connections"),
@@ -65,8 +65,8 @@ pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Verdict>
         "round_trip",
         format!(
             "{connections} / {mean} a round trip = {} a second, {} were done (Little's law, within {:.0} %); {else_free}",
-            words::rate(law.expected_per_s()),
-            words::rate(law.per_s),
+            number::brief_per_s(law.expected_per_s()),
+            number::brief_per_s(law.per_s),
             law.tolerance * 100.0,
         ),
     ))

@@ -1,10 +1,10 @@
 //! Whether a schedule limited a trial: it was kept, or the generator was late.
 
+use hopbench_model::number;
 use hopbench_model::{Job, LATE_NS, Nanos, NodeCost, Record, SCHEDULE_KEPT};
 use hopbench_stats::Histogram;
 
 use super::{Verdict, verdict};
-use crate::words;
 
 /// More than was asked for, by more than readings at two edges differ, is what had piled up before the window.
 const CATCHING_UP: f64 = 1.01;
@@ -26,7 +26,8 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Verdic
     let unsent = metric("unsent").unwrap_or(0.0);
     if done >= SCHEDULE_KEPT * asked && unsent == 0.0 {
         let catching_up = done > CATCHING_UP * asked && waited(record).is_some_and(|share| share >= FEW);
-        let why = || format!("{} a second of the {} that were due", words::rate(done), words::rate(asked));
+        let why =
+            || format!("{} a second of the {} that were due", number::brief_per_s(done), number::brief_per_s(asked));
         // A path that works off what it left undone in the warm-up is as fast as it can.
         return (!catching_up).then(|| verdict("target_rate", why()));
     }
@@ -34,7 +35,7 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Verdic
     if metric("sent_packets_per_s").is_some_and(|sent| sent >= SCHEDULE_KEPT * asked) && unsent == 0.0 {
         return None;
     }
-    let late = late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(words::time)?;
+    let late = late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(number::brief_time_ns)?;
     Some(verdict("generator", format!("sends were {late} late at p99 although connections were free")))
 }
 

@@ -1,7 +1,7 @@
-//! What was measured of two figures.
+//! The evidence on two figures: their ratio, its interval and its tests.
 
+use super::resample::{Permuted, permuted, sign_flip};
 use crate::interval::{CONFIDENCE, Interval, NoRatio};
-use crate::resample::{Permuted, permuted, sign_flip};
 use crate::rounds::{rounds_interval, standard_error};
 use crate::student;
 use crate::summary::{mean, median, quantile};

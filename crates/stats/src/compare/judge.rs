@@ -1,7 +1,7 @@
-//! From evidence to verdicts, over all comparisons of a report at once.
+//! The judge: from evidence to verdicts, over all comparisons of a report at once.
 
+use super::bh::q_values;
 use super::evidence::Evidence;
-use crate::bh::q_values;
 use crate::interval::{CONFIDENCE, Interval};
 use crate::student;
 

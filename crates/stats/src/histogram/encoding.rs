@@ -12,7 +12,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
 
-use super::Counts;
+/// The counts; the range is the same everywhere, so any two can be merged.
+pub(super) type Counts = hdrhistogram::Histogram<u64>;
 
 /// The largest value that is kept: 1 hour, ns.
 pub(super) const HIGHEST_NS: u64 = 3_600 * hopbench_model::SECOND;

@@ -17,8 +17,7 @@ const OUTSIDE: f64 = 0.10;
 /// Each level is measured three times. Whether the next one gives more is decided by the difference of the means of the
 /// logarithms: it is clear where its interval of 90 %, with the noise of all levels together, lies on one side of the
 /// least growth that counts; where it is not, both levels are measured again, up to nine times each, and then what was seen
-/// counts. A level without growth may be a dent: the knee is where the level after the next gives no growth, either. So two
-/// levels beyond the knee are in the trace, which a fit of scalability needs ([`usl`](crate::usl)).
+/// counts. A level without growth may be a dent: the knee is where the level after the next gives no growth, either.
 #[derive(Debug, Clone)]
 pub struct Knee {
     levels: Vec<f64>,

@@ -4,7 +4,6 @@
 //! `cargo test -p hopbench-stats --test simulate -- --nocapture` prints the tables that docs/method.md quotes.
 
 mod compared;
-mod costs;
 mod held;
 mod noise;
 mod searched;

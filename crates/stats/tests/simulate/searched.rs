@@ -1,6 +1,6 @@
 //! Searches on systems whose answer is known.
 
-use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Question, Random, Search, Seen, Usl, Verdict, judge, paired};
+use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Question, Random, Search, Seen, Verdict, judge, paired};
 
 use super::noise::{heavy, normal};
 use super::tell;
@@ -20,12 +20,18 @@ fn run(search: &mut impl Search, mut value: impl FnMut(f64) -> f64) -> Option<f6
 
 const LEVELS: [f64; 8] = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 
+/// Gunther's Universal Scalability Law with a throughput of 900/s at one connection: `sigma` is the contention, `kappa` the
+/// coherence.
+fn usl(sigma: f64, kappa: f64, n: f64) -> f64 {
+    900.0 * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0))
+}
+
 /// A scaling system, and the level at which it stops growing.
 type System = (&'static str, fn(f64) -> f64);
 
 const SYSTEMS: [System; 6] = [
-    ("USL, contention", |n| Usl { lambda: 900.0, sigma: 0.03, kappa: 0.0 }.at(n)),
-    ("USL, retrograde", |n| Usl { lambda: 900.0, sigma: 0.02, kappa: 0.0005 }.at(n)),
+    ("USL, contention", |n| usl(0.03, 0.0, n)),
+    ("USL, retrograde", |n| usl(0.02, 0.0005, n)),
     ("hard limit", |n| (500.0 * n).min(24_000.0)),
     ("soft limit", |n| (500.0 * n) / (1.0 + (500.0 * n / 24_000.0).powi(4)).powf(0.25)),
     ("cliff", |n| if n <= 64.0 { 400.0 * n } else { 9000.0 }),

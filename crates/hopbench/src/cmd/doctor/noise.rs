@@ -8,7 +8,7 @@ use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::units::Span;
 use hopbench_model::{Cell, Fault, Nanos, Path, Plan, Record, RunFile, SECOND, TestbedSpec, Tick};
-use hopbench_report::campaign::Noise;
+use hopbench_report::campaign::{Noise, noise_page};
 use hopbench_run::results::{self, Folder};
 use hopbench_run::{Campaign, Event, Finished, Observer, TRIAL_OVERHEAD_NS, measurable, new_run};
 use hopbench_scenario::{Overrides, Resolved, read};
@@ -85,7 +85,7 @@ impl NoiseArguments {
             let json = serde_json::to_string(&noise).map_err(Fault::measuring)?;
             say(json)?;
         } else {
-            say(noise.page().trim_end())?;
+            say(noise_page(&noise).trim_end())?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -1,6 +1,6 @@
 //! How rounds go that end when the figures are sure enough, in words.
 
-use hopbench_report::number::{counted, percent};
+use hopbench_report::number::{counted, trimmed_percent};
 use hopbench_run::CellsEnded;
 
 /// `round 4, 12 of 50 cells still open, widest 7 % (goal 5 %)`.
@@ -31,16 +31,7 @@ pub(super) fn ended(ended: &CellsEnded, rounds: u32) -> String {
 /// Half of an interval, with as many digits as say something: `7 %`, `2.4 %`. Wider than the figure itself, its width says
 /// no more than that.
 fn width(share: f64) -> String {
-    let tenths = (share * 1000.0).round();
-    if share > 1.0 {
-        "above 100 %".to_owned()
-    } else if share < 0.001 {
-        percent(share)
-    } else if tenths >= 100.0 || tenths % 10.0 == 0.0 {
-        format!("{:.0} %", share * 100.0)
-    } else {
-        format!("{:.1} %", share * 100.0)
-    }
+    if share > 1.0 { "above 100 %".to_owned() } else { trimmed_percent(share) }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! The first line of the answer: which run, how large, how long, and what is missing of it.
 
+use hopbench_analysis::text::status;
+use hopbench_analysis::{SearchSummary, Summary};
 use hopbench_model::RunStatus;
 
 use super::clock::between;
 use super::notes::is_unproved;
-use crate::campaign::{SearchSummary, Summary, words};
+use crate::campaign::page_text;
 use crate::number::counted;
 
 /// Which run it was, and how far it came.
@@ -23,9 +25,9 @@ impl Head {
         let run = &summary.run;
         let mut parts = vec![size(summary)];
         if run.status != RunStatus::Complete {
-            parts.insert(0, words::status(run.status).to_uppercase());
+            parts.insert(0, status(run.status).to_uppercase());
         }
-        parts.extend(words::rounds(summary));
+        parts.extend(page_text::rounds(summary));
         parts.extend(run.ended_at.as_ref().and_then(|ended| between(&run.started_at, ended)));
         parts.extend(trials(summary));
         let cpus = summary.environment.get("cpu_count").filter(|_| run.testbed == "lab");

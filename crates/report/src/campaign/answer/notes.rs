@@ -1,6 +1,8 @@
 //! What a reader must know beside the figures, a sentence each, the worst first.
 
-use crate::campaign::{Summary, WorkloadSummary, grid, words};
+use hopbench_analysis::{CellSummary, Summary, WorkloadSummary};
+
+use crate::campaign::{page_text, table_model};
 use crate::number::counted;
 
 /// Names of one note; more are counted.
@@ -10,14 +12,14 @@ const MOST_NAMED: usize = 3;
 pub(super) fn all(summary: &Summary) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     out.extend(failures(summary));
-    out.extend(summary.run.notes.iter().map(|note| words::sentence(note).to_owned()));
+    out.extend(summary.run.notes.iter().map(|note| page_text::sentence(note).to_owned()));
     for skipped in &summary.skipped {
         let cells = counted(skipped.cells, "cell", "cells");
         out.push(format!("not measured: {cells} of {}: {}", skipped.path, skipped.reason));
     }
     for workload in &summary.workloads {
         out.extend(cells(workload));
-        out.extend(grid::gaps(workload).into_iter().map(|gap| format!("not compared: {gap}")));
+        out.extend(table_model::gaps(workload).into_iter().map(|gap| format!("not compared: {gap}")));
     }
     for search in &summary.searches {
         let doubtful = search.paths.iter().filter(|path| path.is_doubtful()).map(|path| path.path.as_str());
@@ -25,8 +27,8 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
     }
     for warning in &summary.warnings {
         let trials = counted(u64::from(warning.trials), "trial", "trials");
-        let (workload, kind) = (&warning.workload, words::spaced(&warning.kind));
-        out.push(format!("{workload}: {kind} in {trials}: {}", words::sentence(&warning.detail)));
+        let (workload, kind) = (&warning.workload, page_text::spaced(&warning.kind));
+        out.push(format!("{workload}: {kind} in {trials}: {}", page_text::sentence(&warning.detail)));
     }
     let mut doubts: Vec<&str> = summary.waterfall.iter().map(|waterfall| waterfall.note.as_str()).collect();
     doubts.sort_unstable();
@@ -53,7 +55,7 @@ fn failures(summary: &Summary) -> Option<String> {
 
 /// What is special about cells of a workload.
 fn cells(workload: &WorkloadSummary) -> Vec<String> {
-    let those = |wanted: fn(&crate::campaign::CellSummary) -> bool| {
+    let those = |wanted: fn(&CellSummary) -> bool| {
         let mut paths: Vec<&str> = workload.cells.iter().filter(|cell| wanted(cell)).map(|cell| &*cell.path).collect();
         paths.dedup();
         named(paths.into_iter())

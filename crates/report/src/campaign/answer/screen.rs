@@ -2,12 +2,13 @@
 
 mod layout;
 
+use hopbench_analysis::Summary;
+
 use super::facts::Fact;
 use super::tables::Table;
 use super::text::{cut, shortened};
 use super::whole::Answer;
 use crate::WIDTH;
-use crate::campaign::Summary;
 use crate::number::counted;
 use crate::wrap::{columns, plain, wrap};
 

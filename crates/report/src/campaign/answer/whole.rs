@@ -1,10 +1,11 @@
 //! Everything that the answer of a run has.
 
+use hopbench_analysis::Summary;
+
 use super::facts::{self, Fact};
 use super::head::Head;
 use super::notes;
 use super::tables::{self, Table};
-use crate::campaign::Summary;
 
 /// A run in short.
 #[derive(Debug)]

@@ -24,11 +24,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::campaign::searches::{doubt, texts::MARK as GENERATOR_THERE};
-use crate::campaign::{
-    CellSummary, Estimate, LoadComparison, PathSummary, SearchSummary, SearchedPath, Spread, Summary, SummaryFormat,
-    WorkloadSummary, grid, point, words,
+use hopbench_analysis::{
+    CellSummary, Estimate, LoadComparison, PathSummary, SearchSummary, SearchedPath, Spread, Summary, WorkloadSummary,
+    undecided_text,
 };
+
+use crate::campaign::format::SummaryFormat;
+use crate::campaign::search_table::MARK as GENERATOR_THERE;
+use crate::campaign::{page_text, point, table_model};
 use crate::csv::row;
 
 /// The columns that only searches have.
@@ -95,10 +98,11 @@ fn values(
     out.push(figure.spread.rounds.to_string());
     out.extend(ratio.map_or_else(Default::default, |ratio| ends(&ratio.spread)));
     out.push(ratio.and_then(|r| r.verdict.as_ref()).map(|verdict| verdict.text.clone()).unwrap_or_default());
-    out.push(words::limits(cell));
+    out.push(page_text::limits(cell));
     out.push(cell.warnings.to_string());
-    let remark = grid::full_remark(cell);
-    let floor = grid::floor(cell, Some(figure)).filter(|_| ratio.is_some_and(|ratio| ratio.noise_floor.is_some()));
+    let remark = table_model::full_remark(cell);
+    let floor =
+        table_model::floor(cell, Some(figure)).filter(|_| ratio.is_some_and(|ratio| ratio.noise_floor.is_some()));
     let notes = [floor.unwrap_or_default(), figure.note.clone(), remark.clone()];
     // What the remark says of the whole cell is not said twice.
     let notes = notes.into_iter().enumerate().filter(|(at, note)| *at == 2 || !remark.contains(note.as_str()));
@@ -149,7 +153,7 @@ fn of_search(
     let ends = |spread: Spread| [Some(spread.median), spread.low, spread.high];
     let mut notes = if found.found().is_none() { vec![found.text.clone()] } else { Vec::new() };
     if found.found().is_some() {
-        notes.extend([doubt::text(&found.undecided, search.parameter), found.too_high.clone()]);
+        notes.extend([undecided_text(&found.undecided, search.parameter), found.too_high.clone()]);
     }
     notes.push(search.no_equal_load.to_owned());
     notes.retain(|note| !note.is_empty());

@@ -16,8 +16,12 @@ mod pooled;
 mod searches;
 mod sections;
 
+use hopbench_analysis::Summary;
+use hopbench_analysis::text::{status, time};
+
 use self::markup::{esc, id, json};
-use crate::campaign::{Summary, SummaryFormat, plot, words};
+use crate::campaign::format::SummaryFormat;
+use crate::campaign::{page_text, plot};
 
 const STYLE: &str = include_str!("../../../assets/report.css");
 const SCRIPT: &str = include_str!("../../../assets/report.js");
@@ -88,16 +92,16 @@ impl SummaryFormat for Html {
 fn header(summary: &Summary) -> String {
     let run = &summary.run;
     let fact = |name: &str, value: &str| format!("<div><dt>{name}</dt><dd>{}</dd></div>", esc(value));
-    let mut facts = vec![fact("Status", words::status(run.status)), fact("Trials", &words::trials(summary))];
-    if words::is_measured(summary) {
+    let mut facts = vec![fact("Status", status(run.status)), fact("Trials", &page_text::trials(summary))];
+    if page_text::is_measured(summary) {
         facts.push(fact("Rounds", &run.stop.clone().unwrap_or_else(|| run.rounds.to_string())));
     }
     facts.extend(run.baseline.as_ref().map(|name| fact("Baseline", name)));
     facts.push(fact("Testbed", run.testbed));
-    let receive = words::receive(summary);
+    let receive = page_text::receive(summary);
     facts.extend(receive.iter().filter_map(|text| text.split_once(": ")).map(|(_, how)| fact("Receive", how)));
-    facts.push(fact("Started", &words::time(&run.started_at)));
-    facts.extend(run.ended_at.as_ref().map(|time| fact("Ended", &words::time(time))));
+    facts.push(fact("Started", &time(&run.started_at)));
+    facts.extend(run.ended_at.as_ref().map(|ended| fact("Ended", &time(ended))));
     for (name, label) in [("cpu_model", "CPU"), ("cpu_count", "CPUs"), ("kernel", "Kernel"), ("version", "Version")] {
         facts.extend(summary.environment.get(name).map(|value| fact(label, value)));
     }

@@ -1,6 +1,8 @@
 //! The whole summary for programs: schema `hopbench.summary/1`, one object.
 
-use crate::campaign::{Summary, SummaryFormat};
+use hopbench_analysis::Summary;
+
+use crate::campaign::format::SummaryFormat;
 
 /// The format; see the [module](self).
 #[derive(Debug)]

@@ -2,13 +2,14 @@
 
 mod answer;
 mod mesh;
-mod row;
 mod searches;
 
-pub(crate) use self::row::safe;
+use hopbench_analysis::text::status;
+use hopbench_analysis::{Summary, WorkloadSummary};
 
-use self::row::row;
-use crate::campaign::{Summary, SummaryFormat, WorkloadSummary, grid, words};
+use crate::campaign::format::SummaryFormat;
+use crate::campaign::{page_text, table_model};
+use crate::markdown::{row, safe};
 
 /// More failures than this are counted, not listed; `records.jsonl` has them.
 const MOST_FAILURES: usize = 50;
@@ -31,14 +32,14 @@ impl SummaryFormat for Markdown {
         let mut out = format!("# {}\n", safe(&run.name));
         answer::write(&mut out, summary);
         out.push_str("\n## Details\n\n");
-        let mut facts = vec![words::status(run.status).to_owned(), words::trials(summary)];
-        facts.extend(words::rounds(summary));
+        let mut facts = vec![status(run.status).to_owned(), page_text::trials(summary)];
+        facts.extend(page_text::rounds(summary));
         facts.extend(run.baseline.as_ref().map(|name| format!("baseline {}", safe(name))));
         facts.extend([run.testbed.to_owned(), safe(&run.started_at), format!("seed {}", run.seed)]);
-        facts.extend(words::receive(summary).as_deref().map(safe));
+        facts.extend(page_text::receive(summary).as_deref().map(safe));
         out.push_str(&format!("{}\n", facts.join(" · ")));
-        out.push_str(&format!("\n{}\n", words::how_to_read(summary)));
-        if let Some(text) = words::chance(summary) {
+        out.push_str(&format!("\n{}\n", page_text::how_to_read(summary)));
+        if let Some(text) = page_text::chance(summary) {
             out.push_str(&format!("\n{text}\n"));
         }
         run.notes.iter().for_each(|note| out.push_str(&format!("\n**Note:** {}\n", safe(note))));
@@ -62,12 +63,12 @@ impl SummaryFormat for Markdown {
 fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
     out.push_str(&format!("\n## {} ({})\n\n", safe(&workload.name), safe(&workload.kind)));
     out.push_str(&format!("{}. {}\n\n", safe(&workload.setting), safe(&workload.headline)));
-    let columns = grid::columns(workload);
+    let columns = table_model::columns(workload);
     if columns.is_empty() {
         return;
     }
     let swept = !workload.parameters.is_empty();
-    let compared = grid::compared(workload);
+    let compared = table_model::compared(workload);
     let mut heads = vec!["path".to_owned()];
     let mut aligned = vec![":--"];
     if swept {
@@ -97,14 +98,14 @@ fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
             let interval = column.interval(cell).map_or(String::new(), |[low, high]| format!(" [{low}, {high}]"));
             texts.push(format!("{}{interval}{}", column.median(cell), safe(column.mark(cell))));
             if index == 0 && compared {
-                let ratio = grid::comparison(workload, cell);
-                texts.extend([ratio.map(grid::ratio).unwrap_or_default(), grid::said(workload, cell)]);
+                let ratio = workload.comparison(cell);
+                texts.extend([ratio.map(table_model::ratio).unwrap_or_default(), table_model::said(workload, cell)]);
             }
         }
-        texts.extend([safe(&words::marked_limits(cell)), cell.warnings.to_string()]);
+        texts.extend([safe(&page_text::marked_limits(cell)), cell.warnings.to_string()]);
         row(out, &texts);
     }
-    let remarks = grid::remarks(workload);
+    let remarks = table_model::remarks(workload);
     if !remarks.is_empty() {
         out.push('\n');
         remarks.iter().for_each(|remark| out.push_str(&format!("- {}\n", safe(remark))));
@@ -136,11 +137,11 @@ fn caveats(out: &mut String, summary: &Summary) {
             out.push_str(&format!(
                 "- {}: {} in {} ({}): {}. {}.\n",
                 safe(&warning.workload),
-                words::spaced(&warning.kind),
+                page_text::spaced(&warning.kind),
                 crate::number::counted(u64::from(warning.trials), "trial", "trials"),
                 safe(&warning.paths.join(", ")),
-                safe(words::sentence(&warning.detail)),
-                safe(words::sentence(&warning.next)),
+                safe(page_text::sentence(&warning.detail)),
+                safe(page_text::sentence(&warning.next)),
             ));
         }
     }

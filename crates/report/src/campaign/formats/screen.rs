@@ -1,6 +1,9 @@
 //! The answer alone, as a terminal of 80 columns and 40 lines shows it.
 
-use crate::campaign::{Screen, Summary, SummaryFormat};
+use hopbench_analysis::Summary;
+
+use crate::campaign::answer::Screen;
+use crate::campaign::format::SummaryFormat;
 
 /// The format; see the [module](self).
 #[derive(Debug)]

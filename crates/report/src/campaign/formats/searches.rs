@@ -9,9 +9,11 @@
 
 use std::collections::BTreeSet;
 
+use hopbench_analysis::{SearchSummary, SearchedPath, Summary, TraceStep};
 use hopbench_model::SearchOutcome;
 
-use crate::campaign::{SearchSummary, SearchedPath, Summary, SummaryFormat, TraceStep, point};
+use crate::campaign::format::SummaryFormat;
+use crate::campaign::point;
 use crate::csv::row;
 
 /// The format; see the [module](self).

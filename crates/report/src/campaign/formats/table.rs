@@ -9,9 +9,11 @@ mod searches;
 
 pub use self::details::Details;
 
+use hopbench_analysis::Summary;
+
 use self::page::text;
 use crate::WIDTH;
-use crate::campaign::{Summary, SummaryFormat};
+use crate::campaign::format::SummaryFormat;
 
 /// The format; see the [module](self).
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! Axes: units, ticks, and which are logarithmic.
 
-use super::{Axis, Point, Series};
+use hopbench_analysis::{CellSummary, WorkloadSummary};
+
+use super::chart::{Axis, Point, Series};
 use crate::campaign::point;
-use crate::campaign::summary::{CellSummary, WorkloadSummary};
 
 /// More ticks than this do not fit under a plot on a phone.
 const MOST_TICKS: usize = 9;
@@ -33,12 +34,14 @@ pub(super) fn of_figure(label: &str, name: &str, lines: &[Series]) -> Axis {
     Axis { label: label.to_owned(), unit: unit(name), log: low > 0.0 && high / low > WIDE, ..Axis::default() }
 }
 
-/// A linear axis of a figure goes this many times as far as its points, at most: what of an interval lies beyond is cut.
+/// A linear axis of a figure goes this many times as far as its points, at most: what of an
+/// interval lies beyond is cut.
 const FURTHER: f64 = 2.0;
 /// A logarithmic one.
 const FURTHER_LOG: f64 = 4.0;
 
-/// Between which values intervals are drawn, so that the points have the room and not the intervals; `None` where all have it.
+/// Between which values intervals are drawn, so that the points have the room and not the
+/// intervals; `None` where all have it.
 pub(super) fn cut(log: bool, series: &[Series]) -> Option<[f64; 2]> {
     let points = || series.iter().flat_map(|series| &series.points);
     let (low, high) =

@@ -1,7 +1,9 @@
 //! Bars: every path of a workload that sweeps nothing.
 
-use super::{Axis, Chart, Series, axis, cpu_label, ends};
-use crate::campaign::summary::{CellSummary, FigureSummary, WorkloadSummary};
+use hopbench_analysis::{CellSummary, FigureSummary, WorkloadSummary};
+
+use super::axis;
+use super::chart::{Axis, Chart, Series, cpu_label, ends};
 
 /// More bars than this make a list, not a picture.
 const MOST_BARS: usize = 24;

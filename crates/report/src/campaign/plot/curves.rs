@@ -1,7 +1,9 @@
-//! What proxies spend over the load, with the line through it.
+//! The cost of proxies over the load, with the line through it.
 
-use super::{Axis, Chart, Series, axis};
-use crate::campaign::{CurvePoint, CurveSummary, Resource, Summary, WorkloadSummary};
+use hopbench_analysis::{CurvePoint, CurveSummary, Resource, Summary, WorkloadSummary};
+
+use super::axis;
+use super::chart::{Axis, Chart, Series};
 
 /// More curves than this cannot be told apart.
 const MOST_CURVES: usize = 8;

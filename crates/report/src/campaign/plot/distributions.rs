@@ -1,7 +1,8 @@
 //! Latency over its percentiles.
 
-use super::{Axis, Chart, Series};
-use crate::campaign::summary::{Summary, WorkloadSummary};
+use hopbench_analysis::{Summary, WorkloadSummary};
+
+use super::chart::{Axis, Chart, Series};
 
 /// The latency of every path over its percentiles, a chart a point.
 pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {

@@ -1,14 +1,13 @@
-//! What the trials of a search saw over the load: with the limit as a line, or with the knee and the scalability law.
+//! The trials of a search over the load, with the limit as a line, or with the knee.
 
-use super::{Axis, Chart, Series, axis};
-use crate::campaign::searches::doubt;
-use crate::campaign::searches::words::{figure, number, unit_name};
-use crate::campaign::{SearchSummary, SearchedPath};
+use hopbench_analysis::text::load_text::{figure, number, unit_name};
+use hopbench_analysis::{SearchSummary, SearchedPath, undecided_text};
+
+use super::axis;
+use super::chart::{Axis, Chart, Series};
 
 /// More paths than this cannot be told apart.
 const MOST_PATHS: usize = 8;
-/// Points of a curve of the law.
-const CURVE: usize = 48;
 /// Loads that differ by more than this stand on a logarithmic axis.
 const WIDE: f64 = 8.0;
 
@@ -26,7 +25,6 @@ fn chart(index: usize, search: &SearchSummary) -> Option<Chart> {
             continue;
         }
         series.push(Series { name: path.path.clone(), colour, points, style: "points", ..Series::default() });
-        series.extend(law(path, colour));
         series.extend(knee(search, path, colour));
     }
     let loads = || series.iter().flat_map(|series| &series.points).map(|point| point.0);
@@ -56,14 +54,16 @@ fn chart(index: usize, search: &SearchSummary) -> Option<Chart> {
     })
 }
 
-/// What stands beside the title: what is left out, what was not decided, and why loads were too high that look low enough.
+/// What stands beside the title: what is left out, what was not decided, and why loads were too
+/// high that look low enough.
 fn beside(search: &SearchSummary) -> String {
     let first = match search.paths.len() {
         n if n > MOST_PATHS => Some(format!("The first {MOST_PATHS} of {n} paths.")),
         _ => None,
     };
     let undecided = search.paths.iter().filter(|path| !path.undecided.is_empty());
-    let undecided = undecided.map(|path| format!("{}: {}.", path.path, doubt::text(&path.undecided, search.parameter)));
+    let undecided =
+        undecided.map(|path| format!("{}: {}.", path.path, undecided_text(&path.undecided, search.parameter)));
     let too_high = search.paths.iter().filter(|path| !path.too_high.is_empty());
     let too_high = too_high.map(|path| format!("{}, {}.", path.path, path.too_high));
     first.into_iter().chain(undecided).chain(too_high).collect::<Vec<_>>().join(" ")
@@ -74,15 +74,6 @@ fn at(load: f64) -> f64 {
     if load >= 100.0 { (load * 10.0).round() / 10.0 } else { load }
 }
 
-/// The Universal Scalability Law between the loads that were measured.
-fn law(path: &SearchedPath, colour: usize) -> Option<Series> {
-    let law = path.law.as_ref()?;
-    let (from, to) = (law.measured_from, law.measured_to);
-    let load = |step: usize| from * (to / from).powf(step as f64 / (CURVE - 1) as f64);
-    let points: Option<Vec<_>> = (0..CURVE).map(|step| Some((load(step), law.at(load(step))?, None, None))).collect();
-    Some(Series { name: format!("{}, law", path.path), colour, points: points?, style: "fit", ..Series::default() })
-}
-
 /// A ring around the knee.
 fn knee(search: &SearchSummary, path: &SearchedPath, colour: usize) -> Option<Series> {
     let doubt = if path.undecided.is_empty() { "" } else { " (not decided)" };
@@ -90,7 +81,8 @@ fn knee(search: &SearchSummary, path: &SearchedPath, colour: usize) -> Option<Se
     Some(Series { name: format!("knee of {}{doubt}", path.path), colour, points, style: "mark", ..Series::default() })
 }
 
-/// The levels of a knee; of rates on a logarithmic axis 1, 2 and 5 of every decade; else none, which is the script's choice.
+/// The levels of a knee; of rates on a logarithmic axis 1, 2 and 5 of every decade; else none,
+/// which is the script's choice.
 fn ticks(search: &SearchSummary, low: f64, high: f64) -> Vec<(f64, String)> {
     let text = |load: f64| (load, number(load));
     if search.goal == "knee" {

@@ -1,9 +1,10 @@
 //! Figures against a swept parameter.
 
-use super::axis::{self, Positions};
-use super::{Chart, Series, ends};
-use crate::campaign::summary::{CellSummary, WorkloadSummary};
+use hopbench_analysis::{CellSummary, WorkloadSummary};
 use hopbench_model::point_label;
+
+use super::axis::{self, Positions};
+use super::chart::{Chart, Series, ends};
 
 /// More lines than this cannot be told apart.
 const MOST_LINES: usize = 12;

@@ -1,8 +1,11 @@
-//! What each hop adds, as bars that begin where the one before ends; what takes away begins at 0 and goes to the other side.
+//! The waterfall as bars. Each begins where the one before ends. A step that takes away begins at 0
+//! and goes to the other side.
 
-use super::{Axis, Chart, Point, Series, axis};
-use crate::campaign::waterfall::{Added, WaterfallSummary};
-use crate::campaign::{Summary, WorkloadSummary, grid};
+use hopbench_analysis::{Added, Summary, WaterfallSummary, WorkloadSummary};
+
+use super::axis;
+use super::chart::{Axis, Chart, Point, Series};
+use crate::campaign::table_model;
 
 /// More bars than this make a list, not a picture.
 const MOST_BARS: usize = 24;
@@ -93,7 +96,7 @@ fn names(workload: &WorkloadSummary, waterfalls: &[&WaterfallSummary]) -> Vec<St
         if !alike(&variant) {
             parts.push(variant(waterfall));
         }
-        parts.push(grid::point(workload, &waterfall.point_label).to_owned());
+        parts.push(table_model::point(workload, &waterfall.point_label).to_owned());
         parts.retain(|part| !part.is_empty());
         if parts.is_empty() { workload.name.clone() } else { parts.join(" ") }
     };

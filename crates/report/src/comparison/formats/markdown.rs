@@ -1,8 +1,9 @@
 //! For a comment on a change: what changed as a table, the rest in lists.
 
-use crate::campaign::safe;
-use crate::comparison::said::harmless;
+use hopbench_analysis::compare::harmless;
+
 use crate::comparison::{Comparison, ComparisonFormat, Difference, Row, RunSummary};
+use crate::markdown::safe;
 
 /// More rows or cells than this are counted, not listed: comments have a greatest length.
 const MOST_ROWS: usize = 200;

@@ -1,7 +1,8 @@
 //! For a terminal: 80 columns, a line a figure that changed.
 
+use hopbench_analysis::compare::harmless;
+
 use crate::WIDTH;
-use crate::comparison::said::harmless;
 use crate::comparison::{Comparison, ComparisonFormat, Difference, Row, RunSummary};
 use crate::wrap::{columns, plain, wrap};
 

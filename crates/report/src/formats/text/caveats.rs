@@ -1,4 +1,4 @@
-//! What a reader must know before using a figure.
+//! Caveats that a reader must know before using a figure.
 
 use hopbench_model::{Record, Warning};
 

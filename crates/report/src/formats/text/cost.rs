@@ -1,4 +1,4 @@
-//! What the traffic cost: processes, machines, and CPU for one unit of work.
+//! The cost of the traffic: processes, machines, and CPU for one unit of work.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What limited the trial, what the system gave, and what both ends saw of the path.
+//! The limit of the trial, the settings of the system, and the path as both ends saw it.
 
 use hopbench_model::Record;
 

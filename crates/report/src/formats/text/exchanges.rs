@@ -1,8 +1,9 @@
 //! `rr`, `crr`, `http` and whatever is not known here: requests and answers.
 
+use hopbench_analysis::RecordedJob;
+
 use super::figures::Figures;
 use super::page::Page;
-use crate::job::Job;
 use crate::number::{counted, percent, plain};
 
 pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
@@ -48,7 +49,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
 
 /// What an open loop was asked for and what became of it.
 pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
-    let asked = Job(&figures.record.job).schedule().and_then(hopbench_model::Schedule::per_s);
+    let asked = RecordedJob(&figures.record.job).schedule().and_then(hopbench_model::Schedule::per_s);
     let intended = figures.text("intended_per_s");
     Figures::join(
         page,

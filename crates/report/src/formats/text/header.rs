@@ -1,14 +1,14 @@
-//! What was measured: the lines that are needed to repeat it.
+//! The head of a page: the lines that are needed to repeat the trial.
 
+use hopbench_analysis::{RecordedJob, spoken};
 use hopbench_model::{Record, Schedule, is_of_exchanges};
 
 use super::page::Page;
-use crate::job::{Job, spoken};
 use crate::number::{counted, plain, time_ns};
 use crate::{ADDRESS_SETTING, OTHERS_SETTING};
 
 pub(super) fn write(page: &mut Page, record: &Record) {
-    let job = Job(&record.job);
+    let job = RecordedJob(&record.job);
     page.title(&record.workload, &target(record));
     page.title("", &load(job, &record.workload));
     page.title("", &job.params().join(", "));
@@ -28,7 +28,7 @@ fn target(record: &Record) -> String {
 }
 
 /// Engine, connections, threads, schedule.
-fn load(job: Job<'_>, workload: &str) -> String {
+fn load(job: RecordedJob<'_>, workload: &str) -> String {
     let mut parts = Vec::new();
     parts.extend(job.engine().map(|engine| format!("engine {engine}")));
     // What keeps several echoes of `ping` under way is nobody's connection.
@@ -53,13 +53,13 @@ fn load(job: Job<'_>, workload: &str) -> String {
     parts.join(", ")
 }
 
-fn placement(job: Job<'_>) -> String {
+fn placement(job: RecordedJob<'_>) -> String {
     let on = |end: &str, key| job.cpus(key).map(|cpus| format!("{end} on CPU {cpus}"));
     let parts: Vec<_> = [on("client", "client_cpus"), on("server", "server_cpus")].into_iter().flatten().collect();
     parts.join(", ")
 }
 
-fn window(record: &Record, job: Job<'_>) -> String {
+fn window(record: &Record, job: RecordedJob<'_>) -> String {
     let mut text = format!("window {}", time_ns(record.window_s * 1e9));
     if let (Some(_), Some(asked)) = (&record.incomplete, job.window_ns()) {
         text.push_str(&format!(" of {} asked for", time_ns(asked as f64)));
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn only_what_has_connections_shows_them() {
         let job = serde_json::json!({"engine": "epoll", "connections": 1000, "threads": 1});
-        assert_eq!(load(Job(&job), "stream"), "engine epoll, 1000 connections, 1 thread");
-        assert_eq!(load(Job(&job), "ping"), "engine epoll, 1 thread");
+        assert_eq!(load(RecordedJob(&job), "stream"), "engine epoll, 1000 connections, 1 thread");
+        assert_eq!(load(RecordedJob(&job), "ping"), "engine epoll, 1 thread");
     }
 }

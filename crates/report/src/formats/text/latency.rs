@@ -1,9 +1,9 @@
 //! The table of latencies.
 
+use hopbench_analysis::RecordedJob;
 use hopbench_model::{Latency, Record, Schedule};
 
 use super::page::Page;
-use crate::job::Job;
 use crate::number::{TIMES, significant, time_ns};
 
 /// Rows in this order; kinds that are not known follow.
@@ -49,7 +49,7 @@ fn title(record: &Record) -> String {
         "rr" | "ping" => parts.push("full round trip"),
         _ => {}
     }
-    if matches!(workload, "rr" | "crr" | "http") && Job(&record.job).schedule() == Some(Schedule::Closed) {
+    if matches!(workload, "rr" | "crr" | "http") && RecordedJob(&record.job).schedule() == Some(Schedule::Closed) {
         parts.push("closed loop: service time, from the actual send");
     }
     if parts.is_empty() { "latency".to_owned() } else { format!("latency ({})", parts.join("; ")) }

@@ -136,7 +136,7 @@ pub(crate) fn p99_ns(most: f64, rate: f64) -> f64 {
     if rate < 0.999 * most { 1e6 / (1.0 - rate / most) } else { 1e9 }
 }
 
-/// The Universal Scalability Law: contention 2 %, coherence 0.01 %, 400/s alone; highest at 99 connections.
+/// Throughput of a system that scales by Gunther's law: contention 2 %, coherence 0.01 %, highest at 99 connections.
 pub(crate) fn scaled(most: f64, n: f64) -> f64 {
     most / 50.0 * n / (1.0 + 0.02 * (n - 1.0) + 1e-4 * n * (n - 1.0))
 }

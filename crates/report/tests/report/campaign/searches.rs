@@ -74,6 +74,17 @@ fn a_rate_within_a_limit_is_found_on_every_path() {
 }
 
 #[test]
+fn a_knee_is_found_in_connections_then_in_threads() {
+    let made = searched();
+    let knee = search(&made, "pool", "connections");
+    assert!(matches!(path(&knee, "direct").found(), Some(32.0 | 64.0)), "{knee:?}");
+    assert_eq!(path(&knee, "relay").found(), Some(32.0), "a hard limit");
+    let threads = search(&made, "pool", "threads");
+    assert_eq!(path(&threads, "direct").found(), Some(1.0));
+    assert!(threads.asked.contains("the threads beyond which throughput grows by less than 5 %: 1, 2"));
+}
+
+#[test]
 fn searches_are_in_no_cell() {
     let made = searched();
     let found = summary(&made);

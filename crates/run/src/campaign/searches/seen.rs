@@ -1,5 +1,6 @@
 //! What a search is told of a trial.
 
+use hopbench_model::number;
 use hopbench_model::{
     DISTURBED_SETTING, Job, Record, SCHEDULE_KEPT, SECOND, SearchGoal, SearchSpec, Warning, WarningKind,
 };
@@ -7,7 +8,6 @@ use hopbench_stats::{Histogram, Seen};
 
 use crate::campaign::trial::CPU_SHARE;
 use crate::failed::failed_exchanges;
-use crate::words;
 
 /// Sends and answers that may lie across an edge of the window.
 const EDGES: f64 = 2.0;
@@ -53,7 +53,7 @@ pub(super) fn seen(spec: &SearchSpec, job: &Job, record: &Record) -> Result<Seen
 pub(super) fn beyond(spec: &SearchSpec, record: &Record) -> Option<String> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let short = |kept: f64, what: &str| {
-        (kept < SCHEDULE_KEPT).then(|| format!("{} {what}", words::percent((1.0 - kept).clamp(0.0, 1.0))))
+        (kept < SCHEDULE_KEPT).then(|| format!("{} {what}", number::brief_percent((1.0 - kept).clamp(0.0, 1.0))))
     };
     let is_datagrams = metric("sent_packets_per_s").is_some();
     let kept = match &spec.goal {
@@ -72,7 +72,8 @@ pub(super) fn beyond(spec: &SearchSpec, record: &Record) -> Option<String> {
     let failed = metric("error_ratio").or_else(|| unsendable(record)).unwrap_or(0.0);
     // The loss that is searched by is no other bound.
     let is_bounded = !matches!(spec.goal, SearchGoal::Lossless { .. }) || metric("lost_ratio").is_some();
-    let failed = (is_bounded && failed > spec.errors_share).then(|| format!("{} failed", words::percent(failed)));
+    let failed =
+        (is_bounded && failed > spec.errors_share).then(|| format!("{} failed", number::brief_percent(failed)));
     kept.or(failed)
 }
 

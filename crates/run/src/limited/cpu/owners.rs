@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use hopbench_model::number;
+
 use super::{Burden, CLIENT, SERVER, cores};
-use crate::words;
 
 /// Those that may use a CPU, by name, in the order of the burdens.
 pub(super) struct Owners<'a>(pub(super) Vec<(&'a str, Vec<&'a Burden>)>);
@@ -46,7 +47,7 @@ impl<'a> Owners<'a> {
         let sets: BTreeSet<Option<&BTreeSet<usize>>> = self.all().map(|burden| burden.cpus.as_ref()).collect();
         match sets.iter().collect::<Vec<_>>()[..] {
             [None] => "all CPUs".to_owned(),
-            [Some(same)] => words::cpus(&same.iter().copied().collect::<Vec<_>>()),
+            [Some(same)] => number::cpus(&same.iter().copied().collect::<Vec<_>>()),
             _ => format!("CPU {cpu}"),
         }
     }

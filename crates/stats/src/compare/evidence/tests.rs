@@ -61,7 +61,7 @@ fn the_normal_limit_is_the_counted_place_near_the_switch() {
         assert!((counted - normal).abs() < 0.002 * (n * m) as f64, "{n} and {m}: {counted}, {normal}");
     }
     assert!((counted_place(100, 100) - normal_place(100, 100)).abs() < 5.0, "of 10 000 shifts");
-    assert!((crate::trend::normal_p(NORMAL_BEYOND) - (1.0 - CONFIDENCE)).abs() < 1e-6);
+    assert!((crate::rounds::trend::normal_p(NORMAL_BEYOND) - (1.0 - CONFIDENCE)).abs() < 1e-6);
 }
 
 #[test]

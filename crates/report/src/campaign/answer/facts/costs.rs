@@ -1,8 +1,9 @@
 //! The CPU time that each path spends on a request, and the part of its proxies.
 
+use hopbench_analysis::{CellSummary, FigureSummary, Summary, WorkloadSummary};
+
 use super::super::text::short;
 use super::fact::Fact;
-use crate::campaign::{CellSummary, FigureSummary, Summary, WorkloadSummary};
 
 /// More paths than this are counted; the dearest are told.
 const MOST: usize = 6;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use hopbench_analysis::Summary;
+
 use super::fact::Fact;
-use crate::campaign::Summary;
 
 /// `throughput: softirq; latency: round trip`; `None` where no trial has one.
 pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {

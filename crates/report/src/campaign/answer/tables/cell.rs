@@ -1,7 +1,8 @@
 //! A place in a table of the answer.
 
+use hopbench_analysis::{Outcome, RatioSummary};
+
 use super::super::text::effect;
-use crate::campaign::{Outcome, RatioSummary};
 
 /// The mark of a figure that the notes say more about.
 pub(crate) const DOUBTFUL: &str = "!";
@@ -48,9 +49,12 @@ impl Value {
                 Self::Effect { text: effect(ratio.spread.median), is_better: outcome == Some(Outcome::Better) }
             }
             Some(Outcome::MinimumEffect) => Self::Same,
-            Some(Outcome::Same | Outcome::NoiseFloor | Outcome::TooFewRounds | Outcome::Generator) | None => {
-                Self::Undecided
-            }
+            // What has no direction is neither a gain nor a loss.
+            Some(Outcome::More | Outcome::Less) => Self::Figure(effect(ratio.spread.median)),
+            Some(
+                Outcome::Same | Outcome::NoiseFloor | Outcome::TooFewRounds | Outcome::Generator | Outcome::NoRatio,
+            )
+            | None => Self::Undecided,
         }
     }
 

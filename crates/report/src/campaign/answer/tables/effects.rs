@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
+use hopbench_analysis::{CellSummary, FailureSummary, FigureSummary, Outcome, Summary, WorkloadSummary};
+
 use super::super::notes::is_unproved;
 use super::super::text::short;
 use super::cell::{Cell, Value};
 use super::table::{Better, Column, Row, Table};
-use crate::campaign::{CellSummary, FigureSummary, Outcome, Summary, WorkloadSummary};
 
 /// Figures of a run with one workload.
 const MOST_FIGURES: usize = 3;
@@ -136,9 +137,7 @@ fn distance(value: Option<f64>, best: Option<f64>) -> f64 {
 /// The paths of which trials at this point failed, and whether all those are without proof.
 fn failures<'a>(summary: &'a Summary, spot: &Spot<'_>) -> HashMap<&'a str, bool> {
     let mut out = HashMap::new();
-    let here = |failure: &&crate::campaign::FailureSummary| {
-        failure.workload == spot.workload.name && failure.point == spot.point
-    };
+    let here = |failure: &&FailureSummary| failure.workload == spot.workload.name && failure.point == spot.point;
     for failure in summary.failures.iter().filter(here) {
         *out.entry(failure.path.as_str()).or_insert(true) &= is_unproved(&failure.reason);
     }

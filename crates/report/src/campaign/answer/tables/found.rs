@@ -1,15 +1,16 @@
 //! The tables of searches: the load that was found on each path, and what was seen there.
 
+use hopbench_analysis::{LoadComparison, SearchSummary, SearchedPath, Standing, Summary};
 use hopbench_model::SearchOutcome;
 
 use super::super::text::{cut, effect, short};
 use super::cell::{Cell, Value};
 use super::table::{Better, Column, Row, Table};
-use crate::campaign::verdict::BELOW_MINIMUM;
-use crate::campaign::{LoadComparison, SearchSummary, SearchedPath, Standing, Summary};
 
 /// More searches than this share a table that has their loads only.
 const MOST_ALONE: usize = 2;
+/// How the verdict begins of a difference that does not matter.
+const BELOW_MINIMUM: &str = "below the minimum effect";
 /// Figures beside a load.
 const MOST_FIGURES: usize = 4;
 

@@ -1,9 +1,10 @@
 //! What each hop adds: the steps from the path without proxies to the one with most of them.
 
+use hopbench_analysis::{Step, Summary, WaterfallSummary};
+
 use super::super::text::short;
 use super::cell::{Cell, Value};
 use super::table::{Better, Column, Row, Table};
-use crate::campaign::{Step, Summary, WaterfallSummary};
 
 /// A figure: its name, and what people call it.
 type Figure = (&'static str, &'static str);

@@ -1,8 +1,9 @@
 //! The answer: each path beside the baseline, costs, limits and notes, before everything else.
 
+use hopbench_analysis::Summary;
+
 use super::markup::{esc, heading, table};
 use super::sections::alerts;
-use crate::campaign::Summary;
 use crate::campaign::answer::{Answer, Cell, Row, Table, Value};
 
 /// Rows of one table; more are counted.

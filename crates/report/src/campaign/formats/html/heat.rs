@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
+use hopbench_analysis::{CellSummary, Outcome, Summary, WorkloadSummary};
+use hopbench_model::number::ratio as ratio_text;
+
 use super::markup::{esc, heading, table};
 use crate::campaign::layout::{Matrix, matrices};
-use crate::campaign::{CellSummary, Outcome, Summary, WorkloadSummary, grid, scale, words};
+use crate::campaign::{page_text, table_model};
 
 /// More columns than this do not fit beside each other: then each workload has a map of its own.
 const MOST_COLUMNS: usize = 8;
@@ -21,7 +24,7 @@ const STEPS: [f64; 4] = [1.0, 1.1, 1.25, 1.5];
 struct View<'a> {
     workload: &'a WorkloadSummary,
     /// The main figure.
-    column: grid::Column,
+    column: table_model::Column,
     points: Vec<&'a str>,
     /// By path and point.
     cells: HashMap<(usize, &'a str), &'a CellSummary>,
@@ -33,7 +36,7 @@ impl<'a> View<'a> {
         let cells = workload.cells.iter().map(|cell| ((cell.path_index, cell.point_label.as_str()), cell));
         Some(Self {
             workload,
-            column: grid::columns(workload).into_iter().next()?,
+            column: table_model::columns(workload).into_iter().next()?,
             points: workload.points(),
             cells: cells.collect(),
         })
@@ -46,9 +49,9 @@ pub(super) fn maps(summary: &Summary) -> String {
         return String::new();
     }
     let mut out = format!("<section id=\"overview\">\n{}", heading(2, "overview", "Overview"));
-    if summary.workloads.iter().any(grid::judged) {
+    if summary.workloads.iter().any(table_model::judged) {
         out.push_str(&legend(summary));
-    } else if summary.workloads.iter().any(grid::compared) {
+    } else if summary.workloads.iter().any(table_model::compared) {
         let baseline = esc(summary.run.baseline.as_deref().unwrap_or_default());
         let why = if summary.run.rounds < 2 { "One round shows no verdict" } else { "No comparison has a verdict" };
         out.push_str(&format!("<p class=\"note\">Factors are to {baseline}. {why}: nothing is coloured.</p>\n"));
@@ -65,7 +68,7 @@ fn legend(summary: &Summary) -> String {
     let baseline = esc(summary.run.baseline.as_deref().unwrap_or_default());
     let swatch = |class: &str, text: &str| format!("<li><span class=\"heat {class}\"></span>{text}</li>");
     let doubt = |workload: &WorkloadSummary| {
-        let verdict = |cell| grid::comparison(workload, cell).and_then(|ratio| ratio.verdict.as_ref());
+        let verdict = |cell| workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
         workload.cells.iter().filter_map(verdict).any(|verdict| verdict.outcome == Outcome::Generator)
     };
     let doubt = match summary.workloads.iter().any(doubt) {
@@ -132,7 +135,7 @@ fn list(summary: &Summary, views: &[&View<'_>], caption: &str, ways: bool) -> St
     for view in views {
         let (workload, labels) = (view.workload, thinned(&view.points));
         let figure = [view.column.label, view.column.scale.head()].join(" ");
-        let by = format!("by {}", grid::point_head(workload));
+        let by = format!("by {}", table_model::point_head(workload));
         // The caption of a map of its own has the workload's name.
         let (name, small) = match (labels.len(), views.len()) {
             (1, _) => (workload.name.as_str(), figure),
@@ -146,14 +149,14 @@ fn list(summary: &Summary, views: &[&View<'_>], caption: &str, ways: bool) -> St
             esc(small.trim_end())
         ));
         for label in &labels {
-            points.push_str(&format!("<th scope=\"col\">{}</th>", esc(grid::point(workload, label))));
+            points.push_str(&format!("<th scope=\"col\">{}</th>", esc(table_model::point(workload, label))));
         }
         shown.push((view, labels));
     }
     let swept = shown.iter().any(|(_, labels)| labels.len() > 1);
     let mut body = String::new();
     for (index, path) in summary.paths.iter().enumerate().take(MOST_ROWS) {
-        let way = if ways { format!("<small>{}</small>", esc(&words::way(path))) } else { String::new() };
+        let way = if ways { format!("<small>{}</small>", esc(&page_text::way(path))) } else { String::new() };
         body.push_str(&format!("<tr><th scope=\"row\">{}{way}</th>", esc(&path.name)));
         for (view, labels) in &shown {
             labels.iter().for_each(|label| body.push_str(&heat(summary, view, index, label)));
@@ -210,10 +213,10 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> String 
     if summary.run.baseline.as_deref() == Some(cell.path.as_str()) {
         return format!("<td class=\"heat base\">{text}<small>baseline</small></td>");
     }
-    if let Some(floor) = grid::floor(cell, view.column.of(cell)) {
+    if let Some(floor) = table_model::floor(cell, view.column.of(cell)) {
         return format!("<td class=\"heat base\">{text}<small>{}</small></td>", esc(&floor));
     }
-    let Some(ratio) = grid::comparison(view.workload, cell) else {
+    let Some(ratio) = view.workload.comparison(cell) else {
         return format!("<td class=\"heat\">{text}</td>");
     };
     // Without a verdict there is no colour: what one round shows may be chance.
@@ -225,7 +228,7 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> String 
         Some(Outcome::Better) => format!(" b{}", strength(ratio.spread.median)),
     };
     let doubt = if class == " doubt" { " !" } else { "" };
-    let factor = scale::ratio(ratio.spread.median);
+    let factor = ratio_text(ratio.spread.median);
     format!("<td class=\"heat{class}\">{text}<small>×{factor}{doubt}</small></td>")
 }
 

@@ -1,9 +1,10 @@
 //! What proxies cost, as tables beside the plots: what each hop adds, and what each proxy spends
 //! over the load.
 
+use hopbench_analysis::{CurveSummary, Resource, Summary, WaterfallSummary, WorkloadSummary};
+
 use super::markup::{esc, folded, table};
-use crate::campaign::waterfall::texts::{Texts, shares};
-use crate::campaign::{CurveSummary, Resource, Summary, WaterfallSummary, WorkloadSummary};
+use crate::campaign::waterfall_table::{Texts, shares};
 use crate::number::{by_name, plain};
 
 /// More than this are left to the other formats.

@@ -1,7 +1,9 @@
 //! What the CPUs of each node were busy with, where nodes are several machines.
 
+use hopbench_analysis::{NodeSummary, Spread, WorkloadSummary};
+
 use super::markup::{esc, folded, table};
-use crate::campaign::{NodeSummary, Spread, WorkloadSummary, grid};
+use crate::campaign::table_model;
 
 /// More cells than this are left to the other formats.
 const MOST: usize = 500;
@@ -12,7 +14,7 @@ pub(super) fn section(own: &str, workload: &WorkloadSummary) -> String {
     let mut body = String::new();
     for cell in workload.cells.iter().take(MOST) {
         let point = match swept {
-            true => format!("<td class=\"point\">{}</td>", esc(grid::point(workload, &cell.point_label))),
+            true => format!("<td class=\"point\">{}</td>", esc(table_model::point(workload, &cell.point_label))),
             false => String::new(),
         };
         for NodeSummary { name, busy_cores, softirq_cores, steal_cores } in &cell.nodes {
@@ -28,7 +30,7 @@ pub(super) fn section(own: &str, workload: &WorkloadSummary) -> String {
         return body;
     }
     let point = match swept {
-        true => format!("<th scope=\"col\">{}</th>", esc(grid::point_head(workload))),
+        true => format!("<th scope=\"col\">{}</th>", esc(table_model::point_head(workload))),
         false => String::new(),
     };
     let head = format!(

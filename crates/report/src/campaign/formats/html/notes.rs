@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use hopbench_analysis::{CellSummary, PathSummary, SkippedSummary, Summary};
+
 use super::markup::{esc, facts, folded, heading, id, table};
-use crate::campaign::{CellSummary, PathSummary, Summary, words};
+use crate::campaign::page_text;
 use crate::number::{bit_rate, counted};
 
 /// More failures than this are counted, not listed; `records.jsonl` has them.
@@ -47,7 +49,7 @@ fn limits(summary: &Summary) -> String {
         body.push_str(&format!(
             "<tr><th scope=\"row\">{}</th><td>{} <code>{}</code></td><td class=\"n\">{trials}</td><td>{}</td><td>{}</td></tr>\n",
             esc(&summary.workloads[*number].name),
-            esc(&words::limit(limit)),
+            esc(&page_text::limit(limit)),
             esc(limit),
             esc(&paths_of(cells, summary.paths.len())),
             esc(because),
@@ -88,11 +90,11 @@ fn warnings(summary: &Summary) -> String {
         body.push_str(&format!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td><td>{}</td><td>{}. <em>{}.</em></td></tr>\n",
             esc(&warning.workload),
-            esc(&words::spaced(&warning.kind)),
+            esc(&page_text::spaced(&warning.kind)),
             warning.trials,
             esc(&paths),
-            esc(words::sentence(&warning.detail)),
-            esc(words::sentence(&warning.next)),
+            esc(page_text::sentence(&warning.detail)),
+            esc(page_text::sentence(&warning.next)),
         ));
     }
     let head = "<tr><th scope=\"col\">Workload</th><th scope=\"col\">Warning</th><th scope=\"col\" class=\"n\">Trials</th>\
@@ -133,7 +135,7 @@ fn skipped(summary: &Summary) -> String {
     if summary.skipped.is_empty() {
         return String::new();
     }
-    let row = |skipped: &crate::campaign::SkippedSummary| {
+    let row = |skipped: &SkippedSummary| {
         format!(
             "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>{}</td></tr>\n",
             esc(&skipped.path),
@@ -169,7 +171,7 @@ fn proof(number: usize, path: &PathSummary) -> String {
         (_, 0) => ("same", "proved".to_owned()),
         (_, n) => ("worse", format!("{n} failed")),
     };
-    let mut way = words::way(path);
+    let mut way = page_text::way(path);
     way.extend(path.proxies.as_ref().map(|proxies| format!(" ({proxies})")));
     if let Some(rate) = path.link_bits_per_s {
         way.push_str(&format!(", slowest link {}", bit_rate(rate as f64)));

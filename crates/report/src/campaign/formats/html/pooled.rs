@@ -1,8 +1,10 @@
 //! Percentiles of all rounds together, below the plots of the distributions.
 
+use hopbench_analysis::text::{Scale, interval_text};
+use hopbench_analysis::{DistributionSummary, PooledSummary, WorkloadSummary};
+
 use super::markup::{esc, folded, table};
-use crate::campaign::scale::Scale;
-use crate::campaign::{DistributionSummary, PooledSummary, WorkloadSummary, ends, grid};
+use crate::campaign::table_model;
 
 /// The columns.
 const HEADS: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9")];
@@ -20,7 +22,7 @@ pub(super) fn section(own: &str, workload: &WorkloadSummary) -> String {
     });
     let row = |one: &DistributionSummary| {
         let point = match swept {
-            true => format!("<td class=\"point\">{}</td>", esc(grid::point(workload, &one.point))),
+            true => format!("<td class=\"point\">{}</td>", esc(table_model::point(workload, &one.point))),
             false => String::new(),
         };
         let cells = HEADS
@@ -31,7 +33,7 @@ pub(super) fn section(own: &str, workload: &WorkloadSummary) -> String {
     };
     let body: String = shown().map(row).collect();
     let point = match swept {
-        true => format!("<th scope=\"col\">{}</th>", esc(grid::point_head(workload))),
+        true => format!("<th scope=\"col\">{}</th>", esc(table_model::point_head(workload))),
         false => String::new(),
     };
     let head = |((_, label), scale): (&(&str, &str), &Scale)| {
@@ -53,7 +55,7 @@ fn value(pooled: Option<&PooledSummary>, scale: &Scale) -> String {
     let Some(PooledSummary { value_ns, low_ns, high_ns, .. }) = pooled else {
         return "<td class=\"n\"></td>".to_owned();
     };
-    let [low, high] = ends::of(*value_ns as f64, *low_ns, *high_ns, |value| scale.text(value));
+    let [low, high] = interval_text::of(*value_ns as f64, *low_ns, *high_ns, |value| scale.text(value));
     let ends = format!("<small>{} – {}</small>", esc(&low), esc(&high));
     format!("<td class=\"n\">{}{ends}</td>", esc(&scale.text(*value_ns as f64)))
 }

@@ -1,12 +1,13 @@
 //! Searches: what was found, the trials as a plot and, folded away, as tables.
 
+use hopbench_analysis::{LoadComparison, SearchSummary, Standing, Summary};
+
 use super::markup::{esc, folded, heading, id, table};
 use crate::campaign::plot::{Chart, searches::spoken};
-use crate::campaign::searches::findings::{FoundLine, lines};
-use crate::campaign::searches::texts::{
-    Head, Text, Texts, equal_figures, equal_label, equal_paths, laws, remarks, trace_heads, trace_row,
+use crate::campaign::search_lines::{FoundLine, lines};
+use crate::campaign::search_table::{
+    Head, Text, Texts, equal_figures, equal_label, equal_paths, remarks, trace_heads, trace_row,
 };
-use crate::campaign::{LoadComparison, SearchSummary, Standing, Summary};
 
 /// More trials than this of one path are left to the other formats.
 const MOST_STEPS: usize = 500;
@@ -62,8 +63,7 @@ fn one(number: usize, search: &SearchSummary, chart: Option<&Chart>) -> String {
         esc(&search.asked)
     );
     out.push_str(&chart.map(figure).unwrap_or_default());
-    let said: String =
-        remarks(search).into_iter().chain(laws(search)).map(|t| format!("<li>{}</li>\n", esc(&t))).collect();
+    let said: String = remarks(search).iter().map(|text| format!("<li>{}</li>\n", esc(text))).collect();
     if !said.is_empty() {
         out.push_str(&format!("<ul class=\"plain\">\n{said}</ul>\n"));
     }
@@ -102,7 +102,7 @@ fn found(search: &SearchSummary) -> String {
     let mut body = String::new();
     for row in &texts.rows {
         body.push_str(&format!("<tr><th scope=\"row\">{}</th>", esc(&row.label)));
-        for (index, (Head { words, .. }, text)) in texts.heads.iter().zip(&row.values).enumerate() {
+        for (index, (Head { page_text, .. }, text)) in texts.heads.iter().zip(&row.values).enumerate() {
             // More connections until throughput stops growing are neither better nor worse; all else is better higher.
             let neutral = search.goal == "knee" && index <= 2;
             let ends = text.ends.trim_start();

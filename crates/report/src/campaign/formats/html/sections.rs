@@ -1,11 +1,11 @@
 //! What was found, and a section a workload.
 
+use hopbench_analysis::{CellSummary, Estimate, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary};
+
 use super::markup::{esc, folded, heading, id, table};
 use super::{mesh, nodes, pooled, searches};
 use crate::campaign::plot::Chart;
-use crate::campaign::{
-    CellSummary, Estimate, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary, grid, plot, words,
-};
+use crate::campaign::{page_text, plot, table_model};
 
 /// More rows than this are left to the other formats: a browser would take long.
 const MOST_ROWS: usize = 2000;
@@ -20,8 +20,11 @@ pub(super) fn alerts(summary: &Summary) -> String {
             "<p class=\"alert\"><strong>{missing} of {} trials are in no figure.</strong> {}</p>\n",
             run.planned_trials,
             match summary.failures.len() {
-                0 => words::missing(run, 0),
-                n => format!("<a href=\"#failures\">{n} of them failed, with reasons.</a> {}", words::missing(run, n)),
+                0 => page_text::missing(run, 0),
+                n => format!(
+                    "<a href=\"#failures\">{n} of them failed, with reasons.</a> {}",
+                    page_text::missing(run, n)
+                ),
             }
         ));
     }
@@ -48,7 +51,7 @@ pub(super) fn findings(summary: &Summary) -> String {
     summary.searches.iter().enumerate().for_each(|(number, search)| out.push_str(&searches::card(number, search)));
     out.push_str("</ul>\n<p class=\"note\">");
     out.push_str(&esc(&how_to_read(summary)));
-    if let Some(text) = words::chance(summary) {
+    if let Some(text) = page_text::chance(summary) {
         out.push_str(&format!("</p>\n<p class=\"note\">{text}"));
     }
     out.push_str("</p>\n</section>\n");
@@ -72,15 +75,16 @@ fn look(outcome: Outcome) -> (&'static str, &'static str) {
     match outcome {
         Outcome::Better => ("better", "▲ "),
         Outcome::Worse => ("worse", "▼ "),
-        Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect | Outcome::TooFewRounds => ("same", ""),
+        Outcome::More | Outcome::Less | Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect => ("same", ""),
+        Outcome::TooFewRounds | Outcome::NoRatio => ("same", ""),
         Outcome::Generator => ("doubt", "! "),
     }
 }
 
 fn how_to_read(summary: &Summary) -> String {
     let run = &summary.run;
-    let read = words::how_to_read(summary);
-    if !words::is_measured(summary) {
+    let read = page_text::how_to_read(summary);
+    if !page_text::is_measured(summary) {
         return read;
     }
     if run.rounds < 2 {
@@ -113,7 +117,7 @@ pub(super) fn workload(summary: &Summary, number: usize, workload: &WorkloadSumm
     out.push_str(&pooled::section(&own, workload));
     let rows = workload.cells.len();
     let mut tables = cells(summary, workload);
-    words::marks(workload).for_each(|mark| tables.push_str(&format!("<p class=\"note\">{mark}</p>\n")));
+    page_text::marks(workload).for_each(|mark| tables.push_str(&format!("<p class=\"note\">{mark}</p>\n")));
     if rows > MOST_ROWS {
         tables
             .push_str(&format!("<p class=\"note\">The first {MOST_ROWS} of {rows} cells; summary.csv has all.</p>\n"));
@@ -141,12 +145,12 @@ fn figure(chart: &Chart, workload: &WorkloadSummary) -> String {
 }
 
 fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
-    let columns = grid::columns(workload);
+    let columns = table_model::columns(workload);
     let swept = !workload.parameters.is_empty();
-    let compared = grid::compared(workload);
+    let compared = table_model::compared(workload);
     let mut head = "<tr><th scope=\"col\">Path</th>".to_owned();
     if swept {
-        head.push_str(&format!("<th scope=\"col\">{}</th>", esc(grid::point_head(workload))));
+        head.push_str(&format!("<th scope=\"col\">{}</th>", esc(table_model::point_head(workload))));
     }
     for (index, column) in columns.iter().enumerate() {
         let unit = column.scale.head();
@@ -173,12 +177,15 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
             (false, true) => "<tr class=\"baseline\">",
             (false, false) => "<tr>",
         });
-        let remark = grid::full_remark(cell);
+        let remark = table_model::full_remark(cell);
         let remark =
             if remark.is_empty() { remark } else { format!("<small class=\"remark\">{}</small>", esc(&remark)) };
         body.push_str(&format!("<th scope=\"row\">{}{remark}</th>", esc(&cell.path)));
         if swept {
-            body.push_str(&format!("<td class=\"point\">{}</td>", esc(grid::point(workload, &cell.point_label))));
+            body.push_str(&format!(
+                "<td class=\"point\">{}</td>",
+                esc(table_model::point(workload, &cell.point_label))
+            ));
         }
         for (index, column) in columns.iter().enumerate() {
             let interval = column.interval(cell).map_or(String::new(), |[low, high]| {
@@ -190,10 +197,12 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
             };
             body.push_str(&format!("<td class=\"n\">{}{mark}{interval}</td>", esc(&column.median(cell))));
             if index == 0 && compared {
-                body.push_str(&match grid::comparison(workload, cell) {
-                    Some(ratio) => comparison(ratio, grid::floor(cell, column.of(cell)), grid::note(workload, cell)),
+                body.push_str(&match workload.comparison(cell) {
+                    Some(ratio) => {
+                        comparison(ratio, table_model::floor(cell, column.of(cell)), table_model::note(workload, cell))
+                    }
                     None if is_baseline => "<td class=\"quiet\">baseline</td>".to_owned(),
-                    None => format!("<td>{}</td>", gap(grid::note(workload, cell))),
+                    None => format!("<td>{}</td>", gap(table_model::note(workload, cell))),
                 });
             }
         }
@@ -217,7 +226,7 @@ fn far(figure: Option<&Estimate>) -> String {
 fn comparison(ratio: &RatioSummary, floor: Option<String>, note: &str) -> String {
     let floor = floor.map(|text| format!("<span class=\"verdict same\">{}</span>", esc(&text)));
     let verdict = floor.unwrap_or_else(|| ratio.verdict.as_ref().map_or(String::new(), chip));
-    format!("<td><span class=\"ratio\">×{}</span>{verdict}{}</td>", esc(&grid::ratio(ratio)), gap(note))
+    format!("<td><span class=\"ratio\">×{}</span>{verdict}{}</td>", esc(&table_model::ratio(ratio)), gap(note))
 }
 
 /// What is missing from a comparison.
@@ -234,7 +243,7 @@ fn limits(cell: &CellSummary) -> String {
     if cell.limited_by.is_empty() {
         return "<span class=\"quiet\">not measured</span>".to_owned();
     }
-    format!("<code>{}</code>", esc(&words::marked_limits(cell)))
+    format!("<code>{}</code>", esc(&page_text::marked_limits(cell)))
 }
 
 fn none(count: u32) -> String {

@@ -1,8 +1,9 @@
 //! The answer: each path beside the baseline, costs, limits, notes.
 
-use super::row::{row, safe};
-use crate::campaign::Summary;
+use hopbench_analysis::Summary;
+
 use crate::campaign::answer::{Answer, Cell, Row, Table};
+use crate::markdown::{row, safe};
 
 /// Rows of one table; more are counted.
 const MOST_ROWS: usize = 40;

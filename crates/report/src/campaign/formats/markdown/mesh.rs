@@ -1,9 +1,10 @@
 //! What proxies cost: the ways of the paths, the waterfall, and CPU and memory over the load.
 
-use super::row::{row, safe};
-use crate::campaign::waterfall::texts::{Texts, shares};
-use crate::campaign::words;
-use crate::campaign::{Summary, WaterfallSummary, WorkloadSummary};
+use hopbench_analysis::{Summary, WaterfallSummary, WorkloadSummary};
+
+use crate::campaign::page_text;
+use crate::campaign::waterfall_table::{Texts, shares};
+use crate::markdown::{row, safe};
 
 /// What is at the ends of each path and between them, where that is more than a client and a server.
 pub(super) fn ways(out: &mut String, summary: &Summary) {
@@ -15,7 +16,7 @@ pub(super) fn ways(out: &mut String, summary: &Summary) {
     out.push_str("| :-- | :-- | :-- | :-- | :-- |\n");
     for path in &summary.paths {
         let proxies = path.proxies.as_deref().unwrap_or_default();
-        let [from, to] = words::ends(path);
+        let [from, to] = page_text::ends(path);
         row(out, &[&path.name, &from, &to, &path.way, proxies].map(safe));
     }
 }

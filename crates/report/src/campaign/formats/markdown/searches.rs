@@ -1,10 +1,11 @@
 //! Searches: what was found, what the figures were there, and every trial.
 
-use super::row::{row, safe};
-use crate::campaign::searches::texts::{
-    Head, Text, Texts, equal_figures, equal_label, equal_paths, laws, remarks, trace_heads, trace_row,
+use hopbench_analysis::{SearchSummary, Summary};
+
+use crate::campaign::search_table::{
+    Head, Text, Texts, equal_figures, equal_label, equal_paths, remarks, trace_heads, trace_row,
 };
-use crate::campaign::{SearchSummary, Summary};
+use crate::markdown::{row, safe};
 
 /// Every search; nothing where the run has none.
 pub(super) fn all(out: &mut String, summary: &Summary) {
@@ -38,7 +39,7 @@ fn one(out: &mut String, search: &SearchSummary) {
         let values = path.values.iter().map(|text| format!("{}{}", value(text), text.ends));
         row(out, &[safe(&path.label)].into_iter().chain(values).collect::<Vec<_>>());
     }
-    let said: Vec<String> = remarks(search).into_iter().chain(laws(search)).collect();
+    let said: Vec<String> = remarks(search);
     if !said.is_empty() {
         out.push('\n');
         said.iter().for_each(|text| out.push_str(&format!("- {}\n", safe(text))));

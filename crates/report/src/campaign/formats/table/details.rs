@@ -1,8 +1,9 @@
 //! The tables as a terminal wants them: as wide as it is, of all workloads or of one.
 
+use hopbench_analysis::Summary;
+
 use super::page::text;
 use crate::WIDTH;
-use crate::campaign::Summary;
 
 /// Which tables, and how wide.
 #[derive(Debug, Clone, Copy)]

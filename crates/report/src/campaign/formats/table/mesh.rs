@@ -1,10 +1,11 @@
 //! What proxies cost: the ways of the paths, the waterfall, and CPU and memory over the load.
 
+use hopbench_analysis::{CurveSummary, Summary, WaterfallSummary, WorkloadSummary};
+
 use super::block::{self, Text};
 use super::out::{Out, paragraph};
-use crate::campaign::waterfall::texts::{Texts, shares};
-use crate::campaign::words;
-use crate::campaign::{CurveSummary, Summary, WaterfallSummary, WorkloadSummary};
+use crate::campaign::page_text;
+use crate::campaign::waterfall_table::{Texts, shares};
 use crate::wrap::plain;
 
 /// More than this of one workload are counted, not printed; the other formats have them.
@@ -20,7 +21,7 @@ pub(super) fn ways(out: &mut Out, summary: &Summary) {
     out.push_str("\npaths\n");
     for path in &summary.paths {
         let proxies = path.proxies.as_ref().map_or(String::new(), |proxies| format!(" ({proxies})"));
-        let ends = words::ends(path).join(" to ");
+        let ends = page_text::ends(path).join(" to ");
         paragraph(out, &format!("- {}: {ends}, {}{proxies}", path.name, path.way), "  ");
     }
 }

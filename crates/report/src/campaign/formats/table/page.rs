@@ -1,9 +1,12 @@
 //! The page: the run, a table a workload, searches, caveats.
 
+use hopbench_analysis::text::status;
+use hopbench_analysis::{CellSummary, Summary, WorkloadSummary};
+
 use super::block::{self, Text};
 use super::out::{Out, cut, paragraph};
 use super::{mesh, searches};
-use crate::campaign::{CellSummary, Summary, WorkloadSummary, grid, words};
+use crate::campaign::{page_text, table_model};
 
 /// More failures than this are counted, not listed; `records.jsonl` has them.
 const MOST_FAILURES: usize = 20;
@@ -30,21 +33,21 @@ fn head(out: &mut Out, summary: &Summary) {
         &format!(
             "{}: {}, {}{}{baseline}",
             run.name,
-            words::status(run.status),
-            words::trials(summary),
-            words::rounds(summary).map_or(String::new(), |rounds| format!(", {rounds}")),
+            status(run.status),
+            page_text::trials(summary),
+            page_text::rounds(summary).map_or(String::new(), |rounds| format!(", {rounds}")),
         ),
         "",
     );
     paragraph(out, &format!("{}, {}, seed {}", run.testbed, run.started_at, run.seed), "");
-    if let Some(text) = words::receive(summary) {
+    if let Some(text) = page_text::receive(summary) {
         paragraph(out, &text, "");
     }
-    paragraph(out, &words::how_to_read(summary), "");
-    if let Some(text) = words::chance(summary) {
+    paragraph(out, &page_text::how_to_read(summary), "");
+    if let Some(text) = page_text::chance(summary) {
         paragraph(out, &text, "");
     }
-    run.notes.iter().for_each(|note| paragraph(out, &format!("note: {}", words::sentence(note)), ""));
+    run.notes.iter().for_each(|note| paragraph(out, &format!("note: {}", page_text::sentence(note)), ""));
 }
 
 fn one(out: &mut Out, summary: &Summary, workload: &WorkloadSummary) {
@@ -55,7 +58,7 @@ fn one(out: &mut Out, summary: &Summary, workload: &WorkloadSummary) {
         return;
     }
     block::write(out, &keys, &figures);
-    let remarks = grid::remarks(workload);
+    let remarks = table_model::remarks(workload);
     if !remarks.is_empty() {
         out.push_str("\n");
         remarks.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
@@ -73,7 +76,7 @@ fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text
         keys.push(texts(["point", ""], false, &|cell| cut(&cell.point_label)));
     }
     let mut figures = Vec::new();
-    for (index, column) in grid::columns(workload).iter().enumerate() {
+    for (index, column) in table_model::columns(workload).iter().enumerate() {
         let main = index == 0;
         let marked = workload.cells.iter().any(|cell| !column.mark(cell).is_empty());
         figures.push(texts([column.label, column.scale.head()], true, &|cell| {
@@ -83,17 +86,17 @@ fn blocks(summary: &Summary, workload: &WorkloadSummary) -> (Vec<Text>, Vec<Text
             let mark = if marked && column.mark(cell).is_empty() { " " } else { column.mark(cell) };
             format!("{}{interval}{mark}", column.median(cell))
         }));
-        if main && grid::compared(workload) {
+        if main && table_model::compared(workload) {
             let to = format!("to {}", cut(summary.run.baseline.as_deref().unwrap_or_default()));
             figures.push(texts(["ratio", &to], true, &|cell| {
-                grid::comparison(workload, cell).map(grid::ratio).unwrap_or_default()
+                workload.comparison(cell).map(table_model::ratio).unwrap_or_default()
             }));
-            if grid::judged(workload) {
-                figures.push(texts(["verdict", ""], false, &|cell| grid::verdict(workload, cell)));
+            if table_model::judged(workload) {
+                figures.push(texts(["verdict", ""], false, &|cell| table_model::verdict(workload, cell)));
             }
         }
     }
-    figures.push(texts(["limited by", ""], false, &|cell| cut(&words::marked_limits(cell))));
+    figures.push(texts(["limited by", ""], false, &|cell| cut(&page_text::marked_limits(cell))));
     if workload.cells.iter().any(|cell| cell.warnings > 0) {
         figures.push(texts(["warnings", ""], true, &|cell| match cell.warnings {
             0 => String::new(),
@@ -117,7 +120,7 @@ fn caveats(out: &mut Out, summary: &Summary) {
             paragraph(out, &format!("- {more} more: see records.jsonl and run.json"), "  ");
         }
     }
-    let gaps: Vec<_> = summary.workloads.iter().flat_map(grid::gaps).collect();
+    let gaps: Vec<_> = summary.workloads.iter().flat_map(table_model::gaps).collect();
     if !gaps.is_empty() {
         out.push_str("\nnot compared\n");
         gaps.iter().for_each(|gap| paragraph(out, &format!("- {gap}"), "  "));
@@ -135,10 +138,10 @@ fn caveats(out: &mut Out, summary: &Summary) {
             let text = format!(
                 "- {}: {} in {}: {}; {}",
                 warning.workload,
-                words::spaced(&warning.kind),
+                page_text::spaced(&warning.kind),
                 crate::number::counted(u64::from(warning.trials), "trial", "trials"),
-                words::sentence(&warning.detail),
-                words::sentence(&warning.next),
+                page_text::sentence(&warning.detail),
+                page_text::sentence(&warning.next),
             );
             paragraph(out, &text, "  ");
         }

@@ -1,10 +1,11 @@
 //! What searches found: a table a search, without its trials, and one a load at which every path was measured.
 
+use hopbench_analysis::{SearchSummary, Summary};
+
 use super::block::{self, Text};
 use super::out::{Out, cut, paragraph};
-use crate::campaign::searches::findings::lines;
-use crate::campaign::searches::texts::{Row, Texts, caveats, equal_label, equal_texts};
-use crate::campaign::{SearchSummary, Summary};
+use crate::campaign::search_lines::lines;
+use crate::campaign::search_table::{Row, Texts, caveats, equal_label, equal_texts};
 use crate::wrap::plain;
 
 /// Every search; nothing where the run has none.

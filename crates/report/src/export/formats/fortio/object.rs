@@ -8,8 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::histogram::{CountOnly, HistogramData};
-use super::id;
 use crate::export::Trial;
+
+/// Longest name of a result, characters.
+const LONGEST_ID: usize = 96;
 
 /// A result of an HTTP run.
 #[derive(Debug, Serialize)]
@@ -217,6 +219,21 @@ fn duration(ns: u64) -> String {
             }
         }
     }
+}
+
+/// `2026-03-01-120000_58e0ae13_qps_1000_c_16_1024_plain_both`: the time to the second, and the label's letters and digits.
+pub(super) fn id(trial: &Trial<'_>) -> String {
+    let time = &trial.record.started_at;
+    let digits = |from: usize, to: usize| time.get(from..to).unwrap_or_default().replace(':', "");
+    let mut out = format!("{}-{}_", digits(0, 10), digits(11, 19));
+    for c in trial.label.chars() {
+        match c.is_ascii_alphanumeric() {
+            true => out.push(c),
+            false if !out.ends_with('_') => out.push('_'),
+            false => {}
+        }
+    }
+    out.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(LONGEST_ID).collect()
 }
 
 #[cfg(test)]

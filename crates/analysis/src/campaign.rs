@@ -1,0 +1,172 @@
+//! The records of a run, taken one by one. Only their figures are kept, so that the memory depends
+//! on the plan and not on the records.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use hopbench_model::{Record, RunFile, point_label};
+
+use crate::cells::{Cell, Distributions, Proofs, TrialKey, Warnings};
+use crate::figures::{Kind, LinkFacts, kinds, unusable};
+use crate::stop::Rule;
+use crate::text::cell_name::key;
+
+/// Why a record of no cell is in no figure.
+const UNPLANNED: &str = "the plan in run.json has no such cell";
+
+/// The records of a run so far.
+#[derive(Debug)]
+pub struct Campaign {
+    pub(crate) run: RunFile,
+    /// The workloads by name, in the scenario's order; one that is only searched has no points.
+    pub(crate) workloads: Vec<Workload>,
+    /// The workload of each point of the plan.
+    pub(crate) workload_of: Vec<usize>,
+    pub(crate) path_names: HashMap<String, usize>,
+    /// The path that is the baseline once more.
+    pub(crate) twin: Option<usize>,
+    /// When the rounds of a cell end early.
+    pub(crate) rule: Option<Rule>,
+    /// The point's index, by workload and point as JSON.
+    pub(crate) point_names: HashMap<(String, String), usize>,
+    /// Facts about the paths' links.
+    pub(crate) links: Vec<LinkFacts>,
+    pub(crate) cells: HashMap<(usize, usize), Cell>,
+    pub(crate) distributions: Distributions,
+    pub(crate) warnings: Warnings,
+    pub(crate) proofs: Vec<Proofs>,
+    /// Why a trial is in no figure.
+    pub(crate) failures: BTreeMap<TrialKey, String>,
+    /// The trials of searches, which are in no cell.
+    pub(crate) searches: Vec<Record>,
+}
+
+/// A workload of the plan.
+#[derive(Debug)]
+pub(crate) struct Workload {
+    pub(crate) name: String,
+    pub(crate) kind: &'static Kind,
+    /// Indices of its points in the plan, without those that are searched.
+    pub(crate) points: Vec<usize>,
+}
+
+impl Campaign {
+    /// A run without records yet.
+    pub fn new(run: &RunFile) -> Self {
+        let plan = &run.plan;
+        let mut workloads: Vec<Workload> = Vec::new();
+        let mut workload_of = Vec::with_capacity(plan.points.len());
+        for (index, point) in plan.points.iter().enumerate() {
+            let known = workloads.iter().position(|workload| workload.name == point.workload);
+            let known = known.unwrap_or_else(|| {
+                let open_loop = point.job.schedule.per_s().is_some();
+                let kind = kinds::of(&point.job.workload, open_loop);
+                workloads.push(Workload { name: point.workload.clone(), kind, points: Vec::new() });
+                workloads.len() - 1
+            });
+            if point.search.is_none() {
+                workloads[known].points.push(index);
+            }
+            workload_of.push(known);
+        }
+        let skipped: BTreeSet<_> = run.skipped.iter().map(|s| (&s.path, &s.workload, &s.point)).collect();
+        let measured = |cell: &&hopbench_model::Cell| {
+            let (path, at) = plan.at(**cell);
+            let skipped = !skipped.is_empty() && skipped.contains(&(&path.name, &at.workload, &point_label(&at.point)));
+            !skipped && at.search.is_none()
+        };
+        let planned: BTreeSet<_> = plan.cells.iter().filter(measured).map(|cell| (cell.path, cell.point)).collect();
+        let shown = workloads.iter().filter(|workload| workload.kind.distribution.is_some()).flat_map(|workload| {
+            let ends: BTreeSet<usize> =
+                workload.points.first().into_iter().chain(workload.points.last()).copied().collect();
+            ends.into_iter().flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
+        });
+        let point_name = |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
+        Self {
+            distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
+            workload_of,
+            twin: plan.twin.as_ref().and_then(|twin| plan.paths.iter().position(|path| path.name == *twin)),
+            rule: Rule::of(run),
+            path_names: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
+            point_names: plan.points.iter().enumerate().map(|(index, point)| (point_name(point), index)).collect(),
+            links: vec![LinkFacts::default(); plan.paths.len()],
+            cells: planned.into_iter().map(|cell| (cell, Cell::default())).collect(),
+            warnings: Warnings::default(),
+            proofs: vec![Proofs::default(); plan.paths.len()],
+            failures: run.failures.iter().map(|f| (TrialKey::of_failure(f), f.reason.clone())).collect(),
+            searches: Vec::new(),
+            workloads,
+            run: run.clone(),
+        }
+    }
+
+    /// Takes one record. One that cannot be used in a figure is listed with the reason.
+    pub fn add(&mut self, record: &Record) {
+        if record.run_id != self.run.run_id {
+            let reason = format!("a record of another run: {}", record.run_id);
+            self.fail(record, reason);
+            return;
+        }
+        let path = self.path_names.get(&record.path).copied();
+        if record.search.is_some() {
+            self.add_search(record, path);
+            return;
+        }
+        let point = self.point_names.get(&(record.workload.clone(), key(&record.point))).copied();
+        let Some(cell) = path.zip(point).filter(|cell| self.cells.contains_key(cell)) else {
+            self.fail(record, UNPLANNED.to_owned());
+            return;
+        };
+        let workload = self.workload_of[cell.1];
+        self.proofs[cell.0].add(record);
+        self.links[cell.0].add(record);
+        if let Some(reason) = unusable(record) {
+            self.fail(record, reason);
+            return;
+        }
+        // It was repeated, and this is its record.
+        self.failures.remove(&TrialKey::of(record));
+        let Some(kept) = self.cells.get_mut(&cell) else {
+            return;
+        };
+        let kind = self.workloads[workload].kind;
+        kept.add(record, kind, self.run.plan.paths[cell.0].is_proxied());
+        self.warnings.add(workload, cell.0, record);
+        if let Some(latency) = kind.distribution.and_then(|name| record.latency.get(name)) {
+            self.distributions.add(cell, record.round, &latency.hdr);
+        }
+    }
+
+    /// Takes a trial of a search: it is in no cell, but its path is proved and its caveats count
+    /// like those of others.
+    fn add_search(&mut self, record: &Record, path: Option<usize>) {
+        let workload = self.workloads.iter().position(|workload| workload.name == record.workload);
+        let Some((path, workload)) = path.zip(workload) else {
+            self.fail(record, UNPLANNED.to_owned());
+            return;
+        };
+        self.proofs[path].add(record);
+        self.links[path].add(record);
+        let mut kept = record.clone();
+        kept.intervals.clear();
+        kept.latency.values_mut().for_each(|latency| latency.hdr.clear());
+        self.searches.push(kept);
+        if let Some(reason) = unusable(record) {
+            self.fail(record, reason);
+            return;
+        }
+        self.failures.remove(&TrialKey::of(record));
+        self.warnings.add(workload, path, record);
+    }
+
+    /// The trials of searches as they came, those among them that are in no figure, too; each
+    /// without its intervals and the texts of its histograms.
+    pub fn searches(&self) -> Vec<&Record> {
+        self.searches.iter().collect()
+    }
+
+    /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was
+    /// said with its record at hand, and of several records the first reason counts.
+    fn fail(&mut self, record: &Record, reason: String) {
+        self.failures.entry(TrialKey::of(record)).or_insert(reason);
+    }
+}

@@ -1,0 +1,15 @@
+//! Cells: what is kept of their trials, and what that says of their figures.
+
+pub(crate) mod against;
+mod cell;
+mod distribution;
+mod evidence;
+pub(crate) mod nodes;
+pub(crate) mod noise;
+pub(crate) mod outliers;
+mod warnings;
+
+pub(crate) use self::cell::{Cell, Round, Spent};
+pub(crate) use self::distribution::{Distribution, Distributions};
+pub(crate) use self::evidence::{Proofs, TrialKey};
+pub(crate) use self::warnings::Warnings;

@@ -1,0 +1,139 @@
+//! Latency distributions, for as many cells as fit in a picture.
+
+use std::collections::BTreeMap;
+
+use hopbench_stats::{Histogram, pooled_percentile};
+
+use crate::summary::PooledSummary;
+
+/// More paths than this are not told apart in one picture.
+const MOST_PATHS: usize = 12;
+/// The texts of the histograms of a round take some KiB each: this many bound the memory to some
+/// MiB.
+const MOST_CELLS: usize = 96;
+/// Points of a curve from one nine to the next.
+const STEPS_A_NINE: u32 = 8;
+/// The last percentile of a curve, nines; more samples than that has no trial.
+const MOST_NINES: u32 = 10;
+/// Resamples behind the interval of a percentile.
+const RESAMPLES: usize = 500;
+/// The percentiles of all rounds together.
+const POOLED: [(&str, f64); 4] = [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p999", 99.9)];
+
+/// The distributions of chosen cells by round: rounds of a cell measure one thing, and merged they
+/// have all that was seen. (Columns of percentiles show the median over rounds of each round's
+/// percentile instead.)
+#[derive(Debug, Default)]
+pub(crate) struct Distributions(BTreeMap<(usize, usize), BTreeMap<u32, String>>);
+
+/// The distribution of a cell.
+#[derive(Debug)]
+pub(crate) struct Distribution {
+    /// Nines and ns, as far as there are samples, and at its end the largest.
+    pub(crate) curve: Vec<(f64, u64)>,
+    /// Percentiles of all rounds together; empty with one round.
+    pub(crate) pooled: Vec<PooledSummary>,
+}
+
+impl Distributions {
+    /// Room for these cells (path, point), in the order of their importance.
+    pub(crate) fn of(cells: impl Iterator<Item = (usize, usize)>) -> Self {
+        let shown = cells.filter(|(path, _)| *path < MOST_PATHS).take(MOST_CELLS);
+        Self(shown.map(|cell| (cell, BTreeMap::new())).collect())
+    }
+
+    /// Takes what a trial of the cell saw in a round, if its distribution is shown; what was known
+    /// of that round is replaced.
+    pub(crate) fn add(&mut self, cell: (usize, usize), round: u32, hdr: &str) {
+        if let Some(rounds) = self.0.get_mut(&cell) {
+            rounds.insert(round, hdr.to_owned());
+        }
+    }
+
+    /// The distribution of a cell over these rounds; `None` where nothing was kept of them.
+    pub(crate) fn over(&self, cell: (usize, usize), rounds: &[u32], seed: u64) -> Option<Distribution> {
+        let kept = self.0.get(&cell)?.iter().filter(|(round, _)| rounds.contains(round));
+        let read = kept.filter_map(|(_, hdr)| Histogram::from_base64(hdr).ok());
+        let of_rounds: Vec<Vec<Histogram>> = read.filter(|one| !one.is_empty()).map(|one| vec![one]).collect();
+        let mut all = Histogram::new();
+        of_rounds.iter().flatten().for_each(|one| all.merge(one));
+        (!all.is_empty()).then(|| Distribution { curve: curve(&all), pooled: pooled(&of_rounds, seed) })
+    }
+}
+
+fn curve(histogram: &Histogram) -> Vec<(f64, u64)> {
+    let count = histogram.count() as f64;
+    (0..=STEPS_A_NINE * MOST_NINES)
+        .map(|step| f64::from(step) / f64::from(STEPS_A_NINE))
+        // A percentile beyond the last sample is the last sample again.
+        .take_while(|nines| count * 10f64.powf(-nines) >= 1.0)
+        .map(|nines| (nines, histogram.percentile(100.0 * (1.0 - 10f64.powf(-nines)))))
+        // All samples are at or below the largest, which has no place on an axis of nines: it
+        // stands in the middle of the share that the last sample is.
+        .chain([((2.0 * count).log10(), histogram.max())])
+        .collect()
+}
+
+fn pooled(rounds: &[Vec<Histogram>], seed: u64) -> Vec<PooledSummary> {
+    let one = |(name, percentile): &(&'static str, f64)| {
+        let found = pooled_percentile(rounds, *percentile, RESAMPLES, seed)?;
+        let interval = found.interval?;
+        Some(PooledSummary {
+            percentile: name,
+            value_ns: found.value_ns,
+            low_ns: interval.low,
+            high_ns: interval.high,
+            rounds: found.rounds,
+        })
+    };
+    if rounds.len() < 2 { Vec::new() } else { POOLED.iter().filter_map(one).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(start: u64) -> String {
+        let mut round = Histogram::new();
+        (start..start + 500).for_each(|ns| round.record(ns));
+        round.to_base64()
+    }
+
+    #[test]
+    fn rounds_are_merged_and_the_curve_ends_with_the_samples() {
+        let mut kept = Distributions::of([(0, 3), (40, 3)].into_iter());
+        kept.add((0, 3), 1, &round(7_000_000));
+        for (number, start) in [(1, 1), (2, 501)] {
+            kept.add((0, 3), number, &round(start));
+            kept.add((40, 3), number, &round(start));
+        }
+        kept.add((0, 3), 3, &round(8_000_000));
+        let found = kept.over((0, 3), &[1, 2], 1).unwrap();
+        assert_eq!(
+            found.curve.first(),
+            Some(&(0.0, 1)),
+            "a round that was repeated counts once, one left out not at all"
+        );
+        assert_eq!(found.curve.iter().find(|(nines, _)| *nines == 2.0), Some(&(2.0, 990)));
+        let [.., before, last] = found.curve[..] else { panic!("{found:?}") };
+        assert_eq!(before, (3.0, 999), "1000 samples know three nines");
+        assert!(last.0 > 3.3 && last.0 < 3.31 && last.1 == 1000, "the largest is the end: {last:?}");
+        assert!(kept.over((40, 3), &[1, 2], 1).is_none(), "the 41st path is not shown");
+    }
+
+    #[test]
+    fn percentiles_of_all_rounds_have_intervals_from_two_rounds_on() {
+        let mut kept = Distributions::of([(0, 0)].into_iter());
+        (1..=5).for_each(|number| kept.add((0, 0), number, &round(1000 + 10 * u64::from(number))));
+        assert!(kept.over((0, 0), &[1], 1).unwrap().pooled.is_empty());
+        let found = kept.over((0, 0), &[1, 2, 3, 4, 5], 1).unwrap().pooled;
+        assert_eq!(found.iter().map(|one| one.percentile).collect::<Vec<_>>(), ["p50", "p90", "p99", "p999"]);
+        let p50 = &found[0];
+        // The samples are 1010 ... 1549; half of them are at or below 1279.
+        assert!((1275..=1284).contains(&p50.value_ns) && p50.rounds == 5, "{p50:?}");
+        assert!(p50.low_ns < p50.value_ns as f64 && (p50.value_ns as f64) < p50.high_ns, "{p50:?}");
+        assert!(p50.low_ns > 1240.0 && p50.high_ns < 1320.0, "rounds differ by 10 ns each: {p50:?}");
+        let again = kept.over((0, 0), &[1, 2, 3, 4, 5], 1).unwrap().pooled;
+        assert_eq!(found, again, "the same seed, the same interval");
+    }
+}

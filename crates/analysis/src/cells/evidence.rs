@@ -1,0 +1,71 @@
+//! The evidence of paths, and the trials that are in no figure. Bounded by the plan, not by the
+//! records.
+
+use hopbench_model::{Failure, Record, point_label};
+
+use crate::summary::{FailureSummary, ProofSummary};
+
+/// The evidence of one path, by hop in the order in which hops appeared.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Proofs(Vec<ProofSummary>);
+
+/// More hops than this are not kept: a path has a handful.
+const MOST_HOPS: usize = 64;
+
+impl Proofs {
+    pub(crate) fn add(&mut self, record: &Record) {
+        for proof in &record.proof {
+            let known = match self.0.iter().position(|seen| seen.hop == proof.hop) {
+                Some(index) => index,
+                None if self.0.len() < MOST_HOPS => {
+                    let (hop, evidence) = (proof.hop.clone(), String::new());
+                    self.0.push(ProofSummary { hop, ok: 0, failed: 0, evidence });
+                    self.0.len() - 1
+                }
+                None => continue,
+            };
+            let seen = &mut self.0[known];
+            if proof.ok {
+                seen.ok += 1;
+            } else {
+                seen.failed += 1;
+            }
+            if !proof.ok || seen.failed == 0 {
+                seen.evidence.clone_from(&proof.evidence);
+            }
+        }
+    }
+
+    pub(crate) fn summary(&self) -> Vec<ProofSummary> {
+        self.0.clone()
+    }
+}
+
+/// The key of a trial: a cell in a round. In the order in which they are listed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TrialKey {
+    path: String,
+    workload: String,
+    point: String,
+    round: u32,
+}
+
+impl TrialKey {
+    /// The trial of a record.
+    pub(crate) fn of(record: &Record) -> Self {
+        let (path, workload) = (record.path.clone(), record.workload.clone());
+        Self { path, workload, point: point_label(&record.point), round: record.round }
+    }
+
+    /// The trial of a line of `run.json`.
+    pub(crate) fn of_failure(failure: &Failure) -> Self {
+        let Failure { path, workload, point, round, .. } = failure.clone();
+        Self { path, workload, point, round }
+    }
+
+    /// The trial with the reason why it is in no figure.
+    pub(crate) fn summary(&self, reason: &str) -> FailureSummary {
+        let Self { path, workload, point, round } = self.clone();
+        FailureSummary { path, workload, point, round, reason: reason.to_owned() }
+    }
+}

@@ -1,0 +1,236 @@
+//! The noise of a place: how much two measurements of one thing differ, from a run with an A/A
+//! pair.
+
+mod drift;
+mod machine;
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{DISTURBED_SETTING, Plan, Record, RunFile};
+use hopbench_stats::{Evidence, Question, Verdict, judge, noise_floor, paired, round_effects, summary, trend};
+use serde::Serialize;
+
+pub use self::drift::{NOISE_P, NoiseDrift};
+pub use self::machine::NoiseMachine;
+
+use self::drift::drift;
+use self::machine::limits;
+use super::cell::Cell;
+use crate::figures::Better::{Higher, Neither};
+use crate::figures::{End, Figure, Percentile, Source, kinds, unusable};
+
+/// The version of [`Noise`] as JSON; a field is never repurposed, this number grows instead.
+pub const NOISE_SCHEMA: &str = "hopbench.noise/1";
+
+/// The numbers of rounds for which is said what they could see.
+pub const NOISE_ROUNDS: [u32; 3] = [5, 10, 20];
+
+/// The noise of a run, from a path that was measured twice in each round.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Noise {
+    /// [`NOISE_SCHEMA`].
+    pub schema: &'static str,
+    /// The testbed: `lab`, `kubernetes`.
+    pub testbed: &'static str,
+    /// The path that was measured twice: `bridge@a -> bridge@b`.
+    pub path: String,
+    /// Rounds in which both were measured.
+    pub rounds: usize,
+    /// Length of the windows (median), s.
+    pub window_s: f64,
+    /// The figures, by workload in the plan's order.
+    pub figures: Vec<NoiseFigure>,
+    /// The drift of all figures over the rounds; absent with fewer than 5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<NoiseDrift>,
+    /// The machine, or the machines, as far as they tell.
+    pub machine: NoiseMachine,
+    /// The limits of measurements in this place, a sentence each, worst first.
+    pub limits: Vec<String>,
+}
+
+/// The noise of one figure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NoiseFigure {
+    /// The workload's name.
+    pub workload: String,
+    /// The figure's name with its unit, as in `summary.csv`.
+    pub name: &'static str,
+    /// Its label for people.
+    pub label: &'static str,
+    /// The median of all rounds of both, in the unit of the name.
+    pub median: f64,
+    /// The coefficient of variation of the rounds: standard deviation over mean, of both (root of
+    /// the mean square). 0.03 is 3 %.
+    pub variation: f64,
+    /// The second over the first: the median of the ratios of the rounds.
+    pub ratio: f64,
+    /// Its interval, 95 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// The upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// By how much the two differ, as a share: what a difference must exceed.
+    pub noise_floor: f64,
+    /// Whether the two would be told apart, all figures judged together: chance does that in 1 run
+    /// of 20.
+    pub differs: bool,
+    /// The smallest difference that as many rounds see with 80 % probability, as a share; absent
+    /// with fewer than 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub could_have_seen: Option<f64>,
+    /// The same with other numbers of rounds, by the root of their number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub with_rounds: BTreeMap<u32, f64>,
+    /// How it moved from the first round to the last, as a share of the first; absent with fewer
+    /// than 5 rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved: Option<f64>,
+    /// The p-value of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_p: Option<f64>,
+}
+
+impl Noise {
+    /// The noise of a run with a baseline and its twin, from its usable records; `None` if no round
+    /// has a figure of both.
+    pub fn of(run: &RunFile, records: &[Record]) -> Option<Self> {
+        let plan = &run.plan;
+        let (first, second) = (plan.baseline.as_deref()?, plan.twin.as_deref()?);
+        // What was measured while the testbed changed says nothing of the place's own noise.
+        let good = |record: &&Record| unusable(record).is_none() && !record.settings.contains_key(DISTURBED_SETTING);
+        let good: Vec<&Record> = records.iter().filter(good).collect();
+        let (mut measured, mut main) = (Vec::new(), Vec::new());
+        for at in 0..plan.points.len() {
+            let pair = [first, second].map(|path| cell(plan, at, path, &good));
+            let point = &plan.points[at];
+            let open_loop = point.job.schedule.per_s().is_some();
+            let kind = kinds::of(&point.job.workload, open_loop);
+            for (index, figure) in kind.figures.iter().enumerate().filter(|(_, figure)| is_told(figure, open_loop)) {
+                let values = pair[1].pairs(&pair[0], index).values;
+                measured.extend(Measured::of(&point.workload, figure, values, plan.seed));
+            }
+            main.extend(pair.iter().map(|cell| slowness(cell, &kind.figures[0], plan.rounds)));
+        }
+        let rounds = measured.iter().map(|figure| figure.pairs.len()).max()?;
+        let told_apart = told_apart(&measured);
+        let figures =
+            measured.iter().zip(told_apart).map(|(one, differs)| one.noise(differs)).collect::<Option<_>>()?;
+        let drift = drift(&round_effects(&main), plan.seed);
+        let machine = NoiseMachine::of(&good);
+        let windows: Vec<f64> = good.iter().map(|record| record.window_s).collect();
+        let limits = limits(&machine, drift.as_ref());
+        Some(Self {
+            schema: NOISE_SCHEMA,
+            testbed: plan.testbed.name(),
+            path: plan
+                .paths
+                .iter()
+                .find(|path| path.name == first)
+                .map(|path| format!("{} -> {}", path.from, path.to))?,
+            rounds,
+            window_s: summary::median(&windows)?,
+            figures,
+            drift,
+            machine,
+            limits,
+        })
+    }
+}
+
+/// The trials of a cell.
+fn cell(plan: &Plan, point: usize, path: &str, good: &[&Record]) -> Cell {
+    let at = &plan.points[point];
+    let kind = kinds::of(&at.job.workload, at.job.schedule.per_s().is_some());
+    let mut out = Cell::default();
+    let own = good.iter().filter(|r| r.path == path && r.workload == at.workload && r.point == at.point);
+    own.for_each(|record| out.add(record, kind, false));
+    out
+}
+
+/// Throughput, p50, p99 and the CPU of all; a rate that was asked for is no result.
+fn is_told(figure: &Figure, open_loop: bool) -> bool {
+    match figure.source {
+        Source::Metric(_) => !open_loop && figure.better != Neither,
+        Source::Latency(_, percentile) => matches!(percentile, Percentile::P50 | Percentile::P99),
+        Source::Cpu(of, _) => of == End::All,
+        _ => false,
+    }
+}
+
+/// A figure of both paths.
+struct Measured<'a> {
+    workload: &'a str,
+    figure: &'a Figure,
+    /// (second, first) of each round.
+    pairs: Vec<(f64, f64)>,
+    evidence: Evidence,
+    /// The same as if both had the same median: it has the same scatter.
+    centred: Evidence,
+}
+
+impl<'a> Measured<'a> {
+    fn of(workload: &'a str, figure: &'a Figure, pairs: Vec<(f64, f64)>, seed: u64) -> Option<Self> {
+        let evidence = paired(&pairs, seed).ok()?;
+        let level: Vec<(f64, f64)> = pairs.iter().map(|(second, first)| (second / evidence.ratio, *first)).collect();
+        let centred = paired(&level, seed).ok()?;
+        Some(Self { workload, figure, pairs, evidence, centred })
+    }
+
+    fn question(&self, evidence: &Evidence) -> Question {
+        let resolution = self.figure.ratio_resolution();
+        Question { evidence: evidence.clone(), minimum_effect: 0.0, noise_floor: None, resolution }
+    }
+
+    fn noise(&self, differs: bool) -> Option<NoiseFigure> {
+        let (seconds, firsts): (Vec<f64>, Vec<f64>) = self.pairs.iter().copied().unzip();
+        let variation = [&seconds, &firsts].map(|values| variation(values));
+        let could_have_seen = match judge(&[self.question(&self.centred)]).first()?.verdict {
+            Verdict::NoDifference { could_have_seen } => could_have_seen,
+            _ => None,
+        };
+        let scaled = |seen: f64, rounds: u32| {
+            let root = (self.pairs.len() as f64 / f64::from(rounds)).sqrt();
+            (rounds, (seen.ln_1p() * root).exp_m1())
+        };
+        let middle: Vec<f64> = self.pairs.iter().map(|(second, first)| (second * first).sqrt()).collect();
+        let moved = trend(&middle);
+        let interval = self.evidence.interval;
+        Some(NoiseFigure {
+            workload: self.workload.to_owned(),
+            name: self.figure.name,
+            label: self.figure.label,
+            median: summary::median(&[seconds, firsts].concat())?,
+            variation: ((variation[0].powi(2) + variation[1].powi(2)) / 2.0).sqrt(),
+            ratio: self.evidence.ratio,
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+            noise_floor: noise_floor(std::slice::from_ref(&self.evidence))?,
+            differs,
+            could_have_seen,
+            with_rounds: could_have_seen.into_iter().flat_map(|seen| NOISE_ROUNDS.map(|n| scaled(seen, n))).collect(),
+            moved: moved.map(|moved| moved.relative_change),
+            moved_p: moved.map(|moved| moved.p),
+        })
+    }
+}
+
+/// Standard deviation (n - 1) over mean; 0 with one value.
+fn variation(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let parts = summary::mean(values).zip(summary::stddev(values)).filter(|_| values.len() > 1);
+    parts.map_or(0.0, |(mean, deviation)| deviation * (n / (n - 1.0)).sqrt() / mean)
+}
+
+/// Of which figures the two paths would be told apart.
+fn told_apart(measured: &[Measured<'_>]) -> Vec<bool> {
+    let questions: Vec<Question> = measured.iter().map(|one| one.question(&one.evidence)).collect();
+    judge(&questions).iter().map(|found| matches!(found.verdict, Verdict::Higher | Verdict::Lower)).collect()
+}
+
+/// How slow each round was, by a cell's main figure; `None` where the round has none.
+fn slowness(cell: &Cell, figure: &Figure, rounds: u32) -> Vec<Option<f64>> {
+    let slow = |value: f64| if figure.better == Higher { 1.0 / value } else { value };
+    cell.main_by_round(rounds).into_iter().map(|value| value.map(slow)).collect()
+}

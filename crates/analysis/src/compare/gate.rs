@@ -1,0 +1,173 @@
+//! The gate of a comparison: bounds on what may have become worse: `p99_response>5%`.
+
+use std::str::FromStr;
+
+use hopbench_model::number::as_written;
+use serde::Serialize;
+
+use super::row::Row;
+use crate::summary::Outcome;
+
+/// A share above which a worsening is too much.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// The metric as it was written: `p99_response`.
+    pub metric: String,
+    /// The share: 0.05 is 5 %; 0: any worsening that is called one.
+    pub share: f64,
+}
+
+impl FromStr for Bound {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("found `{text}`, expected METRIC>PERCENT like p99_response>5%");
+        let (metric, share) = text.split_once('>').ok_or_else(wrong)?;
+        let metric = metric.trim();
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        if metric.is_empty() || !metric.chars().all(is_name) {
+            return Err(wrong());
+        }
+        Ok(Self { metric: metric.to_owned(), share: share_of(share).ok_or_else(wrong)? })
+    }
+}
+
+/// As it is written: `p99_response>5%`.
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}>{}%", self.metric, as_written(self.share * 100.0))
+    }
+}
+
+/// A share that is written in percent, `2%` or `0.5 %`: 0 or more, at most 10000 %.
+pub fn share_of(text: &str) -> Option<f64> {
+    let percent: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
+    (0.0..=1e4).contains(&percent).then_some(percent / 100.0)
+}
+
+/// The result of a bound.
+#[derive(Debug, Clone, Serialize)]
+pub struct BoundSummary {
+    /// As it was written: `p99_response>5%`.
+    pub bound: String,
+    /// The share.
+    pub share: f64,
+    /// The cells that it is about.
+    pub cases: Vec<Case>,
+}
+
+/// A bound in one cell.
+#[derive(Debug, Clone, Serialize)]
+pub struct Case {
+    /// The cell: path, workload and point.
+    pub cell: String,
+    /// The name of the figure, with the unit.
+    pub metric: String,
+    /// Whether it was kept.
+    pub state: CaseState,
+    /// The verdict in words.
+    pub text: String,
+}
+
+/// Whether a bound was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CaseState {
+    /// It was, as far as these rounds could see.
+    Kept,
+    /// It was not: worse by more than the bound, and called so, or the candidate has no usable
+    /// trial where the baseline has.
+    Broken,
+    /// A worsening of the size of the bound could have been overlooked.
+    Unseen,
+    /// Nothing could be said of the figure at all.
+    Unjudged,
+}
+
+impl CaseState {
+    /// Whether these rounds could tell: the bound was found broken, or a worsening of its size
+    /// would have been seen.
+    pub fn is_judged(self) -> bool {
+        matches!(self, Self::Kept | Self::Broken)
+    }
+}
+
+impl BoundSummary {
+    /// A bound on these comparisons.
+    pub(crate) fn of<'a>(bound: &Bound, minimum_effect: f64, rows: impl Iterator<Item = &'a Row>) -> Self {
+        let case = |row: &Row| Case {
+            cell: row.cell(),
+            metric: row.metric.clone(),
+            state: state(bound.share, minimum_effect, row),
+            text: row.text.clone(),
+        };
+        Self { bound: bound.to_string(), share: bound.share, cases: rows.map(case).collect() }
+    }
+
+    /// Adds a cell in which the baseline has this metric, and the candidate no usable trial at all.
+    pub(crate) fn add_gone(&mut self, cell: String, metric: String, reason: &str) {
+        let text = format!("no usable trial in B: {reason}");
+        self.cases.push(Case { cell, metric, state: CaseState::Broken, text });
+    }
+
+    /// Adds a search that both sides planned, of which nothing can be said.
+    pub(crate) fn add_unjudged(&mut self, cell: String, metric: String, reason: &str) {
+        self.cases.push(Case { cell, metric, state: CaseState::Unjudged, text: reason.to_owned() });
+    }
+
+    /// In how many cells it was found broken or kept.
+    pub fn judged(&self) -> usize {
+        self.cases.iter().filter(|case| case.state.is_judged()).count()
+    }
+
+    /// The cases of this state.
+    pub fn cases_of(&self, state: CaseState) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(move |case| case.state == state)
+    }
+}
+
+/// By how much the candidate differs, as a share of the baseline: without end from nothing to
+/// something.
+fn size(row: &Row) -> f64 {
+    let medians =
+        row.baseline.zip(row.candidate).map(|(a, b)| if a.median > 0.0 { b.median / a.median } else { f64::INFINITY });
+    // Where a search found no load, it is at least as far as the nearer end.
+    let end = row.low.filter(|low| *low > 1.0).or_else(|| row.high.filter(|high| *high < 1.0));
+    row.ratio.or(medians).or(end).map_or(0.0, |ratio| (ratio - 1.0).abs())
+}
+
+fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
+    let size = size(row);
+    // A bound of 0 asks for nothing that rounds could be too few for.
+    let seen = |least: Option<f64>| bound == 0.0 || least.is_some_and(|least| least <= bound);
+    match row.outcome {
+        Outcome::Worse | Outcome::More | Outcome::Less if row.is_worse && size > bound => CaseState::Broken,
+        Outcome::Worse | Outcome::Better | Outcome::More | Outcome::Less => CaseState::Kept,
+        // Of cells only what is 0 in every round is the same without a ratio: nothing is hidden in
+        // that.
+        Outcome::Same if row.ratio.is_none() && row.search.is_none() => CaseState::Kept,
+        Outcome::Same if seen(row.could_have_seen.map(|seen| seen.max(minimum_effect))) => CaseState::Kept,
+        Outcome::NoiseFloor if seen(row.noise_floor) => CaseState::Kept,
+        Outcome::MinimumEffect if seen(Some(minimum_effect)) => CaseState::Kept,
+        Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect => CaseState::Unseen,
+        Outcome::TooFewRounds | Outcome::Generator | Outcome::NoRatio => CaseState::Unjudged,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_a_metric_and_a_percentage() {
+        let bound: Bound = "p99_response > 5 %".parse().unwrap();
+        assert_eq!((bound.metric.as_str(), bound.share), ("p99_response", 0.05));
+        assert_eq!(bound.to_string(), "p99_response>5%");
+        assert_eq!("p99>0.07%".parse::<Bound>().unwrap().to_string(), "p99>0.07%");
+        assert_eq!("lost_ratio>0%".parse::<Bound>().unwrap().share, 0.0);
+        for wrong in ["", "p99", "p99>5", ">5%", "p99>-1%", "p99>x%", "p99>1e9%", "p 99>5%", "p99>NaN%", "p99>inf%"] {
+            let error = wrong.parse::<Bound>().unwrap_err();
+            assert!(error.contains("expected METRIC>PERCENT"), "{wrong}: {error}");
+        }
+    }
+}

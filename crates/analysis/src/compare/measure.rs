@@ -1,0 +1,217 @@
+//! A figure in which two runs are compared.
+
+use hopbench_model::{Latency, Record};
+
+use crate::figures::{Better, Figure, Kind};
+
+/// One figure of trials.
+#[derive(Debug, Clone)]
+pub(crate) struct Measure {
+    /// Its name, with the unit, as records and reports have it.
+    pub(crate) name: String,
+    /// Its label for people.
+    pub(crate) label: String,
+    /// The direction that is good.
+    pub(crate) better: Better,
+    source: Source,
+}
+
+#[derive(Debug, Clone)]
+enum Source {
+    /// One that reports show.
+    Figure(&'static Figure),
+    /// A percentile of the latency of this name.
+    Percentile(String, Read),
+    /// A metric of this name.
+    Metric(String),
+}
+
+/// How a percentile is read, ns.
+pub(crate) type Read = fn(&Latency) -> u64;
+
+/// The percentiles that records have, by their names.
+pub(crate) const PERCENTILES: &[(&str, Read)] = &[
+    ("p50", |latency| latency.p50),
+    ("p90", |latency| latency.p90),
+    ("p99", |latency| latency.p99),
+    ("p999", |latency| latency.p999),
+    ("p9999", |latency| latency.p9999),
+];
+
+/// The latencies that records have, by their names and by what they are called there.
+pub(crate) const LATENCIES: &[(&str, &str)] = &[
+    ("response", "response_ns"),
+    ("service", "service_ns"),
+    ("delay", "delay_ns"),
+    ("connect", "connect_ns"),
+    (RTT, "service_ns"),
+];
+
+/// A name that only some workloads have for their latency.
+const RTT: &str = "rtt";
+
+impl Measure {
+    /// Those that reports compare for a kind of workload.
+    pub(crate) fn of_kind(kind: &'static Kind) -> Vec<Self> {
+        kind.figures.iter().filter(|figure| figure.is_compared()).map(Self::of_figure).collect()
+    }
+
+    fn of_figure(figure: &'static Figure) -> Self {
+        Self {
+            name: figure.name.to_owned(),
+            label: figure.label.to_owned(),
+            better: figure.better,
+            source: Source::Figure(figure),
+        }
+    }
+
+    /// The one that is called so: `throughput`, what reports show, with or without its unit, a
+    /// percentile (`p99_response`, `response_p99_ns`, `p99`: of the latency that reports show), or
+    /// a metric of records. A metric may be none.
+    pub(crate) fn named(word: &str, kind: &'static Kind) -> Self {
+        let compared = || kind.figures.iter().filter(|figure| figure.is_compared());
+        let found = match word {
+            "throughput" => compared().find(|figure| figure.better == Better::Higher),
+            _ => compared().find(|figure| figure.name == word || figure.name.strip_suffix("_ns") == Some(word)),
+        };
+        if let Some(figure) = found {
+            return Self::of_figure(figure);
+        }
+        if let Some((percentile, of, latency, read)) = percentile(word, kind) {
+            let name = format!("{of}_{percentile}_ns");
+            // What reports show under this name is that.
+            return compared().find(|figure| figure.name == name).map_or_else(
+                || Self {
+                    name,
+                    label: format!("{of} {percentile}"),
+                    better: Better::Lower,
+                    source: Source::Percentile(latency, read),
+                },
+                Self::of_figure,
+            );
+        }
+        Self {
+            name: word.to_owned(),
+            label: word.to_owned(),
+            better: if is_of_work(word) { Better::Higher } else { Better::Neither },
+            source: Source::Metric(word.to_owned()),
+        }
+    }
+
+    /// The value of a trial, `proxied`: its traffic passes proxies; not a number where it has none.
+    pub(crate) fn of(&self, record: &Record, proxied: bool) -> f64 {
+        match &self.source {
+            Source::Figure(figure) => figure.of(record, proxied),
+            Source::Percentile(latency, read) => {
+                record.latency.get(latency).filter(|latency| latency.count > 0).map(|latency| read(latency) as f64)
+            }
+            Source::Metric(name) => record.metrics.get(name).copied(),
+        }
+        .filter(|value| value.is_finite())
+        .unwrap_or(f64::NAN)
+    }
+
+    /// By how much a ratio can be off because the figures are rounded.
+    pub(crate) fn resolution(&self) -> f64 {
+        match &self.source {
+            Source::Figure(figure) => figure.ratio_resolution(),
+            // As of the percentiles that reports show.
+            Source::Percentile(..) => 0.002,
+            Source::Metric(_) => 0.0,
+        }
+    }
+
+    /// Whether more of it is worse. Of what has no direction, like losses, jitter and memory, more
+    /// is worse as well; the share of a link is the exception.
+    pub(crate) fn is_worse_higher(&self) -> bool {
+        self.better != Better::Higher && self.name != "link_share_ratio"
+    }
+
+    /// Whether this is a share of something, like losses and errors: from 0 to 1.
+    pub(crate) fn is_share(&self) -> bool {
+        self.name.ends_with("_ratio")
+    }
+
+    /// Whether this is CPU time of an end, of whose work proxies can take over a part.
+    pub(crate) fn is_cpu_of_an_end(&self) -> bool {
+        matches!(self.source, Source::Figure(figure) if figure.is_cpu_of_an_end())
+    }
+
+    /// Whether this is the time of connecting, which ends where the connection does.
+    pub(crate) fn is_of_connecting(&self) -> bool {
+        self.name.starts_with("connect_")
+    }
+}
+
+/// Whether a metric is an amount of work in a time: more of it is better.
+fn is_of_work(name: &str) -> bool {
+    let bad = ["retrans", "lost", "error", "drop", "late", "missed", "unsent", "switches"];
+    name.ends_with("_per_s") && !bad.iter().any(|part| name.contains(part))
+}
+
+/// Which percentile of what a word means: the percentile's name, that of the latency for people and
+/// in records.
+fn percentile(word: &str, kind: &Kind) -> Option<(&'static str, &'static str, String, Read)> {
+    let plain = word.strip_suffix("_ns").unwrap_or(word).replace('.', "");
+    let known = |name: &str| PERCENTILES.iter().find(|(known, _)| *known == name);
+    let is_called = |of: &str| kind.figures.iter().any(|figure| figure.name.starts_with(of));
+    // A round trip that is not one of packets is called a service time or a response time.
+    let named = |name: &str| LATENCIES.iter().find(|(known, _)| *known == name && (name != RTT || is_called(RTT)));
+    let (percentile, latency) = match plain.split_once('_') {
+        Some((one, other)) => {
+            let percentile = known(one).or_else(|| known(other))?;
+            (percentile, named(other).or_else(|| named(one))?)
+        }
+        None => {
+            let shown = kind.distribution?;
+            (known(&plain)?, LATENCIES.iter().find(|(of, name)| *name == shown && is_called(of))?)
+        }
+    };
+    Some((percentile.0, latency.0, latency.1.to_owned(), percentile.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::kinds;
+
+    fn name(word: &str, workload: &str, open_loop: bool) -> (String, Better) {
+        let measure = Measure::named(word, kinds::of(workload, open_loop));
+        (measure.name, measure.better)
+    }
+
+    #[test]
+    fn a_word_means_what_the_workload_has() {
+        for (word, workload, open_loop, expected) in [
+            ("throughput", "stream", false, "received_bits_per_s"),
+            ("throughput", "http", true, "requests_per_s"),
+            ("throughput", "udp", true, "received_packets_per_s"),
+            ("p99_response", "http", true, "response_p99_ns"),
+            ("response_p99", "http", true, "response_p99_ns"),
+            ("response_p99_ns", "http", true, "response_p99_ns"),
+            ("p99.9_response", "http", true, "response_p999_ns"),
+            ("p999_service", "rr", false, "service_p999_ns"),
+            ("p99_delay", "push", false, "delay_p99_ns"),
+            ("p99", "http", true, "response_p99_ns"),
+            ("p99", "http", false, "service_p99_ns"),
+            ("p50", "udp", true, "delay_p50_ns"),
+            ("p50_rtt", "ping", false, "rtt_p50_ns"),
+            ("p99", "ping", true, "rtt_p99_ns"),
+            ("p99_rtt", "rr", false, "p99_rtt"),
+            ("cpu_per_request", "rr", false, "cpu_per_request_ns"),
+            ("cpu_per_kib_ns", "stream", false, "cpu_per_kib_ns"),
+            ("lost_ratio", "udp", false, "lost_ratio"),
+        ] {
+            assert_eq!(name(word, workload, open_loop).0, expected, "{word} of {workload}");
+        }
+    }
+
+    #[test]
+    fn a_metric_of_work_is_better_higher() {
+        assert_eq!(name("acknowledged_bits_per_s", "stream", false).1, Better::Higher);
+        assert_eq!(name("retransmitted_segments_per_s", "stream", false).1, Better::Neither);
+        let lower = |word: &str| Measure::named(word, kinds::of("stream", false)).is_worse_higher();
+        assert!(lower("retransmitted_bytes") && lower("retransmitted_ratio"));
+        assert!(!lower("throughput") && !lower("link_share_ratio") && !lower("sent_bits_per_s"));
+    }
+}

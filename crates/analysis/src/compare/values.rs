@@ -1,0 +1,191 @@
+//! The figures of a run that is compared with another.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use hopbench_model::{DISTURBED_SETTING, Point, Record, RunFile};
+use hopbench_stats::{noise_floor, paired, summary::mean};
+use serde::Serialize;
+
+use super::gate::Bound;
+use super::measure::Measure;
+use crate::campaign::Campaign;
+use crate::figures::{bypasses_proxy, is_mostly_late, kinds, unusable};
+use crate::text::cell_name::key;
+
+/// The figures of a run, cell by cell; records are taken one by one and only their figures are
+/// kept.
+#[derive(Debug)]
+pub struct Values {
+    pub(crate) label: String,
+    pub(crate) run: RunFile,
+    /// By the index of the point in the plan.
+    pub(crate) measures: Vec<Vec<Measure>>,
+    /// By the indices of path and point in the plan: the cells that have rounds.
+    pub(crate) cells: HashMap<(usize, usize), Kept>,
+    paths: HashMap<String, usize>,
+    points: HashMap<(String, String), usize>,
+    /// Names of metrics that were seen.
+    pub(crate) metrics: BTreeSet<String>,
+    /// Names of latencies that were seen.
+    pub(crate) latencies: BTreeSet<String>,
+    pub(crate) left_out: LeftOut,
+    /// The trials of its searches, which are in no cell.
+    pub(crate) searches: Campaign,
+    /// Trials of searches that can be used.
+    pub(crate) search_trials: u64,
+    /// Why a trial of a cell is not used, the first of each, by the indices of path and point.
+    pub(crate) unused: HashMap<(usize, usize), String>,
+}
+
+/// The trials of a cell.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// By round.
+    pub(crate) rounds: BTreeMap<u32, Round>,
+    /// Whether the traffic went by the proxies of its path.
+    pub(crate) bypasses_proxy: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Round {
+    session: u32,
+    /// Whether the generator was its limit.
+    late: bool,
+    /// In the order of the measures; not a number where absent.
+    figures: Box<[f64]>,
+}
+
+/// Trials that are in no comparison.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct LeftOut {
+    /// In error: no proof of the path, figures that do not add up, no record at all.
+    pub in_error: u64,
+    /// Cut short.
+    pub cut_short: u64,
+    /// The testbed changed meanwhile.
+    pub disturbed: u64,
+    /// Of another run, or of no cell of the plan.
+    pub foreign: u64,
+}
+
+impl Values {
+    /// Of a run, called `label` (the name of its folder), before its first record. `bounds` say
+    /// what is compared besides what reports show.
+    pub fn new(label: String, run: RunFile, bounds: &[Bound]) -> Self {
+        let plan = &run.plan;
+        let measures = plan.points.iter().map(|point| {
+            let kind = kinds::of(&point.job.workload, point.job.schedule.per_s().is_some());
+            let mut all = Measure::of_kind(kind);
+            for bound in bounds {
+                let asked = Measure::named(&bound.metric, kind);
+                if all.iter().all(|known| known.name != asked.name) {
+                    all.push(asked);
+                }
+            }
+            all
+        });
+        let name = |point: &Point| (point.workload.clone(), key(&point.point));
+        Self {
+            label,
+            measures: measures.collect(),
+            cells: HashMap::new(),
+            paths: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
+            points: plan.points.iter().enumerate().map(|(index, point)| (name(point), index)).collect(),
+            metrics: BTreeSet::new(),
+            latencies: BTreeSet::new(),
+            searches: Campaign::new(&run),
+            search_trials: 0,
+            unused: HashMap::new(),
+            left_out: LeftOut { in_error: run.failures.len() as u64, ..LeftOut::default() },
+            run,
+        }
+    }
+
+    /// Takes a record. The later of two of one trial counts; one of a search is of no cell.
+    pub fn add(&mut self, record: &Record) {
+        if record.search.is_some() && record.run_id == self.run.run_id {
+            self.search_trials += u64::from(unusable(record).is_none());
+            self.searches.add(record);
+            return;
+        }
+        let path = self.paths.get(&record.path).copied();
+        let point = self.points.get(&(record.workload.clone(), key(&record.point))).copied();
+        let Some((path, point)) = path.zip(point).filter(|_| record.run_id == self.run.run_id) else {
+            self.left_out.foreign += 1;
+            return;
+        };
+        if let Some(reason) = unusable(record) {
+            let is_cut_short = record.error.is_none() && record.incomplete.is_some();
+            let left_out = &mut self.left_out;
+            *(if is_cut_short { &mut left_out.cut_short } else { &mut left_out.in_error }) += 1;
+            self.unused.entry((path, point)).or_insert(reason);
+            return;
+        }
+        if let Some(what) = record.settings.get(DISTURBED_SETTING) {
+            self.left_out.disturbed += 1;
+            self.unused.entry((path, point)).or_insert_with(|| format!("the testbed changed meanwhile: {what}"));
+            return;
+        }
+        for name in record.metrics.keys() {
+            if !self.metrics.contains(name) {
+                self.metrics.insert(name.clone());
+            }
+        }
+        for (name, _) in record.latency.iter().filter(|(_, latency)| latency.count > 0) {
+            if !self.latencies.contains(name) {
+                self.latencies.insert(name.clone());
+            }
+        }
+        let bypasses = bypasses_proxy(record);
+        let proxied = self.run.plan.paths[path].is_proxied() && !bypasses;
+        let figures = self.measures[point].iter().map(|measure| measure.of(record, proxied)).collect();
+        let kept = self.cells.entry((path, point)).or_default();
+        let late = record.is_generator_limited();
+        kept.rounds.insert(record.round, Round { session: record.session, late, figures });
+        kept.bypasses_proxy |= bypasses;
+    }
+
+    /// Trials that are used.
+    pub(crate) fn used(&self) -> u64 {
+        self.cells.values().map(|cell| cell.rounds.len() as u64).sum()
+    }
+
+    /// By how much a figure of the run's A/A pair differed at a point, as a share; `None` without
+    /// such a pair.
+    pub(crate) fn floor(&self, point: usize, measure: usize) -> Option<f64> {
+        noise_floor(&[paired(&self.twins(point, measure)?, 1).ok()?])
+    }
+
+    /// The same as the difference of their means, in the figure's unit: a figure that is 0 in some
+    /// round has it, too.
+    pub(crate) fn absolute_floor(&self, point: usize, measure: usize) -> Option<f64> {
+        let (twin, baseline): (Vec<f64>, Vec<f64>) = self.twins(point, measure)?.into_iter().unzip();
+        Some((mean(&twin)? - mean(&baseline)?).abs())
+    }
+
+    /// A figure of the A/A pair at a point, round by round: that of the second half, and the
+    /// baseline's.
+    fn twins(&self, point: usize, measure: usize) -> Option<Vec<(f64, f64)>> {
+        let index = |name: Option<&String>| self.paths.get(name?).copied();
+        let (baseline, twin) = (index(self.run.plan.baseline.as_ref())?, index(self.run.plan.twin.as_ref())?);
+        let (baseline, twin) = (self.cells.get(&(baseline, point))?, self.cells.get(&(twin, point))?);
+        let pair = |(round, here): (&u32, &Round)| {
+            let there = baseline.rounds.get(round).filter(|there| there.session == here.session)?;
+            let pair = (here.figures[measure], there.figures[measure]);
+            (pair.0.is_finite() && pair.1.is_finite()).then_some(pair)
+        };
+        Some(twin.rounds.iter().filter_map(pair).collect())
+    }
+}
+
+impl Kept {
+    /// Whether the generator was the limit of most of its trials.
+    pub(crate) fn is_generator_limited(&self) -> bool {
+        is_mostly_late(self.rounds.values().map(|round| round.late))
+    }
+
+    /// The values of a figure over the rounds that have it.
+    pub(crate) fn values(&self, measure: usize) -> Vec<f64> {
+        self.rounds.values().map(|round| round.figures[measure]).filter(|value| value.is_finite()).collect()
+    }
+}

@@ -1,0 +1,18 @@
+//! Figures: which there are for each kind of workload, and how they are read from records.
+
+mod figure;
+mod kind;
+pub(crate) mod kinds;
+mod link;
+mod node;
+mod recorded_job;
+mod usable;
+
+pub(crate) use self::figure::{Better, End, Figure, Percentile, Source, Work, per_s};
+pub(crate) use self::kind::Kind;
+pub use self::kinds::main_latency;
+pub(crate) use self::link::LinkFacts;
+pub(crate) use self::node::{Busy, Node, cores};
+pub use self::recorded_job::{RecordedJob, spoken};
+pub use self::usable::unusable;
+pub(crate) use self::usable::{bypasses_proxy, is_mostly_late};

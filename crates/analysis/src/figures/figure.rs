@@ -1,0 +1,219 @@
+//! A figure: what it is, and how it is read from a record.
+
+use hopbench_model::{Latency, Record};
+use hopbench_stats::Stop;
+
+use super::link::{LINK_RATE, link};
+use super::node::{self, Busy};
+use crate::summary::Spread;
+
+/// One figure of a trial.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figure {
+    /// Its name, with the unit, as in `summary.csv`.
+    pub(crate) name: &'static str,
+    /// The head of its column.
+    pub(crate) label: &'static str,
+    /// The direction that is good.
+    pub(crate) better: Better,
+    /// Its source in a record.
+    pub(crate) source: Source,
+}
+
+/// The direction that is good, and its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Better {
+    /// More is faster.
+    Higher,
+    /// Less is faster.
+    Lower,
+    /// Less is cheaper.
+    Cheaper,
+    /// A difference has no word.
+    Neither,
+}
+
+/// The source of a figure in a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A metric of the record.
+    Metric(&'static str),
+    /// One figure of a latency.
+    Latency(&'static str, Percentile),
+    /// Retransmitted bytes for each byte received.
+    Retransmitted,
+    /// CPU time of one end's process, of the proxies that the path names, or of all of them, for
+    /// each unit of work, ns.
+    Cpu(End, Work),
+    /// Cores of the nodes that are busy.
+    Nodes(Busy),
+    /// Received bits, of the direction that has more, as a share of the slowest link of the path.
+    LinkShare,
+}
+
+/// A point of a distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Percentile {
+    Min,
+    P50,
+    P90,
+    P99,
+    Max,
+}
+
+/// A participant of a path that spends CPU time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Client,
+    Server,
+    /// All proxies that the path names, and the services that they ask.
+    Proxies,
+    /// All of these together: what moves from an end to a proxy is in here all the same.
+    All,
+}
+
+/// A unit of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// 1024 bytes received.
+    KiB,
+    /// One of what this metric counts a second.
+    Each(&'static str),
+}
+
+impl Figure {
+    /// The figure of a trial; `None` where it does not apply. `proxied`: proxies carry its traffic.
+    pub(crate) fn of(&self, record: &Record, proxied: bool) -> Option<f64> {
+        let metric = |name: &str| record.metrics.get(name).copied();
+        let value = match self.source {
+            Source::Metric(name) => metric(name)?,
+            Source::Latency(name, percentile) => percentile.of(record.latency.get(name)?)?,
+            Source::Retransmitted => {
+                let sent_again = directions(record, "retransmitted_bytes").reduce(|a, b| a + b)?;
+                sent_again / (per_s(record, Work::KiB)? * 1024.0 * record.window_s)
+            }
+            Source::Cpu(end, unit) => cores(record, end, proxied)? * 1e9 / per_s(record, unit)?,
+            Source::Nodes(busy) => node::cores(&record.cost, busy)?,
+            Source::LinkShare => {
+                // A link has its rate in each direction.
+                let received = directions(record, "received_bits_per_s").reduce(f64::max)?;
+                received / link(record, LINK_RATE).filter(|rate| *rate > 0)? as f64
+            }
+        };
+        value.is_finite().then_some(value)
+    }
+
+    /// By how much the ratio of two such figures can be off because they are rounded: a value of a
+    /// histogram stands for all within 0.1 % of it.
+    pub(crate) fn ratio_resolution(&self) -> f64 {
+        if matches!(self.source, Source::Latency(..)) { 0.002 } else { 0.0 }
+    }
+
+    /// Whether this is the time of connecting, which ends where the connection does.
+    pub(crate) fn is_of_connecting(&self) -> bool {
+        matches!(self.source, Source::Latency("connect_ns", _))
+    }
+
+    /// Whether this is CPU time of one end, or of the proxies, for a unit of work: a part of the
+    /// sum.
+    pub(crate) fn is_part_of_cpu(&self) -> bool {
+        matches!(self.source, Source::Cpu(end, _) if end != End::All)
+    }
+
+    /// Whether this is CPU time of an end, of whose work proxies can take over a part.
+    pub(crate) fn is_cpu_of_an_end(&self) -> bool {
+        matches!(self.source, Source::Cpu(End::Client | End::Server, _))
+    }
+
+    /// Whether it is compared with the baseline's. The smallest or largest value of a trial depends
+    /// on how many there were, and one more trial can exceed it by any amount; what a node did was
+    /// for everybody.
+    pub(crate) fn is_compared(&self) -> bool {
+        !matches!(self.source, Source::Latency(_, Percentile::Min | Percentile::Max) | Source::Nodes(_))
+    }
+
+    /// The figure of a cell from its values in the rounds that have it; `None` where none has.
+    /// `stop`: the rounds ended when this figure was sure enough, so its interval is that of the
+    /// last look.
+    pub(crate) fn over(&self, values: Vec<f64>, stop: Option<&Stop>) -> Option<Spread> {
+        match self.source {
+            Source::Latency(_, Percentile::Min) => Spread::extreme(&values, f64::min),
+            Source::Latency(_, Percentile::Max) => Spread::extreme(&values, f64::max),
+            // Most machines have none, and a column of zeros says nothing.
+            Source::Nodes(Busy::Steal) if values.iter().all(|cores| *cores == 0.0) => None,
+            _ => match stop {
+                Some(stop) => Spread::looked(&stop.look(&values)),
+                None => Spread::of(values),
+            },
+        }
+    }
+}
+
+impl Work {
+    /// Its name for people, in the singular: `request`, `KiB`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::KiB => "KiB",
+            Self::Each("requests_per_s") => "request",
+            Self::Each("messages_per_s") => "message",
+            Self::Each("connections_per_s") => "connection",
+            Self::Each("received_packets_per_s") => "packet",
+            Self::Each(_) => "unit",
+        }
+    }
+}
+
+impl Percentile {
+    /// `None` for a distribution without samples.
+    fn of(self, latency: &Latency) -> Option<f64> {
+        let ns = match self {
+            Self::Min => latency.min,
+            Self::P50 => latency.p50,
+            Self::P90 => latency.p90,
+            Self::P99 => latency.p99,
+            Self::Max => latency.max,
+        };
+        (latency.count > 0).then_some(ns as f64)
+    }
+}
+
+/// A metric of each direction: of one where the workload has one, of both where it has both.
+fn directions<'a>(record: &'a Record, name: &str) -> impl Iterator<Item = f64> + use<'a> {
+    let metric = |prefix: &str| record.metrics.get(&format!("{prefix}{name}")).copied();
+    let both = [metric("to_server_"), metric("from_server_")];
+    // Beside those of both directions, the plain one is their sum.
+    let one = metric("").filter(|_| both == [None, None]);
+    both.into_iter().chain([one]).flatten()
+}
+
+/// Units of work a second; `None` when there were none.
+pub(crate) fn per_s(record: &Record, unit: Work) -> Option<f64> {
+    let metric = |name: &str| record.metrics.get(name).copied();
+    let units = match unit {
+        Work::KiB => metric("received_bits_per_s")? / 8.0 / 1024.0,
+        Work::Each(name) => metric(name)?,
+    };
+    (units.is_finite() && units > 0.0).then_some(units)
+}
+
+/// Cores that a process kept busy. Its CPU time is that of the time between two readings, which is
+/// a little longer than the window: a rate is compared with a rate.
+fn cores(record: &Record, end: End, proxied: bool) -> Option<f64> {
+    match end {
+        End::Client => record.cost.client.get("cores").copied(),
+        End::Server => record.cost.server.get("cores").copied(),
+        End::Proxies => {
+            let named = record.cost.proxies.iter().filter(|proxy| proxy.named);
+            let cores = named.map(|proxy| proxy.figures.get("cores").copied());
+            // Of proxies that are not all known there is no sum, and of none there is nothing to
+            // say.
+            cores.reduce(|sum, cores| Some(sum? + cores?)).flatten()
+        }
+        End::All => {
+            let of = |end| cores(record, end, proxied);
+            // Without what the proxies of the path spent, the sum would look like a cheap path.
+            let proxies = if proxied { of(End::Proxies)? } else { 0.0 };
+            Some(of(End::Client)? + of(End::Server)? + proxies)
+        }
+    }
+}

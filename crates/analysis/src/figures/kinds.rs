@@ -1,0 +1,229 @@
+//! The figures of each kind of workload: one line a kind.
+
+use hopbench_model::Record;
+
+use super::figure::Better::{Cheaper, Higher, Lower, Neither};
+use super::figure::End::{All, Client, Proxies, Server};
+use super::figure::Percentile::{Max, Min, P50, P90, P99};
+use super::figure::Source::{Cpu, Latency, LinkShare, Metric, Nodes, Retransmitted};
+use super::figure::Work::{Each, KiB};
+use super::figure::{Better, Figure, Source};
+use super::kind::Kind;
+use super::node::Busy;
+use super::recorded_job::RecordedJob;
+
+#[rustfmt::skip]
+const KINDS: &[Kind] = &[
+    kind("stream", None, &[RECEIVED, LINK, RESENT, ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 1, None),
+    kind("push", None, &[DELAY_P50, DELAY_P99, MESSAGES, ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("delay_ns")),
+    kind("rr", Some(false), &[SERVICE_P50, SERVICE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("service_ns")),
+    kind("rr", Some(true), &[RESPONSE_P50, RESPONSE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("response_ns")),
+    kind("crr", None, &[CONNECTIONS, CONNECT_P50, CONNECT_P99, ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 3, Some("connect_ns")),
+    kind("udp", Some(false), &[PACKETS, LINK, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, None),
+    // A rate that is asked for is delivered by every path that is good enough: what differs is the
+    // delay.
+    kind("udp", Some(true), &[DELAY_P50, DELAY_P99, PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 4, Some("delay_ns")),
+    kind("ping", None, &[RTT_P50, RTT_MIN, RTT_MAX, LOST, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 1, Some("service_ns")),
+    kind("http", Some(false), &[REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 4, Some("service_ns")),
+    kind("http", Some(true), &[RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 3, Some("response_ns")),
+];
+
+/// For a kind that this version does not know.
+const OTHER: Kind = kind(
+    "",
+    None,
+    &[REQUESTS, RECEIVED, SERVICE_P50, SERVICE_P99, ERRORS, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL],
+    1,
+    Some("service_ns"),
+);
+
+const RECEIVED: Figure = figure("received_bits_per_s", "received", Higher, Metric("received_bits_per_s"));
+
+const LINK: Figure = figure("link_share_ratio", "of link", Neither, LinkShare);
+
+const RESENT: Figure = figure("retransmitted_ratio", "sent again", Neither, Retransmitted);
+
+const DELAY_P50: Figure = figure("delay_p50_ns", "delay p50", Lower, Latency("delay_ns", P50));
+
+const DELAY_P99: Figure = figure("delay_p99_ns", "delay p99", Lower, Latency("delay_ns", P99));
+
+const SERVICE_P50: Figure = figure("service_p50_ns", "service p50", Lower, Latency("service_ns", P50));
+
+const SERVICE_P90: Figure = figure("service_p90_ns", "service p90", Lower, Latency("service_ns", P90));
+
+const SERVICE_P99: Figure = figure("service_p99_ns", "service p99", Lower, Latency("service_ns", P99));
+
+const RESPONSE_P50: Figure = figure("response_p50_ns", "response p50", Lower, Latency("response_ns", P50));
+
+const RESPONSE_P90: Figure = figure("response_p90_ns", "response p90", Lower, Latency("response_ns", P90));
+
+const RESPONSE_P99: Figure = figure("response_p99_ns", "response p99", Lower, Latency("response_ns", P99));
+
+const CONNECT_P50: Figure = figure("connect_p50_ns", "connect p50", Lower, Latency("connect_ns", P50));
+
+const CONNECT_P99: Figure = figure("connect_p99_ns", "connect p99", Lower, Latency("connect_ns", P99));
+
+const RTT_P50: Figure = figure("rtt_p50_ns", "RTT p50", Lower, Latency("service_ns", P50));
+
+const RTT_MIN: Figure = figure("rtt_min_ns", "RTT min", Lower, Latency("service_ns", Min));
+
+const RTT_MAX: Figure = figure("rtt_max_ns", "RTT max", Lower, Latency("service_ns", Max));
+
+const MESSAGES: Figure = figure("messages_per_s", "messages", Higher, Metric("messages_per_s"));
+
+const EXCHANGES: Figure = figure("requests_per_s", "exchanges", Higher, Metric("requests_per_s"));
+
+const REQUESTS: Figure = figure("requests_per_s", "requests", Higher, Metric("requests_per_s"));
+
+const CONNECTIONS: Figure = figure("connections_per_s", "connections", Higher, Metric("connections_per_s"));
+
+const PACKETS: Figure = figure("received_packets_per_s", "delivered", Higher, Metric("received_packets_per_s"));
+
+const LOST: Figure = figure("lost_ratio", "lost", Neither, Metric("lost_ratio"));
+
+const ERRORS: Figure = figure("error_ratio", "errors", Neither, Metric("error_ratio"));
+
+const JITTER: Figure = figure("jitter_ns", "jitter", Neither, Metric("jitter_ns"));
+
+const ALL_KIB: Figure = figure("cpu_per_kib_ns", "CPU/KiB", Cheaper, Cpu(All, KiB));
+
+const ALL_MESSAGE: Figure = figure("cpu_per_message_ns", "CPU/msg", Cheaper, Cpu(All, Each("messages_per_s")));
+
+const ALL_REQUEST: Figure = figure("cpu_per_request_ns", "CPU/req", Cheaper, Cpu(All, Each("requests_per_s")));
+
+const ALL_CONNECTION: Figure =
+    figure("cpu_per_connection_ns", "CPU/conn", Cheaper, Cpu(All, Each("connections_per_s")));
+
+const ALL_PACKET: Figure = figure("cpu_per_packet_ns", "CPU/pkt", Cheaper, Cpu(All, Each("received_packets_per_s")));
+
+const CLIENT_KIB: Figure = figure("client_cpu_per_kib_ns", "client CPU/KiB", Cheaper, Cpu(Client, KiB));
+
+const SERVER_KIB: Figure = figure("server_cpu_per_kib_ns", "server CPU/KiB", Cheaper, Cpu(Server, KiB));
+
+const CLIENT_MESSAGE: Figure =
+    figure("client_cpu_per_message_ns", "client CPU/msg", Cheaper, Cpu(Client, Each("messages_per_s")));
+
+const SERVER_MESSAGE: Figure =
+    figure("server_cpu_per_message_ns", "server CPU/msg", Cheaper, Cpu(Server, Each("messages_per_s")));
+
+const CLIENT_REQUEST: Figure =
+    figure("client_cpu_per_request_ns", "client CPU/req", Cheaper, Cpu(Client, Each("requests_per_s")));
+
+const SERVER_REQUEST: Figure =
+    figure("server_cpu_per_request_ns", "server CPU/req", Cheaper, Cpu(Server, Each("requests_per_s")));
+
+const CLIENT_CONNECTION: Figure =
+    figure("client_cpu_per_connection_ns", "client CPU/conn", Cheaper, Cpu(Client, Each("connections_per_s")));
+
+const SERVER_CONNECTION: Figure =
+    figure("server_cpu_per_connection_ns", "server CPU/conn", Cheaper, Cpu(Server, Each("connections_per_s")));
+
+const PROXY_KIB: Figure = figure("proxy_cpu_per_kib_ns", "proxy CPU/KiB", Cheaper, Cpu(Proxies, KiB));
+
+const PROXY_MESSAGE: Figure =
+    figure("proxy_cpu_per_message_ns", "proxy CPU/msg", Cheaper, Cpu(Proxies, Each("messages_per_s")));
+
+const PROXY_REQUEST: Figure =
+    figure("proxy_cpu_per_request_ns", "proxy CPU/req", Cheaper, Cpu(Proxies, Each("requests_per_s")));
+
+const PROXY_CONNECTION: Figure =
+    figure("proxy_cpu_per_connection_ns", "proxy CPU/conn", Cheaper, Cpu(Proxies, Each("connections_per_s")));
+
+const PROXY_CORES: Figure = figure("proxy_cores", "proxy cores", Neither, Metric("proxy_cores"));
+
+const PROXY_MEMORY: Figure = figure("proxy_rss_bytes", "proxy memory so far", Neither, Metric("proxy_rss_bytes"));
+
+const NODE_CORES: Figure = figure("node_cores", "node cores", Neither, Nodes(Busy::All));
+
+const NODE_SOFTIRQ: Figure = figure("node_softirq_cores", "softirq cores", Neither, Nodes(Busy::Softirq));
+
+const NODE_STEAL: Figure = figure("node_steal_cores", "stolen cores", Neither, Nodes(Busy::Steal));
+
+const CLIENT_PACKET: Figure =
+    figure("client_cpu_per_packet_ns", "client CPU/pkt", Cheaper, Cpu(Client, Each("received_packets_per_s")));
+
+const SERVER_PACKET: Figure =
+    figure("server_cpu_per_packet_ns", "server CPU/pkt", Cheaper, Cpu(Server, Each("received_packets_per_s")));
+
+const fn kind(
+    name: &'static str,
+    open_loop: Option<bool>,
+    figures: &'static [Figure],
+    plots: usize,
+    distribution: Option<&'static str>,
+) -> Kind {
+    Kind { name, open_loop, figures, plots, distribution }
+}
+
+const fn figure(name: &'static str, label: &'static str, better: Better, source: Source) -> Figure {
+    Figure { name, label, better, source }
+}
+
+/// The figures of a workload of this kind.
+pub(crate) fn of(name: &str, open_loop: bool) -> &'static Kind {
+    let fits = |kind: &&Kind| kind.name == name && kind.open_loop.is_none_or(|open| open == open_loop);
+    KINDS.iter().find(fits).unwrap_or(&OTHER)
+}
+
+/// The kind of a trial by its own job: a search sets the schedule.
+pub(crate) fn of_record(record: &Record) -> Option<&'static Kind> {
+    let open_loop = RecordedJob(&record.job).schedule().is_some_and(|schedule| schedule.per_s().is_some());
+    Some(of(record.job.get("workload")?.as_str()?, open_loop))
+}
+
+/// The median of the latency that reports show first for a trial's workload: what its column is
+/// called, and ns. `None` for a workload without one, and for a trial without samples.
+pub fn main_latency(record: &Record) -> Option<(&'static str, f64)> {
+    let kind = of_record(record)?;
+    let figure = &kind.figures[kind.latency(P50)?];
+    Some((figure.label, figure.of(record, false)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_figures_with_names_of_their_own() {
+        for kind in KINDS.iter().chain([&OTHER]) {
+            assert!(kind.plots >= 1 && kind.plots <= kind.figures.len(), "{}", kind.name);
+            let mut names: Vec<_> = kind.figures.iter().map(|figure| figure.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), kind.figures.len(), "{}", kind.name);
+            assert!(kind.figures[0].better != Neither, "{}: a verdict needs a direction", kind.name);
+        }
+    }
+
+    #[test]
+    fn the_schedule_chooses_the_latency() {
+        assert_eq!(of("http", true).figures[0].name, "response_p50_ns");
+        assert_eq!(of("http", false).figures[0].name, "requests_per_s");
+        assert_eq!(of("stream", true).figures[0].name, "received_bits_per_s");
+        assert_eq!(of("udp", false).figures[0].name, "received_packets_per_s");
+        assert_eq!(of("udp", true).figures[0].name, "delay_p50_ns");
+        assert_eq!(of("later", false).name, "");
+    }
+
+    #[test]
+    fn a_stop_rule_looks_at_what_the_run_looked_at() {
+        let name = |kind: &str, open_loop: bool, metric: &str, paced: bool| {
+            let kind = of(kind, open_loop);
+            kind.of_rule(metric, paced).map(|index| kind.figures[index].name)
+        };
+        assert_eq!(name("rr", false, "throughput", false), Some("requests_per_s"));
+        assert_eq!(name("stream", false, "throughput", false), Some("received_bits_per_s"));
+        assert_eq!(name("crr", false, "throughput", false), Some("connections_per_s"));
+        // Where the rate is given, it is the same every time.
+        assert_eq!(name("http", true, "throughput", true), Some("response_p99_ns"));
+        assert_eq!(name("http", true, "requests_per_s", true), Some("response_p99_ns"));
+        assert_eq!(name("push", false, "throughput", true), Some("delay_p99_ns"));
+        assert_eq!(name("ping", true, "throughput", true), Some("rtt_p50_ns"));
+        assert_eq!(name("stream", false, "throughput", true), Some("received_bits_per_s"), "it has no latency");
+        assert_eq!(name("rr", true, "p50", true), Some("response_p50_ns"));
+        assert_eq!(name("stream", false, "p99", false), Some("received_bits_per_s"));
+        assert_eq!(name("http", false, "proxy_cores", false), Some("proxy_cores"));
+        assert_eq!(name("rr", false, "p999", false), None, "no column has it");
+        assert_eq!(name("rr", false, "sent_bits_per_s", false), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! The job as a record carries it, read leniently: another version may have written it.
+
+use hopbench_model::{CpuSet, Schedule};
+use serde_json::Value;
+
+/// A job as a record carries it.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordedJob<'a>(pub &'a Value);
+
+impl<'a> RecordedJob<'a> {
+    /// The engine, as the record names it.
+    pub fn engine(self) -> Option<&'a str> {
+        self.0.get("engine")?.as_str()
+    }
+
+    /// The pacing of a rate.
+    pub fn pacing(self) -> Option<&'a str> {
+        self.0.get("pacing")?.as_str()
+    }
+
+    /// Connections of each client.
+    pub fn connections(self) -> Option<u64> {
+        self.0.get("connections")?.as_u64()
+    }
+
+    /// Worker threads of each client.
+    pub fn threads(self) -> Option<u64> {
+        self.0.get("threads")?.as_u64()
+    }
+
+    /// When exchanges start.
+    pub fn schedule(self) -> Option<Schedule> {
+        serde_json::from_value(self.0.get("schedule")?.clone()).ok()
+    }
+
+    /// Length of the warm-up, ns.
+    pub fn warmup_ns(self) -> Option<u64> {
+        self.0.get("timing")?.get("warmup_ns")?.as_u64()
+    }
+
+    /// Length of the window, ns.
+    pub fn window_ns(self) -> Option<u64> {
+        self.0.get("timing")?.get("window_ns")?.as_u64()
+    }
+
+    /// `client_cpus` or `server_cpus`.
+    pub fn cpus(self, which: &str) -> Option<CpuSet> {
+        serde_json::from_value(self.0.get(which)?.clone()).ok()
+    }
+
+    /// The workload's parameters that say something, as `name value`.
+    pub fn params(self) -> Vec<String> {
+        let Some(Value::Object(params)) = self.0.get("params") else {
+            return Vec::new();
+        };
+        params
+            .iter()
+            .filter_map(|(name, value)| {
+                let name = name.replace('_', "-");
+                Some(match value {
+                    Value::Null | Value::Bool(false) => return None,
+                    Value::Bool(true) => name,
+                    // Values of headers may be secrets, and a page is pasted easily.
+                    Value::Array(headers) if name == "headers" => {
+                        let names: Vec<_> = headers.iter().filter_map(header_name).collect();
+                        if names.is_empty() {
+                            return None;
+                        }
+                        format!("{name} {}", names.join(", "))
+                    }
+                    value => format!("{name} {}", spoken(value)?),
+                })
+            })
+            .collect()
+    }
+}
+
+/// The name in `name: value`.
+fn header_name(header: &Value) -> Option<&str> {
+    let text = match header {
+        // A pair of name and value.
+        Value::Array(pair) => pair.first()?,
+        text => text,
+    };
+    text.as_str().map(|text| text.split(':').next().unwrap_or(text).trim())
+}
+
+/// A value as a flag would have it; nothing for an empty list.
+pub fn spoken(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => {
+            let values: Vec<_> = values.iter().filter_map(spoken).collect();
+            if values.is_empty() {
+                return None;
+            }
+            values.join(", ")
+        }
+        Value::Null => return None,
+        other => other.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn parameters_read_like_flags() {
+        let job = json!({"params": {
+            "size": ["1KiB"], "udp": true, "keep_alive": false, "rate": null, "headers": [], "gso": 4,
+        }});
+        assert_eq!(RecordedJob(&job).params(), ["gso 4", "size 1KiB", "udp"]);
+        let job = json!({"params": {"headers": ["authorization: Bearer x", ["cookie", "y"]]}});
+        assert_eq!(RecordedJob(&job).params(), ["headers authorization, cookie"]);
+        assert!(RecordedJob(&Value::Null).params().is_empty());
+        assert_eq!(RecordedJob(&json!({"schedule": {"rate": 5.0}})).schedule(), Some(Schedule::Rate(5.0)));
+        assert_eq!(RecordedJob(&json!({"schedule": "sometimes"})).schedule(), None);
+    }
+}

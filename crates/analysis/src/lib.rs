@@ -1,0 +1,52 @@
+//! The summary of a run and the comparison of two, from their records. This crate does no I/O,
+//! knows no format and reads no clock.
+//!
+//! ```text
+//!   run.json ─► Campaign ◄─ records, one by one
+//!                  └─► Summary
+//! ```
+//!
+//! - [`Campaign`] takes the records of a run, and makes its [`Summary`];
+//! - [`compare`]: two runs, or several on each side;
+//! - [`Noise`]: a run of one path that is measured twice in each round;
+//! - [`text`]: intervals, columns and loads as texts.
+//!
+//! How it is done:
+//!
+//! - a cell's figure is the median over its rounds with the interval of
+//!   `hopbench_stats::rounds_interval`; a percentile is the median of the rounds' percentiles, a
+//!   minimum or maximum that of all rounds;
+//! - a comparison is the ratio to the baseline path at the same point, round by round
+//!   (`hopbench_stats::paired`), of rounds that both measured in one session of the run; all
+//!   comparisons are judged together (`hopbench_stats::judge`), and what the baseline's twin
+//!   differs by is the noise floor;
+//! - a record that is incomplete, in error, without proof of its path, or whose invariants do not
+//!   hold is listed and used in no figure;
+//! - `figures/kinds.rs` says which figures matter for which kind of workload: a line each.
+//!
+//! Modules use those below them only: `compare`, `summarize`; `mesh`, `search`; `campaign`; `stop`;
+//! `cells`; `verdict`; `figures`; `summary`; `text`.
+
+mod campaign;
+mod cells;
+pub mod compare;
+mod figures;
+mod mesh;
+mod search;
+mod stop;
+mod summarize;
+mod summary;
+pub mod text;
+mod verdict;
+
+pub use campaign::Campaign;
+pub use cells::noise::{NOISE_P, NOISE_ROUNDS, NOISE_SCHEMA, Noise, NoiseDrift, NoiseFigure, NoiseMachine};
+pub use cells::outliers::OUTLIER_MARK;
+pub use figures::{RecordedJob, main_latency, spoken, unusable};
+pub use summary::{
+    Added, CONNECTING_ENDS, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath,
+    Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison, NodeSummary,
+    Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run, SUMMARY_SCHEMA,
+    SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, Step, StopEnd, StopSummary, Summary, TraceStep,
+    UNDECIDED_MARK, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary, undecided_text,
+};

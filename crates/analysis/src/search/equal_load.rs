@@ -1,0 +1,78 @@
+//! Every path at the loads that were found on each of them.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{Point, Record, SearchSpec, point_label};
+use serde_json::Value;
+
+use super::trials::{self, SearchTrial, figures};
+use crate::campaign::Campaign;
+use crate::figures::{Kind, RecordedJob};
+use crate::summary::{EqualLoad, EqualLoadPath, SearchedPath};
+use crate::text::LoadUnit;
+
+/// The text if no load was found that all paths could be measured at.
+const NO_LOAD: &str = "every path at equal load was asked for, but no search found a load";
+
+/// The text while that has not begun.
+const NOT_YET: &str = "every path at equal load was asked for and not measured: a search has not ended";
+
+/// The text if that was not measured though there are loads.
+const NOT_MADE: &str = "every path at equal load was asked for and not measured";
+
+/// Why there is nothing at equal load though it was asked for; empty where there is, or it was not.
+pub(crate) fn missing(spec: &SearchSpec, paths: &[SearchedPath], all: &[EqualLoad]) -> &'static str {
+    let is_asked = spec.equal_load && all.iter().all(|load| load.paths.is_empty());
+    if !is_asked {
+        ""
+    } else if paths.iter().any(|path| path.outcome.is_none()) {
+        NOT_YET
+    } else if paths.iter().all(|path| path.at.is_none()) {
+        NO_LOAD
+    } else {
+        NOT_MADE
+    }
+}
+
+/// The measurements at loads that were found, by the path on which they were.
+pub(crate) fn all(
+    campaign: &Campaign,
+    point: &Point,
+    unit: LoadUnit<'_>,
+    kind: &Kind,
+    records: &[&Record],
+) -> Vec<EqualLoad> {
+    let parameter = unit.parameter;
+    let paths = &campaign.run.plan.paths;
+    let mut out = Vec::new();
+    for found_on in paths {
+        let all = trials::of_equal_load(records, parameter, &found_on.name);
+        let mut loads: Vec<f64> = all.iter().map(|trial| trial.step.load).collect();
+        loads.sort_unstable_by(f64::total_cmp);
+        loads.dedup();
+        for load in loads {
+            let at = |trial: &&SearchTrial<'_>| trial.step.load == load;
+            let one = |path: &hopbench_model::Path| {
+                let own = trials::counted(all.iter().filter(at).filter(|trial| trial.record.path == path.name));
+                let records: Vec<&Record> = own.iter().map(|trial| trial.record).collect();
+                let figures = figures(kind, &records, path.is_proxied());
+                (!records.is_empty()).then(|| EqualLoadPath { path: path.name.clone(), trials: records.len(), figures })
+            };
+            let setting = all.iter().find(at).map(|trial| {
+                let own = trial.record.point.iter().filter(|(name, _)| !point.point.contains_key(*name));
+                let mut own: BTreeMap<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+                // The threads were found, too, and are set with it.
+                let threads = RecordedJob(&trial.record.job).threads().filter(|_| parameter == "connections");
+                own.extend(threads.map(|threads| ("threads".to_owned(), threads.into())));
+                point_label(&own)
+            });
+            out.push(EqualLoad {
+                found_on: found_on.name.clone(),
+                load,
+                setting: setting.filter(|text| !text.is_empty()).unwrap_or_else(|| unit.text(load)),
+                paths: paths.iter().filter_map(one).collect(),
+            });
+        }
+    }
+    out
+}

@@ -1,0 +1,154 @@
+//! The verdicts on the loads of a run's searches against the baseline's.
+
+use hopbench_stats::Comparison;
+
+use super::compare_loads::{Together, compare_loads, question};
+use super::known_load::KnownLoad;
+use crate::summary::{LoadComparison, Outcome, SearchSummary, SearchedPath, Standing};
+use crate::verdict::Questions;
+
+/// The text for loads that were found in different sessions of a run.
+const OTHER_SESSION: &str = "no verdict: the baseline was measured in another session";
+
+/// The value that is compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    /// The load.
+    Load,
+    /// The figure that was searched by, at the load that was found.
+    Value,
+}
+
+impl What {
+    pub(crate) fn of(self, path: &SearchedPath) -> Option<KnownLoad> {
+        match self {
+            Self::Load => KnownLoad::load(path),
+            Self::Value => KnownLoad::value(path),
+        }
+    }
+}
+
+/// Two sides that are compared, and where.
+struct Pair {
+    search: usize,
+    path: usize,
+    what: What,
+    here: KnownLoad,
+    base: KnownLoad,
+}
+
+/// Compares each path of each search with the baseline, by name: the loads, and of a knee also the
+/// throughput there. `minimum_effect` is the share below which a difference does not matter. All
+/// that is tested is judged together.
+pub(crate) fn compare(searches: &mut [SearchSummary], baseline: Option<&str>, minimum_effect: f64) {
+    let mut pairs = Vec::new();
+    for (at, search) in searches.iter().enumerate() {
+        let whats: &[What] = if search.goal == "knee" { &[What::Load, What::Value] } else { &[What::Load] };
+        for what in whats {
+            pairs.extend(pairs_of(search, at, *what, baseline));
+        }
+    }
+    let mut questions = Questions::default();
+    let mut compared: Vec<(Pair, Option<Comparison>)> = Vec::new();
+    for pair in pairs {
+        match question(&pair.here, &pair.base, Together::Paired, minimum_effect) {
+            Some(question) => questions.ask(pair, question),
+            None => compared.push((pair, None)),
+        }
+    }
+    compared.extend(questions.answers().map(|(pair, answer)| (pair, Some(answer))));
+    for (pair, answer) in compared {
+        let path = &mut searches[pair.search].paths[pair.path];
+        let out = one(&pair, minimum_effect, answer.as_ref());
+        match pair.what {
+            What::Load => path.comparison = Some(out),
+            What::Value => path.value_comparison = Some(out),
+        }
+    }
+}
+
+/// The paths that are compared with the baseline's.
+fn pairs_of(search: &SearchSummary, at: usize, what: What, baseline: Option<&str>) -> Vec<Pair> {
+    let is_base = |path: &SearchedPath| Some(path.path.as_str()) == baseline;
+    let Some(base) = search.paths.iter().find(|path| is_base(path)).and_then(|path| what.of(path)) else {
+        return Vec::new();
+    };
+    let others = search.paths.iter().enumerate().filter(|(_, path)| !is_base(path));
+    let pair = |(path, here): (usize, &SearchedPath)| {
+        let here = what.of(here)?;
+        Some(Pair { search: at, path, what, here, base: base.clone() })
+    };
+    others.filter_map(pair).collect()
+}
+
+fn one(pair: &Pair, minimum_effect: f64, answer: Option<&Comparison>) -> LoadComparison {
+    let Pair { here, base, .. } = pair;
+    let found = compare_loads(here, base, minimum_effect, answer);
+    let apart = found.verdict.outcome != Outcome::Generator && here.sessions.is_disjoint(&base.sessions);
+    let standing = match found.verdict.outcome {
+        _ if apart => Standing::Withheld,
+        Outcome::More => Standing::Higher,
+        Outcome::Less => Standing::Lower,
+        Outcome::Same | Outcome::MinimumEffect => Standing::Same,
+        _ => Standing::Withheld,
+    };
+    let text = if apart { OTHER_SESSION.to_owned() } else { found.verdict.text };
+    let (ratio, low, high, p, q) = (found.ratio, found.low, found.high, found.p, found.q);
+    LoadComparison { standing, ratio, low, high, p, q, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::search::compare_loads::tests::side;
+
+    fn of(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> LoadComparison {
+        let (here, base, what) = (here.clone(), base.clone(), What::Load);
+        one(&Pair { search: 0, path: 0, what, here, base }, minimum_effect, None)
+    }
+
+    #[test]
+    fn only_levels_that_do_not_overlap_differ() {
+        let base = side(1000.0, 1000.0, 1020.0);
+        let said = |here: &KnownLoad, least| {
+            let found = of(here, &base, least);
+            (found.standing, found.text)
+        };
+        let text = |standing, text: &str| (standing, text.to_owned());
+        assert_eq!(said(&side(1250.0, 1250.0, 1275.0), 0.0), text(Standing::Higher, "higher by 25 % [23, 27]"));
+        assert_eq!(said(&side(800.0, 800.0, 816.0), 0.0), text(Standing::Lower, "lower by 20 % [18, 22]"));
+        assert_eq!(said(&side(1020.0, 1020.0, 1040.0), 0.0), text(Standing::Same, "no difference seen"));
+        assert_eq!(said(&side(1030.0, 1030.0, 1050.0), 0.05), text(Standing::Same, "below the minimum effect"));
+    }
+
+    #[test]
+    fn what_was_not_found_stands_where_it_must() {
+        let base = side(1000.0, 1000.0, 1020.0);
+        let above = KnownLoad { found: None, ..side(0.0, 5000.0, f64::INFINITY) };
+        let found = of(&above, &base, 0.0);
+        assert_eq!((found.standing, found.text.as_str(), found.ratio), (Standing::Higher, "higher", None));
+        assert_eq!((found.low.map(|low| (low * 100.0).round()), found.high), (Some(490.0), None));
+        let below = KnownLoad { found: None, ..side(0.0, 0.0, 100.0) };
+        assert_eq!(of(&below, &base, 0.0).standing, Standing::Lower);
+        let open = KnownLoad { found: None, ..side(0.0, 0.0, f64::INFINITY) };
+        assert_eq!(of(&open, &base, 0.0).standing, Standing::Same);
+    }
+
+    #[test]
+    fn a_slow_generator_and_another_session_have_no_verdict() {
+        let base = side(1000.0, 1000.0, 1020.0);
+        let slow = KnownLoad { generator_limited: true, ..side(2000.0, 2000.0, 2040.0) };
+        assert_eq!(of(&slow, &base, 0.0).standing, Standing::Withheld);
+        let late = KnownLoad { sessions: BTreeSet::from([2]), ..side(2000.0, 2000.0, 2040.0) };
+        let found = of(&late, &base, 0.0);
+        assert_eq!((found.standing, found.ratio), (Standing::Withheld, Some(2.0)));
+        let open = KnownLoad { undecided: true, ..side(2000.0, 2000.0, 2040.0) };
+        assert_eq!(of(&open, &base, 0.0).text, "no verdict: a step of the search was not decided");
+        let open = KnownLoad { undecided: true, ..side(1010.0, 1010.0, 1030.0) };
+        assert_eq!(of(&open, &base, 0.0).standing, Standing::Same);
+        let both = KnownLoad { sessions: BTreeSet::from([1, 2]), ..side(2000.0, 2000.0, 2040.0) };
+        assert_eq!(of(&both, &base, 0.0).standing, Standing::Higher);
+    }
+}

@@ -1,0 +1,119 @@
+//! Reasons why a load was too high besides the figure that was searched by.
+
+use hopbench_model::number::percent;
+use hopbench_model::{CpuOf, Record, SCHEDULE_KEPT, SearchGoal, SearchSpec};
+
+use super::trials::{SearchTrial, is_same};
+use crate::summary::TraceStep;
+use crate::text::LoadUnit;
+use crate::text::load_text::{figure, value};
+
+/// Others than the trial that keep more of the busy CPUs than this share are worth a word.
+const MOST_OF_IT: f64 = 0.5;
+
+/// Which bound a trial broke besides that of its figure, and whether others kept the CPU busy that
+/// it was to hold down; empty where there is nothing to say.
+pub(crate) fn of(record: &Record, spec: &SearchSpec) -> String {
+    let Some(step) = &record.search else { return String::new() };
+    let mut out = Vec::new();
+    if !step.within {
+        out.extend(not_kept(record, &spec.goal));
+        let failed = failed(record).filter(|share| *share > spec.errors_share);
+        out.extend(failed.map(|share| format!("{} failed", percent(share))));
+        if out.is_empty() && step.value.is_none() {
+            out.push("there is no such figure".to_owned());
+        }
+    }
+    if let SearchGoal::Cpu { of: CpuOf::Node(_), ceiling, .. } = &spec.goal {
+        out.extend(others(record).filter(|_| step.value.is_some_and(|value| value > *ceiling)));
+    }
+    out.join(", ")
+}
+
+/// That the rate was not kept, and by how much; of a knee there is none to keep.
+fn not_kept(record: &Record, goal: &SearchGoal) -> Option<String> {
+    let metric = |name: &str| record.metrics.get(name).copied();
+    let is_kept = !matches!(goal, SearchGoal::Knee { .. });
+    let asked = metric("intended_per_s").filter(|asked| *asked > 0.0 && is_kept)?;
+    let due = asked * record.window_s;
+    let short = |kept: f64, what: &str| {
+        (kept < SCHEDULE_KEPT).then(|| format!("{} {what}", percent((1.0 - kept).clamp(0.0, 1.0))))
+    };
+    if let Some(sent) = metric("sent_packets_per_s") {
+        let sent = (sent / asked).min(1.0 - metric("unsent").unwrap_or(0.0) / due);
+        let arrived =
+            metric("received_packets_per_s").unwrap_or(asked) / (asked * (1.0 - metric("lost_ratio").unwrap_or(0.0)));
+        let queued = || short(arrived, "had not arrived by the end of the window: a queue grew");
+        return short(sent, "never left the sender").or_else(queued);
+    }
+    let answered = (metric("requests").unwrap_or(0.0) + metric("errors").unwrap_or(0.0)) / due;
+    let done = metric("requests_per_s").unwrap_or(0.0) / (1.0 - metric("error_ratio").unwrap_or(0.0)).max(1e-9);
+    if let SearchGoal::Slo { .. } = goal {
+        return short(answered, "of what was due had no answer")
+            .or_else(|| short(done / asked, "of the asked rate was not done in the window: a queue grew"));
+    }
+    short(answered.min(done / asked), "of the asked rate was not done in the window")
+}
+
+/// The share of the exchanges that failed, or of the datagrams that the sender's kernel refused.
+fn failed(record: &Record) -> Option<f64> {
+    let metric = |name: &str| record.metrics.get(name).copied();
+    metric("error_ratio").or_else(|| {
+        let (errors, sent) = (metric("errors")?, metric("sent_packets_per_s")?);
+        let all = errors + sent * record.window_s;
+        (all > 0.0).then(|| errors / all)
+    })
+}
+
+/// That others than the trial had most of the CPUs of its one machine; softirq may be the trial's.
+fn others(record: &Record) -> Option<String> {
+    let cost = &record.cost;
+    let node = cost.nodes.iter().find(|node| !node.per_cpu_busy.is_empty()).filter(|_| cost.one_machine)?;
+    let ends: f64 = [&cost.client, &cost.server].iter().filter_map(|end| end.get("cores")).sum();
+    let proxies: f64 = cost.proxies.iter().filter_map(|proxy| proxy.figures.get("cores")).sum();
+    let others = node.busy_cores - node.softirq_cores - ends - proxies;
+    let cpus = node.per_cpu_busy.len();
+    (others > MOST_OF_IT * node.busy_cores)
+        .then(|| format!("others than this trial kept {others:.2} of {cpus} CPUs busy"))
+}
+
+/// What was seen at a load that was too high: `lost 0 %, but 3.1 % never left the sender`. Of
+/// several trials there the last one with a reason, or the last; empty without any.
+pub(crate) fn at(trials: &[SearchTrial<'_>], spec: &SearchSpec, load: f64) -> String {
+    let there = || trials.iter().rev().filter(|trial| trial.is_usable() && is_same(trial.step.load, load));
+    let reasoned = there().find(|trial| !of(trial.record, spec).is_empty());
+    let Some(trial) = reasoned.or_else(|| there().next()) else { return String::new() };
+    let because = of(trial.record, spec);
+    let name = &trial.step.figure;
+    let seen = trial.step.value.map(|seen| format!("{} {}", figure(name), value(name, seen)));
+    // What is over its limit needs no other reason, but may have a cause.
+    let within_limit =
+        !trial.step.within && trial.step.value.zip(spec.goal.limit()).is_some_and(|(v, limit)| v <= limit);
+    let joint = if within_limit { ", but " } else { "; " };
+    seen.into_iter().chain(Some(because).filter(|text| !text.is_empty())).collect::<Vec<_>>().join(joint)
+}
+
+/// The lowest load beyond this one at which more than the figure says that it is too high, with
+/// what was seen there: `12500/s: lost 0 %, but 3.1 % never left the sender`; empty where there is
+/// none.
+pub(crate) fn beyond(trials: &[SearchTrial<'_>], spec: &SearchSpec, unit: LoadUnit<'_>, load: f64) -> String {
+    let is_reasoned = |trial: &&SearchTrial<'_>| trial.is_usable() && !of(trial.record, spec).is_empty();
+    let loads = trials.iter().filter(is_reasoned).map(|trial| trial.step.load);
+    let above = loads.filter(|at| *at > load && !is_same(*at, load)).reduce(f64::min);
+    above.map_or(String::new(), |above| format!("{}: {}", unit.text(above), at(trials, spec, above)))
+}
+
+/// A trial as a step of the trace.
+pub(crate) fn trace(trial: &SearchTrial<'_>, spec: &SearchSpec) -> TraceStep {
+    TraceStep {
+        step: trial.step.step,
+        session: trial.record.session,
+        load: trial.step.load,
+        why: trial.step.why.clone(),
+        value: trial.step.value.filter(|value| value.is_finite()),
+        within: trial.step.within,
+        because: of(trial.record, spec),
+        limited_by: trial.record.limited_by.clone(),
+        unusable: trial.unusable.clone(),
+    }
+}

@@ -1,0 +1,287 @@
+//! The summary of a run, from what was kept of its records.
+
+mod drift;
+mod facts;
+mod headline;
+
+use std::collections::BTreeMap;
+
+use hopbench_model::point_label;
+use serde_json::Value;
+
+use crate::campaign::{Campaign, Workload};
+use crate::cells::against::{Against, OpenEstimate, PathCell, asked, floors};
+use crate::cells::{Cell, Distribution, nodes};
+use crate::figures::Better;
+use crate::mesh;
+use crate::search;
+use crate::stop::Rule;
+use crate::summary::{
+    CellSummary, DistributionSummary, Estimate, FigureSummary, Outcome, PathSummary, RatioSummary, Run, SUMMARY_SCHEMA,
+    SkippedSummary, StopSummary, Summary, WorkloadSummary,
+};
+use crate::verdict::Questions;
+
+impl Campaign {
+    /// The summary of the records so far.
+    pub fn summary(&self) -> Summary {
+        summary(self)
+    }
+}
+
+fn summary(campaign: &Campaign) -> Summary {
+    let run = &campaign.run;
+    let plan = &run.plan;
+    let baseline = plan.baseline.as_ref().and_then(|name| campaign.path_names.get(name)).copied();
+    let (workloads, judged) = judged(campaign, baseline);
+    let cells = || workloads.iter().flat_map(|workload| &workload.cells);
+    let names: Vec<_> = campaign.workloads.iter().map(|workload| workload.name.clone()).collect();
+    let path_names: Vec<_> = plan.paths.iter().map(|path| path.name.clone()).collect();
+    let mut comparisons: Vec<&RatioSummary> = Vec::new();
+    for workload in &workloads {
+        comparisons.extend(workload.cells.iter().filter_map(|cell| workload.comparison(cell)));
+    }
+    let is_withheld =
+        |ratio: &&&RatioSummary| ratio.verdict.as_ref().is_some_and(|verdict| verdict.outcome == Outcome::NoiseFloor);
+    let spared = |rule: &Rule| campaign.cells.keys().map(|cell| u64::from(rule.spared(*cell))).sum();
+    let spared = campaign.rule.as_ref().map_or(0, spared);
+    Summary {
+        schema: SUMMARY_SCHEMA,
+        run: Run {
+            run_id: run.run_id.clone(),
+            name: plan.name.clone(),
+            status: run.status,
+            started_at: run.started_at.clone(),
+            ended_at: run.ended_at.clone(),
+            testbed: plan.testbed.name(),
+            rounds: plan.rounds,
+            stop: campaign.rule.as_ref().map(Rule::text),
+            baseline: baseline.map(|path| path_names[path].clone()),
+            twin: campaign.twin.map(|path| path_names[path].clone()),
+            minimum_effect: plan.minimum_effect,
+            seed: plan.seed,
+            planned_trials: campaign.cells.len() as u64 * u64::from(plan.rounds) - spared,
+            used_trials: cells().map(|cell| cell.rounds as u64).sum(),
+            disturbed_trials: cells().map(|cell| cell.disturbed_rounds as u64).sum(),
+            spared_trials: spared,
+            comparisons: comparisons.iter().filter(|ratio| ratio.is_judged()).count() as u64,
+            judged,
+            withheld: comparisons.iter().filter(is_withheld).count() as u64,
+            notes: facts::notes(campaign, &workloads),
+        },
+        paths: paths(campaign),
+        waterfall: mesh::waterfalls(campaign),
+        proxy_curves: mesh::curves(campaign),
+        searches: search::all(campaign),
+        skipped: skipped(campaign),
+        failures: campaign.failures.iter().map(|(trial, reason)| trial.summary(reason)).collect(),
+        warnings: campaign.warnings.summary(&names, &path_names),
+        environment: run.environment.clone(),
+        testbed: run.testbed.clone(),
+        scenario: run.scenario.clone(),
+        resolved: resolved(campaign),
+        workloads,
+    }
+}
+
+/// The workloads with all comparisons judged together, and how many those are.
+fn judged(campaign: &Campaign, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64) {
+    let measured = campaign.workloads.iter().filter(|workload| !workload.points.is_empty());
+    let mut open = Open::default();
+    let mut out: Vec<WorkloadSummary> = Vec::new();
+    for kept in measured {
+        open.workload = out.len();
+        out.push(workload(campaign, kept, baseline, &mut open));
+    }
+    let mut judged = 0;
+    for (place, answer) in open.questions.answers() {
+        judged += u64::from(answer.q.is_some());
+        let cell = &mut out[place.workload].cells[place.cell];
+        if let Some(ratio) = cell.figures[place.figure].ratio.as_mut() {
+            ratio.judged(place.better, &answer);
+        }
+    }
+    for workload in &mut out {
+        workload.reference = headline::reference(workload, campaign.run.plan.baseline.as_deref());
+        workload.findings = headline::findings(workload);
+        workload.headline = headline::of(workload, campaign.run.plan.rounds);
+    }
+    (out, judged)
+}
+
+/// Comparisons that wait for all others.
+#[derive(Default)]
+struct Open {
+    /// Index of the workload that is being summarised.
+    workload: usize,
+    questions: Questions<Place>,
+}
+
+/// A figure of a summary, by indices.
+struct Place {
+    workload: usize,
+    cell: usize,
+    figure: usize,
+    better: Better,
+}
+
+/// Cells that cannot be measured here; one line a path and reason, as a path that cannot be built
+/// lacks all its cells.
+fn skipped(campaign: &Campaign) -> Vec<SkippedSummary> {
+    let mut counted = BTreeMap::<(&String, &String), u64>::new();
+    for skipped in &campaign.run.skipped {
+        *counted.entry((&skipped.path, &skipped.reason)).or_default() += 1;
+    }
+    let one = |((path, reason), cells): ((&String, &String), u64)| SkippedSummary {
+        path: path.clone(),
+        reason: reason.clone(),
+        cells,
+    };
+    counted.into_iter().map(one).collect()
+}
+
+/// The plan without its cells: they are paths x points, and many.
+fn resolved(campaign: &Campaign) -> Value {
+    let mut plan = serde_json::to_value(&campaign.run.plan).unwrap_or_default();
+    if let Some(plan) = plan.as_object_mut() {
+        plan.remove("cells");
+    }
+    plan
+}
+
+fn paths(campaign: &Campaign) -> Vec<PathSummary> {
+    let one = |(index, path): (usize, &hopbench_model::Path)| PathSummary {
+        name: path.name.clone(),
+        from: path.from.to_string(),
+        to: path.to.to_string(),
+        via: path.via.to_string(),
+        mesh: path.mesh,
+        variant: path.variant.as_ref().map(|variant| variant.name.clone()),
+        proxies: path.variant.as_ref().map(hopbench_model::Variant::summary),
+        way: path.way(),
+        is_twin: campaign.twin == Some(index),
+        clients: path.clients,
+        backends: path.backends,
+        link_bits_per_s: campaign.links[index].bits_per_s,
+        link_mtu_bytes: campaign.links[index].mtu_bytes,
+        tunnel_bytes: campaign.links[index].tunnel_bytes,
+        proof: campaign.proofs[index].summary(),
+    };
+    campaign.run.plan.paths.iter().enumerate().map(one).collect()
+}
+
+/// A workload without what its comparisons say: they are `open` yet.
+fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>, open: &mut Open) -> WorkloadSummary {
+    let plan = &campaign.run.plan;
+    let mut cells = Vec::new();
+    for point in &workload.points {
+        let side = |path: usize| Some(PathCell { path: &plan.paths[path], cell: campaign.cells.get(&(path, *point))? });
+        let base = baseline.and_then(side);
+        let twin = campaign.twin.and_then(side);
+        let floors = base.zip(twin).map(|(base, twin)| floors(workload.kind, twin.cell, base.cell, plan.seed));
+        let floors = floors.unwrap_or_default();
+        let rule = campaign.rule.as_ref();
+        let looked_at = rule.and_then(|rule| rule.figure(plan, workload.kind, *point));
+        for path in 0..plan.paths.len() {
+            let Some(here) = side(path) else { continue };
+            let against = base.filter(|_| baseline != Some(path)).map(|base| Against {
+                base,
+                floors: &floors,
+                is_twin: campaign.twin == Some(path),
+                minimum_effect: plan.minimum_effect,
+                seed: plan.seed,
+            });
+            let mut figures = Vec::new();
+            for (index, figure) in workload.kind.figures.iter().enumerate() {
+                let stop = rule.filter(|_| looked_at == Some(index)).map(Rule::stop);
+                let Some(OpenEstimate { estimate, question }) = asked(figure, index, here, against, stop) else {
+                    continue;
+                };
+                if let Some((better, question)) = question {
+                    let place = Place { workload: open.workload, cell: cells.len(), figure: figures.len(), better };
+                    open.questions.ask(place, question);
+                }
+                figures.push(estimate);
+            }
+            let stop = rule.and_then(|rule| rule.ended((path, *point), here.cell, (workload.kind, looked_at)));
+            cells.push(cell(campaign, (path, *point), here.cell, base.map(|base| base.cell), figures, stop));
+        }
+    }
+    WorkloadSummary {
+        name: workload.name.clone(),
+        kind: plan.points[workload.points[0]].job.workload.clone(),
+        setting: facts::setting(campaign, workload),
+        parameters: plan.points[workload.points[0]].point.keys().cloned().collect(),
+        figures: figures(workload, &cells),
+        headline: String::new(),
+        reference: String::new(),
+        findings: Vec::new(),
+        distributions: distributions(campaign, workload),
+        cells,
+    }
+}
+
+/// The columns that at least one cell has.
+fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
+    let columns = workload.kind.figures.iter().enumerate();
+    let used = columns.filter(|(_, figure)| cells.iter().any(|cell| cell.figure(figure.name).is_some()));
+    used.map(|(index, figure)| FigureSummary {
+        name: figure.name,
+        label: figure.label,
+        plotted: index < workload.kind.plots,
+        cpu: figure.is_part_of_cpu(),
+    })
+    .collect()
+}
+
+fn cell(
+    campaign: &Campaign,
+    (path, at): (usize, usize),
+    kept: &Cell,
+    baseline: Option<&Cell>,
+    figures: Vec<Estimate>,
+    stop: Option<StopSummary>,
+) -> CellSummary {
+    let plan = &campaign.run.plan;
+    let mut limited_by = kept.limits.clone();
+    limited_by.sort_by(|a, b| b.trials.cmp(&a.trials).then_with(|| a.limit.cmp(&b.limit)));
+    let rounds = kept.counted().count();
+    CellSummary {
+        path: plan.paths[path].name.clone(),
+        point: plan.points[at].point.clone(),
+        path_index: path,
+        point_label: point_label(&plan.points[at].point),
+        rounds,
+        disturbed_rounds: kept.rounds.len() - rounds,
+        stop,
+        is_twin: campaign.twin == Some(path),
+        figures,
+        nodes: nodes::summary(kept),
+        limited_by,
+        warnings: kept.warnings,
+        unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
+        errors: kept.errors.clone(),
+        bypasses_proxy: kept.bypasses_proxy,
+        generator_limited: kept.is_generator_limited(),
+    }
+}
+
+fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSummary> {
+    let Some(latency) = workload.kind.distribution else {
+        return Vec::new();
+    };
+    let plan = &campaign.run.plan;
+    let mut out = Vec::new();
+    for at in &workload.points {
+        for (index, path) in plan.paths.iter().enumerate() {
+            let Some(cell) = campaign.cells.get(&(index, *at)) else { continue };
+            let rounds: Vec<u32> = cell.counted().map(|round| round.round).collect();
+            if let Some(Distribution { curve, pooled }) = campaign.distributions.over((index, *at), &rounds, plan.seed)
+            {
+                let point = point_label(&plan.points[*at].point);
+                out.push(DistributionSummary { path: path.name.clone(), point, latency, curve, pooled });
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,199 @@
+//! The sentences of a summary: of the run as a whole, and of what is common to a workload's points.
+
+use std::collections::BTreeSet;
+
+use hopbench_model::number::{counted, percentage, plain};
+use hopbench_model::units::Span;
+use hopbench_model::{Schedule, is_of_exchanges};
+
+use super::drift;
+use crate::campaign::{Campaign, Workload};
+use crate::cells::{nodes, outliers};
+use crate::figures::RecordedJob;
+use crate::summary::{CellSummary, Outcome, WorkloadSummary};
+
+/// More paths than this are counted, not named.
+const MOST_NAMED: usize = 5;
+
+/// Notes on the run as a whole, its sessions among them.
+pub(crate) fn notes(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Vec<String> {
+    let mut out = campaign.run.notes.clone();
+    let cells =
+        || workloads.iter().flat_map(|workload| workload.cells.iter().map(|cell| (workload.name.as_str(), cell)));
+    let apart: Vec<usize> = cells().map(|(_, cell)| cell.unpaired_rounds).filter(|rounds| *rounds > 0).collect();
+    if !apart.is_empty() {
+        out.push(format!(
+            "the run was resumed: {} in {} cannot be compared, because the baseline was measured in another session",
+            counted(apart.iter().sum::<usize>() as u64, "round", "rounds"),
+            counted(apart.len() as u64, "cell", "cells"),
+        ));
+    }
+    out.extend(campaign.rule.iter().flat_map(|rule| rule.notes(cells())));
+    out.extend(disturbed(cells().map(|(_, cell)| cell)));
+    out.extend(floor(campaign, workloads));
+    out.extend(outliers::note(workloads));
+    out.extend(drift::notes(campaign));
+    out.extend(unequal(campaign));
+    out.extend(campaign.warnings.machine());
+    out.extend(nodes::too_short(campaign.cells.values()));
+    out
+}
+
+/// How many trials are left out of figures because the testbed changed.
+fn disturbed<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String> {
+    let left_out: Vec<usize> = cells.map(|cell| cell.disturbed_rounds).filter(|rounds| *rounds > 0).collect();
+    (!left_out.is_empty()).then(|| {
+        format!(
+            "{} in {} left out of figures and comparisons: the testbed changed meanwhile",
+            counted(left_out.iter().sum::<usize>() as u64, "round", "rounds"),
+            counted(left_out.len() as u64, "cell", "cells"),
+        )
+    })
+}
+
+/// Verdicts take so many rounds.
+const FEWEST_ROUNDS: u32 = 3;
+
+/// The noise floor, and the verdicts that it withheld.
+fn floor(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Option<String> {
+    let plan = &campaign.run.plan;
+    let (baseline, twin) = (plan.baseline.as_ref()?, plan.twin.as_ref()?);
+    // A run of fewer rounds has no verdict that could be withheld.
+    if plan.rounds < FEWEST_ROUNDS {
+        return None;
+    }
+    let mut floors: Vec<(f64, String)> = Vec::new();
+    let (mut withheld, mut unknown) = (0, 0);
+    for workload in workloads {
+        for cell in &workload.cells {
+            let ratio = workload.comparison(cell);
+            if cell.is_twin {
+                let name = [workload.name.as_str(), &cell.point_label].join(" ");
+                match ratio.and_then(|ratio| ratio.noise_floor) {
+                    Some(floor) => floors.push((floor, name.trim_end().to_owned())),
+                    None => unknown += 1,
+                }
+            }
+            let outcome = ratio.and_then(|ratio| Some(ratio.verdict.as_ref()?.outcome));
+            withheld += u64::from(outcome == Some(Outcome::NoiseFloor));
+        }
+    }
+    floors.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let text = match floors.as_slice() {
+        [] if workloads.is_empty() => return None,
+        [] => return Some(format!("{twin}, which is {baseline} once more, left no figure: there is no noise floor")),
+        floors => from_to(floors),
+    };
+    let withheld = match withheld {
+        0 => "no verdict is withheld".to_owned(),
+        1 => "1 verdict is withheld, of a difference that is no larger".to_owned(),
+        n => format!("{n} verdicts are withheld, of differences that are no larger"),
+    };
+    let unknown = match unknown {
+        0 => String::new(),
+        n => format!("; {} without it", counted(n, "point is", "points are")),
+    };
+    Some(format!("noise floor: {baseline} and the same once more ({twin}) differ {text}; {withheld}{unknown}"))
+}
+
+/// The least and the most of these floors, in order, with the name of the most; one where the two
+/// read the same.
+fn from_to(floors: &[(f64, String)]) -> String {
+    let text = |(floor, _): &(f64, String)| percentage(*floor);
+    let (least, most) = (floors.first().map(text), floors.last().map(text));
+    match (floors.last(), least.filter(|least| most.as_ref() != Some(least))) {
+        (Some((most, at)), Some(least)) => format!("by {least} to {} % (most: {at})", percentage(*most)),
+        _ => format!("by {} %", most.unwrap_or_default()),
+    }
+}
+
+/// What comparisons with a path of another number of clients compare: each client makes the whole
+/// load of a workload.
+fn unequal(campaign: &Campaign) -> Option<String> {
+    let plan = &campaign.run.plan;
+    let baseline = plan.paths.iter().find(|path| Some(&path.name) == plan.baseline.as_ref())?;
+    let other = plan.paths.iter().filter(|path| path.clients != baseline.clients);
+    let named: Vec<_> = other.map(|path| format!("{} ({})", path.name, path.clients)).collect();
+    let more = named.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!named.is_empty()).then(|| {
+        format!(
+            "each client makes the whole load of a workload: ratios of {}{more} to {} ({}) compare the loads of \
+             different numbers of clients",
+            named[..named.len().min(MOST_NAMED)].join(", "),
+            baseline.name,
+            counted(u64::from(baseline.clients), "client", "clients"),
+        )
+    })
+}
+
+/// What is said after a load that each of several clients makes, and how many of them there are;
+/// nothing of either where every path has one.
+fn clients(campaign: &Campaign, workload: &Workload) -> (&'static str, Option<String>) {
+    let paths = &campaign.run.plan.paths;
+    let on = |path: &usize| workload.points.iter().any(|point| campaign.cells.contains_key(&(*path, *point)));
+    let counts: BTreeSet<u32> = (0..paths.len()).filter(on).map(|path| paths[path].clients).collect();
+    match (counts.first(), counts.last()) {
+        (Some(least), Some(most)) if *most > 1 => {
+            let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            (" per client", Some(format!("x {range} clients")))
+        }
+        _ => ("", None),
+    }
+}
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// The setting that the workload's points have in common, in words.
+pub(crate) fn setting(campaign: &Campaign, workload: &Workload) -> String {
+    let points = &campaign.run.plan.points;
+    let first = &points[workload.points[0]];
+    let job = &first.job;
+    let mut parts = Vec::new();
+    let (each, clients) = clients(campaign, workload);
+    if !first.point.contains_key("rate") {
+        parts.extend(match job.schedule {
+            // Only an exchange waits for an answer before the next starts.
+            Schedule::Closed if !is_of_exchanges(&job.workload) => None,
+            Schedule::Closed => Some("closed loop".to_owned()),
+            Schedule::Rate(rate) => Some(format!("open loop at {}/s{each}", plain(rate))),
+            Schedule::Poisson(rate) => Some(format!("Poisson arrivals at {}/s{each}", plain(rate))),
+        });
+    }
+    // Of a ping they are the echoes that can be under way: a matter of its inside.
+    if !first.point.contains_key("connections") && job.workload != "ping" {
+        parts.push(format!("{}{each}", counted(u64::from(job.connections), "connection", "connections")));
+    }
+    parts.extend(clients);
+    let params = serde_json::json!({ "params": job.params });
+    let varies = |text: &String| first.point.keys().any(|key| text.starts_with(&key.replace('_', "-")));
+    parts.extend(RecordedJob(&params).params().into_iter().filter(|text| !varies(text)));
+    if !first.point.contains_key("engine") {
+        parts.push(format!("engine {}", job.engine));
+    }
+    if !first.server.is_agent() {
+        parts.push(format!("server {}", first.server.program));
+    }
+    // A window that ends a moment before the next echo is due is no finer than that.
+    let window = if job.timing.window_ns > MILLISECOND {
+        job.timing.window_ns.next_multiple_of(MILLISECOND)
+    } else {
+        job.timing.window_ns
+    };
+    parts.push(format!("window {} after {} warm-up", Span(window), Span(job.timing.warmup_ns)));
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::from_to;
+
+    #[test]
+    fn ends_that_read_the_same_are_one() {
+        let of =
+            |floors: &[f64]| from_to(&floors.iter().map(|floor| (*floor, format!("at {floor}"))).collect::<Vec<_>>());
+        assert_eq!(of(&[0.218, 0.222]), "by 22 %");
+        assert_eq!(of(&[0.22]), "by 22 %");
+        assert_eq!(of(&[0.1, 0.15, 0.22]), "by 10 to 22 % (most: at 0.22)");
+    }
+}

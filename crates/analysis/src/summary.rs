@@ -1,0 +1,29 @@
+//! The results of a run as plain values: what the other modules compute, and what reports print.
+
+mod cell;
+mod curve;
+mod load;
+mod path;
+mod run;
+mod search;
+mod spread;
+mod stop;
+mod verdict;
+mod waterfall;
+mod workload;
+
+pub use self::cell::{CONNECTING_ENDS, CellSummary, Estimate, Limit, NodeSummary, RatioSummary};
+pub use self::curve::{CurvePoint, CurveSummary, LineSummary, Resource};
+pub(crate) use self::load::Bracket;
+pub use self::load::{
+    EqualLoad, EqualLoadPath, FoundFigure, LoadComparison, Standing, UNDECIDED_MARK, Undecided, undecided_text,
+};
+pub use self::path::{PathSummary, ProofSummary};
+pub use self::run::{FailureSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary};
+pub use self::search::{SearchSummary, SearchedPath, TraceStep};
+pub use self::spread::Spread;
+pub use self::stop::{StopEnd, StopSummary};
+pub use self::verdict::{Outcome, Verdict};
+pub(crate) use self::waterfall::WHOLE;
+pub use self::waterfall::{Added, ProxyShare, Step, WaterfallSummary};
+pub use self::workload::{DistributionSummary, FigureSummary, Finding, PooledSummary, WorkloadSummary};

@@ -1,0 +1,63 @@
+//! The verdict of a comparison.
+
+use serde::Serialize;
+
+/// The outcome of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Better than the baseline.
+    Better,
+    /// Worse than the baseline.
+    Worse,
+    /// More of what has no direction.
+    More,
+    /// Less of what has no direction.
+    Less,
+    /// No difference was seen.
+    Same,
+    /// A difference, but no larger than what the baseline measured twice differed by: withheld.
+    NoiseFloor,
+    /// A difference, but a smaller one than what is of interest.
+    MinimumEffect,
+    /// Nothing can be said with so few rounds.
+    TooFewRounds,
+    /// The generator was the limit: the figure is not the path's, so nothing is said.
+    Generator,
+    /// There is no ratio: a side has no value, or not above 0; or both searches ended at the same
+    /// end of their range.
+    NoRatio,
+}
+
+/// A comparison, in a word and a sentence.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// In short, by which comparisons are counted: `slower`.
+    #[serde(skip)]
+    pub word: &'static str,
+    /// In words: `slower by 18 % [15, 21]`.
+    pub text: String,
+    /// If no difference was seen, the smallest that would have been called with a probability of 80
+    /// %, as a share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub could_have_seen: Option<f64>,
+}
+
+impl Outcome {
+    /// Whether a difference is called.
+    pub fn is_called(self) -> bool {
+        matches!(self, Self::Better | Self::Worse | Self::More | Self::Less)
+    }
+
+    /// Whether the comparison was judged: it says something that can be wrong by chance.
+    pub fn is_judged(self) -> bool {
+        !matches!(self, Self::Generator | Self::TooFewRounds | Self::NoRatio)
+    }
+
+    /// Whether a difference could not be said, for a reason that is not its size.
+    pub fn is_withheld(self) -> bool {
+        !self.is_called() && self != Self::Same
+    }
+}

@@ -1,0 +1,14 @@
+//! Texts for people that several modules share: intervals, columns in one unit, loads, names of
+//! cells.
+
+pub(crate) mod cell_name;
+pub mod interval_text;
+pub(crate) mod listing;
+pub mod load_text;
+mod load_unit;
+mod run_text;
+pub mod scale;
+
+pub use self::load_unit::{LoadUnit, rate_text};
+pub use self::run_text::{status, time};
+pub use self::scale::Scale;

@@ -1,0 +1,69 @@
+//! Loads of searches, and the figures that are searched by, as texts.
+
+use hopbench_model::number::{by_name, plain};
+
+/// Below this a rate is not whole.
+const SMALL: f64 = 100.0;
+
+/// A load without its unit: `4979`, `0.5`.
+pub fn number(load: f64) -> String {
+    if load.is_finite() && load >= SMALL { format!("{load:.0}") } else { plain(load) }
+}
+
+/// A load with its unit: `4979/s`, `32 connections`.
+pub fn load(parameter: &str, load: f64) -> String {
+    match parameter {
+        "rate" => format!("{}/s", number(load)),
+        other if load == 1.0 => format!("1 {}", other.trim_end_matches('s')),
+        other => format!("{} {other}", number(load)),
+    }
+}
+
+/// The label of a search's figure: `response p99` for `response_ns p99`.
+pub fn figure(name: &str) -> String {
+    match name {
+        "cpu_share" => return "CPU".to_owned(),
+        "loss" => return "lost".to_owned(),
+        _ => {}
+    }
+    let (base, percentile) = name.split_once(' ').unwrap_or((name, ""));
+    let base = ["_bits_per_s", "_per_s", "_ns", "_ratio", "_share"].iter().find_map(|unit| base.strip_suffix(unit));
+    let base = base.unwrap_or_else(|| name.split(' ').next().unwrap_or(name)).replace('_', " ");
+    format!("{base} {percentile}").trim_end().to_owned()
+}
+
+/// A name with the unit of a figure of a search, as the names of other figures have it.
+pub fn unit_name(name: &str) -> &'static str {
+    let base = name.split(' ').next().unwrap_or(name);
+    let known = ["bits_per_s", "packets_per_s", "_per_s", "_ns", "_ratio"];
+    match base {
+        "cpu_share" | "loss" => "_ratio",
+        _ => known.into_iter().find(|unit| base.ends_with(unit)).unwrap_or_default(),
+    }
+}
+
+/// A value of the figure of a search with its unit.
+pub fn value(figure: &str, value: f64) -> String {
+    by_name(unit_name(figure), value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_words_and_units() {
+        for (name, words, unit) in [
+            ("response_ns p99", "response p99", "_ns"),
+            ("requests_per_s", "requests", "_per_s"),
+            ("received_bits_per_s", "received", "bits_per_s"),
+            ("cpu_share", "CPU", "_ratio"),
+            ("loss", "lost", "_ratio"),
+            ("something", "something", ""),
+        ] {
+            assert_eq!((figure(name).as_str(), unit_name(name)), (words, unit));
+        }
+        assert_eq!(value("response_ns p99", 4.9e6), "4.90 ms");
+        assert_eq!((load("threads", 1.0), load("rate", 12.5)), ("1 thread".to_owned(), "12.50/s".to_owned()));
+    }
+}

@@ -1,0 +1,178 @@
+//! The table of a workload, whatever prints it: its columns, their units, and the text of every
+//! value.
+
+use hopbench_analysis::text::{Scale, interval_text};
+use hopbench_analysis::{
+    CONNECTING_ENDS, CellSummary, Estimate, FigureSummary, OUTLIER_MARK, Outcome, RatioSummary, Spread, WorkloadSummary,
+};
+use hopbench_model::BYPASSES_PROXY;
+use hopbench_model::number::{counted, percentage, ratio as ratio_text};
+
+use super::page_text;
+
+/// A column of figures.
+#[derive(Debug)]
+pub(crate) struct Column {
+    /// The figure's name.
+    pub(crate) name: &'static str,
+    /// What it is called.
+    pub(crate) label: &'static str,
+    /// How its values are printed.
+    pub(crate) scale: Scale,
+}
+
+impl Column {
+    /// The figure of a cell in this column.
+    pub(crate) fn of<'a>(&self, cell: &'a CellSummary) -> Option<&'a Estimate> {
+        cell.figure(self.name)
+    }
+
+    /// The median as text; empty where the cell has no such figure.
+    pub(crate) fn median(&self, cell: &CellSummary) -> String {
+        self.of(cell).map(|figure| self.scale.text(figure.spread.median)).unwrap_or_default()
+    }
+
+    /// The mark of a figure one of whose rounds is far from the others; empty where none is.
+    pub(crate) fn mark(&self, cell: &CellSummary) -> &'static str {
+        if self.of(cell).is_some_and(|figure| !figure.outliers.is_empty()) { OUTLIER_MARK } else { "" }
+    }
+
+    /// The ends of the interval as texts.
+    pub(crate) fn interval(&self, cell: &CellSummary) -> Option<[String; 2]> {
+        let Spread { median, low, high, .. } = self.of(cell)?.spread;
+        Some(interval_text::of_figure(self.name, median, low?, high?, |value| self.scale.text(value)))
+    }
+}
+
+/// The columns of a workload.
+pub(crate) fn columns(workload: &WorkloadSummary) -> Vec<Column> {
+    let column = |figure: &FigureSummary| {
+        let values = workload.cells.iter().filter_map(|cell| cell.figure(figure.name)).map(|f| f.spread.median);
+        Column { name: figure.name, label: figure.label, scale: Scale::of(figure.name, values) }
+    };
+    workload.figures.iter().map(column).collect()
+}
+
+/// A ratio as text: `0.620 [0.580, 0.660]`.
+pub(crate) fn ratio(ratio: &RatioSummary) -> String {
+    let Spread { median, low, high, .. } = ratio.spread;
+    let told = ratio_text(median);
+    match low.zip(high) {
+        Some((low, high)) => format!("{told} [{}]", interval_text::of_ratio(median, low, high).join(", ")),
+        None => told,
+    }
+}
+
+/// Whether any cell is compared with a baseline, or should have been.
+pub(crate) fn compared(workload: &WorkloadSummary) -> bool {
+    workload.cells.iter().any(|cell| workload.comparison(cell).is_some() || !note(workload, cell).is_empty())
+}
+
+/// Whether any comparison with a baseline has a verdict that says something: with too few rounds
+/// none does.
+pub(crate) fn judged(workload: &WorkloadSummary) -> bool {
+    let says = |ratio: &RatioSummary| ratio.verdict.as_ref().is_some_and(|v| v.outcome != Outcome::TooFewRounds);
+    workload.cells.iter().any(|cell| workload.comparison(cell).is_some_and(says))
+}
+
+/// What takes the place of a verdict in the row of the baseline's twin: `A/A: noise floor 1.2 %`;
+/// `None` in all others.
+pub(crate) fn floor(cell: &CellSummary, figure: Option<&Estimate>) -> Option<String> {
+    let floor = figure.and_then(|figure| figure.ratio.as_ref()?.noise_floor);
+    cell.is_twin.then(|| match floor {
+        Some(share) => format!("A/A: noise floor {} %", percentage(share)),
+        None => "A/A: no noise floor".to_owned(),
+    })
+}
+
+/// What is missing from the comparison of a cell's main figure; empty where nothing is.
+pub(crate) fn note<'a>(workload: &WorkloadSummary, cell: &'a CellSummary) -> &'a str {
+    let figure = workload.main_figure().and_then(|main| cell.figure(main.name));
+    figure.map_or("", |figure| figure.note.as_str())
+}
+
+/// The verdict on a cell's main figure, or the noise floor; empty where there is none.
+pub(crate) fn verdict(workload: &WorkloadSummary, cell: &CellSummary) -> String {
+    let figure = workload.main_figure().and_then(|main| cell.figure(main.name));
+    let verdict = workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
+    floor(cell, figure).or_else(|| verdict.map(|verdict| verdict.text.clone())).unwrap_or_default()
+}
+
+/// The verdict on a cell's main figure and what is missing from the comparison, as one text.
+pub(crate) fn said(workload: &WorkloadSummary, cell: &CellSummary) -> String {
+    let parts = [verdict(workload, cell), note(workload, cell).to_owned()];
+    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// What the heads of columns and rows call a point: its value alone where one parameter varies.
+pub(crate) fn point<'a>(workload: &WorkloadSummary, label: &'a str) -> &'a str {
+    match workload.parameters.as_slice() {
+        [one] => label.strip_prefix(one.as_str()).and_then(|rest| rest.strip_prefix('=')).unwrap_or(label),
+        _ => label,
+    }
+}
+
+/// What varies, as the head over points: `size`, or `point` where several parameters do.
+pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
+    match workload.parameters.as_slice() {
+        [one] => one,
+        _ => "point",
+    }
+}
+
+/// What a reader must know of a cell beside its figures: that no proxy saw its traffic, what is
+/// left out or not compared, and what failed, how often.
+pub(crate) fn remark(cell: &CellSummary) -> String {
+    let bypasses = cell.bypasses_proxy.then(|| BYPASSES_PROXY.to_owned());
+    let errors = cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x"));
+    let short = cell.figures.iter().any(|figure| figure.note == CONNECTING_ENDS).then(|| CONNECTING_ENDS.to_owned());
+    let left_out = (cell.disturbed_rounds > 0).then(|| {
+        let rounds = counted(cell.disturbed_rounds as u64, "round", "rounds");
+        format!("{rounds} left out: the testbed changed meanwhile")
+    });
+    bypasses.into_iter().chain(short).chain(left_out).chain(errors).collect::<Vec<_>>().join(", ")
+}
+
+/// The remark with how sure the cell is, where it is not as sure as it was to be: that is another
+/// for each cell.
+pub(crate) fn full_remark(cell: &CellSummary) -> String {
+    let width = cell.stop.as_ref().map(|stop| stop.remark()).unwrap_or_default();
+    [remark(cell), width].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// The remarks of a workload's cells, a line a text: `bypasses proxy (server, both)`.
+pub(crate) fn remarks(workload: &WorkloadSummary) -> Vec<String> {
+    let mut out = grouped(workload, remark);
+    out.extend(page_text::marks(workload).map(str::to_owned));
+    out
+}
+
+/// More cells than this are counted, not named.
+const MOST_NAMED: usize = 5;
+
+/// What is missing from the comparisons of a workload, a line a reason: `bulk: no ratio: 0 in round
+/// 2 (eni, overlay)`.
+pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
+    let lines = grouped(workload, |cell| note(workload, cell).to_owned());
+    lines.into_iter().map(|line| format!("{}: {line}", workload.name)).collect()
+}
+
+/// A line a text, with the cells that have it.
+fn grouped(workload: &WorkloadSummary, text: impl Fn(&CellSummary) -> String) -> Vec<String> {
+    let mut out: Vec<(String, Vec<String>)> = Vec::new();
+    for cell in &workload.cells {
+        let text = text(cell);
+        let name = [cell.path.as_str(), cell.point_label.as_str()].join(" ").trim_end().to_owned();
+        match out.iter_mut().find(|(known, _)| *known == text) {
+            _ if text.is_empty() => {}
+            Some((_, cells)) => cells.push(name),
+            None => out.push((text, vec![name])),
+        }
+    }
+    let line = |(text, cells): &(String, Vec<String>)| {
+        let more = cells.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{text} ({}{more})", cells[..cells.len().min(MOST_NAMED)].join(", "))
+    };
+    out.iter().map(line).collect()
+}
