@@ -1,6 +1,6 @@
 //! A curve in words.
 
-use hopbench_model::number::{by_name, plain};
+use hopbench_model::number::by_name;
 use hopbench_stats::FEWEST_PLACES;
 
 use super::over::Over;

@@ -5,7 +5,6 @@ use hopbench_model::{SearchGoal, SearchOutcome};
 
 use crate::summary::Bracket;
 use crate::text::LoadUnit;
-use crate::text::load_text::load;
 
 /// The outcome of a search after this many trials, with undecided steps, and the figure at the load
 /// above.

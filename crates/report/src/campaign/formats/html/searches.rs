@@ -102,7 +102,7 @@ fn found(search: &SearchSummary) -> String {
     let mut body = String::new();
     for row in &texts.rows {
         body.push_str(&format!("<tr><th scope=\"row\">{}</th>", esc(&row.label)));
-        for (index, (Head { page_text, .. }, text)) in texts.heads.iter().zip(&row.values).enumerate() {
+        for (index, (Head { words, .. }, text)) in texts.heads.iter().zip(&row.values).enumerate() {
             // More connections until throughput stops growing are neither better nor worse; all else is better higher.
             let neutral = search.goal == "knee" && index <= 2;
             let ends = text.ends.trim_start();
