@@ -23,8 +23,7 @@ const DIM: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
 /// A table with its heads and the widths of its columns.
-struct Measured<'a> {
-    table: &'a Table,
+struct Measured {
     /// Width of the names.
     name: usize,
     /// Of each column: the workload, the figure, its unit where it does not stand beside the values,
@@ -97,9 +96,9 @@ fn title(table: &Table, width: usize) -> Vec<String> {
     shortened(wrap(&plain(&table.title), width), TITLE_LINES, width)
 }
 
-impl<'a> Measured<'a> {
+impl Measured {
     /// As it reads best; narrower where that saves a block.
-    fn of(table: &'a Table, width: usize) -> Self {
+    fn of(table: &Table, width: usize) -> Self {
         let wide = Self::with(table, false);
         let blocks = wide.blocks(width).len();
         if blocks <= 1 {
@@ -110,7 +109,7 @@ impl<'a> Measured<'a> {
     }
 
     /// `is_narrow`: units stand in the heads, and names are short.
-    fn with(table: &'a Table, is_narrow: bool) -> Self {
+    fn with(table: &Table, is_narrow: bool) -> Self {
         let name = table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
         let longest = if is_narrow { SHORT_HEAD } else { LONGEST_HEAD };
         let mut heads: Vec<[String; 4]> = Vec::new();
@@ -133,7 +132,7 @@ impl<'a> Measured<'a> {
         }
         let says = |line: &usize| heads.iter().any(|head| !head[*line].is_empty());
         let lines = (0..4).filter(says).collect();
-        Self { table, name, heads, lines, widths, marked }
+        Self { name, heads, lines, widths, marked }
     }
 
     /// The columns that stand beside each other.
