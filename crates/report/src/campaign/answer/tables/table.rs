@@ -84,10 +84,12 @@ impl Table {
     /// The columns with differences to the baseline of which this is better, by what they are
     /// called.
     fn compared(&self, better: Better) -> Vec<&str> {
+        // Of a single workload, its figures are told apart.
+        let is_single = self.columns.len() > 1 && self.columns.windows(2).all(|two| two[0].heads[0] == two[1].heads[0]);
         let mut names: Vec<&str> = Vec::new();
         for (index, column) in self.columns.iter().enumerate() {
             let has_effect = self.rows.iter().any(|row| matches!(row.cells[index].value, Value::Effect { .. }));
-            let name = column.heads[0].as_str();
+            let name = column.heads[usize::from(is_single)].as_str();
             if has_effect && column.better == better && !names.contains(&name) {
                 names.push(name);
             }
