@@ -11,11 +11,11 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     out.extend(failures(summary));
     out.extend(summary.workloads.iter().flat_map(cells));
+    out.extend(summary.run.notes.iter().map(|note| words::sentence(note).to_owned()));
     for skipped in &summary.skipped {
         let cells = counted(skipped.cells, "cell", "cells");
         out.push(format!("not measured: {cells} of {}: {}", skipped.path, skipped.reason));
     }
-    out.extend(summary.run.notes.iter().map(|note| words::sentence(note).to_owned()));
     for workload in &summary.workloads {
         out.extend(grid::gaps(workload).into_iter().map(|gap| format!("not compared: {gap}")));
     }
