@@ -27,7 +27,11 @@ impl Head {
         if run.status != RunStatus::Complete {
             parts.insert(0, status(run.status).to_uppercase());
         }
-        parts.extend(page_text::rounds(summary));
+        // With fewer than 3 rounds there is no verdict, and with a stop rule nobody knows how many
+        // there are.
+        if run.rounds < 3 || run.stop.is_some() {
+            parts.extend(page_text::rounds(summary));
+        }
         parts.extend(run.ended_at.as_ref().and_then(|ended| between(&run.started_at, ended)));
         parts.extend(trials(summary));
         let cpus = summary.environment.get("cpu_count").filter(|_| run.testbed == "lab");

@@ -12,13 +12,13 @@ const MOST_NAMED: usize = 3;
 pub(super) fn all(summary: &Summary) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     out.extend(failures(summary));
+    out.extend(summary.workloads.iter().flat_map(cells));
     out.extend(summary.run.notes.iter().map(|note| page_text::sentence(note).to_owned()));
     for skipped in &summary.skipped {
         let cells = counted(skipped.cells, "cell", "cells");
         out.push(format!("not measured: {cells} of {}: {}", skipped.path, skipped.reason));
     }
     for workload in &summary.workloads {
-        out.extend(cells(workload));
         out.extend(table_model::gaps(workload).into_iter().map(|gap| format!("not compared: {gap}")));
     }
     for search in &summary.searches {

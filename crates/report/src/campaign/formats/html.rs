@@ -65,8 +65,8 @@ impl SummaryFormat for Html {
         out.push_str(&header(summary));
         out.push_str("<main>\n");
         out.push_str(&answer::section(summary));
-        out.push_str(&sections::findings(summary));
         out.push_str(&heat::maps(summary));
+        out.push_str(&sections::findings(summary));
         for (number, workload) in summary.workloads.iter().enumerate() {
             out.push_str(&sections::workload(summary, number, workload, &charts[number]));
         }
@@ -105,11 +105,11 @@ fn header(summary: &Summary) -> String {
     for (name, label) in [("cpu_model", "CPU"), ("cpu_count", "CPUs"), ("kernel", "Kernel"), ("version", "Version")] {
         facts.extend(summary.environment.get(name).map(|value| fact(label, value)));
     }
-    let mut links: Vec<String> =
-        ["<a href=\"#answer\">Answer</a>", "<a href=\"#findings\">Findings</a>"].map(str::to_owned).into();
+    let mut links = vec!["<a href=\"#answer\">Answer</a>".to_owned()];
     if !summary.workloads.is_empty() {
         links.push("<a href=\"#overview\">Overview</a>".to_owned());
     }
+    links.push("<a href=\"#findings\">Findings</a>".to_owned());
     // A long list of links is no way.
     for (number, workload) in summary.workloads.iter().enumerate().take(12) {
         links.push(format!("<a href=\"#{}\">{}</a>", id("workload", number), esc(&workload.name)));

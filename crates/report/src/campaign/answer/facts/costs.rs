@@ -4,9 +4,10 @@ use hopbench_analysis::{CellSummary, FigureSummary, Summary, WorkloadSummary};
 
 use super::super::text::short;
 use super::fact::Fact;
+use crate::number::counted;
 
 /// More paths than this are counted; the dearest are told.
-const MOST: usize = 6;
+const MOST: usize = 5;
 
 /// The costs of the workload that says most: one through proxies, one of requests.
 pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
@@ -37,7 +38,11 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
         told.extend(rest);
     }
     let each: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
-    let more = if left_out > 0 { format!(" and {left_out} cheaper ones") } else { String::new() };
+    let more = if left_out > 0 {
+        format!(" and {}", counted(left_out as u64, "cheaper one", "cheaper ones"))
+    } else {
+        String::new()
+    };
     let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
     Some(Fact { label: label(figure.name), text: format!("{}{at}: {}{more}", workload.name, each.join(", ")) })
 }

@@ -10,7 +10,7 @@ use crate::wrap::{columns, plain, wrap};
 /// Names of paths, and heads, that are longer are cut.
 const LONGEST_NAME: usize = 24;
 const LONGEST_HEAD: usize = 16;
-const SHORT_HEAD: usize = 10;
+const SHORT_HEAD: usize = 11;
 /// Blanks between columns.
 const GAP: usize = 2;
 /// Lines of a title.
@@ -23,13 +23,14 @@ const DIM: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
 /// A table with its heads and the widths of its columns.
-struct Measured<'a> {
-    table: &'a Table,
+struct Measured {
     /// Width of the names.
     name: usize,
     /// Of each column: the workload, the figure, its unit where it does not stand beside the values,
     /// the point.
     heads: Vec<[String; 4]>,
+    /// The units that stand in the heads; empty: beside the values.
+    units: Vec<String>,
     /// Which of these lines say anything.
     lines: Vec<usize>,
     /// Width of each column.
@@ -97,9 +98,9 @@ fn title(table: &Table, width: usize) -> Vec<String> {
     shortened(wrap(&plain(&table.title), width), TITLE_LINES, width)
 }
 
-impl<'a> Measured<'a> {
+impl Measured {
     /// As it reads best; narrower where that saves a block.
-    fn of(table: &'a Table, width: usize) -> Self {
+    fn of(table: &Table, width: usize) -> Self {
         let wide = Self::with(table, false);
         let blocks = wide.blocks(width).len();
         if blocks <= 1 {
@@ -110,10 +111,11 @@ impl<'a> Measured<'a> {
     }
 
     /// `is_narrow`: units stand in the heads, and names are short.
-    fn with(table: &'a Table, is_narrow: bool) -> Self {
+    fn with(table: &Table, is_narrow: bool) -> Self {
         let name = table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
         let longest = if is_narrow { SHORT_HEAD } else { LONGEST_HEAD };
         let mut heads: Vec<[String; 4]> = Vec::new();
+        let mut units = Vec::new();
         let mut widths = Vec::new();
         let mut marked = Vec::new();
         for (index, column) in table.columns.iter().enumerate() {
@@ -124,16 +126,18 @@ impl<'a> Measured<'a> {
                 true => figure.trim_start_matches("service ").trim_start_matches("response "),
                 false => figure.as_str(),
             };
-            let head = [workload.as_str(), figure, unit, point.as_str()].map(|text| cut(text, longest));
+            let [workload, figure, unit_head] = [workload.as_str(), figure, unit].map(|text| cut(text, longest));
+            let head = [workload, figure, unit_head, short_point(point, longest)];
             let is_marked = cells().any(|cell| cell.is_doubtful);
             let texts = cells().map(|cell| columns(text(cell, unit)) + usize::from(is_marked));
             widths.push(texts.chain(head.iter().map(|head| columns(head))).max().unwrap_or(0));
             marked.push(is_marked);
             heads.push(head);
+            units.push(unit.to_owned());
         }
         let says = |line: &usize| heads.iter().any(|head| !head[*line].is_empty());
         let lines = (0..4).filter(says).collect();
-        Self { table, name, heads, lines, widths, marked }
+        Self { name, heads, units, lines, widths, marked }
     }
 
     /// The columns that stand beside each other.
@@ -167,14 +171,27 @@ impl<'a> Measured<'a> {
             let mut line = format!("{:<width$}", cut(&row.name, LONGEST_NAME), width = self.name);
             for index in block.clone() {
                 let cell = &row.cells[index];
-                let mark = if self.marked[index] { if cell.is_doubtful { cell.mark() } else { " " } } else { "" };
-                let told = format!("{}{mark}", text(cell, &self.heads[index][2]));
-                let blanks = " ".repeat(self.widths[index].saturating_sub(columns(&told)));
-                line.push_str(&format!("  {blanks}{}", styled(&told, &cell.value, is_styled)));
+                let told = format!("{}{}", text(cell, &self.units[index]), cell.mark());
+                // Beside marks, numbers stay below each other.
+                let pad = if self.marked[index] && !cell.is_doubtful { " " } else { "" };
+                let blanks = " ".repeat(self.widths[index].saturating_sub(columns(&told) + pad.len()));
+                line.push_str(&format!("  {blanks}{}{pad}", styled(&told, &cell.value, is_styled)));
             }
             out.push(line);
         }
         out
+    }
+}
+
+/// A point in so many columns: of a long one the value matters more than the name.
+fn short_point(label: &str, most: usize) -> String {
+    let whole = cut(label, usize::MAX);
+    match whole.split_once('=') {
+        Some((name, value)) if columns(&whole) > most && columns(value) + 3 <= most => {
+            let start: String = name.chars().take(most - columns(value) - 2).collect();
+            format!("{start}~={value}")
+        }
+        _ => cut(&whole, most),
     }
 }
 
@@ -279,6 +296,12 @@ mod tests {
             ["path0", "62.0", "62.0", "62.0", "62.0", "62.0", "62.0"]
         );
         assert!(shown.iter().all(|line| columns(line) <= 80));
+    }
+
+    #[test]
+    fn of_a_long_point_the_value_is_left() {
+        let told = ["size=1B", "connections=128", "", "a=1 b=2 c=3 d=4"].map(|label| short_point(label, 11));
+        assert_eq!(told, ["size=1B", "connec~=128", "", "a=1 b=2 c=~"]);
     }
 
     #[test]

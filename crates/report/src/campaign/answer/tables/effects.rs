@@ -62,7 +62,8 @@ fn spots(summary: &Summary) -> Vec<Spot<'_>> {
             [first, .., last] => vec![*first, *last],
         };
         let figures = workload.figures.iter().enumerate();
-        let shown = figures.filter(|(index, figure)| *index == 0 || (is_only && figure.plotted));
+        let is_further = |figure: &FigureSummary| figure.plotted && !figure.name.contains("_p90_");
+        let shown = figures.filter(|(index, figure)| *index == 0 || (is_only && is_further(figure)));
         for (_, figure) in shown.take(MOST_FIGURES) {
             for point in ends.iter().copied() {
                 let here = workload.cells.iter().filter(|cell| cell.point_label == point);

@@ -6,6 +6,7 @@ use hopbench_model::SearchOutcome;
 use super::super::text::{cut, effect, short};
 use super::cell::{Cell, Value};
 use super::table::{Better, Column, Row, Table};
+use crate::number::plain;
 
 /// More searches than this share a table that has their loads only.
 const MOST_ALONE: usize = 2;
@@ -52,7 +53,7 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
     }
     columns.extend(labels.iter().map(|(_, label)| head("there", label)));
     let row = |path: &SearchedPath| {
-        let mut cells = vec![load(search, path)];
+        let mut cells = vec![load(search, path, true)];
         if is_compared {
             let is_baseline = baseline == Some(path.path.as_str());
             let value = match compared(path) {
@@ -77,7 +78,7 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
 fn together(summary: &Summary, searches: &[&SearchSummary]) -> Table {
     let baseline = summary.run.baseline.as_deref();
     let column = |search: &&SearchSummary| Column {
-        heads: [search.name(), format!("{} of {}", search.parameter, search.goal), String::new()],
+        heads: [search.name(), search.parameter.to_owned(), search.goal.to_owned()],
         better: Better::Higher,
     };
     let mut rows: Vec<Row> = Vec::new();
@@ -94,7 +95,7 @@ fn together(summary: &Summary, searches: &[&SearchSummary]) -> Table {
             worst = worst.max(rank(baseline, search, found));
             cells.push(match comparison {
                 Some(comparison) => Cell { value: standing(comparison), is_doubtful: found.is_doubtful() },
-                None => load(search, found),
+                None => load(search, found, false),
             });
         }
         rows.push(Row { name: path.name.clone(), cells, rank: worst });
@@ -103,9 +104,14 @@ fn together(summary: &Summary, searches: &[&SearchSummary]) -> Table {
     Table { title: "the loads that were found".to_owned(), columns: searches.iter().map(column).collect(), rows }
 }
 
-/// The load that was found, or what is known of it.
-fn load(search: &SearchSummary, path: &SearchedPath) -> Cell {
-    let told = |load: f64| cut(&search.unit().text(load), 24);
+/// The load that was found, or what is known of it; of a level without its unit, where the head of
+/// the column has it.
+fn load(search: &SearchSummary, path: &SearchedPath, with_unit: bool) -> Cell {
+    let told = |load: f64| match search.parameter {
+        "rate" => cut(&search.unit().text(load), 24),
+        _ if with_unit => search.unit().text(load),
+        _ => plain(load),
+    };
     let text = match path.outcome {
         None => "not ended".to_owned(),
         Some(SearchOutcome::Found { load, .. }) => told(load),

@@ -1,6 +1,7 @@
 //! What each hop adds: the steps from the path without proxies to the one with most of them.
 
 use hopbench_analysis::{Step, Summary, WaterfallSummary};
+use hopbench_model::Variant;
 
 use super::super::text::short;
 use super::cell::{Cell, Value};
@@ -41,8 +42,9 @@ pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
     };
     let columns: Vec<Column> = figures.iter().map(column).collect();
     let families = families(summary);
-    let more = if families > 1 { format!(" (1 of {families} families of paths)") } else { String::new() };
-    let variant = longest.variant.as_ref().map_or(String::new(), |variant| format!(", variant {variant}"));
+    let more = if families > 1 { format!(" (1 of {families} families)") } else { String::new() };
+    let variant = longest.variant.as_ref().filter(|name| *name != Variant::PLAIN);
+    let variant = variant.map_or(String::new(), |variant| format!(", variant {variant}"));
     let title = format!("each hop adds, {}{variant}{more}", longest.family.replace('→', "to"));
     if rows.is_empty() || columns.is_empty() {
         return None;

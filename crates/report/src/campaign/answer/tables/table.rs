@@ -81,14 +81,14 @@ impl Table {
         self.rows.iter().flat_map(|row| &row.cells)
     }
 
-    /// The columns with differences to the baseline of which this is better, by what they are
-    /// called.
-    fn compared(&self, better: Better) -> Vec<&str> {
+    /// The columns of which this is better, by what they are called.
+    fn named(&self, better: Better) -> Vec<&str> {
+        // Of a single workload, its figures are told apart.
+        let is_single = self.columns.len() > 1 && self.columns.windows(2).all(|two| two[0].heads[0] == two[1].heads[0]);
         let mut names: Vec<&str> = Vec::new();
-        for (index, column) in self.columns.iter().enumerate() {
-            let has_effect = self.rows.iter().any(|row| matches!(row.cells[index].value, Value::Effect { .. }));
-            let name = column.heads[0].as_str();
-            if has_effect && column.better == better && !names.contains(&name) {
+        for column in &self.columns {
+            let name = column.heads[usize::from(is_single)].as_str();
+            if column.better == better && !names.contains(&name) {
                 names.push(name);
             }
         }
@@ -98,7 +98,7 @@ impl Table {
 
 /// What is better, and what the signs of these tables mean, as far as they occur.
 pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
-    let named = |better| tables.iter().flat_map(|table| table.compared(better)).collect::<Vec<_>>();
+    let named = |better| tables.iter().flat_map(|table| table.named(better)).collect::<Vec<_>>();
     let (higher, lower) = (named(Better::Higher), named(Better::Lower));
     let mut parts: Vec<String> = Vec::new();
     let direction = |word: &str, names: &[&str]| {

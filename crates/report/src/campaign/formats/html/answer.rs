@@ -3,7 +3,7 @@
 use hopbench_analysis::Summary;
 
 use super::markup::{esc, heading, table};
-use super::sections::alerts;
+use super::sections;
 use crate::campaign::answer::{Answer, Cell, Row, Table, Value};
 
 /// Rows of one table; more are counted.
@@ -17,7 +17,7 @@ pub(super) fn section(summary: &Summary) -> String {
     let mut out = format!("<section id=\"answer\">\n{}", heading(2, "answer", "Answer"));
     let head = answer.head.parts.iter().chain([&answer.head.place]).map(|part| esc(part));
     out.push_str(&format!("<p class=\"note\">{}</p>\n", head.collect::<Vec<_>>().join(" · ")));
-    out.push_str(&alerts(summary));
+    out.push_str(&sections::missing(summary));
     answer.tables.iter().for_each(|one| out.push_str(&self::one(one)));
     if !answer.legend.is_empty() {
         let items: String = answer.legend.iter().map(|part| format!("<li>{}</li>", esc(part))).collect();
@@ -25,7 +25,7 @@ pub(super) fn section(summary: &Summary) -> String {
     }
     let mut facts: String =
         answer.facts.iter().map(|fact| format!("<dt>{}</dt><dd>{}</dd>", fact.label, esc(&fact.text))).collect();
-    // Those of the run as a whole stand above.
+    // Those of the run as a whole stand below.
     let notes: Vec<&String> = answer.notes.iter().filter(|note| !is_of_run(summary, note)).collect();
     let mut items: String = notes.iter().take(MOST_NOTES).map(|note| format!("<li>{}</li>", esc(note))).collect();
     if notes.len() > MOST_NOTES {
@@ -37,6 +37,7 @@ pub(super) fn section(summary: &Summary) -> String {
     if !facts.is_empty() {
         out.push_str(&format!("<dl class=\"answer\">{facts}</dl>\n"));
     }
+    out.push_str(&sections::notes(summary));
     out.push_str("</section>\n");
     out
 }

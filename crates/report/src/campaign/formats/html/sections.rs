@@ -10,8 +10,8 @@ use crate::campaign::{page_text, plot, table_model};
 /// More rows than this are left to the other formats: a browser would take long.
 const MOST_ROWS: usize = 2000;
 
-/// What is wrong with the run as a whole, and what a reader must know of it.
-pub(super) fn alerts(summary: &Summary) -> String {
+/// What is missing of the run.
+pub(super) fn missing(summary: &Summary) -> String {
     let mut out = String::new();
     let run = &summary.run;
     if run.used_trials < run.planned_trials {
@@ -28,10 +28,13 @@ pub(super) fn alerts(summary: &Summary) -> String {
             }
         ));
     }
-    for note in &run.notes {
-        out.push_str(&format!("<p class=\"alert\"><strong>Note:</strong> {}</p>\n", esc(note)));
-    }
     out
+}
+
+/// What a reader must know of the run as a whole.
+pub(super) fn notes(summary: &Summary) -> String {
+    let note = |note: &String| format!("<p class=\"alert\"><strong>Note:</strong> {}</p>\n", esc(note));
+    summary.run.notes.iter().map(note).collect()
 }
 
 /// A headline a workload.
