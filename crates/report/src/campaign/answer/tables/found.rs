@@ -79,7 +79,8 @@ fn together(summary: &Summary, searches: &[&SearchSummary]) -> Table {
     let baseline = summary.run.baseline.as_deref();
     let column = |search: &&SearchSummary| Column {
         heads: [search.name(), search.parameter.to_owned(), search.goal.to_owned()],
-        better: Better::Higher,
+        // More connections until throughput stops growing are neither better nor worse.
+        better: if search.goal == "knee" { Better::Untold } else { Better::Higher },
     };
     let mut rows: Vec<Row> = Vec::new();
     for path in summary.paths.iter().filter(|path| !path.is_twin) {
@@ -90,7 +91,6 @@ fn together(summary: &Summary, searches: &[&SearchSummary]) -> Table {
                 cells.push(Cell::plain(Value::Absent));
                 continue;
             };
-            // More connections until throughput stops growing are neither better nor worse.
             let comparison = found.comparison.as_ref().filter(|_| found.found().is_some() && search.goal != "knee");
             worst = worst.max(rank(baseline, search, found));
             cells.push(match comparison {
