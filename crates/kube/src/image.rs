@@ -1,11 +1,12 @@
 //! The image of the agents' pods: the running program and next to nothing else, as an archive.
 //!
-//! One tar file that is two things at once: what `docker save` writes (`manifest.json`), and an OCI layout
-//! (`oci-layout`, `index.json`). Both point to the same blobs, so whatever imports images takes it. The same program gives
-//! the same bytes: nothing in it has a time.
+//! One tar file that is two things at once: what `docker save` writes (`manifest.json`), and an OCI
+//! layout (`oci-layout`, `index.json`). Both point to the same blobs, so whatever imports images
+//! takes it. The same program gives the same bytes: nothing in it has a time.
 
 mod archive;
 mod layer;
+pub(crate) mod layout;
 mod program;
 mod reference;
 
@@ -17,14 +18,9 @@ use hopbench_model::Fault;
 use hopbench_sys::file::Replacement;
 
 use self::archive::Archive;
+pub use self::layout::{ENTRYPOINT, USER};
 use self::program::Program;
 pub use self::reference::Reference;
-
-/// The user and the group that the program runs as: nobody's, so that pods may ask for `runAsNonRoot`.
-pub const USER: u32 = 65532;
-
-/// Where the program is in the image.
-pub const ENTRYPOINT: &str = "/hopbench";
 
 /// An image that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,15 +35,17 @@ pub struct Written {
     pub bytes: u64,
 }
 
-/// The name that an image has unless somebody says another: `hopbench:VERSION`.
+/// The usual name of an image: `hopbench:VERSION`.
 pub fn default_tag() -> String {
     format!("hopbench:{}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Writes the image of the running program to the file `output`, which is there as a whole or not at all.
+/// Writes the image of the running program to the file `output`, which is there as a whole or not
+/// at all.
 ///
 /// # Errors
-/// A tag that is no name of an image; a program that is not one static file; a file that cannot be written.
+/// A tag that is no name of an image; a program that is not one static file; a file that cannot be
+/// written.
 pub fn write(output: &Path, tag: &str) -> Result<Written, Fault> {
     let failed =
         |what: &str, e: io::Error| Fault::environment(format!("cannot {what} the image {}: {e}", output.display()));

@@ -132,7 +132,8 @@ fn a_file_is_there_as_a_whole_or_not_at_all() {
     assert_eq!(left, [output]);
 }
 
-/// The real thing that nodes have: containerd takes the archive, under the name that a kubelet asks for.
+/// The real thing that nodes have: containerd takes the archive, under the name that a kubelet asks
+/// for.
 #[test]
 fn containerd_imports_it() {
     let Some(containerd) = containerd::Containerd::start() else {

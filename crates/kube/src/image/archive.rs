@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tar::Builder;
 
 use super::layer::{file, folder, layer};
+use super::layout::{ENTRYPOINT, USER};
 use super::program::Program;
 use super::reference::Reference;
-use super::{ENTRYPOINT, USER};
 
 /// Everything in the archive but its frame.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Archive {
     config: Blob,
     manifest: Blob,
     index: Vec<u8>,
-    /// What `docker load` reads instead of the index.
+    /// The manifest that `docker load` reads instead of the index.
     docker: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ impl Archive {
         let mut described = manifest.described("application/vnd.oci.image.manifest.v1+json");
         described["platform"] = json!({"architecture": program.architecture, "os": "linux"});
         described["annotations"] = json!({
-            // The name for containerd, and the tag for everybody else.
+            // The name for containerd, and the tag for all others.
             "io.containerd.image.name": reference.full(),
             "org.opencontainers.image.ref.name": reference.tag(),
         });

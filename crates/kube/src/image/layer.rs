@@ -1,11 +1,11 @@
-//! The one layer of the image, and how files get into a tar without a trace of who made them and when.
+//! The one layer of the image: a tar without the maker and the times of its files.
 
 use std::io::{self, Write};
 
 use tar::{Builder, EntryType, Header};
 
+use super::layout::{ENTRYPOINT, USER};
 use super::program::Program;
-use super::{ENTRYPOINT, USER};
 
 /// The layer: the program, an empty `/tmp`, and enough of `/etc` for what asks for names of users.
 ///

@@ -34,7 +34,8 @@ impl Reference {
         format!("{}:{}", self.name, self.tag)
     }
 
-    /// With the registry that nobody says but everybody means; container runtimes store images under such names.
+    /// The full name, with the registry that a short one means. Container runtimes store images
+    /// under such names.
     pub fn full(&self) -> String {
         let Some((host, _)) = self.name.split_once('/') else {
             return format!("docker.io/library/{}", self.short());

@@ -1,79 +1,62 @@
-//! What proxies say of themselves: asked by way of the API server, since nobody outside of their pods reaches them.
+//! Requests to the admin endpoints of proxies, by way of the API server: only their pods reach them
+//! otherwise.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::header::HOST;
 use http::{Request, StatusCode};
 use http_body_util::Empty;
-use hyper::body::Bytes;
-use hyper::client::conn::http1::{self, SendRequest};
+use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use crate::body::{self, MOST_BYTES};
-use crate::built::Built;
-use crate::forward;
-use crate::pod::PodId;
+use crate::api::body::{self, MOST_BYTES};
+use crate::api::forward;
+use crate::plan::placement::pod::PodId;
+use crate::provision::built::Built;
+use crate::provision::mesh_state::RequestSender;
 
-/// How long an answer may take.
+/// Time limit for an answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// The end of a connection that questions go into.
-type Sender = SendRequest<Empty<Bytes>>;
-
-/// Connections to admin endpoints, which stay open: they are asked around every trial.
-#[derive(Debug, Default)]
-pub(crate) struct Admins {
-    open: Mutex<BTreeMap<(PodId, u16), Sender>>,
+/// The body of the answer to a GET of a port of a pod.
+///
+/// # Errors
+/// A sentence: no way there, no answer, another status than 200.
+pub(crate) async fn get(built: &Built, pod: &PodId, port: u16, path: &str) -> Result<Vec<u8>, String> {
+    if let Some(mut sender) = built.mesh.take_connection(pod, port)
+        && sender.ready().await.is_ok()
+        && let Ok(answer) = ask(&mut sender, path).await
+    {
+        built.mesh.keep_connection(pod, port, sender);
+        return Ok(answer);
+    }
+    // The pod was made anew, or the way was cut.
+    let (mut sender, connection) =
+        http1::handshake(TokioIo::new(stream(built, pod, port).await?)).await.map_err(|e| e.to_string())?;
+    tokio::spawn(connection);
+    let answer = ask(&mut sender, path).await?;
+    built.mesh.keep_connection(pod, port, sender);
+    Ok(answer)
 }
 
-impl Admins {
-    /// The body of the answer to a GET of a port of a pod.
-    ///
-    /// # Errors
-    /// A sentence: no way there, no answer, another status than 200.
-    pub(crate) async fn get(&self, built: &Built, pod: &PodId, port: u16, path: &str) -> Result<Vec<u8>, String> {
-        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&(pod.clone(), port));
-        if let Some(mut sender) = kept
-            && sender.ready().await.is_ok()
-            && let Ok(answer) = self.ask(&mut sender, path).await
-        {
-            self.keep(pod, port, sender);
-            return Ok(answer);
+async fn ask(sender: &mut RequestSender, path: &str) -> Result<Vec<u8>, String> {
+    let request = Request::get(path).header(HOST, "admin").body(Empty::new()).map_err(|e| e.to_string())?;
+    let answer = async {
+        let answer = sender.send_request(request).await.map_err(|e| e.to_string())?;
+        let status = answer.status();
+        let body = body::whole(answer.into_body()).await?;
+        match status {
+            StatusCode::OK => Ok(body),
+            _ => Err(format!("{path}: {}", body::refusal(status, &String::from_utf8_lossy(&body)))),
         }
-        // The pod was made anew, or the way was cut.
-        let (mut sender, connection) =
-            http1::handshake(TokioIo::new(stream(built, pod, port).await?)).await.map_err(|e| e.to_string())?;
-        tokio::spawn(connection);
-        let answer = self.ask(&mut sender, path).await?;
-        self.keep(pod, port, sender);
-        Ok(answer)
-    }
-
-    fn keep(&self, pod: &PodId, port: u16, sender: Sender) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert((pod.clone(), port), sender);
-    }
-
-    async fn ask(&self, sender: &mut Sender, path: &str) -> Result<Vec<u8>, String> {
-        let request = Request::get(path).header(HOST, "admin").body(Empty::new()).map_err(|e| e.to_string())?;
-        let answer = async {
-            let answer = sender.send_request(request).await.map_err(|e| e.to_string())?;
-            let status = answer.status();
-            let body = body::whole(answer.into_body()).await?;
-            match status {
-                StatusCode::OK => Ok(body),
-                _ => Err(format!("{path}: {}", body::refusal(status, &String::from_utf8_lossy(&body)))),
-            }
-        };
-        timeout(ANSWER, answer).await.map_err(|_| format!("no answer in {ANSWER:?}"))?
-    }
+    };
+    timeout(ANSWER, answer).await.map_err(|_| format!("no answer in {ANSWER:?}"))?
 }
 
-/// What a port of a pod says to whoever connects, up to the end of the line.
+/// The line that a port of a pod sends on each connection.
 ///
 /// # Errors
 /// A sentence: no way there, no line.

@@ -1,4 +1,5 @@
-//! Plain Envoys that hopbench puts into pods itself: as containers, with their bootstraps in Secrets.
+//! Plain Envoys that hopbench itself puts into pods: their containers, and their bootstraps in
+//! Secrets.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,34 +11,30 @@ use hopbench_model::{ClusterSpec, Fault, MeshProvider, Variant};
 use serde_json::{Value, json};
 
 use super::listeners;
-use super::posts;
 use super::services;
-use crate::built::Built;
-use crate::demand::Demand;
-use crate::labels::Run;
-use crate::names;
-use crate::pod::PodId;
-use crate::sidecar::Sidecar;
-
-/// The container of a sidecar.
-pub(crate) const SIDECAR: &str = "envoy-sidecar";
-/// The container of a gateway.
-pub(crate) const GATEWAY: &str = "envoy-gateway";
+use crate::api::labels::Run;
+use crate::objects::containers::{GATEWAY, SIDECAR};
+use crate::objects::sidecar::Sidecar;
+use crate::plan::names;
+use crate::plan::placement::pod::PodId;
+use crate::plan::placement::{Placement, mesh_processes};
+use crate::provision::built::Built;
 
 /// The volume with the bootstrap.
 const VOLUME: &str = "bootstrap";
-/// Where it is in the container.
+/// Its folder in the container.
 const FOLDER: &str = "/etc/hopbench";
 /// Its file there, and its key in the Secret.
 const FILE: &str = "bootstrap.json";
-/// Where access logs go: to whoever collects the logs of containers, as with Istio.
+/// The file of access logs: the container's output, as with Istio.
 const ACCESS_LOG: &str = "/dev/stdout";
 
-/// What the pods of a plan get beside their agents. Bootstraps come when it is known where the servers are.
-pub(crate) fn sidecars(spec: &ClusterSpec, demand: &Demand) -> BTreeMap<PodId, Sidecar> {
-    let names = names::pods(&demand.pods);
+/// The parts that the pods of a plan get beside their agents. The bootstraps come later, when the
+/// servers have addresses.
+pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
+    let names = names::pods(&placement.pods);
     let of_pod = |(pod, name): (&PodId, &String)| {
-        let (roles, variant) = posts::of_pod(demand, pod)?;
+        let (roles, variant) = mesh_processes::of_pod(placement, pod)?;
         let mut sidecar = Sidecar::default();
         for role in roles {
             match role {
@@ -97,17 +94,17 @@ fn secret_name(pod: &str) -> String {
     format!("envoy-{pod}")
 }
 
-/// What a pod's proxy is to do.
+/// The description of a pod's proxy.
 #[derive(Debug)]
 pub(crate) struct Described {
     proxy: Proxy,
-    /// Whom it has to find, and where they are; absent: not known yet.
+    /// The pods that it leads to, with their addresses; absent: not known yet.
     pub(crate) peers: BTreeMap<PodId, Option<IpAddr>>,
 }
 
-/// What a pod's proxy is to do, as far as is known where the others are; `None`: it has none of ours.
+/// Describes a pod's proxy with the addresses that are known; `None`: the pod has no proxy of ours.
 pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'_>) -> Option<Described> {
-    let (roles, variant) = posts::of_pod(&built.demand, pod)?;
+    let (roles, variant) = mesh_processes::of_pod(&built.placement, pod)?;
     let ours = roles.iter().any(|role| matches!(role, Role::Sidecar | Role::Gateway));
     if built.spec.mesh.provider != MeshProvider::Envoy || !ours {
         return None;
@@ -119,7 +116,7 @@ pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'
         found
     };
     let mut proxy = proxy(pod.to_string(), variant, listeners::listeners(built, pod, &asked));
-    proxy.policy = listeners::policy(&built.demand, pod, &asked);
+    proxy.policy = listeners::policy(&built.placement, pod, &asked);
     Some(Described { proxy, peers: peers.into_inner() })
 }
 

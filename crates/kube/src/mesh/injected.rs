@@ -1,28 +1,30 @@
-//! Sidecars that a mesh of the cluster puts beside the agents, as its users ask for them: labels and annotations.
+//! Sidecars that a mesh of the cluster injects, asked for as its users do: by labels and
+//! annotations.
 //!
-//! One pod serves every mode: the agent listens at a port for each, and the annotations say which of them the sidecar
-//! takes on the way in and which on the way out, as the rules of a lab do.
+//! One pod serves every mode: the agent listens at a port for each, and the annotations say which
+//! of them the sidecar takes on the way in and which on the way out, as the rules of a lab do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use hopbench_mesh::{ADMIN, Protocol, STATS};
+use hopbench_mesh::{ADMIN, STATS};
 use hopbench_model::{ClusterSpec, MeshProvider, proxy_role};
 use k8s_openapi::api::core::v1::{Container, Pod};
 use serde_json::json;
 
-use super::envoy::SIDECAR;
 use super::linkerd;
-use super::posts::Met;
-use crate::built::Built;
-use crate::cast::{Ask, Cast};
-use crate::demand::Demand;
-use crate::pod::PodId;
-use crate::sidecar::Sidecar;
+use super::ports::{Ports, list};
+use crate::objects::containers::SIDECAR;
+use crate::objects::sidecar::Sidecar;
+use crate::plan::placement::Placement;
+use crate::plan::placement::endpoints::PathEndpoints;
+use crate::plan::placement::mesh_processes::Met;
+use crate::plan::placement::pod::PodId;
+use crate::provision::built::Built;
 
 /// Statistics that the proof needs, and that Istio leaves out unless it is asked for them.
 const PROVING: &str = ".*(downstream_cx_total|downstream_rq_total|upstream_cx_total|upstream_cx_connect_.*|\
                        upstream_rq_total|upstream_rq_retry|downstream_cx_active|upstream_cx_active)";
-/// What Istio's sidecars do beside the traffic: who asks how they are, and with whom they speak themselves.
+/// Lines of Istio's sidecars that are not about the traffic: probes, and their own connections.
 const OWN: [&str; 8] = [
     "_15021\"",
     "_15090\"",
@@ -34,55 +36,11 @@ const OWN: [&str; 8] = [
     "cluster_name=\"agent\"",
 ];
 
-/// The ports of a pod in a plan.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Ports {
-    /// Beside the agent's own, with what comes there.
-    pub(super) all: BTreeMap<u16, Protocol>,
-    /// Those whose traffic the pod's sidecar takes on its way in, and on its way out.
-    pub(super) inbound: BTreeSet<u16>,
-    pub(super) outbound: BTreeSet<u16>,
-    /// Those on the way out that it leaves alone, and those that carry nothing but bytes.
-    pub(super) passed: BTreeSet<u16>,
-    pub(super) bytes: BTreeSet<u16>,
-}
-
-impl Ports {
-    fn of(demand: &Demand, pod: &PodId) -> Self {
-        let mut ports = Self::default();
-        for cast in demand.paths.values().filter(|cast| !cast.path.mesh.is_none()) {
-            let mode = cast.path.mesh;
-            let serves = |ask: &Ask| cast.servers.get(&ask.program).is_some_and(|pods| pods.contains(pod));
-            for ask in &cast.asks {
-                let port = ask.offer().exposed(mode);
-                let asks = cast.clients.contains(pod);
-                if serves(ask) {
-                    ports.all.insert(port, ask.protocol);
-                    ports.inbound.extend(mode.has_server().then_some(port));
-                }
-                if asks && mode.has_client() {
-                    ports.outbound.insert(port);
-                } else if asks {
-                    ports.passed.insert(port);
-                }
-                if (asks || serves(ask)) && ask.protocol == Protocol::Tcp {
-                    ports.bytes.insert(port);
-                }
-            }
-        }
-        ports
-    }
-}
-
-pub(super) fn list(ports: &BTreeSet<u16>) -> String {
-    ports.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// What the pods of a plan ask of the mesh.
-pub(crate) fn sidecars(provider: MeshProvider, spec: &ClusterSpec, demand: &Demand) -> BTreeMap<PodId, Sidecar> {
+/// The labels, annotations and ports of a plan's pods.
+pub(crate) fn sidecars(provider: MeshProvider, spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
     let of_pod = |pod: &PodId| {
-        let ports = Ports::of(demand, pod);
-        let mut sidecar = match demand.sidecars.get(pod) {
+        let ports = Ports::of(placement, pod);
+        let mut sidecar = match placement.sidecars.get(pod) {
             Some(variant) if provider == MeshProvider::Linkerd => linkerd::sidecar(&ports, variant),
             Some(variant) => istio(spec, &ports, variant.concurrency),
             None if ports.all.is_empty() => return None,
@@ -91,7 +49,7 @@ pub(crate) fn sidecars(provider: MeshProvider, spec: &ClusterSpec, demand: &Dema
         sidecar.also = ports.all;
         Some((pod.clone(), sidecar))
     };
-    demand.pods.iter().filter_map(of_pod).collect()
+    placement.pods.iter().filter_map(of_pod).collect()
 }
 
 fn istio(spec: &ClusterSpec, ports: &Ports, concurrency: u32) -> Sidecar {
@@ -125,7 +83,7 @@ pub(crate) fn container(provider: MeshProvider) -> &'static str {
     }
 }
 
-/// What a pod needs beyond `restricted` because of what the mesh puts into it.
+/// The needs of a pod beyond `restricted` because of its injected containers.
 pub(crate) fn beyond(provider: MeshProvider) -> Option<&'static str> {
     match provider {
         MeshProvider::Istio => Some("NET_ADMIN for istio-init, unless Istio's CNI plugin sets the redirection"),
@@ -143,15 +101,15 @@ fn injected(provider: MeshProvider, pod: &Pod) -> Option<&Container> {
 /// Why a pod that asked for a sidecar has none; `None`: it has one, or did not ask.
 pub(crate) fn lacking(built: &Built, id: &PodId, pod: &Pod) -> Option<String> {
     let provider = built.spec.mesh.provider;
-    let is_there = !built.demand.sidecars.contains_key(id) || injected(provider, pod).is_some();
+    if !built.placement.sidecars.contains_key(id) || injected(provider, pod).is_some() {
+        return None;
+    }
     let revision = built.spec.mesh.revision.as_ref().map(|name| format!(" (revision {name})")).unwrap_or_default();
-    (!is_there).then(|| {
-        format!(
-            "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into namespaces that do not \
-             ask for it? `provider: envoy` needs nothing",
-            provider.name()
-        )
-    })
+    Some(format!(
+        "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into namespaces that do not \
+         ask for it? `provider: envoy` needs nothing",
+        provider.name()
+    ))
 }
 
 /// The proxy that was put into a pod: its image, its limits, its workers.
@@ -166,12 +124,12 @@ pub(crate) fn describe(provider: MeshProvider, pod: &Pod) -> Option<String> {
     Some(format!("{}: {image}{}{}", found.name, limits.collect::<String>(), workers.unwrap_or_default()))
 }
 
-/// Where a proxy says what it counted: a port of its pod's loopback, and a path.
+/// The place of a proxy's statistics: a port of its pod's loopback, and a path.
 pub(crate) fn statistics(provider: MeshProvider) -> (u16, &'static str) {
     if provider == MeshProvider::Linkerd { (linkerd::METRICS, "/metrics") } else { (ADMIN, STATS) }
 }
 
-/// What a proxy counted of the traffic.
+/// The counters of a proxy, as far as they are about the traffic.
 ///
 /// # Errors
 /// An answer that cannot be read.
@@ -182,7 +140,7 @@ pub(crate) fn counters(built: &Built, met: &Met, answer: &[u8]) -> Result<BTreeM
     }
 }
 
-/// What a proxy is at the moment.
+/// The gauges of a proxy.
 ///
 /// # Errors
 /// An answer that cannot be read.
@@ -200,9 +158,9 @@ fn of_traffic(answer: &[u8]) -> Vec<u8> {
     lines.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes()
 }
 
-/// What cannot be measured on a path with these sidecars, and what to do about it.
-pub(crate) fn impossible(provider: MeshProvider, cast: &Cast) -> Vec<(String, &'static str)> {
-    let path = &cast.path;
+/// Reasons why a path cannot be measured with these sidecars, with remedies.
+pub(crate) fn impossible(provider: MeshProvider, ends: &PathEndpoints) -> Vec<(String, &'static str)> {
+    let path = &ends.path;
     let mut all = Vec::new();
     let mut add = |why: String, remedy: &'static str| all.push((why, remedy));
     if matches!(provider, MeshProvider::IstioAmbient | MeshProvider::Cilium) {
@@ -216,13 +174,13 @@ pub(crate) fn impossible(provider: MeshProvider, cast: &Cast) -> Vec<(String, &'
         );
         return all;
     }
-    if cast.gateway.is_some() {
+    if ends.gateway.is_some() {
         add(
             format!("a gateway of hopbench's own is no part of {}", provider.name()),
             "name the mesh's gateway under `gateway:`, and say `via: gateway`",
         );
     }
-    if cast.servers.keys().any(Option::is_some) {
+    if ends.servers.keys().any(Option::is_some) {
         add(
             "a server program has one port, which the sidecar takes in all modes or in none".to_owned(),
             "let hopbench answer itself, or take `provider: envoy`",

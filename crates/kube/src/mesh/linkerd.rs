@@ -1,14 +1,14 @@
-//! Linkerd's sidecars: what they are asked for, and what they count.
+//! Linkerd's sidecars: their annotations, and their metrics.
 
 use std::collections::BTreeMap;
 
 use hopbench_model::Variant;
 
-use super::injected::{Ports, list};
-use crate::pod::AGENT_PORT;
-use crate::sidecar::Sidecar;
+use super::ports::{Ports, list};
+use crate::objects::sidecar::Sidecar;
+use crate::plan::placement::pod::AGENT_PORT;
 
-/// Where a proxy tells its metrics.
+/// The port of a proxy's metrics.
 pub(super) const METRICS: u16 = 4191;
 
 /// The annotations of a pod. Linkerd takes everything but what it is told to skip.
@@ -28,7 +28,7 @@ pub(super) fn sidecar(ports: &Ports, variant: &Variant) -> Sidecar {
     Sidecar { annotations: annotations.map(|(name, value)| (name.to_owned(), value)).into(), ..Sidecar::default() }
 }
 
-/// What a proxy counted, by our names: on its way out (`outbound`) or in.
+/// The counters of a proxy by our names: on its way out (`outbound`) or in.
 ///
 /// # Errors
 /// An answer that is not Linkerd's.

@@ -1,10 +1,11 @@
-//! What our proxies do: the ports that they take, and where they send on to. Nothing is redirected: whoever wants to
-//! pass a proxy connects to it.
+//! The listeners of our proxies: the ports that they take, and the addresses that they send on to.
+//!
+//! Nothing is redirected: a client that wants to pass a proxy connects to it.
 //!
 //! ```text
-//!   client ─► 127.0.0.1:18000+  the client's sidecar ─► the server's pod, at the port of its sidecar or its own
-//!   client ─► gateway:18000+    a gateway            ─► the same
-//!             pod:17000+        the server's sidecar ─► 127.0.0.1, at the port of whoever answers
+//!   client ─► 127.0.0.1:18000+  client's sidecar ─► the server's pod, at its sidecar's or its own port
+//!   client ─► gateway:18000+    a gateway        ─► the same
+//!             pod:17000+        server's sidecar ─► 127.0.0.1, at the port of whoever answers
 //! ```
 
 use std::collections::BTreeMap;
@@ -14,42 +15,42 @@ use hopbench_mesh::{Listener, Route, TAKEN, Upstream};
 use hopbench_model::{MeshMode, Via};
 
 use super::services::{POLICY_PORT, TELEMETRY_PORT};
-use crate::built::Built;
-use crate::cast::{Ask, Cast};
-use crate::demand::Demand;
-use crate::pod::PodId;
-use crate::target::{self, Whereabouts};
+use crate::plan::placement::Placement;
+use crate::plan::placement::endpoints::{Ask, PathEndpoints};
+use crate::plan::placement::pod::PodId;
+use crate::provision::built::Built;
+use crate::provision::target::{self, Whereabouts};
 
-/// Where pods are; `None`: not known yet.
+/// The address of a pod; `None`: not known yet.
 pub(crate) type Address<'a> = &'a dyn Fn(&PodId) -> Option<IpAddr>;
 
-/// The port at which a client's sidecar or a gateway takes what is asked on a path: each has its own, since there is
-/// nothing but the port to tell them apart.
-pub(crate) fn taken(demand: &Demand, cast: &Cast, ask: &Ask) -> Option<u16> {
-    let taking = demand.paths.values().filter(|cast| cast.path.mesh.has_client() || cast.gateway.is_some());
-    let mut all = taking.flat_map(|cast| cast.asks.iter().map(move |ask| (&cast.path.name, ask)));
-    let number = all.position(|(path, asked)| *path == cast.path.name && asked == ask)?;
+/// The port at which a client's sidecar or a gateway takes what is asked on a path: each has its
+/// own, since there is nothing but the port to tell them apart.
+pub(crate) fn taken(placement: &Placement, ends: &PathEndpoints, ask: &Ask) -> Option<u16> {
+    let taking = placement.paths.values().filter(|ends| ends.path.mesh.has_client() || ends.gateway.is_some());
+    let mut all = taking.flat_map(|ends| ends.asks.iter().map(move |ask| (&ends.path.name, ask)));
+    let number = all.position(|(path, asked)| *path == ends.path.name && asked == ask)?;
     u16::try_from(number).ok()?.checked_add(TAKEN)
 }
 
 /// The listeners of a pod's sidecar or gateway; only what the plan needs.
 pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec<Listener> {
-    let demand = &built.demand;
+    let placement = &built.placement;
     let (mut inbound, mut outbound, mut gateway) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    for cast in demand.paths.values() {
-        let mode = cast.path.mesh;
-        for ask in &cast.asks {
-            let servers = cast.servers.get(&ask.program).map_or(&[][..], Vec::as_slice);
+    for ends in placement.paths.values() {
+        let mode = ends.path.mesh;
+        for ask in &ends.asks {
+            let servers = ends.servers.get(&ask.program).map_or(&[][..], Vec::as_slice);
             if mode.has_server() && servers.contains(pod) {
-                let route = inward(built, pod, cast, ask, address);
+                let route = inward(built, pod, ends, ask, address);
                 inbound.insert(route.port, route);
             }
-            let Some(port) = taken(demand, cast, ask) else { continue };
-            if mode.has_client() && cast.clients.contains(pod) {
-                outbound.insert(port, onward(built, cast, ask, port, address));
+            let Some(port) = taken(placement, ends, ask) else { continue };
+            if mode.has_client() && ends.clients.contains(pod) {
+                outbound.insert(port, onward(built, ends, ask, port, address));
             }
-            if cast.gateway.as_ref() == Some(pod) {
-                gateway.insert(port, onward(built, cast, ask, port, address));
+            if ends.gateway.as_ref() == Some(pod) {
+                gateway.insert(port, onward(built, ends, ask, port, address));
             }
         }
     }
@@ -60,31 +61,32 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
     };
     let all = [
         listener("inbound", Ipv4Addr::UNSPECIFIED, inbound),
-        // Nobody outside of the pod gets there.
+        // Only this pod gets there.
         listener("outbound", Ipv4Addr::LOCALHOST, outbound),
         listener("gateway", Ipv4Addr::UNSPECIFIED, gateway),
     ];
     all.into_iter().flatten().collect()
 }
 
-/// Who is told of the traffic of a path.
-fn telemetry(cast: &Cast, address: Address<'_>) -> Option<SocketAddr> {
-    cast.path.variant.as_ref().filter(|variant| variant.policy_report)?;
-    Some(SocketAddr::new(address(cast.policy.as_ref()?)?, TELEMETRY_PORT))
+/// The telemetry service of a path.
+fn telemetry(ends: &PathEndpoints, address: Address<'_>) -> Option<SocketAddr> {
+    ends.path.variant.as_ref().filter(|variant| variant.policy_report)?;
+    Some(SocketAddr::new(address(ends.policy.as_ref()?)?, TELEMETRY_PORT))
 }
 
-/// Whom a pod's proxy asks before it lets anything pass.
-pub(crate) fn policy(demand: &Demand, pod: &PodId, address: Address<'_>) -> Option<SocketAddr> {
-    let mut paths = demand.paths.values();
-    let servers = |cast: &Cast| cast.path.mesh.has_server() && cast.servers.values().flatten().any(|one| one == pod);
-    let asking = paths.find(|cast| cast.gateway.as_ref() == Some(pod) || servers(cast))?;
+/// The policy service that a pod's proxy asks before it lets anything pass.
+pub(crate) fn policy(placement: &Placement, pod: &PodId, address: Address<'_>) -> Option<SocketAddr> {
+    let mut paths = placement.paths.values();
+    let servers =
+        |ends: &PathEndpoints| ends.path.mesh.has_server() && ends.servers.values().flatten().any(|one| one == pod);
+    let asking = paths.find(|ends| ends.gateway.as_ref() == Some(pod) || servers(ends))?;
     asking.path.variant.as_ref().filter(|variant| variant.policy_check)?;
     Some(SocketAddr::new(address(asking.policy.as_ref()?)?, POLICY_PORT))
 }
 
-/// From the pod's exposed port to whoever answers in it.
-fn inward(built: &Built, pod: &PodId, cast: &Cast, ask: &Ask, address: Address<'_>) -> Route {
-    let mode = cast.entered();
+/// From the pod's exposed port to the server in it.
+fn inward(built: &Built, pod: &PodId, ends: &PathEndpoints, ask: &Ask, address: Address<'_>) -> Route {
+    let mode = ends.entered();
     Route {
         name: format!("in-{}-{mode}", ask.offer().word()),
         address: None,
@@ -93,59 +95,60 @@ fn inward(built: &Built, pod: &PodId, cast: &Cast, ask: &Ask, address: Address<'
         from_proxy: mode == MeshMode::Both,
         to_proxy: false,
         checked: true,
-        telemetry: telemetry(cast, address),
+        telemetry: telemetry(ends, address),
         upstream: Upstream::Endpoints(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, built.own_port(pod)))]),
     }
 }
 
 /// From a client's sidecar or a gateway to the servers.
-fn onward(built: &Built, cast: &Cast, ask: &Ask, port: u16, address: Address<'_>) -> Route {
+fn onward(built: &Built, ends: &PathEndpoints, ask: &Ask, port: u16, address: Address<'_>) -> Route {
     Route {
         name: format!("out-{port}-{}", ask.offer().word()),
         address: None,
         port,
         protocol: ask.protocol,
         from_proxy: false,
-        to_proxy: cast.entered() == MeshMode::Both,
-        checked: cast.gateway.is_some(),
-        telemetry: telemetry(cast, address),
-        upstream: Upstream::Endpoints(endpoints(built, cast, ask, address)),
+        to_proxy: ends.entered() == MeshMode::Both,
+        checked: ends.gateway.is_some(),
+        telemetry: telemetry(ends, address),
+        upstream: Upstream::Endpoints(endpoints(built, ends, ask, address)),
     }
 }
 
-/// Where a proxy sends on to what is asked on a path.
-fn endpoints(built: &Built, cast: &Cast, ask: &Ask, address: Address<'_>) -> Vec<SocketAddr> {
-    let servers = cast.servers.get(&ask.program).map_or(&[][..], Vec::as_slice);
-    let at = |pod: &PodId| Some(SocketAddr::new(address(pod)?, entry(built, cast, ask, pod)));
-    match &cast.path.via {
+/// The upstream addresses of a proxy for a request on a path.
+fn endpoints(built: &Built, ends: &PathEndpoints, ask: &Ask, address: Address<'_>) -> Vec<SocketAddr> {
+    let servers = ends.servers.get(&ask.program).map_or(&[][..], Vec::as_slice);
+    let at = |pod: &PodId| Some(SocketAddr::new(address(pod)?, entry(built, ends, ask, pod)));
+    match &ends.path.via {
         // It chooses the server itself, as meshes do it: the node has nothing to translate.
         Via::ClusterIp | Via::Gateway(_) => servers.iter().filter_map(at).collect(),
         Via::Direct => servers.first().and_then(at).into_iter().collect(),
-        Via::NodePort(_) | Via::LoadBalancer | Via::Address(_) => outside(built, cast, ask).into_iter().collect(),
+        Via::NodePort(_) | Via::LoadBalancer | Via::Address(_) => outside(built, ends, ask).into_iter().collect(),
     }
 }
 
-/// The port at which a server's pod is entered: its sidecar's, or that of whoever answers.
-pub(crate) fn entry(built: &Built, cast: &Cast, ask: &Ask, pod: &PodId) -> u16 {
-    let mode = cast.entered();
-    let named = mode.has_server() || cast.intercepted && mode.has_client();
+/// The port at which a server's pod is entered: its sidecar's, or the server's own.
+pub(crate) fn entry(built: &Built, ends: &PathEndpoints, ask: &Ask, pod: &PodId) -> u16 {
+    let mode = ends.entered();
+    let named = mode.has_server() || ends.intercepted && mode.has_client();
     if named { ask.offer().exposed(mode) } else { built.own_port(pod) }
 }
 
-/// The address that stands for a path's servers, where there is one: of its Service, or outside of the cluster.
-pub(crate) fn outside(built: &Built, cast: &Cast, ask: &Ask) -> Option<SocketAddr> {
-    let front = built.front(&cast.path.name, ask.program.as_ref());
-    let mut entry = front.and_then(|front| built.entries.get(&front.name)).cloned();
+/// The address that stands for a path's servers, where there is one: of its Service, or outside of
+/// the cluster.
+pub(crate) fn outside(built: &Built, ends: &PathEndpoints, ask: &Ask) -> Option<SocketAddr> {
+    let service = built.service(&ends.path.name, ask.program.as_ref());
+    let mut entry = service.and_then(|service| built.entries.get(&service.name)).cloned();
     if let Some(entry) = &mut entry
-        && (cast.entered().has_server() || cast.intercepted)
+        && (ends.entered().has_server() || ends.intercepted)
     {
         (entry.port, entry.node_port) = *entry.sidecars.get(ask.port_name())?;
     }
-    let service = entry.as_ref().and_then(|entry| entry.address);
-    let node = match &cast.path.via {
-        Via::NodePort(node) => built.nodes.get(node).and_then(|node| target::of_family(&node.addresses, service)),
+    let own = entry.as_ref().and_then(|entry| entry.address);
+    let node = match &ends.path.via {
+        Via::NodePort(node) => built.nodes.get(node).and_then(|node| target::of_family(&node.addresses, own)),
         _ => None,
     };
     let known = Whereabouts { server: None, entry: entry.as_ref(), node, datagrams: false };
-    target::target(&cast.path.name, &cast.path.via, &known).ok()
+    target::target(&ends.path.name, &ends.path.via, &known).ok()
 }

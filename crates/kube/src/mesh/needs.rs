@@ -1,22 +1,22 @@
-//! What the proxies of a path need and is not there.
+//! The needs of a path's proxies that the cluster or the scenario does not meet.
 
 use std::collections::BTreeSet;
 
 use hopbench_model::{ClusterSpec, MeshProvider, Path, Point, Via};
 use hopbench_testbed::Need;
 
-use crate::cast::Cast;
+use crate::plan::placement::endpoints::PathEndpoints;
 
-/// What the proxies of a path need and is not there.
-pub(crate) fn missing(spec: &ClusterSpec, cast: &Cast) -> Vec<Need> {
-    let path = &cast.path;
+/// The unmet needs of a path's proxies.
+pub(crate) fn missing(spec: &ClusterSpec, ends: &PathEndpoints) -> Vec<Need> {
+    let path = &ends.path;
     if !path.is_proxied() {
         return Vec::new();
     }
     let mut needs = Vec::new();
     let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
     let mode = path.mesh;
-    if super::is_existing_gateway(cast) {
+    if ends.enters_existing_gateway() {
         if spec.gateway.is_none() {
             let why = "nothing says where the gateway is".to_owned();
             add("a gateway", why, "name its address under `gateway:`, or say `via: gateway@NODE`");
@@ -30,15 +30,15 @@ pub(crate) fn missing(spec: &ClusterSpec, cast: &Cast) -> Vec<Need> {
     if path.variant.is_none() {
         add("a variant", "nothing says how the proxies are set up".to_owned(), "name one under `variant:`");
     }
-    let ends = [(mode.has_client(), &path.from), (mode.has_server(), &path.to)];
-    for place in ends.into_iter().filter(|(has, _)| *has).map(|(_, place)| place).collect::<BTreeSet<_>>() {
+    let sides = [(mode.has_client(), &path.from), (mode.has_server(), &path.to)];
+    for place in sides.into_iter().filter(|(has, _)| *has).map(|(_, place)| place).collect::<BTreeSet<_>>() {
         if place.network == "host" {
             let why = format!("{place}: its sidecar would take ports of the node, and everybody could use them");
             add(Need::IMPOSSIBLE, why, "place this end in a pod, or leave `mesh` out");
         }
     }
     if spec.mesh.provider != MeshProvider::Envoy {
-        for (why, remedy) in super::injected::impossible(spec.mesh.provider, cast) {
+        for (why, remedy) in super::injected::impossible(spec.mesh.provider, ends) {
             add(Need::IMPOSSIBLE, why, remedy);
         }
     }
@@ -55,6 +55,8 @@ pub(crate) fn missing(spec: &ClusterSpec, cast: &Cast) -> Vec<Need> {
 
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
-    let gateway = matches!(path.via, Via::Gateway(_)) && point.job.bypasses_proxies();
-    gateway.then(|| format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload))
+    if matches!(path.via, Via::Gateway(_)) && point.job.bypasses_proxies() {
+        return Some(format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload));
+    }
+    None
 }

@@ -1,4 +1,4 @@
-//! The services that proxies ask, as containers: hopbench's own program.
+//! Containers of the services that proxies ask: hopbench's own program.
 
 use hopbench_mesh::Role;
 use hopbench_model::ClusterSpec;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 pub(crate) const POLICY_PORT: u16 = 15_010;
 /// The port of the telemetry service in its pod.
 pub(crate) const TELEMETRY_PORT: u16 = 15_011;
-/// How far from its port a service tells its totals, on the loopback.
+/// The distance from a service's port to the port of its totals.
 const TOTALS: u16 = 10;
 
-/// Where a service tells its totals, on the loopback of its pod.
+/// The port of a service's totals, on the loopback of its pod.
 pub(crate) fn totals_port(role: Role) -> u16 {
     port(role) + TOTALS
 }

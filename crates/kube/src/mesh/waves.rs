@@ -1,5 +1,6 @@
-//! Making pods in the order in which their proxies can be told where the others are: a pod has no address before it is
-//! there, and a proxy's bootstrap is read when it starts.
+//! Creation of pods in waves: each when its proxy can be told the addresses of its peers.
+//!
+//! A pod has no address before it is there, and a proxy reads its bootstrap when it starts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -12,34 +13,35 @@ use tokio::time::{Instant, sleep};
 
 use super::envoy::{Described, describe};
 use super::injected::lacking as lacking_sidecar;
-use crate::api::Api;
-use crate::apply::passes;
-use crate::built::Built;
-use crate::objects::typed;
-use crate::pod::PodId;
-use crate::raise::{self, Made, Raised};
-use crate::trouble::{self, State};
+use crate::api::access::explain;
+use crate::api::client::Api;
+use crate::api::create::passes;
+use crate::objects::typed::typed;
+use crate::plan::placement::pod::PodId;
+use crate::provision::built::Built;
+use crate::provision::launch::{self, Launched, Made};
+use crate::provision::pod_diagnosis::{self, State};
 
-/// How often it is looked for addresses.
+/// Polling interval for pod addresses.
 const LOOK: Duration = Duration::from_millis(200);
-/// What is in trouble for so long gets no address.
+/// Give up on a pod that has been failing for this long.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a Secret may take to be taken.
+/// Time limit for the creation of a Secret.
 const SECRET: Duration = Duration::from_secs(10);
-/// Who owns the fields of Secrets.
+/// The owner of the fields of Secrets.
 const MANAGER: &str = "hopbench";
 
-/// Makes pods, each as soon as it is known where those are to which its proxy leads, and waits until all are ready or
-/// nothing helps.
+/// Makes pods, each as soon as it is known where those are to which its proxy leads, and waits
+/// until all are ready or nothing helps.
 ///
 /// # Errors
-/// The API server does not say how they are.
+/// The API server does not list them.
 pub(crate) async fn pods(
     built: &Built,
     client: &Client,
     wanted: &BTreeMap<PodId, Pod>,
     until: Instant,
-) -> kube::Result<Raised> {
+) -> kube::Result<Launched> {
     let mut known: BTreeMap<PodId, Pod> = built.pods.clone();
     known.retain(|id, _| !wanted.contains_key(id));
     let mut waiting = wanted.clone();
@@ -52,7 +54,7 @@ pub(crate) async fn pods(
         let ready: BTreeMap<PodId, Option<Described>> =
             all.into_iter().filter(|(id, _)| !asked.contains_key(id)).collect();
         let lost = |peer: &PodId| !waiting.contains_key(peer) && !made.names.values().any(|id| id == peer);
-        // To whom a proxy leads and who will never be there: neither will it.
+        // A proxy that leads to a pod which will never be there is not made, either.
         let without: Vec<(PodId, PodId)> = asked
             .iter()
             .filter_map(|(id, peers)| Some((id.clone(), peers.iter().find(|peer| lost(peer))?.clone())))
@@ -76,7 +78,7 @@ pub(crate) async fn pods(
                 }
             }
         }
-        let more = raise::make(&built.api, &wave, until).await;
+        let more = launch::make(&built.api, &wave, until).await;
         made.names.extend(more.names);
         made.refused.extend(more.refused);
         let peers: BTreeSet<PodId> = asked.into_values().flatten().collect();
@@ -88,17 +90,17 @@ pub(crate) async fn pods(
             made.refused.insert(id, why);
         }
     }
-    let mut raised = raise::settle(&built.api, made, until).await?;
+    let mut launched = launch::settle(&built.api, made, until).await?;
     for id in wanted.keys() {
-        let pod = built.names.get(id).and_then(|name| raised.pods.get(name));
+        let pod = built.names.get(id).and_then(|name| launched.pods.get(name));
         if let Some(why) = pod.and_then(|pod| lacking_sidecar(built, id, pod)) {
-            raised.refused.insert(id.clone(), why);
+            launched.refused.insert(id.clone(), why);
         }
     }
-    Ok(raised)
+    Ok(launched)
 }
 
-/// Who cannot be told yet where the others are, and which.
+/// The peers without an address, by the pod whose proxy needs them.
 fn lacking(all: &BTreeMap<PodId, Option<Described>>) -> BTreeMap<PodId, BTreeSet<PodId>> {
     let of = |described: &Described| -> BTreeSet<PodId> {
         described.peers.iter().filter(|(_, address)| address.is_none()).map(|(peer, _)| peer.clone()).collect()
@@ -122,7 +124,7 @@ async fn addresses(
         for id in peers.iter().filter(|id| !lost.contains_key(*id)).collect::<Vec<_>>() {
             let name = built.names.get(id).map(String::as_str).unwrap_or_default();
             let pod = now.remove(name);
-            let state = pod.as_ref().map(trouble::state);
+            let state = pod.as_ref().map(pod_diagnosis::state);
             match pod {
                 Some(pod) if built.address_of(id, &pod).is_some() => {
                     known.insert(id.clone(), pod);
@@ -137,7 +139,7 @@ async fn addresses(
             }
             if is_stuck && since.elapsed() >= PATIENCE || Instant::now() >= until {
                 let events = built.api.events().await;
-                lost.insert(id.clone(), trouble::tell(name, state.as_ref(), &events));
+                lost.insert(id.clone(), pod_diagnosis::tell(name, state.as_ref(), &events));
             } else {
                 waits = true;
             }
@@ -163,14 +165,14 @@ async fn put(built: &Built, client: &Client, id: &PodId, described: Option<Descr
         match secrets.patch(&secret.name_any(), &PatchParams::apply(MANAGER).force(), &Patch::Apply(&secret)).await {
             Ok(_) => break,
             Err(error) if passes(&error) && Instant::now() < until => sleep(LOOK).await,
-            Err(error) => return Err(format!("its proxy's Secret: {}", crate::access::explain(&error))),
+            Err(error) => return Err(format!("its proxy's Secret: {}", explain(&error))),
         }
     }
-    built.mesh.told(id, peers);
+    built.mesh.set_peers(id, peers);
     Ok(())
 }
 
-/// The pods of `pods` whose proxies lead to where somebody was, and is not any more.
+/// The pods of `pods` whose proxies lead to addresses that peers no longer have.
 pub(crate) fn stale(built: &Built, pods: &[PodId]) -> Vec<PodId> {
     let moved = |(peer, told): (&PodId, &IpAddr)| built.address(peer).is_some_and(|now| now != *told);
     let all = pods.iter().filter(|id| built.mesh.peers(id).iter().any(moved));

@@ -4,10 +4,11 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
-use crate::labels::Run;
+use crate::api::labels::Run;
 
-/// Lets the pods of the run reach each other, and the nodes reach them and be reached: pods in a node's own network and
-/// what kube-proxy translates come from there. Whoever leaves the cluster (`open_egress`) may go anywhere.
+/// Lets the pods of the run reach each other, and the nodes reach them and be reached: pods in a
+/// node's own network and what kube-proxy translates come from there. With `open_egress` they may
+/// leave the cluster.
 pub(crate) fn network_policy(run: &Run, nodes: &[IpAddr], open_egress: bool) -> Value {
     let mut peers = vec![json!({"podSelector": {}})];
     peers.extend(nodes.iter().map(|node| {

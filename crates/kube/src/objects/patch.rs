@@ -1,16 +1,17 @@
 //! Strategic merge patches for the templates of pods.
 //!
-//! A map is merged field by field, and `null` takes a field away. A list is replaced, unless Kubernetes knows its items
-//! apart by a field (`containers` by `name`); then items are merged one by one. `$patch: delete` takes an item or a map
-//! away, `$patch: replace` in a map takes the patch as it is, in an item of a list the list's other items.
+//! A map is merged field by field, and `null` takes a field away. A list is replaced, unless
+//! Kubernetes knows its items apart by a field (`containers` by `name`); then items are merged one
+//! by one. `$patch: delete` takes an item or a map away, `$patch: replace` in a map takes the patch
+//! as it is, in an item of a list the list's other items.
 
 use std::collections::BTreeSet;
 
 use hopbench_model::Fault;
 use serde_json::{Map, Value};
 
-/// The field by which the items of a list in a pod's template are known, by the list's name. No two lists of one name
-/// differ.
+/// The field by which the items of a list in a pod's template are known, by the list's name. No two
+/// lists of one name differ.
 const KEYS: &[(&str, &str)] = &[
     ("containers", "name"),
     ("initContainers", "name"),
@@ -33,7 +34,7 @@ const DIRECTIVE: &str = "$patch";
 /// Merges a patch into the template of a pod.
 ///
 /// # Errors
-/// What cannot be merged, with where it stands (input).
+/// A field that cannot be merged, with its place (input).
 pub(crate) fn merge(template: &mut Value, patch: &Value) -> Result<(), Fault> {
     let (Some(template), Some(patch)) = (template.as_object_mut(), patch.as_object()) else {
         return Err(Fault::input("patch: found no mapping, expected `metadata:` or `spec:` of a pod's template"));
@@ -86,8 +87,8 @@ fn field(base: &mut Map<String, Value>, name: &str, patch: &Value, at: &str) -> 
     Ok(())
 }
 
-/// The patch's items keep their order, and so do the others. These come before those of the patch that stood behind them;
-/// an item that is new stands where the patch has it.
+/// The patch's items keep their order, and so do the others. These come before those of the patch
+/// that stood behind them; an item that is new stands where the patch has it.
 fn list(base: &mut Vec<Value>, patch: &[Value], key: &str, at: &str) -> Result<(), Fault> {
     // Wherever it stands in a list: what has no such word is all that is left.
     let replaces = |item: &Value| item[DIRECTIVE] == "replace";
@@ -141,7 +142,7 @@ fn plain(patch: &Map<String, Value>, at: &str) -> Result<Map<String, Value>, Fau
     fields.map(|(name, value)| Ok((name.clone(), without_directives(value, &format!("{at}.{name}"))?))).collect()
 }
 
-/// A value that is taken as a whole: nobody would read a directive in it.
+/// A value that is taken as a whole: a directive in it would have no effect.
 fn without_directives(value: &Value, at: &str) -> Result<Value, Fault> {
     match value {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! A pod with an agent.
+//! The pod of an agent, a gateway or the services of a mesh.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,14 @@ use hopbench_mesh::Protocol;
 use hopbench_model::{ClusterSpec, ServerImage};
 use serde_json::{Value, json};
 
-use crate::attachment::Attachment;
-use crate::image::USER;
-use crate::labels::{POD, Run, behind};
+use crate::api::labels::{POD, Run, behind};
+use crate::image::layout::USER;
+use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
 use crate::objects::secret::{self, CREDENTIALS, FOLDER};
-use crate::sidecar::Sidecar;
+use crate::objects::sidecar::Sidecar;
+use crate::plan::attachment::Attachment;
 
-/// Name of the agent's container, and of its port.
-pub(crate) const AGENT: &str = "agent";
-/// Name of the agent's port for datagrams.
-pub(crate) const DATAGRAMS: &str = "agent-udp";
-/// Name of the server program's container, and of its port.
-pub(crate) const PROGRAM: &str = "program";
-
-/// What an agent may take before the node is protected from it; a scenario's patch may say another.
+/// The memory limit of an agent, which protects its node; a scenario's patch may say another.
 /// Strangers are bounded by the agent itself. 10 000 connections of `rr` took 22 MB at the client
 /// with epoll and io_uring. With a thread each they took 2.9 GB in a closed loop, 290 kB a
 /// connection, and three times that in an open one, which needs a patch.
@@ -68,19 +62,22 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
     for (key, value) in network.annotations.iter().chain(&sidecar.annotations) {
         metadata["annotations"][key] = value.as_str().into();
     }
-    let mut containers: Vec<Value> = recipe.has_agent.then(|| agent(recipe)).into_iter().collect();
+    let (mut containers, mut volumes) = (Vec::new(), Vec::new());
+    if recipe.has_agent {
+        let own = json!({"secretName": secret::name(recipe.name), "defaultMode": 0o444});
+        volumes.push(json!({"name": CREDENTIALS, "secret": own}));
+        containers.push(agent(recipe));
+    }
     containers.extend(recipe.program.map(|program| server_program(recipe.spec, program)));
     containers.extend(sidecar.containers.iter().cloned());
-    let own = json!({"secretName": secret::name(recipe.name), "defaultMode": 0o444});
-    let credentials = json!({"name": CREDENTIALS, "secret": own});
-    let mut volumes: Vec<Value> = recipe.has_agent.then_some(credentials).into_iter().collect();
     if recipe.program.is_some() {
         volumes.push(json!({"name": "tmp", "emptyDir": {}}));
     }
     volumes.extend(sidecar.volumes.iter().cloned());
     let at = json!([{"key": "metadata.name", "operator": "In", "values": [node]}]);
     let mut spec = json!({
-        // The scheduler puts it there, so that what keeps it away is told; it tolerates nothing that others must not.
+        // The scheduler puts it there, so that what keeps it away is told; it tolerates nothing
+        // that others must not.
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
             "nodeSelectorTerms": [{"matchFields": at}]
         }}},
@@ -112,7 +109,7 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         "readOnlyRootFilesystem": true,
         "capabilities": {"drop": ["ALL"]},
     });
-    // Pods may say for themselves who sends echoes; a node's own network is not theirs to set up.
+    // A pod may set this for itself; its node's own network is not its to set up.
     if recipe.echoes && attachment.host_network {
         security["capabilities"]["add"] = json!(["NET_RAW"]);
         security["runAsUser"] = 0.into();
@@ -141,7 +138,7 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         "args": arguments,
         "ports": ports,
         "startupProbe": until_it_listens(AGENT),
-        // Its last words stand in its status: nobody needs the right to read logs.
+        // Its last words stand in its status: they need no right to read logs.
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": MOST_MEMORY}},
         "securityContext": security,

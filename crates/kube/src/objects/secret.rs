@@ -5,7 +5,7 @@ use hopbench_control::credentials::Credentials;
 use hopbench_control::keys::KeyPair;
 use serde_json::{Value, json};
 
-use crate::labels::Run;
+use crate::api::labels::Run;
 
 /// The volume's name.
 pub(crate) const CREDENTIALS: &str = "credentials";

@@ -1,4 +1,4 @@
-//! What pods ask for that not everybody may have.
+//! Levels of the Pod Security Standards, and what of a pod is beyond `restricted`.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A level of the Pod Security Standards. Nothing that this crate makes is between the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// Anybody may have it.
+    /// Any user may have it.
     Restricted,
     /// It takes more.
     Privileged,
@@ -43,7 +43,7 @@ const SAFE_SYSCTLS: [&str; 7] = [
 const SAFE_VOLUMES: [&str; 8] =
     ["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"];
 
-/// What of a pod is beyond `restricted`, in words; empty: nothing is.
+/// The needs of a pod beyond `restricted`, in words; empty: there are none.
 pub(crate) fn beyond_restricted(pod: &Value) -> Vec<String> {
     let spec = &pod["spec"];
     let mut beyond = Vec::new();
@@ -97,7 +97,7 @@ fn of_container(spec: &Value, container: &Value, beyond: &mut Vec<String>) {
         add("no seccomp profile");
     }
     for port in items(&container["ports"]).filter(|port| port["hostPort"].as_u64().is_some_and(|port| port > 0)) {
-        // Who is in the node's network has that said already.
+        // A pod in the node's network has that in the list already.
         if spec["hostNetwork"] != true {
             add(&format!("port {} of its node", port["hostPort"]));
         }

@@ -1,13 +1,13 @@
-//! Whether the agents are where they were put, and in what.
+//! Proof of the agents: their nodes, networks and runtimes are those of the plan.
 
 use std::collections::BTreeSet;
 
 use hopbench_model::Proof;
 use hopbench_testbed::Seen;
 
-use super::Known;
-use crate::live;
-use crate::pod::PodId;
+use super::known::Known;
+use crate::plan::placement::pod::PodId;
+use crate::provision::pod_status;
 
 /// Whether the agents are where they were put.
 pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
@@ -31,21 +31,21 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
     Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }
 }
 
-/// Where a pod is, as the API server and its own agent say it, or what is wrong with that.
+/// The place of a pod, as the API server and its own agent say it, or the contradiction.
 fn place(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, String> {
     let built = known.built;
     let pod = built.pods.get(id).ok_or("the API server has no such pod any more")?;
     let name = &built.names[id];
     let node = built.nodes.get(&id.place.node).ok_or("its node is not known")?;
-    if live::node(pod) != node.name {
-        return Err(format!("pod {name} is on node {}, not {}", live::node(pod), node.name));
+    if pod_status::node(pod) != node.name {
+        return Err(format!("pod {name} is on node {}, not {}", pod_status::node(pod), node.name));
     }
     let attachment = built.attachments.get(&id.place).ok_or("how it is attached is not known")?;
-    if live::is_host(pod) != attachment.host_network {
-        let found = if live::is_host(pod) { "in its node's own network" } else { "in a network of its own" };
+    if pod_status::is_host(pod) != attachment.host_network {
+        let found = if pod_status::is_host(pod) { "in its node's own network" } else { "in a network of its own" };
         return Err(format!("pod {name} is {found}"));
     }
-    let (found, asked) = (live::runtime_class(pod), attachment.runtime_class.as_deref());
+    let (found, asked) = (pod_status::runtime_class(pod), attachment.runtime_class.as_deref());
     if asked.is_some() && found != asked {
         return Err(format!("pod {name} has the RuntimeClass {}, not {}", or_none(found), or_none(asked)));
     }
@@ -56,7 +56,7 @@ fn place(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, Strin
     if !attachment.host_network && said("hostname") != Some(name.as_str()) {
         return Err(format!("its agent says that it is {}, not pod {name}", or_none(said("hostname"))));
     }
-    let own_kernel = found.is_some_and(|class| built.survey.is_sandbox(class));
+    let own_kernel = found.is_some_and(|class| built.discovery.is_sandbox(class));
     if let (Some(boot), false, false) = (said("boot_id"), own_kernel, node.boot_id.is_empty())
         && boot != node.boot_id
     {
@@ -79,11 +79,11 @@ fn or_none(text: Option<&str>) -> &str {
 pub(super) fn contained(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Proof {
     let hop = id.place.runtime.clone().unwrap_or_default();
     let node = known.built.nodes.get(&id.place.node);
-    let class = known.built.pods.get(id).and_then(live::runtime_class);
+    let class = known.built.pods.get(id).and_then(pod_status::runtime_class);
     let inside = seen.machines.get(&id.agent()).and_then(|machine| machine.get("kernel"));
     let (evidence, ok) = match (inside, node, class) {
         (Some(inside), Some(node), Some(class)) => {
-            let own_kernel = known.built.survey.is_sandbox(class);
+            let own_kernel = known.built.discovery.is_sandbox(class);
             let text = format!("RuntimeClass {class}; kernel {inside} in {id}, {} on node {}", node.kernel, node.name);
             (text, !own_kernel || *inside != node.kernel)
         }

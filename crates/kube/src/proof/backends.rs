@@ -1,4 +1,4 @@
-//! Who is behind a Service, and who of them got traffic.
+//! Proof of the backends: the pods behind a Service, and those of them that got traffic.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -6,20 +6,22 @@ use std::net::IpAddr;
 use hopbench_model::Proof;
 use hopbench_testbed::Seen;
 
-use super::Known;
+use super::known::Known;
+use crate::plan::placement::pod::PodId;
+use crate::provision::pod_status;
 
-/// Whether the servers are behind their Service, and nobody else is.
+/// Whether the servers are behind their Service, and no other address is.
 pub(super) fn behind(known: &Known<'_>) -> Option<Proof> {
-    let front = known.front?;
+    let service = known.service?;
     let hop = "service".to_owned();
     let wanted: BTreeSet<IpAddr> = known.servers.iter().filter_map(|pod| own_address(known, pod)).collect();
-    let Some(found) = known.built.endpoints.get(&front.name) else {
-        return Some(Proof { hop, evidence: format!("Service {} has no endpoints", front.name), ok: false });
+    let Some(found) = known.built.endpoints.get(&service.name) else {
+        return Some(Proof { hop, evidence: format!("Service {} has no endpoints", service.name), ok: false });
     };
     let list = |all: &BTreeSet<IpAddr>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let entry = known.built.entries.get(&front.name);
+    let entry = known.built.entries.get(&service.name);
     let at = entry.and_then(|entry| entry.address).map(|address| format!(" ({address})")).unwrap_or_default();
-    let name = &front.name;
+    let name = &service.name;
     let ok = *found == wanted && !found.is_empty();
     let evidence = if ok {
         format!("{} behind Service {name}{at}", list(found))
@@ -30,18 +32,19 @@ pub(super) fn behind(known: &Known<'_>) -> Option<Proof> {
 }
 
 /// Services know pods by the address that the cluster's own network gives them.
-fn own_address(known: &Known<'_>, pod: &crate::pod::PodId) -> Option<IpAddr> {
-    crate::live::address(known.built.pods.get(pod)?, None)
+fn own_address(known: &Known<'_>, pod: &PodId) -> Option<IpAddr> {
+    pod_status::address(known.built.pods.get(pod)?, None)
 }
 
-/// Which of several servers got traffic. Who chooses chooses at random: one that got none is told, and no wrong.
+/// The servers that got traffic. A balancer chooses at random: a server without traffic is
+/// reported, and is no error.
 pub(super) fn served(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     if known.servers.len() < 2 {
         return None;
     }
     let flows: Vec<usize> = seen.servers.iter().map(|(_, end)| end.flows.len()).collect();
     let total: usize = flows.iter().sum();
-    // Server programs tell nobody.
+    // Server programs report no connections.
     if total == 0 {
         return None;
     }

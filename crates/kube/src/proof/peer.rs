@@ -1,4 +1,4 @@
-//! Whom the servers saw: the clients, or who translated on the way.
+//! Proof of the peers: the servers saw the clients, or the translators on the way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
@@ -6,27 +6,28 @@ use std::net::{IpAddr, SocketAddr};
 use hopbench_model::{Proof, Via};
 use hopbench_testbed::Seen;
 
-use super::Known;
-use crate::live;
+use super::known::Known;
+use crate::provision::pod_status;
 
-/// Who a server may have seen.
+/// A peer that a server may have seen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     /// A client itself.
     Client,
     /// A node of the path, by its name in the scenario.
     Node(String),
-    /// Somebody in the server's own pod: its sidecar.
+    /// The sidecar in the server's own pod.
     Sidecar,
     /// The path's gateway.
     Gateway,
     /// A pod of the run that is no client of the path.
     Other(String),
-    /// Somebody that nobody knows.
+    /// An address that is not known.
     Unknown,
 }
 
-/// Whether the servers saw whom this way leaves in a packet. Without agents as servers nobody tells.
+/// Whether the servers saw the peer that this way leaves in a packet. `None`: servers without
+/// agents report no peers.
 pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     let flows = seen.servers.iter().flat_map(|(_, end)| &end.flows);
     let peers: BTreeSet<IpAddr> =
@@ -34,7 +35,7 @@ pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     if peers.is_empty() {
         return None;
     }
-    let proxied = known.cast.path.is_proxied() && !seen.job.bypasses_proxies();
+    let proxied = known.ends.path.is_proxied() && !seen.job.bypasses_proxies();
     let mut by_who: BTreeMap<Who, Vec<String>> = BTreeMap::new();
     for peer in &peers {
         by_who.entry(who(known, *peer, proxied)).or_default().push(peer.to_string());
@@ -42,7 +43,7 @@ pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     let parts = by_who.iter().map(|(who, addresses)| {
         let addresses = addresses.join(", ");
         match who {
-            Who::Client if known.cast.path.from.network == "host" => format!("{addresses}, the client's node"),
+            Who::Client if known.ends.path.from.network == "host" => format!("{addresses}, the client's node"),
             Who::Client => format!("{addresses}, the client's own address: nobody changed it"),
             Who::Node(node) => format!("{addresses}, which is node {node}: it put its address in (SNAT)"),
             Who::Sidecar => format!("{addresses}, its own sidecar"),
@@ -58,20 +59,20 @@ pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
 
 fn who(known: &Known<'_>, peer: IpAddr, proxied: bool) -> Who {
     let built = known.built;
-    let path = &known.cast.path;
+    let path = &known.ends.path;
     let own = |id| {
         let pod = built.pods.get(id)?;
-        Some(built.address(id) == Some(peer) || live::addresses(pod).contains(&peer))
+        Some(built.address(id) == Some(peer) || pod_status::addresses(pod).contains(&peer))
     };
     let own_pods = || known.servers.iter().any(|id| own(id) == Some(true));
     if proxied && path.mesh.has_server() && (peer.is_loopback() || own_pods()) {
         return Who::Sidecar;
     }
-    if known.cast.gateway.as_ref().is_some_and(|id| own(id) == Some(true)) {
+    if known.ends.gateway.as_ref().is_some_and(|id| own(id) == Some(true)) {
         return Who::Gateway;
     }
     // From one's own pod to itself one is on the loopback.
-    if known.cast.clients.iter().any(|id| own(id) == Some(true)) || peer.is_loopback() && path.from == path.to {
+    if known.ends.clients.iter().any(|id| own(id) == Some(true)) || peer.is_loopback() && path.from == path.to {
         return Who::Client;
     }
     if let Some((id, _)) = built.pods.iter().filter(|(id, _)| !id.is_host()).find(|(id, _)| own(id) == Some(true)) {
@@ -91,22 +92,23 @@ fn who(known: &Known<'_>, peer: IpAddr, proxied: bool) -> Who {
     Who::Unknown
 }
 
-/// Whether a server of this path may see somebody.
+/// Whether a server of this path may see this peer.
 fn is_allowed(known: &Known<'_>, who: &Who, proxied: bool) -> bool {
-    let path = &known.cast.path;
-    // Whoever passes the server's sidecar or our gateway is not seen behind it.
+    let path = &known.ends.path;
+    // Behind the server's sidecar or our gateway no other peer is seen.
     if proxied && path.mesh.has_server() {
         return *who == Who::Sidecar;
     }
-    if proxied && known.cast.gateway.is_some() {
+    if proxied && known.ends.gateway.is_some() {
         return *who == Who::Gateway;
     }
     match (&path.via, who) {
         (_, Who::Client) => true,
         (_, Who::Other(_) | Who::Sidecar | Who::Gateway) => false,
-        // What is outside of the testbed is somebody's whom nobody here knows.
+        // Peers from outside of the testbed are not known here.
         (Via::LoadBalancer | Via::Address(_) | Via::Gateway(_), _) => true,
-        // Between pods nobody has a reason to put another address in; at a node's own network there are many.
+        // Between pods nothing has a reason to put another address in; at a node's own network many
+        // have one.
         (Via::Direct, Who::Node(_)) => path.from.network == "host" || path.to.network == "host",
         (Via::ClusterIp, Who::Node(node)) => *node == path.from.node,
         (Via::NodePort(entered), Who::Node(node)) => node == entered || *node == path.from.node,

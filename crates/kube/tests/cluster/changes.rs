@@ -1,4 +1,4 @@
-//! What changes while a run is on is told to the routes that it concerns, and to no others.
+//! Tests of changes: they are told to the routes that they concern, and to no others.
 
 use hopbench_kube::Cluster;
 use hopbench_model::{GatewaySpec, Via};
@@ -205,7 +205,8 @@ fn a_gateway_of_others_that_is_scaled_is_told_to_those_who_enter_by_it() {
     for words in ["the Deployment gateway was scaled from 1 to 2 replicas", "was added"] {
         assert!(said.iter().any(|text| text.contains(words)), "{words}: {said:?}");
     }
-    // The same means nothing to who goes straight to the server. Both watch the same log: what one asks for is gone.
+    // The same means nothing to who goes straight to the server. Both watch the same log: what one
+    // asks for is gone.
     scale(1);
     ready(1);
     std::thread::sleep(std::time::Duration::from_secs(2));

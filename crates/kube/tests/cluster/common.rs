@@ -85,7 +85,8 @@ impl Ground {
         self.access.ask("a pod", pods.get(cluster.pod(&agent).unwrap())).unwrap()
     }
 
-    /// Waits until a namespace that was deleted is gone, 30 s at most: the next test may make it again.
+    /// Waits until a namespace that was deleted is gone, 30 s at most: the next test may make it
+    /// again.
     pub(crate) fn wait_for_the_end_of(&self, namespace: &str) {
         let namespaces: Api<Namespace> = Api::all(self.access.client.clone());
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! What is said of the cluster that the tests made.
+//! Tests of the doctor, on the cluster that the tests made.
 
 use hopbench_kube::doctor::{Finding, State, examine};
 use hopbench_model::{MeshProvider, PrometheusSpec, Via};

@@ -1,4 +1,4 @@
-//! What the cluster's meters say of a container whose CPU is known.
+//! Tests of the cluster's meters, with a container whose CPU is known.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -92,7 +92,8 @@ fn readings(ground: &Ground, targets: &[Target], than: &Found) -> Found {
         notes = said;
         for read in metered {
             let key = (read.who.clone(), read.source);
-            // cAdvisor begins to count what a limit holds back some time after it begins to count CPU.
+            // cAdvisor begins to count what a limit holds back some time after it begins to count
+            // CPU.
             let is_whole = read.throttled_ns.is_some() || read.source == "kubelet" || read.what == MeteredKind::Node;
             if is_whole && than.get(&key).is_none_or(|before| before.at < read.at) {
                 found.insert(key, read);
@@ -125,7 +126,8 @@ fn the_meters_agree_on_a_known_load_and_see_it_throttled() {
             assert!((1..128 << 20).contains(&memory), "{key:?}: {memory} bytes");
             if source != "kubelet" {
                 let throttled = last.throttled_ns.unwrap() - first.throttled_ns.unwrap();
-                // On a quiet machine it is held back most of the time; on a busy one it waits for others, too.
+                // On a quiet machine it is held back most of the time; on a busy one it waits for
+                // others, too.
                 assert!(Duration::from_nanos(throttled) > window / 20, "{key:?}: {throttled} ns of {window:?}");
             }
         }
@@ -191,8 +193,8 @@ fn a_node_is_metered_and_a_meter_that_is_not_there_is_told() {
     assert!(said.notes.iter().any(|note| note.starts_with("Prometheus gave no readings")), "{:?}", said.notes);
 }
 
-/// Prometheus' pod stands for a gateway: what counts is that it is found by namespace and labels, and only where a path
-/// enters by it.
+/// Prometheus' pod stands for a gateway: what counts is that it is found by namespace and labels,
+/// and only where a path enters by it.
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn the_pods_of_a_gateway_of_others_are_metered() {

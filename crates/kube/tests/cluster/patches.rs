@@ -1,4 +1,4 @@
-//! What a scenario wants of its pods arrives there.
+//! Tests of patches: the fields that a scenario wants of its pods arrive there.
 
 use std::collections::BTreeMap;
 

@@ -163,8 +163,9 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     let beyond: Vec<_> = used.difference(&printed).collect();
     assert!(beyond.is_empty(), "used, and not printed: {beyond:?}");
     let idle: Vec<String> = printed.difference(&used).map(|(_, what, verb)| format!("{verb} {what}")).collect();
-    // Which of the two ways into a pod is taken is the API server's version's business. The others are for what goes wrong:
-    // events are told then, a pod that has failed is removed, a load balancer's address is waited for.
+    // Which of the two ways into a pod is taken is the API server's version's business. The others
+    // are for what goes wrong: events are told then, a pod that has failed is removed, a load
+    // balancer's address is waited for.
     let known =
         ["create pods/exec", "create pods/portforward", "delete pods", "get pods", "get services", "list events"];
     assert!(idle.iter().all(|right| known.contains(&right.as_str())), "printed, and not used: {idle:?}");

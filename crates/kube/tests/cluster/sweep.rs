@@ -1,4 +1,4 @@
-//! What dead runs left is swept away; what lives, and what is not a run's, stays.
+//! Tests of garbage collection: it removes dead runs, and nothing that lives or is not a run's.
 
 use std::time::Duration;
 

@@ -7,10 +7,10 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use super::merge;
-use crate::access::Access;
-use crate::api::Api;
+use crate::api::access::Access;
+use crate::api::client::Api;
 
-/// A namespace for these objects, which are nobody's run.
+/// A namespace for these objects, without a run.
 const NAMESPACE: &str = "patches-hopbench-test";
 
 fn base() -> Value {

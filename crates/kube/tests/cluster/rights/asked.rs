@@ -1,4 +1,4 @@
-//! What is asked of an API server, as it asks for rights itself.
+//! Requests to an API server, in the words in which it asks for rights itself.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,231 @@
+//! The connection to the API server, by a kubeconfig and its context as kubectl takes them, or by
+//! the pod that this runs in.
+
+use std::error::Error;
+use std::future::Future;
+use std::path::Path;
+use std::time::Duration;
+
+use hopbench_model::Fault;
+use hopbench_model::printable::line;
+use kube::client::AuthError;
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::{Client, Config};
+use tokio::runtime::Runtime;
+
+/// Time limit for a connection to the API server.
+const CONNECT: Duration = Duration::from_secs(5);
+/// Time limit for an answer of the API server.
+const ANSWER: Duration = Duration::from_secs(30);
+/// Threads that carry control sessions and wait for the API server. The measuring is done
+/// elsewhere.
+const THREADS: usize = 2;
+
+/// As many letters are told of what a program says of its failure.
+const MOST_SAID: usize = 300;
+
+/// A connection to a cluster.
+pub struct Access {
+    /// Speaks with the API server.
+    pub client: Client,
+    /// The URL of the API server.
+    pub server: String,
+    /// The runtime of all asynchronous work.
+    pub runtime: Runtime,
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Access").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+impl Access {
+    /// The cluster of a context; `None`: of the kubeconfig's current one. The kubeconfig is
+    /// `$KUBECONFIG` (several files are merged) or `~/.kube/config`; in a pod that has none it is
+    /// the pod's own cluster. Nothing is asked of the API server yet.
+    ///
+    /// # Errors
+    /// No kubeconfig, or one that cannot be used: what is wrong with it (input, environment).
+    pub fn open(context: Option<&str>) -> Result<Self, Fault> {
+        Self::open_file(None, context)
+    }
+
+    /// The same with this kubeconfig instead of the usual one.
+    ///
+    /// # Errors
+    /// As [`Access::open`].
+    pub fn open_file(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<Self, Fault> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("kubernetes")
+            .enable_all()
+            .build()
+            .map_err(|e| Fault::environment(format!("cannot start threads to speak with the cluster: {e}")))?;
+        let mut config = runtime.block_on(config(kubeconfig, context))?;
+        config.connect_timeout = Some(CONNECT);
+        let server = config.cluster_url.to_string();
+        let client = {
+            let _inside = runtime.enter();
+            Client::try_from(config)
+                .map_err(|e| Fault::environment(format!("cannot reach {server}: {}", explain(&e))))?
+        };
+        Ok(Self { client, server, runtime })
+    }
+
+    /// Waits for an answer of the API server, though not for ever.
+    ///
+    /// # Errors
+    /// An error of the API server, with the request.
+    pub fn ask<T>(&self, what: &str, question: impl Future<Output = kube::Result<T>>) -> Result<T, Fault> {
+        self.runtime.block_on(async {
+            match tokio::time::timeout(ANSWER, question).await {
+                Ok(answer) => answer.map_err(|e| self.refused(what, &e)),
+                Err(_) => {
+                    let text = format!("{what}: the API server {} did not answer in {ANSWER:?}", self.server);
+                    Err(Fault::environment(text))
+                }
+            }
+        })
+    }
+
+    /// A fault that says what was asked of the API server, and what to do where that is known.
+    pub(crate) fn refused(&self, what: &str, error: &kube::Error) -> Fault {
+        Fault::environment(format!("{what}: {}{}", explain(error), advice(error, &self.server)))
+    }
+}
+
+async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fault> {
+    let kubeconfig = match file.map_or_else(Kubeconfig::read, Kubeconfig::read_from) {
+        Ok(kubeconfig) => kubeconfig,
+        Err(error) => {
+            // Without a file a pod speaks with its own cluster, as kubectl does.
+            let is_usual = file.is_none() && std::env::var_os("KUBECONFIG").is_none();
+            if context.is_none() && is_usual && is_absent(&error) {
+                return Config::incluster().map_err(|in_cluster| {
+                    Fault::environment(format!(
+                        "found no cluster: {error}; nor is this a pod ({in_cluster}). Set KUBECONFIG, or make \
+                         ~/.kube/config as for kubectl"
+                    ))
+                });
+            }
+            return Err(Fault::environment(format!("the kubeconfig cannot be used: {error}")));
+        }
+    };
+    let contexts: Vec<String> = kubeconfig.contexts.iter().map(|context| context.name.clone()).collect();
+    let known =
+        if contexts.is_empty() { "no contexts".to_owned() } else { format!("contexts {}", contexts.join(", ")) };
+    match context {
+        Some(context) if !contexts.iter().any(|name| name == context) => {
+            return Err(Fault::input(format!("context: found `{context}`; the kubeconfig has {known}")));
+        }
+        None if kubeconfig.current_context.as_deref().unwrap_or_default().is_empty() => {
+            return Err(Fault::input(format!(
+                "the kubeconfig has no current context: name one under `testbed: kubernetes: context:`, or run `kubectl \
+                 config use-context`; it has {known}"
+            )));
+        }
+        _ => {}
+    }
+    let options = KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+    config.map_err(|e| Fault::environment(format!("the kubeconfig cannot be used: {e}")))
+}
+
+fn is_absent(error: &KubeconfigError) -> bool {
+    match error {
+        KubeconfigError::FindPath => true,
+        KubeconfigError::ReadConfig(error, _) => error.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    }
+}
+
+/// The text of an error with its causes, each once.
+pub(crate) fn explain(error: &kube::Error) -> String {
+    // The API server's words are others' words, too: it passes on what names and messages hold.
+    line(&words_of(error)).into_owned()
+}
+
+fn words_of(error: &kube::Error) -> String {
+    if let kube::Error::Api(status) = error {
+        return match (status.message.is_empty(), status.reason.is_empty()) {
+            (false, _) => status.message.clone(),
+            (true, false) => format!("{} ({})", status.reason, status.code),
+            (true, true) => format!("status {}", status.code),
+        };
+    }
+    if let Some(text) = of_credentials(error) {
+        return text;
+    }
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        next = cause.source();
+    }
+    text
+}
+
+/// The text for a program that failed to give credentials. Its arguments, its environment and its
+/// output may be secrets, and errors go into files. So the text has none of them.
+fn of_credentials(error: &kube::Error) -> Option<String> {
+    let first: &(dyn Error + 'static) = error;
+    let mut chain = std::iter::successors(Some(first), |error: &&(dyn Error + 'static)| (*error).source());
+    match chain.find_map(|error| error.downcast_ref::<AuthError>())? {
+        AuthError::AuthExecRun { out, .. } => {
+            let said: String = String::from_utf8_lossy(&out.stderr).trim().chars().take(MOST_SAID).collect();
+            let said = if said.is_empty() { said } else { format!(": {said}") };
+            Some(format!("the program that the kubeconfig names for credentials failed ({}){said}", out.status))
+        }
+        AuthError::AuthExecParse(_) => {
+            Some("the program that the kubeconfig names for credentials wrote something else than these".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// A remedy for an error; empty: none is known.
+fn advice(error: &kube::Error, server: &str) -> String {
+    match error {
+        kube::Error::Api(status) if status.code == 401 => {
+            "; the API server does not know who this is: renew the kubeconfig's credentials".to_owned()
+        }
+        kube::Error::Api(status) if status.is_forbidden() && status.message.contains("cannot ") => {
+            "; `hopbench kube manifests` prints the rights that hopbench uses".to_owned()
+        }
+        kube::Error::Api(_) => String::new(),
+        kube::Error::Service(_) | kube::Error::HyperError(_) => {
+            format!("; is {server} the right cluster, and does `kubectl version` reach it from here?")
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_for_credentials_that_fails_is_told_without_its_secrets() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |script: &str| {
+            let file = folder.path().join("kubeconfig");
+            let config = format!(
+                "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
+                 clusters: [{{name: c, cluster: {{server: \"https://127.0.0.1:1\"}}}}]\nusers:\n- name: u\n  user:\n    exec:\n\
+                 \x20     apiVersion: client.authentication.k8s.io/v1\n      interactiveMode: Never\n      command: sh\n\
+                 \x20     args: [\"-c\", \"{script}\", \"hush-argument\"]\n      env: [{{name: KEY, value: hush-environment}}]\n"
+            );
+            std::fs::write(&file, config).unwrap();
+            Access::open_file(Some(&file), None).unwrap_err().text
+        };
+        let failed = told("echo hush-output; echo log in first >&2; exit 3");
+        assert!(failed.contains("exit status: 3") && failed.contains("log in first"), "{failed}");
+        let nonsense = told("echo hush-output");
+        assert!(nonsense.contains("something else"), "{nonsense}");
+        assert!(!failed.contains("hush") && !nonsense.contains("hush"), "{failed}\n{nonsense}");
+    }
+}

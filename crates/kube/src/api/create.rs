@@ -1,0 +1,50 @@
+//! Creation of objects, and the errors after which another attempt may succeed.
+
+use std::time::Duration;
+
+use k8s_openapi::serde::Serialize;
+use k8s_openapi::serde::de::DeserializeOwned;
+use kube::ResourceExt;
+use kube::api::PostParams;
+use tokio::time::{Instant, sleep};
+
+use crate::api::client::Api;
+
+/// The pause before another attempt.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// Makes an object. What passes by itself is tried again until `until`: an API server that is away
+/// or busy, a namespace whose service account the cluster has not made yet. An object that is there
+/// already was made by an attempt whose answer got lost.
+///
+/// # Errors
+/// An error of the API server.
+pub(crate) async fn create<K>(api: &Api<K>, object: &K, until: Instant) -> kube::Result<K>
+where
+    K: ResourceExt + Serialize + DeserializeOwned,
+{
+    let mut first = true;
+    loop {
+        match api.create(&PostParams::default(), object).await {
+            Err(kube::Error::Api(status)) if status.is_already_exists() && !first => {
+                return api.get(&object.name_any()).await;
+            }
+            Err(error) if passes(&error) && Instant::now() + AGAIN < until => {}
+            answer => return answer,
+        }
+        first = false;
+        sleep(AGAIN).await;
+    }
+}
+
+/// Whether the same question may get another answer soon.
+pub(crate) fn passes(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => {
+            let no_account = status.is_forbidden() && status.message.contains("serviceaccount \"default\" not found");
+            no_account || status.code == 429 || status.code >= 500
+        }
+        kube::Error::Service(_) | kube::Error::HyperError(_) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,59 @@
+//! Labels and owners of objects, by which everything that a run made is found.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// The label of everything that was made, with its value.
+pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "hopbench");
+/// The label that says by which run.
+pub const RUN: &str = "hopbench.dev/run";
+/// The label that says which pod it is, by its name.
+pub(crate) const POD: &str = "hopbench.dev/pod";
+/// The start of the labels of pods that are behind a Service: `service.hopbench.dev/NAME`.
+const SERVICE: &str = "service.hopbench.dev/";
+/// The object that owns all others of a run.
+pub(crate) const OWNER: &str = "run";
+
+/// A selector of all that was made, by any run.
+pub fn of_all() -> String {
+    format!("{}={}", MANAGED_BY.0, MANAGED_BY.1)
+}
+
+/// A selector of all that one run made.
+pub fn of_run(run: &str) -> String {
+    format!("{RUN}={run}")
+}
+
+/// The labels of everything that a run makes.
+pub(crate) fn labels(run: &str) -> BTreeMap<String, String> {
+    let all = [MANAGED_BY, ("app.kubernetes.io/name", "hopbench"), (RUN, run)];
+    all.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+/// The label of the pods behind a Service; it has no value.
+pub(crate) fn behind(service: &str) -> String {
+    format!("{SERVICE}{service}")
+}
+
+/// The run that makes objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Its name: ten letters and digits.
+    pub(crate) name: String,
+    pub(crate) namespace: String,
+    /// The number that the API server gave to the object that owns all others; empty: not made yet.
+    pub(crate) owner: String,
+}
+
+impl Run {
+    /// The metadata of an object of this name.
+    pub(crate) fn metadata(&self, name: &str) -> Value {
+        let mut metadata = json!({"name": name, "namespace": self.namespace, "labels": labels(&self.name)});
+        if !self.owner.is_empty() {
+            metadata["ownerReferences"] =
+                json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": OWNER, "uid": self.owner}]);
+        }
+        metadata
+    }
+}

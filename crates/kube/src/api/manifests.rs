@@ -1,0 +1,161 @@
+//! Manifests that grant the rights that hopbench uses, and no more: YAML for `kubectl apply`.
+
+use std::fmt::Write;
+
+use hopbench_model::Problem;
+
+use crate::api::names;
+use crate::api::rights::{RIGHTS, Right};
+
+/// The account that is to have the rights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Name of the ServiceAccount, and of the role.
+    pub name: String,
+    /// The namespace that the ServiceAccount is in; it is made, too.
+    pub namespace: String,
+    /// Leave out what only some features need: the changes in the cluster go unseen then, and the
+    /// cluster's own meters.
+    pub least: bool,
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Self { name: "hopbench".to_owned(), namespace: "hopbench".to_owned(), least: false }
+    }
+}
+
+impl Account {
+    /// The problems that Kubernetes would have with it.
+    pub fn problems(&self) -> Vec<Problem> {
+        let expected = "a name as Kubernetes takes it (RFC 1123): up to 63 lower-case letters, digits and dashes, with a \
+                        letter or a digit at both ends";
+        let all = [("--name", &self.name), ("--namespace", &self.namespace)];
+        let wrong = all.into_iter().filter(|(_, name)| !names::is_label(name));
+        wrong.map(|(flag, name)| Problem::new(flag, name, expected)).collect()
+    }
+}
+
+/// A namespace with a ServiceAccount, and the role that it is bound to.
+///
+/// The role holds in all namespaces: each run has one of its own, and its name is not known before.
+pub fn manifests(account: &Account) -> String {
+    let Account { name, namespace, least } = account;
+    let mut yaml = format!(
+        "# What hopbench does in a cluster, and nothing more. Every run has a namespace of its own, which is removed with it.\n\
+         apiVersion: v1\n\
+         kind: Namespace\n\
+         metadata: {{name: {namespace}}}\n\
+         ---\n\
+         apiVersion: v1\n\
+         kind: ServiceAccount\n\
+         metadata: {{name: {name}, namespace: {namespace}}}\n\
+         ---\n\
+         apiVersion: rbac.authorization.k8s.io/v1\n\
+         kind: ClusterRole\n\
+         metadata: {{name: {name}}}\n\
+         rules:\n"
+    );
+    let mut only_for = "";
+    for right in RIGHTS.iter().filter(|right| right.only_for.is_empty() || !least) {
+        if right.only_for != only_for && !right.only_for.is_empty() {
+            // A string takes whatever is written to it.
+            let _ = writeln!(yaml, "# only {}", purpose(right));
+        }
+        only_for = right.only_for;
+        let verbs = right.verbs.join(", ");
+        let _ =
+            writeln!(yaml, "- {{apiGroups: [\"{}\"], resources: [{}], verbs: [{verbs}]}}", right.group, right.resource);
+    }
+    let _ = write!(
+        yaml,
+        "---\n\
+         apiVersion: rbac.authorization.k8s.io/v1\n\
+         kind: ClusterRoleBinding\n\
+         metadata: {{name: {name}}}\n\
+         roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {name}}}\n\
+         subjects:\n\
+         - {{kind: ServiceAccount, name: {name}, namespace: {namespace}}}\n"
+    );
+    yaml
+}
+
+fn purpose(right: &Right) -> String {
+    if right.only_for.starts_with("to ") { right.only_for.to_owned() } else { format!("for {}", right.only_for) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+    use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+
+    fn read<K: DeserializeOwned>(yaml: &str, number: usize) -> K {
+        serde_saphyr::from_str(yaml.split("---\n").nth(number).unwrap()).unwrap()
+    }
+
+    /// Group, resource and verb, one of each.
+    fn granted(role: &ClusterRole) -> BTreeSet<(String, String, String)> {
+        let mut all = BTreeSet::new();
+        for rule in role.rules.iter().flatten() {
+            let (groups, resources) = (rule.api_groups.clone().unwrap(), rule.resources.clone().unwrap());
+            assert_eq!((groups.len(), resources.len()), (1, 1), "{rule:?}");
+            let of = |verb: &String| (groups[0].clone(), resources[0].clone(), verb.clone());
+            for right in rule.verbs.iter().map(of) {
+                assert!(all.insert(right.clone()), "twice: {right:?}");
+            }
+        }
+        all
+    }
+
+    fn wanted(least: bool) -> BTreeSet<(String, String, String)> {
+        let rights = RIGHTS.iter().filter(|right| !least || right.only_for.is_empty());
+        let each = |right: &'static Right| {
+            right.verbs.iter().map(|verb| (right.group.to_owned(), right.resource.to_owned(), (*verb).to_owned()))
+        };
+        rights.flat_map(each).collect()
+    }
+
+    #[test]
+    fn the_role_has_the_rights_of_the_table() {
+        for least in [false, true] {
+            let yaml = manifests(&Account { least, ..Account::default() });
+            let role: ClusterRole = read(&yaml, 2);
+            assert_eq!(granted(&role), wanted(least));
+        }
+        assert!(wanted(true).is_subset(&wanted(false)) && wanted(true) != wanted(false));
+        assert!(granted(&read(&manifests(&Account::default()), 2)).iter().all(|(.., verb)| verb != "*"));
+    }
+
+    #[test]
+    fn names_that_kubernetes_does_not_take_are_refused() {
+        let problems = |name: &str, namespace: &str| {
+            let account = Account { name: name.into(), namespace: namespace.into(), least: false };
+            account.problems().into_iter().map(|problem| problem.at).collect::<Vec<_>>()
+        };
+        assert_eq!(problems("bench-1", "1-tools"), [""; 0]);
+        assert_eq!(problems("Bad Name", "tools"), ["--name"]);
+        assert_eq!(problems("", "-tools"), ["--name", "--namespace"]);
+        assert_eq!(problems(&"x".repeat(63), &"x".repeat(64)), ["--namespace"]);
+        assert_eq!(problems("a: b", "a\nb"), ["--name", "--namespace"]);
+    }
+
+    #[test]
+    fn the_account_is_bound_to_the_role() {
+        let account = Account { name: "bench".into(), namespace: "tools".into(), least: false };
+        let yaml = manifests(&account);
+        assert_eq!(read::<Namespace>(&yaml, 0).metadata.name.as_deref(), Some("tools"));
+        let made: ServiceAccount = read(&yaml, 1);
+        let names = (made.metadata.name.as_deref(), made.metadata.namespace.as_deref());
+        assert_eq!(names, (Some("bench"), Some("tools")));
+        let role: ClusterRole = read(&yaml, 2);
+        let binding: ClusterRoleBinding = read(&yaml, 3);
+        assert_eq!(Some(&binding.role_ref.name), role.metadata.name.as_ref());
+        let subject = &binding.subjects.unwrap()[0];
+        assert_eq!((subject.name.as_str(), subject.namespace.as_deref()), ("bench", Some("tools")));
+    }
+}

@@ -1,0 +1,29 @@
+//! The parts that pods get for the mesh of their paths.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{ClusterSpec, MeshProvider};
+
+use super::{envoy, injected};
+use crate::objects::sidecar::Sidecar;
+use crate::plan::placement::Placement;
+use crate::plan::placement::pod::PodId;
+
+/// The parts that each pod gets beside its agent.
+pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
+    match spec.mesh.provider {
+        MeshProvider::Envoy => envoy::sidecars(spec, placement),
+        provider => injected::sidecars(provider, spec, placement),
+    }
+}
+
+/// The needs beyond `restricted` of the containers that the mesh injects, by the pods' names.
+pub(crate) fn beyond(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<String, Vec<String>> {
+    match injected::beyond(spec.mesh.provider) {
+        Some(what) => placement.sidecars.keys().map(|pod| (pod.to_string(), vec![what.to_owned()])).collect(),
+        None => BTreeMap::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! Tests of the parts that pods get for each mesh, and of what cannot be measured with it.
+
+use std::collections::BTreeMap;
+
+use hopbench_mesh::Protocol;
+use hopbench_model::{ClusterSpec, MeshMode, MeshProvider, Path, Plan, TestbedSpec, Variant, Via};
+use serde_json::json;
+
+use super::super::needs::missing;
+use super::sidecars;
+use crate::objects::sidecar::Sidecar;
+use crate::plan::fixture::{path, plan, point, spec};
+use crate::plan::placement::Placement;
+use crate::plan::services::services;
+
+fn meshed(name: &str, via: Via, mesh: MeshMode, variant: Variant) -> Path {
+    let variant = (!mesh.is_none() || matches!(via, Via::Gateway(_))).then_some(variant);
+    Path { mesh, variant, ..path(name, "pod@a", "pod@b", via) }
+}
+
+fn of_provider(provider: MeshProvider) -> ClusterSpec {
+    let mut spec = spec();
+    spec.mesh.provider = provider;
+    spec.mesh.revision = (provider == MeshProvider::Istio).then(|| "canary".to_owned());
+    spec
+}
+
+fn planned(spec: &ClusterSpec, paths: Vec<Path>) -> Plan {
+    let points = vec![point("rr", "hopbench"), point("http", "hopbench")];
+    Plan { testbed: TestbedSpec::Kubernetes(Box::new(spec.clone())), ..plan(paths, points) }
+}
+
+fn modes() -> Vec<Path> {
+    let mode = |mode: MeshMode| meshed(mode.name(), Via::Direct, mode, Variant::plain());
+    let mut paths: Vec<Path> = MeshMode::ALL.map(mode).into();
+    paths.push(meshed("svc", Via::ClusterIp, MeshMode::Both, Variant::plain()));
+    paths
+}
+
+/// The parts of each pod, and the ports of each Service, by name.
+type Given = (BTreeMap<String, Sidecar>, BTreeMap<String, BTreeMap<&'static str, u16>>);
+
+fn given(provider: MeshProvider, paths: Vec<Path>) -> Given {
+    let spec = of_provider(provider);
+    let placement = Placement::of(&planned(&spec, paths));
+    let pods = sidecars(&spec, &placement).into_iter().map(|(pod, sidecar)| (pod.to_string(), sidecar));
+    let services = services(&placement).into_iter().map(|service| (service.name, service.sidecars));
+    (pods.collect(), services.collect())
+}
+
+fn assert_given(given: &Given, pods: &[(&str, Sidecar)]) {
+    for (pod, expected) in pods {
+        assert_eq!(given.0.get(*pod), Some(expected), "{pod}");
+    }
+    assert_eq!(given.0.len(), pods.len(), "{:?}", given.0.keys());
+    let ports = BTreeMap::from([("http-agent", 17_012), ("tcp-agent", 17_002)]);
+    assert_eq!(given.1, BTreeMap::from([("path0-svc".to_owned(), ports)]));
+}
+
+#[test]
+fn envoys_are_containers_whose_bootstraps_are_in_secrets() {
+    let security = json!({
+        "allowPrivilegeEscalation": false,
+        "readOnlyRootFilesystem": true,
+        "capabilities": {"drop": ["ALL"]},
+    });
+    let probe = |port: u16| json!({"tcpSocket": {"port": port}, "periodSeconds": 1, "failureThreshold": 120});
+    let arguments = [
+        "--config-path",
+        "/etc/hopbench/bootstrap.json",
+        "--disable-hot-restart",
+        "--concurrency",
+        "2",
+        "--log-level",
+        "warning",
+    ];
+    let envoy = |name: &str, pod: &str| {
+        let container = json!({
+            "name": name,
+            "image": "envoy",
+            "imagePullPolicy": "Never",
+            "args": arguments,
+            "startupProbe": probe(15_021),
+            "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
+            "securityContext": security,
+            "volumeMounts": [{"name": "bootstrap", "mountPath": "/etc/hopbench", "readOnly": true}],
+        });
+        let secret = json!({"secretName": format!("envoy-{pod}"), "defaultMode": 0o444});
+        let volume = json!({"name": "bootstrap", "secret": secret});
+        Sidecar { containers: vec![container], volumes: vec![volume], ..Sidecar::default() }
+    };
+    let service = |name: &str, port: u16, totals: u16| {
+        json!({
+            "name": name,
+            "image": "hopbench:0.1.0",
+            "imagePullPolicy": "Never",
+            "args": [name, "--listen", format!("0.0.0.0:{port}"), "--admin", format!("127.0.0.1:{totals}")],
+            "ports": [{"name": name, "containerPort": port, "protocol": "TCP"}],
+            "startupProbe": probe(port),
+            "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
+            "securityContext": security,
+        })
+    };
+    let asked = vec![service("policy", 15_010, 15_020), service("telemetry", 15_011, 15_021)];
+    let mut paths = modes();
+    let checked = Variant { policy_check: true, policy_report: true, ..Variant::plain() };
+    let checked = Variant { name: "checked".into(), ..checked };
+    paths.push(meshed("gateway", Via::Gateway("c".into()), MeshMode::Server, checked));
+    let expected = [
+        ("pod@a/client", envoy("envoy-sidecar", "pod-a-client")),
+        ("pod@b", envoy("envoy-sidecar", "pod-b")),
+        ("pod@b/checked", envoy("envoy-sidecar", "pod-b-checked")),
+        ("pod@b/policy-checked", Sidecar { containers: asked, ..Sidecar::default() }),
+        ("pod@b/svc", envoy("envoy-sidecar", "pod-b-svc")),
+        ("pod@c/gateway-gateway", envoy("envoy-gateway", "pod-c-gateway-gateway")),
+    ];
+    assert_given(&given(MeshProvider::Envoy, paths), &expected);
+}
+
+/// A pod that asks a mesh for its sidecar, and has these ports beside its agent's.
+fn asking<const N: usize>(labels: &[(&str, &str)], annotations: [(&str, &str); N], also: &[u16]) -> Sidecar {
+    let texts = |all: &[(&str, &str)]| -> BTreeMap<String, String> {
+        all.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    };
+    let protocol = |port: u16| if port < 17_010 { Protocol::Tcp } else { Protocol::Http };
+    let also = also.iter().map(|port| (*port, protocol(*port))).collect();
+    Sidecar { labels: texts(labels), annotations: texts(&annotations), also, ..Sidecar::default() }
+}
+
+/// A port for each mode and protocol.
+const ALL: [u16; 6] = [17_000, 17_001, 17_002, 17_010, 17_011, 17_012];
+
+#[test]
+fn istio_is_told_which_ports_to_take() {
+    let config = "{\"concurrency\":2,\"holdApplicationUntilProxyStarts\":true,\"proxyStatsMatcher\":\
+                  {\"inclusionRegexps\":[\".*(downstream_cx_total|downstream_rq_total|upstream_cx_total|\
+                  upstream_cx_connect_.*|upstream_rq_total|upstream_rq_retry|downstream_cx_active|\
+                  upstream_cx_active)\"]}}";
+    let asking = |inbound: &str, outbound: &str, also: &[u16]| {
+        let annotations = [
+            ("traffic.sidecar.istio.io/includeInboundPorts", inbound),
+            ("traffic.sidecar.istio.io/includeOutboundIPRanges", ""),
+            ("traffic.sidecar.istio.io/includeOutboundPorts", outbound),
+            ("proxy.istio.io/config", config),
+        ];
+        asking(&[("istio.io/rev", "canary"), ("sidecar.istio.io/inject", "true")], annotations, also)
+    };
+    let expected = [
+        ("pod@a", asking("", "17001,17002,17011,17012", &[])),
+        ("pod@b", asking("17000,17002,17010,17012", "", &ALL)),
+        ("pod@b/svc", asking("17002,17012", "", &[17_002, 17_012])),
+    ];
+    assert_given(&given(MeshProvider::Istio, modes()), &expected);
+}
+
+#[test]
+fn linkerd_is_told_which_ports_to_skip() {
+    let asking = |inbound: &str, outbound: &str, bytes: &str, also: &[u16]| {
+        let annotations = [
+            ("linkerd.io/inject", "enabled"),
+            ("config.linkerd.io/skip-inbound-ports", inbound),
+            ("config.linkerd.io/skip-outbound-ports", outbound),
+            ("config.linkerd.io/opaque-ports", bytes),
+            ("config.linkerd.io/proxy-cpu-limit", "2"),
+            ("config.linkerd.io/proxy-await", "enabled"),
+        ];
+        asking(&[], annotations, also)
+    };
+    let expected = [
+        ("pod@a", asking("7474", "7474,17000,17010", "17000,17001,17002", &[])),
+        ("pod@b", asking("7474,17001,17011", "7474", "17000,17001,17002", &ALL)),
+        ("pod@b/svc", asking("7474", "7474", "17002", &[17_002, 17_012])),
+    ];
+    assert_given(&given(MeshProvider::Linkerd, modes()), &expected);
+}
+
+/// A client that connects to its own sidecar needs its servers' addresses at the start. So no two
+/// pods may wait for each other.
+#[test]
+fn nobody_who_connects_to_its_own_sidecar_is_a_server() {
+    let spec = of_provider(MeshProvider::Envoy);
+    let mut paths = modes();
+    let back = Path { name: "back".into(), ..meshed("", Via::Direct, MeshMode::Both, Variant::plain()) };
+    paths.push(Path { from: back.to.clone(), to: back.from.clone(), ..back });
+    let placement = Placement::of(&planned(&spec, paths));
+    for ends in placement.paths.values().filter(|ends| ends.path.mesh.has_client()) {
+        let served = |pod| placement.paths.values().any(|other| other.servers.values().flatten().any(|one| one == pod));
+        assert!(!ends.clients.iter().any(served), "{:?}", ends.clients);
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_says_why() {
+    let told = |provider: MeshProvider, path: Path| -> Vec<String> {
+        let spec = of_provider(provider);
+        let placement = Placement::of(&planned(&spec, vec![path]));
+        placement.paths.values().flat_map(|ends| missing(&spec, ends)).map(|need| need.why).collect()
+    };
+    let plain = Variant::plain;
+    let fine = || meshed("p", Via::Direct, MeshMode::Both, plain());
+    for provider in [MeshProvider::Envoy, MeshProvider::Istio, MeshProvider::Linkerd] {
+        assert_eq!(told(provider, fine()), Vec::<String>::new());
+    }
+    for provider in [MeshProvider::IstioAmbient, MeshProvider::Cilium] {
+        assert!(told(provider, fine())[0].contains("such a path is not measured"));
+    }
+    let variant = Variant { name: "no-mtls".into(), mtls: false, ..plain() };
+    let path = meshed("p", Via::Direct, MeshMode::Both, variant.clone());
+    assert!(told(MeshProvider::Istio, path.clone())[0].starts_with("variant no-mtls: how the proxies of istio"));
+    assert!(told(MeshProvider::Envoy, path).is_empty());
+    let gateway = meshed("p", Via::Gateway("c".into()), MeshMode::Server, plain());
+    assert!(told(MeshProvider::Istio, gateway.clone())[0].starts_with("a gateway of hopbench's own"));
+    assert!(told(MeshProvider::Envoy, gateway).is_empty());
+    let host = Path { to: crate::plan::fixture::place("host@b"), ..fine() };
+    assert!(told(MeshProvider::Envoy, host)[0].contains("ports of the node"));
+    let outside = meshed("p", Via::Gateway(String::new()), MeshMode::None, plain());
+    assert_eq!(told(MeshProvider::Envoy, outside), ["nothing says where the gateway is"]);
+}

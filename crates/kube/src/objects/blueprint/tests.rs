@@ -1,0 +1,396 @@
+//! Tests of the objects of whole runs.
+//!
+//! The smallest run is compared with a file that a person has looked at. `UPDATE_GOLDEN=1` writes
+//! it anew. Other runs are that file with the differences that stand in the tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use hopbench_control::conductor::RunKey;
+use hopbench_control::keys::KeyPair;
+use hopbench_model::{ClusterSpec, Plan, PodNetwork, ServerImage, Via};
+use serde_json::{Value, json};
+
+use crate::api::labels::Run;
+use crate::objects::blueprint::{self, Blueprint, Ground};
+use crate::objects::security::Level;
+use crate::objects::sidecar::Sidecar;
+use crate::plan::fixture::{path, plan, point, spec};
+use crate::plan::nodes::NodeFacts;
+use crate::plan::placement::Placement;
+use crate::plan::placement::pod::PodId;
+
+fn nodes() -> BTreeMap<String, NodeFacts> {
+    let node = |(name, last): (&str, u8)| {
+        let facts =
+            NodeFacts { name: format!("n{last}"), addresses: vec![[10, 0, 0, last].into()], ..NodeFacts::default() };
+        (name.to_owned(), facts)
+    };
+    [("a", 1), ("b", 2), ("c", 3)].map(node).into()
+}
+
+/// A seed of 32 such bytes.
+fn seed(byte: u8) -> String {
+    format!("{byte:02x}").repeat(32)
+}
+
+/// The key by which the agents know their conductor. Its seed is 32 bytes of 255.
+fn conductor() -> RunKey {
+    let keys: KeyPair = seed(255).parse().unwrap();
+    format!("{:016x}:{}", 1, keys.public()).parse().unwrap()
+}
+
+/// Key pairs for the agents: the first has a seed of 1s, the second of 2s.
+fn agents(placement: &Placement) -> BTreeMap<PodId, KeyPair> {
+    let agents = placement.pods.iter().filter(|pod| pod.has_agent());
+    agents.zip(1..).map(|(pod, number)| (pod.clone(), seed(number).parse().unwrap())).collect()
+}
+
+/// The namespace and all objects in it, in the order in which they are made.
+fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Value> {
+    let placement = Placement::of(plan);
+    let nodes = nodes();
+    let sidecars: BTreeMap<PodId, Sidecar> =
+        placement.pods.iter().filter_map(|pod| Some((pod.clone(), sidecar?.clone()))).collect();
+    let ground = Ground { spec, placement: &placement, nodes: &nodes, sidecars: &sidecars };
+    let name = "0123456789".to_owned();
+    let mut run = Run { namespace: format!("hopbench-{name}"), name, owner: String::new() };
+    let (level, _) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
+    let (namespace, mut owner) = blueprint::frame(&run, level, "test", "conductor").unwrap();
+    owner.data.as_mut().unwrap().insert("version".into(), "VERSION".into());
+    run.owner = "6f9c0e7e-0000-4000-8000-000000000001".to_owned();
+    let blueprint = Blueprint::of(&ground, &run, &conductor(), &agents(&placement)).unwrap();
+    let mut all = vec![serde_json::to_value(namespace).unwrap(), serde_json::to_value(owner).unwrap()];
+    all.extend(blueprint.secrets.iter().map(|secret| serde_json::to_value(secret).unwrap()));
+    all.extend(blueprint.network_policy.iter().map(|policy| serde_json::to_value(policy).unwrap()));
+    all.extend(blueprint.services.iter().map(|service| serde_json::to_value(service).unwrap()));
+    all.extend(blueprint.pods.values().map(|pod| serde_json::to_value(pod).unwrap()));
+    all
+}
+
+/// The objects of some runs, by what is special about them.
+fn runs() -> Vec<(&'static str, Vec<Value>)> {
+    let plain = plan(vec![path("direct", "bridge@a", "bridge@b", Via::Direct)], vec![point("rr", "hopbench")]);
+    let mut service = path("node-port", "pod@a", "pod+runsc@b", Via::NodePort("c".into()));
+    service.backends = 2;
+    let services = plan(
+        vec![service, path("balanced", "pod@a", "pod@b", Via::LoadBalancer)],
+        vec![point("udp", "hopbench"), point("http", "nginx")],
+    );
+    let mut with_programs = spec();
+    let nginx = ServerImage {
+        image: "nginx:1".into(),
+        port: 80,
+        cpu_millis: Some(1500),
+        args: vec!["-g".into(), "daemon off;".into()],
+        request: None,
+    };
+    with_programs.servers.insert("nginx".into(), nginx);
+    with_programs.network_policy = true;
+    let host = plan(
+        vec![path("out", "host@a", "host@a", Via::Direct), path("in", "pod@b", "host@a", Via::Direct)],
+        vec![point("ping", "hopbench")],
+    );
+    let mut patched = spec();
+    patched.patch = Some(json!({
+        "metadata": {"labels": {"team": "net"}},
+        "spec": {"containers": [{"name": "agent", "resources": {"limits": {"cpu": "2"}}}], "hostAliases": []},
+    }));
+    let macvlan = PodNetwork {
+        annotations: BTreeMap::from([("k8s.v1.cni.cncf.io/networks".into(), "macvlan".into())]),
+        labels: BTreeMap::from([("kind".into(), "macvlan".into())]),
+        interface: Some("net1".into()),
+        ..PodNetwork::default()
+    };
+    patched.networks.insert("macvlan".into(), macvlan);
+    let attached = plan(vec![path("p", "macvlan@a", "macvlan@b", Via::Direct)], vec![point("rr", "hopbench")]);
+    let sidecar = Sidecar {
+        containers: vec![json!({"name": "sidecar", "image": "envoy"})],
+        init_containers: vec![json!({"name": "before", "image": "init"})],
+        also: [].into(),
+        volumes: vec![json!({"name": "bootstrap", "secret": {"secretName": "bootstrap"}})],
+        labels: BTreeMap::from([("mesh".into(), "on".into())]),
+        annotations: BTreeMap::from([("mesh/ports".into(), "7474".into())]),
+    };
+    vec![
+        ("plain", objects(&spec(), &plain, None)),
+        ("services", objects(&with_programs, &services, None)),
+        ("host", objects(&spec(), &host, None)),
+        ("patched", objects(&patched, &attached, None)),
+        ("sidecar", objects(&spec(), &plain, Some(&sidecar))),
+    ]
+}
+
+/// The objects of the run of this name.
+fn of_run(name: &str) -> Vec<Value> {
+    let found = runs().into_iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("no run {name}")).1
+}
+
+fn golden_file() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/plain.json"))
+}
+
+/// The smallest run, whole.
+#[test]
+fn the_smallest_run_is_as_it_was_when_somebody_looked() {
+    let file = golden_file();
+    let text = format!("{}\n", serde_json::to_string_pretty(&of_run("plain")).unwrap());
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&file, &text).unwrap();
+    }
+    let known = fs::read_to_string(&file).unwrap_or_default();
+    assert!(known == text, "{} differs: UPDATE_GOLDEN=1 writes it anew\n{text}", file.display());
+}
+
+/// An object of the golden, with other words for some.
+fn golden(kind: &str, name: &str, words: &[(&str, &str)]) -> Value {
+    let all: Vec<Value> = serde_json::from_str(&fs::read_to_string(golden_file()).unwrap()).unwrap();
+    let found = all.iter().find(|object| object["kind"] == kind && object["metadata"]["name"] == name).unwrap();
+    let text = words.iter().fold(found.to_string(), |text, (word, other)| text.replace(*word, other));
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The namespace for pods of this level, its owner, and the Secrets of these pods' agents.
+fn frame(level: &str, pods: &[&str]) -> Vec<Value> {
+    let namespace = golden("Namespace", "hopbench-0123456789", &[("restricted", level)]);
+    let owner = golden("ConfigMap", "run", &[]);
+    let secret = |(pod, number): (&&str, u8)| {
+        let (before, after) = (seed(2), seed(number));
+        golden("Secret", "agent-bridge-b", &[("bridge-b", *pod), (before.as_str(), after.as_str())])
+    };
+    [namespace, owner].into_iter().chain(pods.iter().zip(1..).map(secret)).collect()
+}
+
+/// The golden's pod, with this name and on this node, changed at these places.
+fn pod(name: &str, node: &str, changes: &[(&str, Value)]) -> Value {
+    let node = format!("\"{node}\"");
+    let mut pod = golden("Pod", "bridge-b", &[("bridge-b", name), ("\"n2\"", node.as_str())]);
+    for (at, value) in changes {
+        let (parent, field) = at.rsplit_once('/').unwrap();
+        match pod.pointer_mut(parent).unwrap_or_else(|| panic!("{name} has nothing at {parent}")) {
+            Value::Array(items) if field == "-" => items.push(value.clone()),
+            Value::Array(items) => items[field.parse::<usize>().unwrap()] = value.clone(),
+            parent => parent[field.replace("~1", "/")] = value.clone(),
+        }
+    }
+    pod
+}
+
+/// An object with a `spec`, and with the metadata of all that a run makes.
+fn object(version: &str, kind: &str, name: &str, spec: Value) -> Value {
+    let mut metadata = golden("Secret", "agent-bridge-b", &[])["metadata"].clone();
+    metadata["name"] = name.into();
+    let mut object = json!({"apiVersion": version, "kind": kind});
+    object["metadata"] = metadata;
+    object["spec"] = spec;
+    object
+}
+
+fn assert_run(name: &str, expected: &[Value]) {
+    let found = of_run(name);
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found, expected, "{name}");
+    }
+    assert_eq!(found.len(), expected.len(), "{name}");
+}
+
+#[test]
+fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
+    let pods = [
+        "pod-a",
+        "pod-b-balanced",
+        "pod-b-balanced-nginx",
+        "pod-runsc-b-node-port",
+        "pod-runsc-b-node-port-2",
+        "pod-runsc-b-node-port-nginx",
+        "pod-runsc-b-node-port-nginx-2",
+    ];
+    let mut expected = frame("restricted", &pods);
+    let node = |last: u8| json!({"ipBlock": {"cidr": format!("10.0.0.{last}/32")}});
+    let policy = json!({
+        "podSelector": {},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [{"from": [{"podSelector": {}}, node(1), node(2), node(3)]}],
+        // A path leaves the cluster by its load balancer.
+        "egress": [{}],
+    });
+    expected.push(object("networking.k8s.io/v1", "NetworkPolicy", "run", policy));
+    for (path, kind) in [("path0-balanced", "LoadBalancer"), ("path1-node-port", "NodePort")] {
+        let port = |name: &str, number: u16, protocol: &str| json!({"name": name, "port": number, "targetPort": name, "protocol": protocol});
+        let service = |name: &str, ports: Value| {
+            let selector = json!({format!("service.hopbench.dev/{name}"): ""});
+            object("v1", "Service", name, json!({"type": kind, "selector": selector, "ports": ports}))
+        };
+        expected.push(service(path, json!([port("agent", 7474, "TCP"), port("agent-udp", 7474, "UDP")])));
+        expected.push(service(&format!("{path}-nginx"), json!([port("program", 80, "TCP")])));
+    }
+    let nginx = json!({
+        "name": "program",
+        "image": "nginx:1",
+        "imagePullPolicy": "Never",
+        "args": ["-g", "daemon off;"],
+        "ports": [{"containerPort": 80, "name": "program", "protocol": "TCP"}],
+        "resources": {"limits": {"cpu": "1500m"}, "requests": {"cpu": "10m", "memory": "32Mi"}},
+        "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
+        "startupProbe": {"failureThreshold": 120, "periodSeconds": 1, "tcpSocket": {"port": "program"}},
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [{"mountPath": "/tmp", "name": "tmp"}],
+    });
+    let behind = |service: &str| (format!("/metadata/labels/service.hopbench.dev~1{service}"), json!(""));
+    let sandboxed = ("/spec/runtimeClassName".to_owned(), json!("gvisor"));
+    let with_program = [
+        ("/spec/containers/-".to_owned(), nginx),
+        ("/spec/volumes/-".to_owned(), json!({"name": "tmp", "emptyDir": {}})),
+        // It listens on port 80 without root.
+        (
+            "/spec/securityContext/sysctls".to_owned(),
+            json!([{"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}]),
+        ),
+    ];
+    expected.push(pod("pod-a", "n1", &[]));
+    for name in &pods[1..] {
+        let service = if name.contains("balanced") { "path0-balanced" } else { "path1-node-port" };
+        let has_program = name.contains("nginx");
+        let mut changes = vec![behind(&if has_program { format!("{service}-nginx") } else { service.to_owned() })];
+        if name.contains("runsc") {
+            changes.push(sandboxed.clone());
+        }
+        if has_program {
+            changes.extend(with_program.clone());
+        }
+        let changes: Vec<(&str, Value)> = changes.iter().map(|(at, value)| (at.as_str(), value.clone())).collect();
+        expected.push(pod(name, "n2", &changes));
+    }
+    assert_run("services", &expected);
+}
+
+#[test]
+fn pods_in_their_nodes_networks_have_ports_of_their_own_and_send_echoes_as_root() {
+    let mut expected = frame("privileged", &["host-a", "host-a-2", "pod-b"]);
+    let host = [("/spec/hostNetwork", json!(true)), ("/spec/dnsPolicy", json!("Default"))];
+    let agent = "/spec/containers/0/securityContext";
+    let at = |field: &str| format!("{agent}/{field}");
+    let (capability, root, user) = (at("capabilities/add"), at("runAsNonRoot"), at("runAsUser"));
+    let sends = [(&*capability, json!(["NET_RAW"])), (&*root, json!(false)), (&*user, json!(0))];
+    expected.push(pod("host-a", "n1", &[&host[..], &sends].concat()));
+    let port = [
+        ("/spec/containers/0/args/5", json!("7475")),
+        ("/spec/containers/0/ports/0/containerPort", json!(7475)),
+        ("/spec/containers/0/ports/1/containerPort", json!(7475)),
+    ];
+    expected.push(pod("host-a-2", "n1", &[&host[..], &port].concat()));
+    let echoes = json!([{"name": "net.ipv4.ping_group_range", "value": "0 2147483647"}]);
+    expected.push(pod("pod-b", "n2", &[("/spec/securityContext/sysctls", echoes)]));
+    assert_run("host", &expected);
+}
+
+#[test]
+fn a_network_and_a_patch_change_all_pods() {
+    let mut expected = frame("restricted", &["macvlan-a", "macvlan-b"]);
+    let changes = [
+        ("/metadata/annotations", json!({"k8s.v1.cni.cncf.io/networks": "macvlan"})),
+        ("/metadata/labels/kind", json!("macvlan")),
+        ("/metadata/labels/team", json!("net")),
+        ("/spec/containers/0/resources/limits/cpu", json!("2")),
+        ("/spec/hostAliases", json!([])),
+    ];
+    expected.extend([pod("macvlan-a", "n1", &changes), pod("macvlan-b", "n2", &changes)]);
+    assert_run("patched", &expected);
+}
+
+#[test]
+fn a_sidecar_comes_with_all_its_parts() {
+    let mut expected = frame("privileged", &["bridge-a", "bridge-b"]);
+    let changes = [
+        ("/metadata/annotations", json!({"mesh/ports": "7474"})),
+        ("/metadata/labels/mesh", json!("on")),
+        ("/spec/containers/-", json!({"name": "sidecar", "image": "envoy"})),
+        ("/spec/initContainers", json!([{"name": "before", "image": "init"}])),
+        ("/spec/volumes/-", json!({"name": "bootstrap", "secret": {"secretName": "bootstrap"}})),
+    ];
+    expected.extend([pod("bridge-a", "n1", &changes), pod("bridge-b", "n2", &changes)]);
+    assert_run("sidecar", &expected);
+}
+
+/// The Secret of one pod has that agent's key, and no other.
+#[test]
+fn each_pod_has_its_own_key_and_no_object_has_the_conductors() {
+    let mut agents = 0;
+    for (name, objects) in runs() {
+        let of_kind = |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
+        let mut keys = BTreeSet::new();
+        for pod in of_kind("Pod") {
+            let volumes = pod["spec"]["volumes"].as_array().unwrap();
+            let secrets = volumes.iter().filter_map(|volume| volume["secret"]["secretName"].as_str());
+            let secrets: Vec<&str> = secrets.filter(|secret| secret.starts_with("agent-")).collect();
+            let own = format!("agent-{}", pod["metadata"]["name"].as_str().unwrap());
+            assert_eq!(secrets, [own.as_str()], "{name}");
+            let secret = of_kind("Secret").find(|secret| secret["metadata"]["name"] == own).unwrap();
+            let data = secret["stringData"].as_object().unwrap();
+            let words: Vec<&str> = data["credentials"].as_str().unwrap().split_whitespace().collect();
+            assert_eq!((data.len(), &words[1..]), (1, &[conductor().to_string().as_str()][..]), "{name}");
+            assert!(keys.insert(words[0].to_owned()), "{name}: two agents have one key");
+        }
+        assert_eq!(of_kind("Secret").count(), keys.len(), "{name}");
+        // Whatever else there is has none of them, and nothing has the conductor's.
+        for object in &objects {
+            let text = object.to_string();
+            let found = keys.iter().filter(|key| text.contains(*key)).count();
+            assert_eq!(found, usize::from(object["kind"] == "Secret"), "{name}: {object}");
+            assert!(!text.contains(&seed(255)), "{name}: {object}");
+        }
+        agents += keys.len();
+    }
+    assert!(agents > 8, "{agents} agents");
+}
+
+#[test]
+fn everything_has_the_runs_label_and_an_owner() {
+    for (name, objects) in runs() {
+        for object in &objects {
+            let labels = &object["metadata"]["labels"];
+            assert_eq!(labels["hopbench.dev/run"], "0123456789", "{name}: {object}");
+            assert_eq!(labels["app.kubernetes.io/managed-by"], "hopbench", "{name}: {object}");
+            let owned = object["metadata"].get("ownerReferences").is_some();
+            let is_first = object["kind"] == "Namespace" || object["kind"] == "ConfigMap";
+            assert_eq!(owned, !is_first, "{name}: {object}");
+        }
+    }
+}
+
+#[test]
+fn the_namespace_allows_what_its_pods_need_and_no_more() {
+    let level = |name: &str| {
+        of_run(name)[0]["metadata"]["labels"]["pod-security.kubernetes.io/enforce"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(["plain", "services", "host"].map(level), ["restricted", "restricted", "privileged"]);
+    // A sidecar that says nothing of its rights has too many.
+    assert_eq!(level("sidecar"), "privileged");
+    let beyond = |patch: Value| {
+        let mut spec = spec();
+        spec.patch = Some(patch);
+        let plan = plan(vec![path("p", "pod@a", "pod@b", Via::Direct)], vec![point("rr", "hopbench")]);
+        let placement = Placement::of(&plan);
+        let (nodes, sidecars) = (nodes(), BTreeMap::new());
+        let ground = Ground { spec: &spec, placement: &placement, nodes: &nodes, sidecars: &sidecars };
+        let run = Run { name: "r".into(), namespace: "n".into(), owner: String::new() };
+        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
+        assert_eq!(level == Level::Privileged, !beyond.is_empty());
+        beyond.get("pod@a").map(|what| what.join(", ")).unwrap_or_default()
+    };
+    let agent = |security: Value| json!({"spec": {"containers": [{"name": "agent", "securityContext": security}]}});
+    assert_eq!(beyond(json!({})), "");
+    assert_eq!(beyond(agent(json!({"capabilities": {"add": ["NET_BIND_SERVICE"]}}))), "");
+    assert_eq!(
+        beyond(agent(json!({"capabilities": {"add": ["NET_ADMIN"]}}))),
+        "capability NET_ADMIN in container agent"
+    );
+    assert_eq!(beyond(agent(json!({"runAsUser": 0}))), "the user root in container agent");
+    assert_eq!(beyond(agent(json!({"privileged": true}))), "privilege in container agent");
+    let host_path = json!({"spec": {"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}});
+    assert_eq!(beyond(host_path), "a volume of type hostPath");
+    let sysctl = json!({"spec": {"securityContext": {"sysctls": [{"name": "net.core.somaxconn", "value": "1"}]}}});
+    assert_eq!(beyond(sysctl), "sysctl net.core.somaxconn");
+}

@@ -1,0 +1,18 @@
+//! The parts that a mesh adds to a pod.
+
+use std::collections::BTreeMap;
+
+use hopbench_mesh::Protocol;
+use serde_json::Value;
+
+/// The parts that a pod gets beside its agent. Containers and volumes are as in a pod's `spec`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Sidecar {
+    pub(crate) containers: Vec<Value>,
+    pub(crate) init_containers: Vec<Value>,
+    pub(crate) volumes: Vec<Value>,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) annotations: BTreeMap<String, String>,
+    /// Ports on which the agent is to listen beside its own, and what comes there.
+    pub(crate) also: BTreeMap<u16, Protocol>,
+}

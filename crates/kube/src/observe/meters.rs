@@ -1,0 +1,96 @@
+//! The cluster's own meters of containers and nodes: the kubelets, cAdvisor, Prometheus.
+//!
+//! None of them reads when it is asked: each gives its last reading, and the time of that.
+//! cAdvisor, which is a part of every kubelet, reads each container and the node in turns, by
+//! default every 10 s (`--housekeeping-interval`) or 15 s where nothing happens, and up to as much
+//! again, at random. What was seen on Kubernetes 1.34 with an interval of 1 s: both endpoints of a
+//! kubelet give the same readings, 0.0 to 2.0 s old, 0.8 s in the middle. `/stats/summary` has them
+//! too, with `only_cpu_and_memory` or without, but rounds their times down to whole seconds;
+//! `/metrics/resource` says the same with milliseconds, and is what is asked here. Prometheus adds
+//! the time until its next scrape.
+//!
+//! A sandboxed container (gVisor) has no cgroup of its own. cAdvisor and Prometheus give the pod's
+//! for it then, which has the sandbox's kernel in it; the kubelet asks the container's runtime,
+//! which may count the memory of what runs inside only.
+//!
+//! So a figure over a window is that of the readings around it, and a short window is seen only
+//! roughly; every reading carries its own time.
+
+mod cadvisor;
+pub(crate) mod clocks;
+mod exposition;
+mod kubelet;
+mod prometheus;
+pub(crate) mod reading;
+pub(crate) mod target;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hopbench_model::PrometheusSpec;
+use hopbench_testbed::Metered;
+use kube::Client;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+pub use self::clocks::Clocks;
+pub use self::reading::Readings;
+pub use self::target::{Container, Target};
+
+/// Time limit for a meter. A slower one is left out.
+pub const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Asks all meters about all targets, at the same time; takes little more than [`PATIENCE`] at
+/// worst. The times of the readings are by this machine's clock, as far as `clocks` knows those of
+/// the nodes; it learns from each answer.
+pub async fn read(
+    client: &Client,
+    prometheus: Option<&PrometheusSpec>,
+    targets: &[Target],
+    clocks: &Arc<Clocks>,
+) -> Readings {
+    let mut asked = JoinSet::new();
+    let nodes: BTreeSet<&str> = targets.iter().map(|target| target.node.as_str()).collect();
+    for node in nodes {
+        let there: Vec<Target> = targets.iter().filter(|target| target.node == node).cloned().collect();
+        let (client, node) = (client.clone(), node.to_owned());
+        asked.spawn(bounded(format!("the kubelet of node {node}"), {
+            let (client, node, there, clocks) = (client.clone(), node.clone(), there.clone(), Arc::clone(clocks));
+            async move { kubelet::read(&client, &node, &there, &clocks).await }
+        }));
+        asked.spawn(bounded(format!("cAdvisor of node {node}"), async move {
+            cadvisor::read(&client, &node, &there).await
+        }));
+    }
+    if let (Some(spec), false) = (prometheus, targets.is_empty()) {
+        let (client, spec, targets) = (client.clone(), spec.clone(), targets.to_vec());
+        asked.spawn(bounded("Prometheus".to_owned(), async move { prometheus::read(&client, &spec, &targets).await }));
+    }
+    let mut readings = Readings::default();
+    while let Some(said) = asked.join_next().await {
+        match said {
+            Ok(Ok(metered)) => readings.metered.extend(metered),
+            Ok(Err(note)) => readings.notes.push(note),
+            Err(error) => readings.notes.push(format!("a meter broke: {error}")),
+        }
+    }
+    for read in &mut readings.metered {
+        let target = targets.iter().find(|target| target.what == read.what && target.who == read.who);
+        read.at = target.map_or(read.at, |target| clocks.here(&target.node, read.at));
+    }
+    readings.metered.sort_by(|a, b| (a.what, &a.who, a.source).cmp(&(b.what, &b.who, b.source)));
+    readings.notes.sort();
+    readings
+}
+
+/// A meter's answer, or a sentence on why there is none.
+async fn bounded(
+    who: String,
+    asking: impl Future<Output = Result<Vec<Metered>, String>>,
+) -> Result<Vec<Metered>, String> {
+    match timeout(PATIENCE, asking).await {
+        Ok(said) => said.map_err(|why| format!("{who} gave no readings: {why}")),
+        Err(_) => Err(format!("{who} gave no readings within {} s; left out", PATIENCE.as_secs())),
+    }
+}

@@ -1,0 +1,15 @@
+//! The plan of a run on a cluster: the pods and Services of its paths, the nodes that they go to,
+//! and the networks that they get.
+//!
+//! `discovery` and `kube_proxy` ask the cluster. The rest is pure.
+
+pub(crate) mod assign;
+pub(crate) mod attachment;
+pub(crate) mod discovery;
+#[cfg(test)]
+pub(crate) mod fixture;
+pub(crate) mod kube_proxy;
+pub(crate) mod names;
+pub(crate) mod nodes;
+pub(crate) mod placement;
+pub(crate) mod services;

@@ -1,0 +1,16 @@
+//! The knowledge about a path from which its proof follows.
+
+use crate::plan::placement::endpoints::PathEndpoints;
+use crate::plan::placement::pod::PodId;
+use crate::plan::services::PathService;
+use crate::provision::built::Built;
+
+/// The knowledge about a path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) built: &'a Built,
+    pub(crate) ends: &'a PathEndpoints,
+    pub(crate) servers: &'a [PodId],
+    /// Its Service for the server that answers.
+    pub(crate) service: Option<&'a PathService>,
+}

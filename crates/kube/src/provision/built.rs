@@ -1,0 +1,130 @@
+//! The state of a run that stands in the cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use hopbench_control::conductor::Conductor;
+use hopbench_control::keys::PublicKey;
+use hopbench_control::tls;
+use hopbench_model::{ClusterSpec, Fault, Place, Point};
+use k8s_openapi::api::core::v1::Pod;
+use rustls::ClientConfig;
+
+use crate::api::forward::Way;
+use crate::api::labels::Run;
+use crate::objects::containers::AGENT;
+use crate::objects::security::Level;
+use crate::objects::service::ServiceEntry;
+use crate::observe::meters::clocks::Clocks;
+use crate::plan::attachment::Attachment;
+use crate::plan::discovery::Discovery;
+use crate::plan::nodes::NodeFacts;
+use crate::plan::placement::Placement;
+use crate::plan::placement::pod::PodId;
+use crate::plan::services::PathService;
+use crate::provision::mesh_state::MeshState;
+use crate::provision::pod_status;
+use crate::provision::pods::Pods;
+
+/// The state of a run that stands.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) spec: ClusterSpec,
+    pub(crate) discovery: Discovery,
+    pub(crate) placement: Placement,
+    pub(crate) run: Run,
+    /// Opens the agents' sessions, and signs what they may do.
+    pub(crate) conductor: Conductor,
+    /// The agents' public keys.
+    pub(crate) agents: BTreeMap<PodId, PublicKey>,
+    /// The plan's cells: names of their paths, and points.
+    pub(crate) cells: Vec<(String, Point)>,
+    /// Target addresses that come from outside, as they were at the last question: by path, server
+    /// program, and whether datagrams are sent.
+    pub(crate) entered: BTreeMap<(String, String, bool), SocketAddr>,
+    /// The cluster's nodes, by the names of the scenario's.
+    pub(crate) nodes: BTreeMap<String, NodeFacts>,
+    pub(crate) attachments: BTreeMap<Place, Attachment>,
+    pub(crate) level: Level,
+    /// The needs of the pods beyond `restricted`, by their agents' names.
+    pub(crate) beyond: BTreeMap<String, Vec<String>>,
+    /// The pods' names in the cluster.
+    pub(crate) names: BTreeMap<PodId, String>,
+    /// The pods as they were asked for.
+    pub(crate) templates: BTreeMap<PodId, Pod>,
+    pub(crate) services: Vec<PathService>,
+    /// The entries of the Services, by name.
+    pub(crate) entries: BTreeMap<String, ServiceEntry>,
+    /// The ready addresses behind them, as last seen.
+    pub(crate) endpoints: BTreeMap<String, BTreeSet<IpAddr>>,
+    /// The pods as last seen.
+    pub(crate) pods: BTreeMap<PodId, Pod>,
+    /// Why some of them are not there.
+    pub(crate) refused: BTreeMap<PodId, String>,
+    /// Why the agents of some nodes must not measure, by the nodes' names in the scenario: they are
+    /// of another build.
+    pub(crate) foreign: BTreeMap<String, String>,
+    /// The translator of Services and its mode; absent: not known.
+    pub(crate) kube_proxy: Option<String>,
+    pub(crate) clocks: Arc<Clocks>,
+    pub(crate) api: Pods,
+    pub(crate) mesh: MeshState,
+}
+
+impl Built {
+    /// Takes over how the pods are now.
+    pub(crate) fn see(&mut self, mut now: BTreeMap<String, Pod>) {
+        let seen = self.names.iter().filter_map(|(id, name)| Some((id.clone(), now.remove(name)?)));
+        self.pods = seen.collect();
+    }
+
+    /// The address to which the traffic for a pod goes.
+    pub(crate) fn address(&self, id: &PodId) -> Option<IpAddr> {
+        self.address_of(id, self.pods.get(id)?)
+    }
+
+    /// The same for another view of the pod.
+    pub(crate) fn address_of(&self, id: &PodId, pod: &Pod) -> Option<IpAddr> {
+        let interface = self.attachments.get(&id.place).and_then(|attachment| attachment.network.interface.as_deref());
+        pod_status::address(pod, interface)
+    }
+
+    /// The address and port of the server in a pod.
+    pub(crate) fn listener(&self, id: &PodId) -> Option<SocketAddr> {
+        Some(SocketAddr::new(self.address(id)?, self.own_port(id)))
+    }
+
+    /// The port of the server in a pod.
+    pub(crate) fn own_port(&self, id: &PodId) -> u16 {
+        let program = id.program.as_ref().and_then(|program| self.spec.servers.get(program));
+        program.map_or_else(|| self.placement.agent_port(id), |program| program.port)
+    }
+
+    /// The Service of a path for this server.
+    pub(crate) fn service(&self, path: &str, program: Option<&String>) -> Option<&PathService> {
+        self.services.iter().find(|service| service.path == path && service.program.as_ref() == program)
+    }
+
+    /// The way to a pod's agent.
+    pub(crate) fn way(&self, id: &PodId) -> Way {
+        let class = self.attachments.get(&id.place).and_then(|attachment| attachment.runtime_class.as_deref());
+        if class.is_some_and(|class| self.discovery.is_sandbox(class)) {
+            Way::Relay { container: AGENT }
+        } else {
+            Way::Forward
+        }
+    }
+
+    /// The TLS settings for a session with a pod's agent.
+    pub(crate) fn tls(&self, id: &PodId) -> Result<Arc<ClientConfig>, Fault> {
+        let agent = self.agents.get(id).ok_or_else(|| Fault::input(format!("pod {id} has no agent")))?;
+        tls::conductor_config(self.conductor.keys(), agent).map_err(|e| Fault::environment(format!("TLS: {e}")))
+    }
+
+    /// The pod of an agent.
+    pub(crate) fn pod(&self, agent: &str) -> Result<&PodId, Fault> {
+        let pod = self.placement.pod(agent);
+        pod.ok_or_else(|| Fault::input(format!("agent `{agent}` is not part of this cluster's plan")))
+    }
+}

@@ -1,0 +1,81 @@
+//! Creation of a run's pods, and waiting until they are ready.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::future::join_all;
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+use tokio::time::Instant;
+
+use crate::api::access::explain;
+use crate::api::create::create;
+use crate::plan::placement::pod::PodId;
+use crate::provision::pod_diagnosis::{self, State};
+use crate::provision::pods::Pods;
+
+/// Pods that were made, by their names, and why the others were not.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    pub(crate) names: BTreeMap<String, PodId>,
+    pub(crate) refused: BTreeMap<PodId, String>,
+}
+
+/// The pods that were made and are ready, and why the others are not.
+#[derive(Debug, Default)]
+pub(crate) struct Launched {
+    pub(crate) pods: BTreeMap<String, Pod>,
+    pub(crate) refused: BTreeMap<PodId, String>,
+}
+
+/// Makes pods, all at once. Their names, and why some are not made.
+pub(crate) async fn make(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Instant) -> Made {
+    let made = wanted.iter().map(|(id, pod)| async move { (id, create(&api.pods, pod, until).await) });
+    let mut all = Made::default();
+    for (id, answer) in join_all(made).await {
+        match answer {
+            Ok(pod) => {
+                all.names.insert(pod.name_any(), id.clone());
+            }
+            Err(error) => {
+                all.refused.insert(id.clone(), refusal(&wanted[id].name_any(), &error));
+            }
+        }
+    }
+    all
+}
+
+/// Waits until each of these pods is ready or nothing helps.
+///
+/// # Errors
+/// The API server does not list them.
+pub(crate) async fn settle(api: &Pods, made: Made, until: Instant) -> kube::Result<Launched> {
+    let Made { names, refused } = made;
+    let mut launched = Launched { pods: BTreeMap::new(), refused };
+    launched.pods = api.wait(&names.keys().cloned().collect::<BTreeSet<_>>(), until).await?;
+    let states: BTreeMap<&String, Option<State>> =
+        names.keys().map(|name| (name, launched.pods.get(name).map(pod_diagnosis::state))).collect();
+    if states.values().all(|state| *state == Some(State::Ready)) {
+        return Ok(launched);
+    }
+    let events = api.events().await;
+    for (name, state) in states.into_iter().filter(|(_, state)| *state != Some(State::Ready)) {
+        launched.refused.insert(names[name].clone(), pod_diagnosis::tell(name, state.as_ref(), &events));
+    }
+    Ok(launched)
+}
+
+/// Why the API server takes no such pod: quota, Pod Security, a webhook, a RuntimeClass that is not
+/// there.
+fn refusal(name: &str, error: &kube::Error) -> String {
+    let why = explain(error);
+    let remedy = if why.contains("exceeded quota") {
+        "; a ResourceQuota of the cluster holds for every namespace: have it raised, or use fewer pods"
+    } else if why.contains("failed quota") && why.contains("must specify") {
+        "; a ResourceQuota of the cluster asks for these of every container: say them in `patch:`"
+    } else if why.contains("violates PodSecurity") {
+        "; the cluster lets no namespace have such pods: leave these paths out, or have it allowed"
+    } else {
+        ""
+    };
+    format!("the cluster takes no pod {name}: {why}{remedy}")
+}

@@ -1,0 +1,99 @@
+//! The status of a pod that runs, as the API server gives it.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+use serde_json::Value;
+
+/// The annotation in which Multus says which addresses a pod has on its other interfaces.
+const NETWORKS: &str = "k8s.v1.cni.cncf.io/network-status";
+
+/// The address of a pod; `interface`: that of this interface of it.
+pub(crate) fn address(pod: &Pod, interface: Option<&str>) -> Option<IpAddr> {
+    match interface {
+        None => pod.status.as_ref()?.pod_ip.as_deref()?.parse().ok(),
+        Some(interface) => {
+            let networks: Vec<Value> = serde_json::from_str(pod.metadata.annotations.as_ref()?.get(NETWORKS)?).ok()?;
+            let network = networks.iter().find(|network| network["interface"] == interface)?;
+            network["ips"].get(0)?.as_str()?.parse().ok()
+        }
+    }
+}
+
+/// Its addresses, all of them.
+pub(crate) fn addresses(pod: &Pod) -> Vec<IpAddr> {
+    let all = pod.status.iter().flat_map(|status| status.pod_ips.iter().flatten());
+    all.filter_map(|address| address.ip.parse().ok()).collect()
+}
+
+/// When one of its containers was started that runs, in whole seconds of its node's clock since
+/// 1970 UTC.
+pub(crate) fn started(pod: &Pod, container: &str) -> Option<Duration> {
+    let status = pod.status.as_ref()?;
+    let mut all = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
+    let running = all.find(|status| status.name == container)?.state.as_ref()?.running.as_ref()?;
+    let seconds = running.started_at.as_ref()?.0.as_second();
+    u64::try_from(seconds).ok().map(Duration::from_secs)
+}
+
+/// The node that it is on.
+pub(crate) fn node(pod: &Pod) -> &str {
+    pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default()
+}
+
+/// The RuntimeClass that it has.
+pub(crate) fn runtime_class(pod: &Pod) -> Option<&str> {
+    pod.spec.as_ref()?.runtime_class_name.as_deref()
+}
+
+/// Whether it is in its node's own network.
+pub(crate) fn is_host(pod: &Pod) -> bool {
+    pod.spec.as_ref().is_some_and(|spec| spec.host_network == Some(true))
+}
+
+/// The images of its containers with their digests, by the containers' names.
+pub(crate) fn images(pod: &Pod) -> BTreeMap<&str, (&str, &str)> {
+    let containers = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
+    containers.map(|c| (c.name.as_str(), (c.image.as_str(), c.image_id.as_str()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn addresses_are_the_pods_own_or_those_of_a_named_interface() {
+        let networks = json!([
+            {"name": "cni0", "interface": "eth0", "ips": ["10.244.1.5"], "default": true},
+            {"name": "default/macvlan", "interface": "net1", "ips": ["192.168.7.9", "fd00::9"]},
+        ]);
+        let pod: Pod = serde_json::from_value(json!({
+            "metadata": {"annotations": {NETWORKS: networks.to_string()}},
+            "status": {"podIP": "10.244.1.5", "podIPs": [{"ip": "10.244.1.5"}, {"ip": "fd00::5"}]},
+        }))
+        .unwrap();
+        let text = |interface| address(&pod, interface).map(|address| address.to_string());
+        assert_eq!(text(None).as_deref(), Some("10.244.1.5"));
+        assert_eq!(text(Some("net1")).as_deref(), Some("192.168.7.9"));
+        assert_eq!(text(Some("net2")), None);
+        assert_eq!(addresses(&pod).len(), 2);
+        assert_eq!(address(&Pod::default(), Some("net1")), None);
+    }
+
+    #[test]
+    fn a_container_that_runs_has_begun() {
+        let status = |state: Value| {
+            let status =
+                json!({"name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0, "state": state});
+            serde_json::from_value::<Pod>(json!({"metadata": {}, "status": {"containerStatuses": [status]}})).unwrap()
+        };
+        let running = status(json!({"running": {"startedAt": "1970-01-02T00:00:07Z"}}));
+        assert_eq!(started(&running, "agent"), Some(Duration::from_secs(86_407)));
+        assert_eq!(started(&running, "other"), None);
+        assert_eq!(started(&status(json!({"waiting": {}})), "agent"), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! A cluster as the holder of one run: its connection, its settings, and what stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write;
+
+use hopbench_model::{ClusterSpec, Fault, Plan, printable};
+use hopbench_testbed::AgentId;
+use hopbench_wire::Hello;
+use tokio::time::Instant;
+
+use super::progress::Progress;
+use crate::api::access::Access;
+use crate::api::interrupt::Interrupt;
+use crate::api::labels::Run;
+use crate::cleanup::heartbeat::Heartbeat;
+use crate::observe::watch::Watch;
+use crate::plan::assign::{Assigned, assign};
+use crate::plan::discovery::Discovery;
+use crate::plan::placement::Placement;
+use crate::plan::placement::endpoints::PathEndpoints;
+use crate::plan::placement::pod::PodId;
+use crate::provision::built::Built;
+
+/// A Kubernetes cluster, in which a run has a namespace of its own.
+#[derive(Debug)]
+pub struct Cluster {
+    pub(super) spec: ClusterSpec,
+    pub(super) log: Option<File>,
+    /// The name of the run that is to be; absent: any.
+    pub(super) named: Option<String>,
+    /// The identity of this build; absent: agents may be of any build.
+    pub(super) ours: Option<Hello>,
+    pub(super) interrupt: Interrupt,
+    pub(super) progress: Progress,
+    pub(super) access: Option<Access>,
+    /// The cluster's nodes for those of the last plan that was looked at, by the plan's names.
+    pub(super) nodes: BTreeMap<String, String>,
+    /// The run that may have a namespace.
+    pub(super) run: Option<Run>,
+    /// Says that the run lives.
+    pub(super) heartbeat: Option<Heartbeat>,
+    pub(super) built: Option<Built>,
+    pub(super) watch: Option<Watch>,
+    /// The end of waiting for the pods and Services of `up`.
+    pub(super) settled: Option<Instant>,
+    /// The agents that had a session.
+    pub(super) met: BTreeSet<PodId>,
+    /// The meters that were silent at the last question, with the reason.
+    pub(super) silent: Vec<String>,
+}
+
+impl Cluster {
+    /// The cluster that a scenario describes. Nothing is asked yet. Notes beside the results go to
+    /// `log`.
+    pub fn new(spec: &ClusterSpec, log: Option<File>) -> Self {
+        Self {
+            spec: spec.clone(),
+            log,
+            named: None,
+            ours: None,
+            interrupt: Interrupt::default(),
+            progress: Progress::default(),
+            access: None,
+            nodes: BTreeMap::new(),
+            run: None,
+            heartbeat: None,
+            built: None,
+            watch: None,
+            settled: None,
+            met: BTreeSet::new(),
+            silent: Vec::new(),
+        }
+    }
+
+    /// The same by this connection, whatever context the scenario names.
+    #[must_use]
+    pub fn by(mut self, access: Access) -> Self {
+        self.access = Some(access);
+        self
+    }
+
+    /// The same with this name for the run. Its namespace is `hopbench-NAME`. It may exist already,
+    /// with the run's label.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.named = Some(name.to_owned());
+        self
+    }
+
+    /// The same with no agents but those of the build that says `ours` of itself.
+    #[must_use]
+    pub fn only_of(mut self, ours: Hello) -> Self {
+        self.ours = Some(ours);
+        self
+    }
+
+    /// The same, but it stops waiting when `wanted` returns true: for pods that do not get ready,
+    /// for the address of a load balancer. It is asked ten times a second.
+    #[must_use]
+    pub fn stopped_by(mut self, wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.interrupt = Interrupt::by(wanted);
+        self
+    }
+
+    /// The same that reports its progress, a line each: `starting 13 pods in namespace hopbench-x`.
+    #[must_use]
+    pub fn telling(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.progress = Progress::to(tell);
+        self
+    }
+
+    /// The namespace of the run that stands.
+    pub fn namespace(&self) -> Option<&str> {
+        self.run.as_ref().map(|run| run.namespace.as_str())
+    }
+
+    /// The name of an agent's pod in that namespace.
+    pub fn pod(&self, agent: &AgentId) -> Option<&str> {
+        let built = self.built.as_ref()?;
+        built.names.get(built.placement.pod(&agent.0)?).map(String::as_str)
+    }
+
+    /// The connection to the cluster, made when it is first needed.
+    pub(super) fn access(&mut self) -> Result<&Access, Fault> {
+        if self.access.is_none() {
+            self.access = Some(Access::open(self.spec.context.as_deref())?);
+        }
+        self.access.as_ref().ok_or_else(|| Fault::environment("no connection to the cluster"))
+    }
+
+    /// The connection and what stands.
+    ///
+    /// # Errors
+    /// The testbed is not up (input).
+    pub(super) fn standing(&self) -> Result<(&Access, &Built), Fault> {
+        let standing = self.access.as_ref().zip(self.built.as_ref());
+        standing.ok_or_else(|| Fault::input("the testbed is not up"))
+    }
+
+    /// Looks at the cluster, and finds a node for each of the plan's.
+    pub(super) fn discover(&mut self, plan: &Plan) -> Result<(Placement, Discovery, Assigned), Fault> {
+        let spec = self.spec.clone();
+        let discovery = Discovery::of(self.access()?, &spec)?;
+        let placement = Placement::of(plan);
+        let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
+        self.nodes = assigned.nodes.iter().map(|(name, node)| (name.clone(), node.name.clone())).collect();
+        Ok((placement, discovery, assigned))
+    }
+
+    /// Writes a line to the log, where there is one.
+    pub(super) fn note(&mut self, text: &str) {
+        write(&mut self.log, text);
+    }
+
+    /// The endpoints of a path of the plan that stands.
+    pub(super) fn endpoints(&self, path: &str) -> Result<PathEndpoints, Fault> {
+        let (_, built) = self.standing()?;
+        let ends = built.placement.paths.get(path).cloned();
+        ends.ok_or_else(|| Fault::input(format!("path `{path}` is not part of this cluster's plan")))
+    }
+}
+
+/// Writes a line to a log, where there is one.
+pub(super) fn write(log: &mut Option<File>, text: &str) {
+    if let Some(log) = log {
+        // A log that cannot be written must not end a measurement.
+        let _ = log.write_all(format!("kubernetes: {}\n", printable::line(text)).as_bytes());
+    }
+}

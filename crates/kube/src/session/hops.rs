@@ -1,0 +1,44 @@
+//! The hops of a path, in words.
+
+use hopbench_model::{Place, Via};
+
+use crate::plan::placement::endpoints::PathEndpoints;
+use crate::provision::built::Built;
+
+/// In order, without the ends: `pod network`, `kube-proxy of a` ...
+/// `bypassed`: the traffic is none that proxies take.
+pub(crate) fn hops(built: &Built, ends: &PathEndpoints, bypassed: bool) -> Vec<String> {
+    let path = &ends.path;
+    let network = |place: &Place| match place.network.as_str() {
+        "host" => "host network".to_owned(),
+        kind => {
+            let attachment = built.attachments.get(place);
+            let class = attachment.and_then(|attachment| attachment.network.runtime_class.as_ref());
+            let class = class.map(|class| format!(" (RuntimeClass {class})")).unwrap_or_default();
+            format!("{kind} network of {}{class}", place.node)
+        }
+    };
+    let mut hops: Vec<String> = path.from.runtime.iter().cloned().collect();
+    let sidecar =
+        |place: &Place, takes: bool| if takes && !bypassed { Some(format!("sidecar of {place}")) } else { None };
+    hops.extend(sidecar(&path.from, path.mesh.has_client()));
+    hops.push(network(&path.from));
+    match &path.via {
+        Via::Direct => {}
+        Via::ClusterIp if path.mesh.has_client() && !bypassed => hops.push("Service, chosen by the sidecar".to_owned()),
+        // By whatever translates: kube-proxy, Cilium ...
+        Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node)),
+        Via::NodePort(node) => hops.push(format!("node port of {node}")),
+        Via::Gateway(node) if node.is_empty() => hops.push("gateway".to_owned()),
+        Via::Gateway(node) => hops.push(format!("gateway on {node}")),
+        Via::LoadBalancer => hops.push("load balancer".to_owned()),
+        Via::Address(address) => hops.push(format!("whatever is behind {address}")),
+    }
+    if path.from.node != path.to.node {
+        hops.push(format!("network between {} and {}", path.from.node, path.to.node));
+    }
+    hops.push(network(&path.to));
+    hops.extend(sidecar(&path.to, path.mesh.has_server()));
+    hops.extend(path.to.runtime.clone());
+    hops
+}

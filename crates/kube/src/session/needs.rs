@@ -1,0 +1,323 @@
+//! The needs of a plan that the cluster does not meet, and the cells that cannot be measured.
+
+use std::collections::BTreeSet;
+
+use hopbench_model::{ClusterSpec, EngineKind, MeshProvider, Path, Place, Point, Via};
+use hopbench_testbed::Need;
+
+use crate::api::labels::Run;
+use crate::api::rights::Right;
+use crate::mesh;
+use crate::objects::blueprint::{self, Ground};
+use crate::plan::assign::Assigned;
+use crate::plan::attachment::{Attachment, runtime_class};
+use crate::plan::discovery::Discovery;
+use crate::plan::placement::Placement;
+use crate::plan::placement::endpoints::PathEndpoints;
+use crate::plan::placement::pod::PodId;
+
+/// The resources that only some scenarios need a right to.
+pub(crate) const OPTIONAL: [&str; 3] = [NETWORK_POLICIES, EXEC, SECRETS];
+const NETWORK_POLICIES: &str = "networkpolicies";
+const EXEC: &str = "pods/exec";
+const SECRETS: &str = "secrets";
+
+/// Everything that is missing; empty when the plan can run.
+pub(crate) fn missing(
+    spec: &ClusterSpec,
+    placement: &Placement,
+    discovery: &Discovery,
+    assigned: &Assigned,
+) -> Vec<Need> {
+    let mut needs: Vec<Need> =
+        placement.paths.values().flat_map(|ends| of_path(spec, ends, discovery, assigned)).collect();
+    if needs.is_empty()
+        && let Err(fault) = patched(spec, placement, assigned)
+    {
+        needs.push(Need::new(None, "a patch that fits", fault.text, "mend it under `testbed: kubernetes:`"));
+    }
+    needs
+}
+
+/// Needs for the rights that this user lacks. Rights for everything stop the whole testbed; others
+/// stop the paths that use them.
+pub(crate) fn of_rights(
+    spec: &ClusterSpec,
+    placement: &Placement,
+    discovery: &Discovery,
+    lacking: &[(&'static Right, &'static str)],
+) -> Vec<Need> {
+    let need = |path: Option<&Path>, used: &dyn Fn(&Right) -> bool| {
+        let used: Vec<_> = lacking.iter().filter(|(right, _)| used(right)).collect();
+        let (first, _) = used.first()?;
+        let rights: Vec<String> = used.iter().map(|(right, verb)| format!("{verb} {}", right.resource)).collect();
+        let only_for = if first.only_for.is_empty() { String::new() } else { format!(" (for {})", first.only_for) };
+        let why = format!("this user may not {}{only_for}", rights.join(", "));
+        Some(Need::new(path, "a right", why, "`hopbench kube manifests` prints the rights that hopbench uses"))
+    };
+    let mut needs: Vec<Need> = need(None, &|right| right.only_for.is_empty()).into_iter().collect();
+    // It is made for the whole run.
+    let isolated = |right: &Right| spec.network_policy && right.resource == NETWORK_POLICIES;
+    needs.extend(need(None, &isolated));
+    for ends in placement.paths.values() {
+        for resource in [SECRETS, EXEC] {
+            let is_used = uses(spec, ends, discovery, resource);
+            let of_path = |right: &Right| is_used && !right.only_for.is_empty() && right.resource == resource;
+            needs.extend(need(Some(&ends.path), &of_path));
+        }
+    }
+    needs
+}
+
+/// Whether a path needs the rights to this resource that only some paths need.
+fn uses(spec: &ClusterSpec, ends: &PathEndpoints, discovery: &Discovery, resource: &str) -> bool {
+    let has_own_kernel = |pod: &PodId| {
+        let attachment = Attachment::of(spec, &pod.place).ok();
+        attachment.and_then(|attachment| attachment.runtime_class).is_some_and(|class| discovery.is_sandbox(&class))
+    };
+    match resource {
+        SECRETS => {
+            let ours = spec.mesh.provider == MeshProvider::Envoy && !ends.enters_existing_gateway();
+            ours && ends.path.is_proxied()
+        }
+        EXEC => ends.pods().any(has_own_kernel),
+        _ => false,
+    }
+}
+
+/// Whether the scenario's patches fit its pods.
+fn patched(spec: &ClusterSpec, placement: &Placement, assigned: &Assigned) -> Result<(), hopbench_model::Fault> {
+    let run = Run { name: "check".to_owned(), namespace: "check".to_owned(), owner: String::new() };
+    let sidecars = mesh::sidecars(spec, placement);
+    let ground = Ground { spec, placement, nodes: &assigned.nodes, sidecars: &sidecars };
+    blueprint::typed_pods(&ground, &run).map(drop)
+}
+
+fn of_path(spec: &ClusterSpec, ends: &PathEndpoints, discovery: &Discovery, assigned: &Assigned) -> Vec<Need> {
+    let path = &ends.path;
+    let mut needs = Vec::new();
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
+    let via = match &path.via {
+        Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node),
+        _ => None,
+    };
+    let open = discovery.nodes.iter().filter(|node| node.closed.is_none()).count();
+    let is_short = assigned.nodes.len() + assigned.without.len() > open;
+    let remedy = if is_short { "use fewer nodes, or say others under `nodes:`" } else { "say another under `nodes:`" };
+    for node in [&path.from.node, &path.to.node].into_iter().chain(via).collect::<BTreeSet<_>>() {
+        if let Some(why) = assigned.without.get(node) {
+            add(&format!("node {node}"), why.clone(), remedy);
+        } else if !assigned.nodes.contains_key(node) {
+            add(&format!("node {node}"), "the testbed has no such node".to_owned(), "name it under `nodes:`");
+        }
+    }
+    // Both ends may lack the same.
+    let mut told = BTreeSet::new();
+    for place in [&path.from, &path.to].into_iter().collect::<BTreeSet<_>>() {
+        match Attachment::of(spec, place) {
+            Err(why) if !told.insert(why.what.clone()) => {}
+            Err(why) => add(&why.what, why.why, &why.remedy),
+            Ok(attachment) => {
+                let lacking = attachment.runtime_class.filter(|class| is_unknown(discovery, class));
+                if let Some(class) = lacking.filter(|class| told.insert(format!("RuntimeClass {class}"))) {
+                    let known = discovery.runtime_classes.iter().flatten().map(|(name, _)| name.as_str());
+                    let known: Vec<&str> = known.collect();
+                    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                    add(
+                        &format!("RuntimeClass {class}"),
+                        format!("{place}: the cluster has {known}"),
+                        "install it, or say another under `runtimes:` or `networks:`",
+                    );
+                }
+            }
+        }
+    }
+    if path.backends > 1 && !ends.has_service() && !matches!(path.via, Via::Address(_)) && !path.is_proxied() {
+        let why = format!("{} servers, and clients that connect to the first one ({})", path.backends, path.via);
+        add(Need::IMPOSSIBLE, why, "take `via: cluster-ip`, or one server");
+    }
+    for program in ends.servers.iter().filter_map(|(program, pods)| Some((program.as_ref()?, pods.len()))) {
+        let (name, pods) = program;
+        if path.to.network == "host"
+            && pods > 1
+            && let Some(image) = spec.servers.get(name)
+        {
+            let why = format!("{pods} times {name}, all on port {} of node {}", image.port, path.to.node);
+            add(Need::IMPOSSIBLE, why, "take one server, or pods with a network of their own");
+        }
+    }
+    needs.extend(mesh::missing(spec, ends));
+    needs
+}
+
+fn is_unknown(discovery: &Discovery, class: &str) -> bool {
+    discovery.runtime_classes.as_ref().is_some_and(|known| !known.contains_key(class))
+}
+
+/// Why a cell cannot be measured although its path can be built.
+pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Option<String> {
+    let server = &point.server;
+    let workload = point.job.workload.as_str();
+    if let Some(why) = mesh::unsupported(path, point) {
+        return Some(why);
+    }
+    if workload == "ping" && path.via != Via::Direct {
+        return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
+    }
+    if !server.is_agent() && !spec.servers.contains_key(&server.program) {
+        let known: Vec<&str> = spec.servers.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Some(format!(
+            "nothing says what `{}` is on the cluster: give its image under `testbed: kubernetes: servers:` (there is \
+             {known})",
+            server.program
+        ));
+    }
+    let in_gvisor = |place: &&Place| {
+        let class = place.runtime.as_ref().map(|runtime| runtime_class(spec, runtime));
+        class.is_some_and(|class| class.contains("runsc") || class.contains("gvisor"))
+    };
+    if point.job.engine == EngineKind::Uring && [&path.from, &path.to].iter().any(in_gvisor) {
+        return Some("gVisor has no io_uring".to_owned());
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hopbench_model::{MeshMode, PodNetwork, ServerImage, Variant};
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::rights::RIGHTS;
+    use crate::plan::assign::assign;
+    use crate::plan::fixture::{path, plan, point, spec};
+    use crate::plan::nodes::NodeFacts;
+
+    fn discovery(nodes: &[&str]) -> Discovery {
+        let node = |name: &&str| NodeFacts { name: (*name).to_owned(), ..NodeFacts::default() };
+        let classes = BTreeMap::from([("gvisor".to_owned(), "runsc".to_owned())]);
+        Discovery { version: String::new(), nodes: nodes.iter().map(node).collect(), runtime_classes: Some(classes) }
+    }
+
+    fn needs(spec: &ClusterSpec, paths: Vec<Path>, nodes: &[&str]) -> Vec<String> {
+        let placement = Placement::of(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
+        let discovery = discovery(nodes);
+        let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
+        let told = missing(spec, &placement, &discovery, &assigned);
+        told.into_iter().map(|need| format!("{}: {}: {}", need.path.unwrap_or_default(), need.what, need.why)).collect()
+    }
+
+    #[test]
+    fn only_the_paths_concerned_are_told() {
+        let mut spec = spec();
+        let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
+        spec.networks.insert("overlay".into(), overlay);
+        let proxied = path("proxied", "pod@a", "pod@b", Via::Gateway("b".into()));
+        let told = needs(
+            &spec,
+            vec![
+                path("fine", "pod@a", "pod+runsc@b", Via::ClusterIp),
+                path("far", "pod@a", "pod@b", Via::NodePort("c".into())),
+                path("kind", "eni@a", "eni@b", Via::Direct),
+                path("class", "overlay@a", "pod+kata@b", Via::Direct),
+                proxied,
+            ],
+            &["n1", "n2"],
+        );
+        let starts = [
+            "class: RuntimeClass kata: pod+kata@b: the cluster has gvisor",
+            "class: RuntimeClass overlay: overlay@a: the cluster has gvisor",
+            "far: node c: found no node that pods may be put on beside those for a, b; the cluster has n1, n2",
+            "kind: network eni: eni@a: nothing says what `eni` is on the cluster",
+            "proxied: a variant: nothing says how the proxies are set up",
+        ];
+        let mut told = told;
+        told.sort();
+        assert_eq!(told.len(), starts.len(), "{told:#?}");
+        for (told, start) in told.iter().zip(starts) {
+            assert!(told.starts_with(start), "{told}\n{start}");
+        }
+    }
+
+    #[test]
+    fn a_right_that_is_missing_stops_only_who_needs_it() {
+        let mut proxied = path("proxied", "pod@a", "pod@b", Via::Direct);
+        proxied.mesh = MeshMode::Both;
+        proxied.variant = Some(Variant::plain());
+        let paths = vec![
+            path("plain", "pod@a", "pod@b", Via::ClusterIp),
+            path("sandboxed", "pod@a", "pod+runsc@b", Via::Direct),
+            proxied,
+            path("given", "pod@a", "pod@b", Via::Gateway(String::new())),
+        ];
+        let placement = Placement::of(&plan(paths, vec![point("rr", "hopbench")]));
+        let discovery = discovery(&["n1", "n2"]);
+        let told = |spec: &ClusterSpec, lacks: &dyn Fn(&Right) -> bool| -> Vec<String> {
+            let lacking = RIGHTS.iter().filter(|right| lacks(right));
+            let lacking = lacking.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
+            let needs = of_rights(spec, &placement, &discovery, &lacking.collect::<Vec<_>>());
+            needs.into_iter().map(|need| format!("{}: {}", need.path.unwrap_or_default(), need.why)).collect()
+        };
+        let mut spec = spec();
+        let optional = |right: &Right| !right.only_for.is_empty();
+        let of_paths = [
+            "proxied: this user may not patch secrets (for sidecars of hopbench's own)",
+            "sandboxed: this user may not create pods/exec, get pods/exec (for agents in gVisor, Kata and the like)",
+        ];
+        assert_eq!(told(&spec, &optional), of_paths);
+        assert_eq!(told(&spec, &|_| false), [""; 0]);
+        let core = told(&spec, &|right| right.resource == "secrets");
+        assert_eq!(core, [": this user may not create secrets", of_paths[0]]);
+        spec.network_policy = true;
+        let whole = ": this user may not create networkpolicies (for `network-policy: true`)";
+        assert_eq!(told(&spec, &optional), [&[whole][..], &of_paths].concat());
+    }
+
+    #[test]
+    fn fewer_nodes_are_advised_only_where_there_are_too_few() {
+        let mut spec = spec();
+        let remedies = |spec: &ClusterSpec, to: &str, nodes: &[&str]| -> Vec<String> {
+            let placement =
+                Placement::of(&plan(vec![path("p", "pod@a", to, Via::Direct)], vec![point("rr", "hopbench")]));
+            let discovery = discovery(nodes);
+            let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
+            missing(spec, &placement, &discovery, &assigned).into_iter().map(|need| need.remedy).collect()
+        };
+        assert_eq!(remedies(&spec, "pod@b", &["n1"]), ["use fewer nodes, or say others under `nodes:`"]);
+        spec.nodes[1].node = Some("gone".to_owned());
+        assert_eq!(remedies(&spec, "pod@b", &["n1", "n2"]), ["say another under `nodes:`"]);
+    }
+
+    #[test]
+    fn a_patch_that_fits_no_pod_is_told_before_anything_is_made() {
+        let mut spec = spec();
+        spec.patch = Some(json!({"spec": {"containers": [{"name": "agent", "resource": {}, "imag": "x"}]}}));
+        let told = needs(&spec, vec![path("p", "pod@a", "pod@b", Via::Direct)], &["n1", "n2"]);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with(": a patch that fits: a Pod has no field `spec.containers[0].imag`"), "{told:?}");
+    }
+
+    #[test]
+    fn cells_that_cannot_be_measured_say_why() {
+        let mut spec = spec();
+        let cell = |program: &str, workload: &str, via: Via, engine| {
+            let mut point = point(workload, program);
+            point.job.engine = engine;
+            (path("p", "pod@a", "pod+runsc@b", via), point)
+        };
+        let why =
+            |spec: &ClusterSpec, (path, point): (Path, Point)| unsupported(spec, &path, &point).unwrap_or_default();
+        let epoll = EngineKind::Epoll;
+        assert_eq!(why(&spec, cell("hopbench", "rr", Via::ClusterIp, epoll)), "");
+        assert!(why(&spec, cell("hopbench", "ping", Via::ClusterIp, epoll)).starts_with("ICMP has no ports"));
+        assert!(why(&spec, cell("nginx", "http", Via::Direct, epoll)).contains("give its image under"));
+        let image = "nginx:1".to_owned();
+        let nginx = ServerImage { image, port: 80, cpu_millis: None, args: vec![], request: None };
+        spec.servers.insert("nginx".into(), nginx);
+        assert_eq!(why(&spec, cell("nginx", "http", Via::Direct, epoll)), "");
+        assert_eq!(why(&spec, cell("hopbench", "rr", Via::Direct, EngineKind::Uring)), "gVisor has no io_uring");
+    }
+}

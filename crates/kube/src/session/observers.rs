@@ -1,0 +1,151 @@
+//! The observers of a run: the watches over what changes, and the cluster's own meters.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use hopbench_model::{ClusterSpec, Via};
+use hopbench_testbed::{AgentId, MeteredKind, Route};
+use k8s_openapi::api::core::v1::{Pod, PodSpec};
+use kube::ResourceExt;
+use kube::api::ListParams;
+
+use crate::api::access::Access;
+use crate::api::client::Api;
+use crate::mesh;
+use crate::objects::containers::{AGENT, PROGRAM};
+use crate::observe::meters;
+use crate::observe::meters::reading::Readings;
+use crate::observe::meters::target::{Container, Target};
+use crate::observe::watch::{Concern, Scope, Watch};
+use crate::plan::placement::endpoints::PathEndpoints;
+use crate::provision::built::Built;
+use crate::provision::pod_status;
+
+/// Time limit for the watches to list what there is.
+const SETTLE: Duration = Duration::from_secs(5);
+
+/// Begins to watch what stands, and the pods of a gateway that others made.
+pub(crate) fn watch(access: &Access, built: &Built) -> Watch {
+    let mut scopes = vec![Scope { namespace: built.run.namespace.clone(), labels: None }];
+    scopes.extend(gateway(&built.spec));
+    let nodes = built.nodes.values().map(|node| node.name.clone()).collect();
+    let watch = Watch::start(access.runtime.handle(), &access.client, &scopes, &nodes);
+    watch.settle(SETTLE);
+    watch
+}
+
+/// The scope of the gateway that the scenario names.
+fn gateway(spec: &ClusterSpec) -> Option<Scope> {
+    let gateway = spec.gateway.as_ref()?;
+    let labels: Vec<String> = gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    Some(Scope { namespace: gateway.namespace.clone()?, labels: Some(labels.join(",")) })
+}
+
+/// The objects that concern a route.
+pub(crate) fn concern(built: &Built, route: &Route) -> Concern {
+    let namespace = &built.run.namespace;
+    let here = |name: &String| (namespace.clone(), name.clone());
+    let ends = agents(route).filter_map(|agent| built.names.get(built.pod(&agent.0).ok()?));
+    let proxies = mesh::targets(built, route);
+    let of_proxies = proxies.iter().filter_map(|target| target.container.as_ref());
+    let mut namespaces = BTreeSet::from([namespace.clone()]);
+    // Gateways of others have no node of the scenario: what happens there concerns every path that
+    // may enter by them.
+    let enters = built.placement.paths.get(&route.path).is_some_and(|ends| may_enter(&ends.path.via));
+    namespaces.extend(gateway(&built.spec).filter(|_| enters).map(|scope| scope.namespace));
+    Concern {
+        pods: ends.map(here).chain(of_proxies.map(|c| (c.namespace.clone(), c.pod.clone()))).collect(),
+        services: built
+            .services
+            .iter()
+            .filter(|service| service.path == route.path)
+            .map(|service| here(&service.name))
+            .collect(),
+        nodes: nodes(built, route).into_iter().map(|(_, node)| node).collect(),
+        namespaces,
+    }
+}
+
+/// Whether a path may enter by a gateway of others: it is not known what is behind an address.
+fn may_enter(via: &Via) -> bool {
+    match via {
+        Via::Gateway(node) => node.is_empty(),
+        Via::Address(_) | Via::LoadBalancer => true,
+        Via::Direct | Via::ClusterIp | Via::NodePort(_) => false,
+    }
+}
+
+/// The readings of a route's containers and nodes.
+pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Readings {
+    let mut targets = mesh::targets(built, route);
+    for agent in agents(route) {
+        let Ok(pod) = built.pod(&agent.0) else { continue };
+        let (Some(name), Some(node)) = (built.names.get(pod), built.nodes.get(&pod.place.node)) else { continue };
+        let mut add = |what: MeteredKind, container: &str| {
+            let (namespace, pod) = (built.run.namespace.clone(), name.clone());
+            let container = Some(Container { namespace, pod, name: container.to_owned() });
+            targets.push(Target { who: agent.0.clone(), what, node: node.name.clone(), container });
+        };
+        add(MeteredKind::Agent, AGENT);
+        if pod.program.is_some() {
+            add(MeteredKind::Program, PROGRAM);
+        }
+    }
+    let nodes = nodes(built, route).into_iter();
+    targets.extend(nodes.map(|(who, node)| Target { who, what: MeteredKind::Node, node, container: None }));
+    targets.extend(gateways(access, built, route));
+    let prometheus = built.spec.prometheus.as_ref();
+    let mut readings = access.runtime.block_on(meters::read(&access.client, prometheus, &targets, &built.clocks));
+    // Meters keep the last reading of a container that has ended for minutes, under the name of its
+    // successor.
+    readings.metered.retain(|reading| {
+        let target = targets.iter().find(|target| target.what == reading.what && target.who == reading.who);
+        target.and_then(|target| began(built, target)).is_none_or(|began| reading.at >= began)
+    });
+    readings
+}
+
+/// When a container of the run was started, as far as is known, by this machine's clock since 1970
+/// UTC.
+fn began(built: &Built, target: &Target) -> Option<Duration> {
+    let container = target.container.as_ref().filter(|container| container.namespace == built.run.namespace)?;
+    let (id, _) = built.names.iter().find(|(_, name)| **name == container.pod)?;
+    Some(built.clocks.here(&target.node, pod_status::started(built.pods.get(id)?, &container.name)?))
+}
+
+/// The containers of the gateway that was there before, if the route enters by it: `gateway
+/// POD/CONTAINER`. Where its pods cannot be listed there are none.
+fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<Target> {
+    let enters = built.placement.paths.get(&route.path).is_some_and(PathEndpoints::enters_existing_gateway);
+    let scope = gateway(&built.spec).filter(|scope| enters && scope.labels.as_ref().is_some_and(|l| !l.is_empty()));
+    let Some(Scope { namespace, labels: Some(labels) }) = scope else { return Vec::new() };
+    let api: Api<Pod> = Api::namespaced(access.client.clone(), &namespace);
+    let found = access.ask("the gateway's pods", api.list(ListParams::default().labels(&labels)));
+    let pods = found.unwrap_or_default().into_iter().filter_map(|pod| Some((pod.name_any(), pod.spec?)));
+    let of_pod = |(pod, spec): (String, PodSpec)| {
+        let (namespace, node) = (namespace.clone(), spec.node_name.unwrap_or_default());
+        spec.containers.into_iter().map(move |container| Target {
+            who: format!("gateway {pod}/{}", container.name),
+            what: MeteredKind::Proxy,
+            node: node.clone(),
+            container: Some(Container { namespace: namespace.clone(), pod: pod.clone(), name: container.name }),
+        })
+    };
+    pods.filter(|(_, spec)| spec.node_name.is_some()).flat_map(of_pod).collect()
+}
+
+fn agents(route: &Route) -> impl Iterator<Item = &AgentId> {
+    let all: BTreeSet<&AgentId> = route.clients.iter().chain(&route.servers).collect();
+    all.into_iter()
+}
+
+/// The route's nodes: their names in the scenario and in the cluster.
+fn nodes(built: &Built, route: &Route) -> Vec<(String, String)> {
+    let of_ends = route.nodes.iter().map(|(_, node)| node);
+    let passed = built.placement.paths.get(&route.path).and_then(|ends| match &ends.path.via {
+        Via::NodePort(node) | Via::Gateway(node) => Some(node),
+        _ => None,
+    });
+    let all: BTreeSet<&String> = of_ends.chain(passed).chain(route.proxies.iter().map(|proxy| &proxy.node)).collect();
+    all.into_iter().filter_map(|name| Some((name.clone(), built.nodes.get(name)?.name.clone()))).collect()
+}

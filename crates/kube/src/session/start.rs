@@ -1,0 +1,147 @@
+//! The start of a run: its namespace, its objects, its pods, and the watches over them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hopbench_control::conductor::Conductor;
+use hopbench_control::keys::KeyPair;
+use hopbench_model::{Fault, Plan};
+use tokio::time::Instant;
+
+use super::balancers::balance;
+use super::cluster::{Cluster, write};
+use super::{builds, observers};
+use crate::api::labels::Run;
+use crate::api::names;
+use crate::cleanup::garbage_collect;
+use crate::cleanup::heartbeat::Heartbeat;
+use crate::mesh;
+use crate::objects::blueprint::{self, Blueprint, Ground};
+use crate::plan::kube_proxy::KubeProxy;
+use crate::plan::names as object_names;
+use crate::plan::placement::endpoints::PathEndpoints;
+use crate::plan::placement::pod::PodId;
+use crate::plan::services;
+use crate::provision::built::Built;
+use crate::provision::mesh_state::MeshState;
+use crate::provision::objects;
+use crate::provision::pods::Pods;
+
+impl Cluster {
+    /// Makes everything that a plan needs. What was made stays where that fails: `down` takes it
+    /// away.
+    ///
+    /// # Errors
+    /// A refusal of the cluster, or no path that could be measured.
+    pub(super) fn provision(&mut self, plan: &Plan) -> Result<(), Fault> {
+        let (mut placement, discovery, assigned) = self.discover(plan)?;
+        let (spec, ours, interrupt) = (self.spec.clone(), self.ours.clone(), self.interrupt.clone());
+        let progress = self.progress.clone();
+        let conductor = Conductor::new().map_err(Fault::environment)?;
+        let name = self.named.clone().map_or_else(names::run, Ok)?;
+        let mut run = Run { namespace: names::namespace(&name), name, owner: String::new() };
+        placement.host_port = names::host_port(&run.name);
+        let sidecars = mesh::sidecars(&spec, &placement);
+        let ground = Ground { spec: &spec, placement: &placement, nodes: &assigned.nodes, sidecars: &sidecars };
+        let attachments = blueprint::attachments(&spec, &placement)?;
+        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run)?, mesh::beyond(&spec, &placement));
+        for (pod, what) in &beyond {
+            self.note(&format!("{pod} needs {}: the run's namespace is {level}", what.join(", ")));
+        }
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let (namespace, owner) = blueprint::frame(&run, level, &plan.name, host.trim())?;
+        let until = Instant::now() + Duration::from_nanos(spec.start_timeout_ns);
+        let places: Vec<String> = self.nodes.iter().map(|(name, node)| format!("{name} = {node}")).collect();
+        progress.say(&format!("starting {} pods in namespace {}", placement.pods.len(), run.namespace));
+        progress.say(&format!("nodes: {}", places.join(", ")));
+        // From here on there may be something to be taken away.
+        self.run = Some(run.clone());
+        self.settled = Some(until);
+        self.access()?;
+        let access = self.access.as_ref().ok_or_else(|| Fault::environment("no connection to the cluster"))?;
+        let client = access.client.clone();
+        let made = objects::frame(&client, &namespace, &owner);
+        run.owner = access.ask(&format!("making namespace {}", run.namespace), made)?;
+        let heartbeat = Heartbeat::start(access.runtime.handle(), &client, &run.namespace);
+        let dead = access.runtime.block_on(garbage_collect::leftovers(access.runtime.handle(), &client));
+        let node = assigned.nodes.values().next().map(|node| node.name.clone()).unwrap_or_default();
+        let asked = client.clone();
+        let kube_proxy = access.runtime.spawn(async move { KubeProxy::of(&asked, &node).await.mode() });
+        let pair = |id: &PodId| Ok::<_, Fault>((id.clone(), KeyPair::random().map_err(Fault::environment)?));
+        // Their private halves are in the pods' Secrets and nowhere else.
+        let keys: BTreeMap<PodId, KeyPair> =
+            placement.pods.iter().filter(|id| id.has_agent()).map(pair).collect::<Result<_, Fault>>()?;
+        let blueprint = Blueprint::of(&ground, &run, &conductor.run_key(), &keys)?;
+        let entries = access.ask("making the run's objects", objects::objects(&client, &run, &blueprint))?;
+        let api = Pods::new(&client, &run);
+        let mut built = Built {
+            discovery,
+            nodes: assigned.nodes,
+            attachments,
+            level,
+            beyond,
+            names: object_names::pods(&placement.pods),
+            templates: blueprint.pods,
+            services: services::services(&placement),
+            entries,
+            endpoints: BTreeMap::new(),
+            pods: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            foreign: BTreeMap::new(),
+            kube_proxy: None,
+            clocks: Arc::default(),
+            api,
+            mesh: MeshState::new()?,
+            run,
+            conductor,
+            agents: keys.iter().map(|(id, keys)| (id.clone(), keys.public())).collect(),
+            cells: plan
+                .cells
+                .iter()
+                .map(|cell| plan.at(*cell))
+                .map(|(path, at)| (path.name.clone(), at.clone()))
+                .collect(),
+            entered: BTreeMap::new(),
+            placement,
+            spec,
+        };
+        let launched = interrupt.unless("the pods", mesh::pods(&built, &client, &built.templates, until));
+        let launched = access.runtime.block_on(launched)?.map_err(|e| access.refused("waiting for the pods", &e))?;
+        built.refused = launched.refused;
+        built.see(launched.pods);
+        let told: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
+        told.iter().for_each(|line| write(&mut self.log, line));
+        balance(access, &mut built, until, &interrupt, &progress)?;
+        built.kube_proxy = access.runtime.block_on(kube_proxy).unwrap_or_default();
+        if let Some(ours) = &ours {
+            built.foreign = builds::foreign(access, &built, ours);
+        }
+        some_path(&built, &told, &mut self.log)?;
+        let watch = observers::watch(access, &built);
+        let notes = watch.notes();
+        let foreign = built.foreign.clone();
+        self.heartbeat = Some(heartbeat);
+        self.watch = Some(watch);
+        self.built = Some(built);
+        foreign.values().chain(&dead).chain(&notes).for_each(|line| self.note(line));
+        Ok(())
+    }
+}
+
+/// Looks whether there is a path that can be measured; `told` is why pods are not there.
+fn some_path(built: &Built, told: &[String], log: &mut Option<File>) -> Result<(), Fault> {
+    let nobody = built.placement.paths.values().all(|ends| ends.pods().any(|pod| built.refused.contains_key(pod)));
+    if nobody {
+        return Err(Fault::environment(format!("no path has all its pods:\n{}", told.join("\n"))));
+    }
+    let somebody =
+        |ends: &PathEndpoints| [&ends.path.from, &ends.path.to].iter().all(|p| !built.foreign.contains_key(&p.node));
+    if !built.foreign.is_empty() && !built.placement.paths.values().any(somebody) {
+        let why: Vec<&str> = built.foreign.values().map(String::as_str).collect();
+        why.iter().for_each(|line| write(log, line));
+        return Err(Fault::environment(format!("no path has agents of this build:\n{}", why.join("\n"))));
+    }
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! Target addresses of a plan's clients.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use hopbench_mesh::Offer;
+use hopbench_model::{Fault, Point, Via};
+
+use crate::mesh::listeners;
+use crate::plan::placement::endpoints::{Ask, PathEndpoints, program};
+use crate::plan::placement::is_datagrams;
+use crate::provision::built::Built;
+use crate::provision::target::{self, Whereabouts, target};
+
+/// The target address of a cell, as far as the pods and Services are known.
+pub(super) fn target_of(built: &Built, ends: &PathEndpoints, point: &Point) -> Result<SocketAddr, Fault> {
+    if let Some(target) = by_mesh(built, ends, point)? {
+        return Ok(target);
+    }
+    let path = &ends.path;
+    let service = built.service(&path.name, program(&point.server).as_ref());
+    let entry = service.and_then(|service| built.entries.get(&service.name));
+    let entered = match &path.via {
+        Via::NodePort(node) => {
+            built.nodes.get(node).and_then(|node| target::of_family(&node.addresses, entry?.address))
+        }
+        _ => None,
+    };
+    let known = Whereabouts {
+        server: ends.servers_of(&point.server).first().and_then(|pod| built.listener(pod)),
+        entry,
+        node: entered,
+        datagrams: is_datagrams(&point.job),
+    };
+    target(&path.name, &path.via, &known)
+}
+
+/// The target address of a path because of its mesh or its gateway; `None`: they change nothing.
+///
+/// # Errors
+/// A gateway or a server has no address.
+fn by_mesh(built: &Built, ends: &PathEndpoints, point: &Point) -> Result<Option<SocketAddr>, Fault> {
+    let path = &ends.path;
+    let nowhere = |what: &str| Fault::environment(format!("path {}: {what}", path.name));
+    if let (true, Some(gateway)) = (ends.enters_existing_gateway(), &built.spec.gateway) {
+        return target::resolve(&gateway.address).map(Some).map_err(|why| nowhere(&why));
+    }
+    if !path.is_proxied() || point.job.bypasses_proxies() {
+        return Ok(None);
+    }
+    let ask = Ask { program: program(&point.server), protocol: Offer::of(&point.job, &point.server).protocol };
+    let port = || listeners::taken(&built.placement, ends, &ask).ok_or_else(|| nowhere("no proxy takes this"));
+    if let Some(gateway) = &ends.gateway {
+        let address = built.address(gateway).ok_or_else(|| nowhere("its gateway has no address"))?;
+        return Ok(Some(SocketAddr::new(address, port()?)));
+    }
+    if path.mesh.has_client() && !ends.intercepted {
+        return Ok(Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port()?))));
+    }
+    if let Some(outside) = listeners::outside(built, ends, &ask) {
+        return Ok(Some(outside));
+    }
+    let server = ends.servers_of(&point.server).first().ok_or_else(|| nowhere("it has no server"))?;
+    let address = built.address(server).ok_or_else(|| nowhere("its server has no address"))?;
+    Ok(Some(SocketAddr::new(address, listeners::entry(built, ends, &ask, server))))
+}
+
+/// The target addresses of all cells, as far as they are known now.
+pub(super) fn all(built: &Built) -> BTreeSet<SocketAddr> {
+    let of_cell = |(path, point): &(String, Point)| {
+        let ends = built.placement.paths.get(path).filter(|ends| !is_said_by_others(ends))?;
+        target_of(built, ends, point).ok()
+    };
+    built.cells.iter().filter_map(of_cell).chain(built.entered.values().copied()).collect()
+}
+
+/// Whether the address that the clients of a path connect to comes from elsewhere, perhaps as a
+/// name that has to be looked up: then it is known when the path is asked for.
+pub(super) fn is_said_by_others(ends: &PathEndpoints) -> bool {
+    matches!(ends.path.via, Via::LoadBalancer | Via::Address(_)) || ends.enters_existing_gateway()
+}

@@ -1,0 +1,206 @@
+//! The cluster as a testbed: a run is brought up, asked about its paths, and taken down.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, SignedPermit};
+use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
+use tokio::time::Instant;
+
+use super::cluster::{Cluster, write};
+use super::hops::hops;
+use super::{facts, needs, observers, targets};
+use crate::api::forward;
+use crate::api::rights::{self, Right};
+use crate::cleanup::teardown;
+use crate::mesh;
+use crate::observe::meters::reading::Readings;
+use crate::plan::placement::is_datagrams;
+use crate::plan::placement::pod::PodId;
+use crate::proof::known::Known;
+use crate::proof::prove;
+
+impl Testbed for Cluster {
+    fn name(&self) -> &'static str {
+        "kubernetes"
+    }
+
+    fn missing(&mut self, plan: &Plan) -> Vec<Need> {
+        let whole = |what: &str, why: String, remedy: &str| vec![Need::new(None, what, why, remedy)];
+        let (placement, discovery, assigned) = match self.discover(plan) {
+            Ok(found) => found,
+            Err(fault) => return whole("a cluster", fault.text, "name one as for kubectl (KUBECONFIG, `context:`)"),
+        };
+        let mut needs = needs::missing(&self.spec, &placement, &discovery, &assigned);
+        let asked = |right: &Right| right.only_for.is_empty() || needs::OPTIONAL.contains(&right.resource);
+        match self.access().and_then(|access| rights::lacking(access, asked)) {
+            Ok(lacking) => needs.extend(needs::of_rights(&self.spec, &placement, &discovery, &lacking)),
+            Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
+        }
+        needs
+    }
+
+    fn nodes(&self) -> BTreeMap<String, String> {
+        self.nodes.clone()
+    }
+
+    fn unsupported(&self, path: &Path, point: &Point) -> Option<String> {
+        needs::unsupported(&self.spec, path, point)
+    }
+
+    /// Pods that do not get ready do not keep the others from being measured: their paths say why
+    /// when they are asked for.
+    fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
+        self.down();
+        let provisioned = self.provision(plan);
+        if provisioned.is_err() {
+            self.down();
+        }
+        provisioned
+    }
+
+    fn is_settling(&self) -> bool {
+        self.settled.is_some_and(|settled| Instant::now() < settled)
+    }
+
+    fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault> {
+        let ends = self.endpoints(&path.name)?;
+        let servers = ends.servers_of(&point.server).to_vec();
+        if servers.is_empty() {
+            let text = format!("path {}: nobody answers as `{}` in this plan", path.name, point.server.program);
+            return Err(Fault::input(text));
+        }
+        let everybody: Vec<PodId> = ends.clients.iter().chain(&servers).cloned().collect();
+        let (_, built) = self.standing()?;
+        if let Some(why) = everybody.iter().find_map(|pod| built.foreign.get(&pod.place.node)) {
+            return Err(Fault::environment(why.clone()));
+        }
+        self.ensure(&everybody.iter().chain(ends.helpers()).cloned().collect::<Vec<_>>())?;
+        self.balance_again(&path.name)?;
+        let bypassed = point.job.bypasses_proxies();
+        let (access, built) = self.standing()?;
+        let target = targets::target_of(built, &ends, point)?;
+        let route = Route {
+            path: path.name.clone(),
+            clients: ends.clients.iter().map(PodId::agent).collect(),
+            servers: servers.iter().map(PodId::agent).collect(),
+            nodes: everybody.iter().map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
+            cpus: BTreeMap::new(),
+            target,
+            hops: hops(built, &ends, bypassed),
+            // They are in other machines' /proc.
+            programs: Vec::new(),
+            proxies: mesh::proxies(access, built, &ends, &servers, bypassed),
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        };
+        if let Some(built) = self.built.as_mut().filter(|_| targets::is_said_by_others(&ends)) {
+            let entrance = (path.name.clone(), point.server.program.clone(), is_datagrams(&point.job));
+            built.entered.insert(entrance, target);
+        }
+        Ok(route)
+    }
+
+    fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
+        let pod = self.standing()?.1.pod(&agent.0)?.clone();
+        if !self.met.insert(pod.clone()) {
+            // Its session broke: the agent may have died unnoticed.
+            self.ensure_it_answers(&pod)?;
+        }
+        let open = |cluster: &Self| {
+            let (access, built) = cluster.standing()?;
+            let name = built.names.get(&pod).map(String::as_str).unwrap_or_default();
+            let port = built.placement.agent_port(&pod);
+            let opened = access.runtime.block_on(forward::open(&built.api.pods, name, port, built.way(&pod)));
+            let opened = opened.map_err(|why| Fault::environment(format!("no way to pod {name} of {pod}: {why}")))?;
+            Ok(Control::Forwarded { stream: opened, tls: built.tls(&pod)? })
+        };
+        open(self).or_else(|_: Fault| {
+            self.ensure(std::slice::from_ref(&pod))?;
+            open(self)
+        })
+    }
+
+    /// Pods that are made anew get new addresses: then there is a later permit.
+    fn permit(&mut self, bounds: &Bounds) -> Result<Option<SignedPermit>, Fault> {
+        let built = self.built.as_mut().ok_or_else(|| Fault::input("the testbed is not up"))?;
+        let targets = targets::all(built);
+        Ok(Some(built.conductor.permit(targets, *bounds)))
+    }
+
+    /// Asks for the state of all pods, too. Nothing in a cluster counts packets for us, but the API
+    /// server says where the pods are.
+    fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
+        self.look()?;
+        let (access, built) = self.standing()?;
+        mesh::counters(access, built, route)
+    }
+
+    fn gauges(&mut self, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
+        let (access, built) = self.standing()?;
+        mesh::gauges(access, built, route)
+    }
+
+    fn meters(&mut self, route: &Route) -> Result<Vec<Metered>, Fault> {
+        let (access, built) = self.standing()?;
+        let Readings { metered, notes } = observers::readings(access, built, route);
+        let clocks = built.clocks.news();
+        clocks.iter().for_each(|text| write(&mut self.log, text));
+        // They are asked several times a second.
+        let new: Vec<&String> = notes.iter().filter(|note| !self.silent.contains(note)).collect();
+        new.into_iter().for_each(|note| write(&mut self.log, note));
+        self.silent = notes;
+        Ok(metered)
+    }
+
+    fn silent_meters(&self) -> Vec<String> {
+        self.silent.clone()
+    }
+
+    fn changes(&mut self, route: &Route) -> Result<Vec<String>, Fault> {
+        let (_, built) = self.standing()?;
+        let concern = observers::concern(built, route);
+        self.watch.as_ref().map_or_else(|| Ok(Vec::new()), |watch| watch.changes(&concern))
+    }
+
+    fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+        let (Ok(ends), Ok((_, built))) = (self.endpoints(&route.path), self.standing()) else {
+            let evidence = format!("path `{}` is not part of the cluster's plan", route.path);
+            return vec![Proof { hop: "cluster".to_owned(), evidence, ok: false }];
+        };
+        let servers: Vec<PodId> =
+            route.servers.iter().filter_map(|agent| built.placement.pod(&agent.0)).cloned().collect();
+        let program = servers.first().and_then(|pod| pod.program.as_ref());
+        let service = built.service(&route.path, program);
+        let mut proofs = prove(&Known { built, ends: &ends, servers: &servers, service }, seen);
+        proofs.extend(hopbench_testbed::passed(&ends.path, &route.proxies, before, after, seen));
+        proofs
+    }
+
+    fn facts(&self) -> BTreeMap<String, String> {
+        match self.standing() {
+            Ok((access, built)) => facts::facts(built, &access.server),
+            Err(_) => BTreeMap::new(),
+        }
+    }
+
+    fn down(&mut self) {
+        self.watch = None;
+        self.heartbeat = None;
+        self.met.clear();
+        self.built = None;
+        let Some(run) = self.run.take() else { return };
+        let Some(access) = &self.access else { return };
+        self.progress.say(&format!("removing namespace {}", run.namespace));
+        let cleared = access.runtime.block_on(teardown::namespace(&access.client, &run.name, &run.namespace));
+        if let Err(why) = cleared {
+            self.note(&why);
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.down();
+    }
+}
