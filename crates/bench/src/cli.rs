@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-/// Measures hopbench against the tools it replaces, in a veth-bridge-veth pair of network namespaces.
+/// Measures hopbench against the tools it replaces, in a veth-bridge-veth pair of network
+/// namespaces.
 ///
-/// Ours and the peer run in turn; what is printed are ratios of figures of the same pair. Needs root, or a
-/// kernel that lets this user make user namespaces. Exit codes: 0 all that was measured reaches its
-/// goal, 1 a goal was missed, 2 the input is wrong, 3 the environment cannot do it, 4 a row failed
-/// or a signal came. Rows whose peer is missing are left out and named; they change no exit code.
+/// Ours and the peer run in turn; what is printed are ratios of figures of the same pair. Needs
+/// root, or a kernel that lets this user make user namespaces. Exit codes: 0 all that was measured
+/// reaches its goal, 1 a goal was missed, 2 the input is wrong, 3 the environment cannot do it, 4 a
+/// row failed or a signal came. Rows whose peer is missing are left out and named; they change no
+/// exit code.
 #[derive(Debug, Parser)]
 #[command(name = "hopbench-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {

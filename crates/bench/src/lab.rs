@@ -1,15 +1,16 @@
-//! Two ends on a wire: namespace, veth, bridge, veth, namespace.
+//! The lab: two ends on a wire. It is namespace, veth, bridge, veth, namespace.
 //!
-//! The bridge has a namespace of its own, so nothing is ever added to the machine's. `ip` is used: this
-//! is a developer's tool, the product speaks netlink.
+//! The bridge has a namespace of its own, so nothing is ever added to the machine's. `ip` is used:
+//! this is a developer's tool, the product speaks netlink.
 
+mod ip;
 pub(crate) mod machine;
 mod rootless;
 mod sweep;
 
-use std::process::Command;
+use anyhow::Result;
 
-use anyhow::{Context, Result, bail};
+use ip::{PREFIX, ip};
 
 pub(crate) use rootless::enter as become_root_somewhere;
 
@@ -17,9 +18,6 @@ pub(crate) use rootless::enter as become_root_somewhere;
 pub(crate) const CLIENT_ADDRESS: &str = "10.71.0.1";
 /// The server's address in the lab.
 pub(crate) const SERVER_ADDRESS: &str = "10.71.0.2";
-
-/// Names of our namespaces are this, the pid of their owner, and a letter.
-const PREFIX: &str = "hopbench-bench-";
 
 /// One end of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +50,8 @@ impl Lab {
     /// When `ip` is missing or refuses; what was made until then is removed.
     pub(crate) fn build() -> Result<Self> {
         sweep::stale()?;
-        // The guard exists before the first namespace, so a failure on the way removes what is there.
+        // The guard exists before the first namespace, so a failure on the way removes what is
+        // there.
         let mut lab = Self { names: Vec::new() };
         for letter in ['f', 'c', 's'] {
             let name = format!("{PREFIX}{}-{letter}", std::process::id());
@@ -96,12 +95,4 @@ impl Drop for Lab {
             let _ = ip(&["netns", "del", name]);
         }
     }
-}
-
-fn ip(args: &[&str]) -> Result<()> {
-    let output = Command::new("ip").args(args).output().context("`ip` (package iproute2) cannot be started")?;
-    if !output.status.success() {
-        bail!("`ip {}`: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(())
 }

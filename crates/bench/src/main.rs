@@ -1,14 +1,16 @@
 //! `make bench`: what hopbench reaches against the tools that it replaces, on this machine.
 //!
-//! A developer's tool, not shipped. [`rows`] has the comparisons (one file and one line each), [`peer`] the
-//! programs ours is compared with, [`target`] the HTTP servers, [`lab`] the two namespaces,
-//! [`process`] how programs are started and paid for, [`row`] the order of runs and the verdicts,
-//! [`report`] the table.
+//! A developer's tool, not shipped.
+//!
+//! - [`rows`]: the comparisons, one file and one line each; [`peer`]: the programs that ours is
+//!   compared with;
+//! - [`mod@bench`]: what a run needs, with ours and the HTTP servers; [`lab`]: the two namespaces;
+//! - [`process`]: how programs are started and paid for;
+//! - [`row`]: the order of runs and the verdicts; [`report`]: the table.
 
 mod bench;
 mod cli;
 mod lab;
-mod ours;
 mod part;
 mod peer;
 mod process;
@@ -16,7 +18,6 @@ mod report;
 mod row;
 mod rows;
 mod session;
-mod target;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -24,9 +25,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Parser;
 
+use bench::tools::{self, Tools};
 use cli::{Cli, Options};
 use process::interrupt;
-use session::tools::{self, Tools};
 
 const MISSED: u8 = 1;
 const INPUT: u8 = 2;
@@ -55,7 +56,7 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     let hopbench = options.hopbench.clone().map_or_else(tools::default_hopbench, Ok).map_err(environment)?;
     let hopbench =
         hopbench.canonicalize().with_context(|| format!("--hopbench {}", hopbench.display())).map_err(input)?;
-    let tools = Tools::find(hopbench, &options.peer).map_err(input)?;
+    let tools = Tools::find(hopbench, peer::PEERS, &options.peer).map_err(input)?;
     if options.list {
         for row in rows {
             let state = session::obstacle(row, &tools).unwrap_or_else(|| "can run".to_owned());
@@ -103,7 +104,7 @@ fn print(text: &str) -> Result<()> {
     writeln!(std::io::stdout(), "{text}").context("standard output")
 }
 
-/// For people; that nobody reads it is no failure.
+/// Prints a line for people. It is no failure if it cannot be read.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

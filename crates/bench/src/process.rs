@@ -21,7 +21,8 @@ pub(crate) use usage::Usage;
 ///
 /// The same prefix goes before ours and before a peer: `setpriv` so that it dies with this program,
 /// `nsenter` into its end of the lab, `taskset` onto its CPU. All of them replace themselves by the
-/// next (they cost about a millisecond together), so the pid is the program's and nothing else is counted.
+/// next (they cost about a millisecond together), so the pid is the program's and nothing else is
+/// counted.
 #[derive(Debug)]
 pub(crate) struct Task {
     words: Vec<String>,

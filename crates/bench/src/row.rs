@@ -1,6 +1,5 @@
-//! One comparison.
+//! A row: one comparison.
 
-pub(crate) mod figures;
 pub(crate) mod goal;
 pub(crate) mod pairs;
 pub(crate) mod search;
@@ -9,30 +8,28 @@ use std::fmt::Debug;
 
 use anyhow::Result;
 
-use crate::bench::Bench;
-use crate::peer::Peer;
-use crate::row::figures::Figures;
+use crate::bench::{Bench, Figures, Peer};
 use crate::row::goal::Goal;
 
-/// What ours does, what the peer does, and what comes out of it.
+/// A comparison: the runs of ours and of the peer, and what is asked of their figures.
 pub(crate) trait Row: Sync + Debug {
     /// The name for `--only`: the file's path below `rows`, with what tells the rows of one file
     /// apart behind it.
     fn name(&self) -> String;
 
-    /// What is measured, for the table.
+    /// A line about what is measured, for the table.
     fn what(&self) -> String;
 
-    /// Who ours is compared with, for the table; empty where nobody is.
+    /// The peer, for the table. Empty if there is none.
     fn against(&self) -> &'static str;
 
     /// The programs that must be installed.
     fn needs(&self) -> Vec<&'static Peer>;
 
-    /// What must be reached.
+    /// The goals.
     fn goals(&self) -> &'static [Goal];
 
-    /// What a reader must know to trust the figures.
+    /// The facts that a reader must know to trust the figures.
     fn note(&self) -> String;
 
     /// One run of ours.

@@ -10,9 +10,9 @@ mod udp;
 
 use hopbench_model::Pacing;
 
-use crate::peer::{fortio, h2load, hey, k6, oha, wrk};
+use crate::bench::target::Kind;
+use crate::peer::http::{fortio, h2load, hey, k6, oha, wrk};
 use crate::row::Row;
-use crate::target::Kind;
 use http::closed::{Closed, LEAN, RICH};
 use http::rate_cpu::RateCpu;
 use http::rate_exact::RateExact;

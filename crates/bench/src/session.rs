@@ -1,6 +1,4 @@
-//! A whole `make bench`: which rows, in order, and where the results go.
-
-pub(crate) mod tools;
+//! A whole `make bench`: its rows, their order, and the files of the results.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::bench::Bench;
+use crate::bench::tools::Tools;
 use crate::cli::Options;
 use crate::lab::machine::Machine;
 use crate::process::interrupt;
@@ -17,7 +16,6 @@ use crate::report::{self, Outcome, Report, RowReport, Section};
 use crate::row::Row;
 use crate::row::pairs;
 use crate::rows::ROWS;
-use tools::Tools;
 
 /// The rows that were asked for, all of them where none was.
 ///
@@ -34,11 +32,11 @@ pub(crate) fn chosen(only: &[String]) -> Result<Vec<&'static dyn Row>> {
     Ok(ROWS.iter().copied().filter(wanted).collect())
 }
 
-/// Why a row cannot run here, if it cannot.
+/// The reason why a row cannot run here, if there is one.
 pub(crate) fn obstacle(row: &dyn Row, tools: &Tools) -> Option<String> {
     let errors: Vec<String> =
         row.needs().iter().filter_map(|peer| tools.peer(peer).err()).map(|e| e.to_string()).collect();
-    (!errors.is_empty()).then(|| errors.join("; "))
+    if errors.is_empty() { None } else { Some(errors.join("; ")) }
 }
 
 /// The files that results go to.
@@ -79,7 +77,8 @@ impl<'a> Files<'a> {
 /// Measures the rows; files are written after each, so that what is measured is kept.
 ///
 /// # Errors
-/// When a file cannot be written. A row that fails is in the report; a signal ends the session early.
+/// When a file cannot be written. A row that fails is in the report; a signal ends the session
+/// early.
 pub(crate) fn measure(
     bench: &Bench,
     rows: &[&dyn Row],

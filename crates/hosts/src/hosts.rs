@@ -1,4 +1,4 @@
-//! The testbed.
+//! The hosts as a testbed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,10 @@ use hopbench_model::{Fault, Host, HostsSpec, Path, Plan, Point, Proof, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Need, Route, Seen, Testbed};
 use hopbench_wire::Hello;
 
-use crate::machine::{Machine, outside, tls_of};
+use crate::machine::{Answers, Machine, outside, tls_of};
 use crate::{needs, proof};
 
-/// What the agents answered, by node.
-pub(crate) type Answers = BTreeMap<String, Result<Machine, Fault>>;
-
-/// Machines with agents that somebody started.
+/// Machines with agents that are already running.
 #[derive(Debug)]
 pub struct Hosts {
     spec: HostsSpec,
@@ -83,9 +80,10 @@ impl Testbed for Hosts {
 
     fn unsupported(&self, _path: &Path, point: &Point) -> Option<String> {
         let program = &point.server.program;
-        (!point.server.is_agent()).then(|| {
-            format!("nobody starts {program} on hosts: let the agent answer, or take the testbed lab or kubernetes")
-        })
+        if point.server.is_agent() {
+            return None;
+        }
+        Some(format!("nobody starts {program} on hosts: let the agent answer, or take the testbed lab or kubernetes"))
     }
 
     fn up(&mut self, plan: &Plan) -> Result<(), Fault> {

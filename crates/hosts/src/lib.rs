@@ -1,13 +1,13 @@
-//! The testbed of agents that somebody started: `hopbench serve --both-ends` on machines of any sort.
+//! The testbed of agents that are already running: `hopbench serve --both-ends` on machines of any
+//! sort.
 //!
-//! Nothing is built and nothing is started, so that all there can be is a way from a machine to another, and nothing is
-//! left when it is over. Each agent must be reached before anything is measured; how sessions are kept is the
-//! conductor's affair.
+//! Nothing is built or started, and nothing is left. So a path is a way from a machine to another.
+//! Each agent must be reached before anything is measured. The conductor keeps the sessions.
 //!
 //! - [`Hosts`]: the testbed;
-//! - `needs`: what a plan asks for that machines are not;
-//! - `machine`: an agent, as it answers;
-//! - `proof`: that the agents are where they should be, and that the servers saw the clients.
+//! - `needs`: the needs of a plan that machines do not meet;
+//! - `machine`: a machine, as its agent answers;
+//! - `proof`: the agents are on their machines, and the servers saw the clients.
 
 mod hosts;
 mod machine;

@@ -1,5 +1,6 @@
-//! A machine's agent, as it answers.
+//! A machine, as its agent answers.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,22 +14,25 @@ use hopbench_model::{Fault, FaultKind, Host, HostsSpec};
 use hopbench_wire::{BOTH_ENDS, Build, DEFAULT_PORT, HANDSHAKE_LIMIT, Hello, ToAgent};
 use rustls::ClientConfig;
 
+/// The answers of agents, by node.
+pub(crate) type Answers = BTreeMap<String, Result<Machine, Fault>>;
+
 /// An agent that answered.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
-    /// Its port for sessions.
+    /// The address of its port for sessions.
     pub(crate) control: SocketAddr,
-    /// Where its traffic goes.
+    /// The address that its traffic goes to.
     pub(crate) target: SocketAddr,
-    /// What it said of itself.
+    /// Its hello.
     pub(crate) hello: Hello,
 }
 
 impl Machine {
-    /// Asks the agent of `host` who it is, as `ours`.
+    /// Asks the agent of `host` for its identity, as `ours`.
     ///
     /// # Errors
-    /// A name without an address, nobody there, another token, another protocol (environment).
+    /// A name without an address, no answer, another token, another protocol (environment).
     pub(crate) fn ask(host: &Host, tls: Arc<ClientConfig>, ours: &Hello) -> Result<Self, Fault> {
         let (control, target) = addresses(host)?;
         let who = format!("the agent of {} at {control}", host.name);
@@ -45,13 +49,13 @@ impl Machine {
         self.hello.machine.get(BOTH_ENDS).is_some_and(|said| said == "yes")
     }
 
-    /// Which build it is.
+    /// Its build.
     pub(crate) fn build(&self) -> Build {
         Build::of(&self.hello)
     }
 }
 
-/// Where sessions go, and where the traffic does: to the same port unless something else is said.
+/// The addresses of sessions and of traffic: the same port unless the scenario says otherwise.
 fn addresses(host: &Host) -> Result<(SocketAddr, SocketAddr), Fault> {
     let of = |text: &str, port: u16| {
         let found = resolve(text, port, None).map_err(|fault| Fault { kind: FaultKind::Environment, ..fault })?;
@@ -62,12 +66,12 @@ fn addresses(host: &Host) -> Result<(SocketAddr, SocketAddr), Fault> {
     Ok((control, target))
 }
 
-/// Where a text that leads to a server from outside leads to.
+/// The address behind a text that leads to a server from outside.
 pub(crate) fn outside(text: &str) -> Result<SocketAddr, Fault> {
     Ok(resolve(text, DEFAULT_PORT, None)?.address)
 }
 
-/// What a session with the agent of a machine is opened with: its own token, or the one of all.
+/// The keys of a session with the agent of a machine: from its own token, or from that of all.
 ///
 /// # Errors
 /// A token file that cannot be read or holds something else.

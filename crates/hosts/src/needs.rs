@@ -1,15 +1,15 @@
-//! What a plan asks for that machines are not, or that is not there.
+//! The needs of a plan that machines with agents do not meet.
 
 use hopbench_model::{Fault, HostsSpec, Path, Place, Plan, Via};
 use hopbench_testbed::Need;
 use hopbench_wire::{Build, Hello};
 
-use crate::hosts::Answers;
+use crate::machine::Answers;
 
 /// The kind of network that a machine has.
 const HOST: &str = "host";
 
-/// Why a path cannot be on machines on which somebody started agents; `None`: it can.
+/// The reason why a path cannot be on machines with agents. `None`: it can be.
 pub(crate) fn of_path(path: &Path, spec: &HostsSpec) -> Option<Need> {
     let need = |what: &str, why: String, remedy: &str| Some(Need::new(Some(path), what, why, remedy));
     let impossible = |why: String, remedy: &str| need(Need::IMPOSSIBLE, why, remedy);
@@ -48,7 +48,7 @@ pub(crate) fn of_path(path: &Path, spec: &HostsSpec) -> Option<Need> {
     None
 }
 
-/// What the agents of the paths that can be are not, path by path.
+/// The needs that the agents of possible paths do not meet, path by path.
 pub(crate) fn of_agents(plan: &Plan, answers: &Answers, ours: &Hello) -> Vec<Need> {
     let mut out = Vec::new();
     for path in &plan.paths {

@@ -1,4 +1,4 @@
-//! What the agents say about where they are, and whom the servers saw.
+//! The proof from what agents say: their machines, and the peers that servers saw.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
@@ -38,7 +38,8 @@ fn placed(end: &str, node: &str, machine: Option<&Machine>, side: &[(AgentId, En
     Proof { hop: end.to_owned(), evidence, ok }
 }
 
-/// Whether the two ends are two machines, or at least two network stacks; of a path from a machine to itself, one.
+/// Whether the two ends are two machines, or at least two network stacks; of a path from a machine
+/// to itself, one.
 fn apart(path: &Path, machines: &BTreeMap<String, Machine>, seen: &Seen<'_>) -> Proof {
     let boot =
         |node: &str| machines.get(node).map(|machine| machine.hello.boot_id.as_str()).filter(|id| !id.is_empty());
@@ -60,8 +61,8 @@ fn apart(path: &Path, machines: &BTreeMap<String, Machine>, seen: &Seen<'_>) -> 
     Proof { hop: "hosts".to_owned(), evidence, ok }
 }
 
-/// Whether the servers saw the clients' own addresses. Where an address outside leads to them, somebody may have
-/// translated. Without flows that a server's agent accepted, as of `ping`, nobody tells.
+/// Whether the servers saw the clients' own addresses. An address outside may translate on the way.
+/// Without flows that a server's agent accepted, as with `ping`, there is no evidence.
 fn peer(path: &Path, seen: &Seen<'_>) -> Option<Proof> {
     let address = |text: &String| text.parse::<SocketAddr>().ok().map(|address| address.ip().to_canonical());
     let all = |side: &[(AgentId, EndReport)], of: fn(&hopbench_model::FlowReport) -> &String| -> BTreeSet<IpAddr> {

@@ -1,4 +1,4 @@
-//! What the testbed says before anything is measured, with real agents on loopback.
+//! The needs that the testbed finds before anything is measured, with real agents on loopback.
 
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
 

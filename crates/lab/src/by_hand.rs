@@ -1,16 +1,19 @@
-//! A lab by hand: it stands in the background until somebody takes it down.
+//! A lab by hand, which stands in the background until it is taken down.
 //!
 //! ```text
 //!   lab up ── spawns ──► holder: enters the sandbox, builds the lab, says where everything is
 //!     ├─ keeps what it said in a state file ◄── lab ls, lab exec, lab down
 //!     └─ says that it is kept ──► holder: waits to be ended
 //! ```
-//! The lab lives exactly as long as its holder, and a holder that does not hear that it is kept ends: there is no lab
-//! that nobody finds. A state file without a living holder is stale, and is removed by whoever finds it.
+//!
+//! The lab lives exactly as long as its holder. A holder that does not hear that it is kept ends:
+//! so every lab can be found. A state file without a living holder is stale. The next command that
+//! finds it removes it.
 
 mod enter;
 mod folder;
 mod holder;
+mod standing;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -20,74 +23,24 @@ use hopbench_sys::clock;
 use hopbench_sys::process::Process as Held;
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
-use serde::{Deserialize, Serialize};
 
-use crate::processes;
+use crate::processes::process_table;
 use folder::{Folder, Found};
 
-pub use crate::processes::Process;
+pub use crate::processes::process_table::Process;
 pub use enter::run_in;
 pub use holder::{detach, hold};
+pub use standing::{Spot, Standing};
 
-/// What a user calls a lab when no name is given.
+/// The name of a lab if none is given.
 pub const USUAL_NAME: &str = "lab";
 /// A holder that is told to end and does not is killed after this time.
 const MOST_END_NS: Nanos = 5 * SECOND;
 /// How often it is looked whether it has ended.
 const LOOK_NS: Nanos = 5_000_000;
 
-/// A lab that stands in the background.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
-    /// Its name.
-    pub name: String,
-    /// The process that it lives and dies with.
-    pub holder: Process,
-    /// The process that has its namespaces open.
-    pub keeper: Process,
-    /// Nodes and pods.
-    pub places: Vec<Spot>,
-}
-
-/// A place in a lab that stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spot {
-    /// `a`, `bridge@a`, `bridge@a#2`.
-    pub name: String,
-    /// Its address.
-    pub address: std::net::Ipv4Addr,
-    /// The keeper's descriptor of its network namespace.
-    pub fd: i32,
-}
-
-impl Standing {
-    fn is_alive(&self) -> bool {
-        self.holder.is_alive() && self.keeper.is_alive()
-    }
-
-    /// The keeper, held: its number is its own for as long as it has not ended.
-    ///
-    /// # Errors
-    /// A process that is not what the state file says: another one by now, or none that the holder
-    /// has started.
-    fn hold_keeper(&self) -> Result<Held, Fault> {
-        let (pid, name) = (self.keeper.pid, &self.name);
-        let refused =
-            |why: &dyn std::fmt::Display| Fault::environment(format!("lab `{name}`: its process {pid}: {why}"));
-        let held = Held::open(pid).map_err(|error| refused(&error))?;
-        // After it is held: what is true of the number now is true of the process.
-        if !self.is_alive() {
-            return Err(refused(&"it has ended, and its number may be another's; `hopbench lab up` makes a new lab"));
-        }
-        if !processes::beneath(self.holder.pid).contains(&pid) {
-            return Err(refused(&"it is none of the lab's; remove the lab with `hopbench lab down`"));
-        }
-        Ok(held)
-    }
-}
-
-/// Starts a lab in the background and returns when it stands. `holder` is a command that ends in [`hold`] inside the
-/// lab's sandbox; its standard output is taken.
+/// Starts a lab in the background and returns when it stands. `holder` is a command that ends in
+/// [`hold`] inside the lab's sandbox; its standard output is taken.
 ///
 /// # Errors
 /// A name that is taken or that cannot be a file's; a lab that cannot be built.
@@ -136,10 +89,7 @@ pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
 fn keep(standing: &Standing) -> Result<(), Fault> {
     let folder = Folder::lock()?;
     folder.look()?;
-    match folder.keep(standing)? {
-        true => Ok(()),
-        false => Err(taken(&folder, &standing.name)),
-    }
+    if folder.keep(standing)? { Ok(()) } else { Err(taken(&folder, &standing.name)) }
 }
 
 fn taken(folder: &Folder, name: &str) -> Fault {
@@ -149,15 +99,15 @@ fn taken(folder: &Folder, name: &str) -> Fault {
     }
 }
 
-/// The process that has the lab: the last in the row of sandbox, init, and the one inside. What that one has started,
-/// like proxies, has the lab's descriptors no more.
+/// The process that has the lab: the last in the row of sandbox, init, and the one inside. What
+/// that one has started, like proxies, has the lab's descriptors no more.
 fn keeper_of(holder: u32) -> Option<Process> {
-    let init = *processes::children(holder).first()?;
-    Process::now(*processes::children(init).first()?)
+    let init = *process_table::children(holder).first()?;
+    Process::now(*process_table::children(init).first()?)
 }
 
-/// The labs that stand, and what is wrong with state files that cannot be read, which stay. Removes what is left of labs
-/// that do not stand any more.
+/// The labs that stand, and what is wrong with state files that cannot be read, which stay. Removes
+/// what is left of labs that do not stand any more.
 ///
 /// # Errors
 /// A folder that is not ours alone.

@@ -1,51 +1,49 @@
-//! What this machine can do, found out by trying it.
+//! The checks of what this machine can do, each of which tries it.
 //!
-//! To add a check: one file in `doctor/` and one line in [`CHECKS`].
+//! To add a check: one file in `doctor/kernel/` or `doctor/programs/`, and one line in [`CHECKS`].
 
-mod cpus;
-mod envoy;
-mod icmp;
-mod links;
-mod netem;
-mod nft;
-mod nginx;
-mod open_files;
-mod probe;
-mod runsc;
-mod shaping;
-mod steering;
-mod uring;
+mod check;
+
+/// Checks of the kernel and of what it allows.
+mod kernel {
+    pub(super) mod cpus;
+    pub(super) mod icmp;
+    pub(super) mod links;
+    pub(super) mod netem;
+    pub(super) mod open_files;
+    mod probe;
+    pub(super) mod shaping;
+    pub(super) mod steering;
+    pub(super) mod uring;
+}
+
+/// Checks of programs that a lab uses.
+mod programs {
+    pub(super) mod envoy;
+    pub(super) mod nft;
+    pub(super) mod nginx;
+    pub(super) mod runsc;
+}
 
 use hopbench_model::Fault;
-pub use hopbench_testbed::{Finding, State};
 
-/// One thing that a machine may or may not be able to do.
-#[derive(Debug)]
-pub struct Check {
-    /// Its name in the table.
-    pub name: &'static str,
-    /// What it is needed for.
-    pub needed_for: &'static str,
-    /// Whether it can only be tried inside the lab's namespaces.
-    pub inside: bool,
-    /// Tries it.
-    pub run: fn() -> Finding,
-}
+pub use check::Check;
+pub use hopbench_testbed::{Finding, State};
 
 /// Every check, in the order of the table.
 pub const CHECKS: &[Check] = &[
-    links::CHECK,
-    shaping::CHECK,
-    nft::CHECK,
-    netem::CHECK,
-    nginx::CHECK,
-    runsc::CHECK,
-    envoy::CHECK,
-    icmp::CHECK,
-    uring::CHECK,
-    cpus::CHECK,
-    steering::CHECK,
-    open_files::CHECK,
+    kernel::links::CHECK,
+    kernel::shaping::CHECK,
+    programs::nft::CHECK,
+    kernel::netem::CHECK,
+    programs::nginx::CHECK,
+    programs::runsc::CHECK,
+    programs::envoy::CHECK,
+    kernel::icmp::CHECK,
+    kernel::uring::CHECK,
+    kernel::cpus::CHECK,
+    kernel::steering::CHECK,
+    kernel::open_files::CHECK,
 ];
 
 /// A line of the table: the check's name, what it is needed for, what came of it.
@@ -62,7 +60,7 @@ pub fn inside() -> Vec<Line> {
     std::iter::once((NAMESPACES.0, NAMESPACES.1, entered)).chain(lines(true)).collect()
 }
 
-/// What is to be said where there are no namespaces.
+/// The table of a machine without namespaces.
 pub fn forbidden(why: &Fault) -> Vec<Line> {
     let remedy = "the commands by hand (`serve`, `rr` ...) work without";
     vec![(NAMESPACES.0, NAMESPACES.1, Finding::missing(why.text.clone(), remedy))]

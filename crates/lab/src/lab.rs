@@ -1,4 +1,18 @@
 //! The lab as a testbed.
+//!
+//! - `built`: its network; `mesh`, `server_programs`: what runs in it beside the agents;
+//! - `needs`: what is missing for a plan;
+//! - `target`: the address that clients connect to; `counters`: the readings for a proof;
+//! - `facts`, `readback`: what a reader of the results has to know.
+
+mod built;
+mod counters;
+mod facts;
+mod mesh;
+mod needs;
+mod readback;
+mod server_programs;
+mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -9,38 +23,33 @@ use hopbench_control::conductor::Conductor;
 use hopbench_model::{Bounds, CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, SignedPermit, Via};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
 
-use crate::addresses;
-use crate::agents::{Agents, Around, Seat};
-use crate::built::{Built, refused};
-use crate::cast::Cast;
-use crate::counters;
-use crate::cpus;
-use crate::demand::Demand;
-use crate::facts;
-use crate::kinds::kind;
-use crate::mesh::Mesh;
-use crate::needs;
-use crate::pod::PodId;
-use crate::posts;
-use crate::processes;
-use crate::programs::Programs;
+use crate::network::namespace::Namespace;
+use crate::network::{receive_steering, refused};
+use crate::placement::{Endpoints, Placement, PodId, mesh_processes};
+use crate::processes::agents::{Agents, Around, Seat};
+use crate::processes::process_table;
+use crate::processes::runtimes::runtime;
 use crate::proof::{self, Known};
-use crate::readback;
-use crate::runtimes::runtime;
-use crate::target::target;
-use crate::trail::Trail;
+use crate::topology::kinds::kind;
+use crate::topology::packet_path::PacketPath;
+use crate::topology::{addresses, cpu_shares};
+use built::Built;
+use mesh::Mesh;
+use server_programs::Programs;
+use target::target;
 
-/// A lab of network namespaces. The process must be in namespaces of its own (see `Sandbox`) or be root.
+/// A lab of network namespaces. The process must be in namespaces of its own (see
+/// [`sandbox`](crate::sandbox)) or be root.
 #[derive(Debug)]
 pub struct Lab {
     spec: LabSpec,
-    demand: Demand,
+    placement: Placement,
     steering: Result<(), String>,
-    /// Signs what the agents may do.
+    /// Signs the permits of the agents.
     conductor: Option<Conductor>,
-    /// Where the clients of the plan's cells connect to.
+    /// The addresses that the clients of the plan's cells connect to.
     targets: BTreeSet<SocketAddr>,
-    /// What the kernel and the programs said when the lab stood.
+    /// The facts that the kernel and the programs told when the lab stood.
     read_back: BTreeMap<String, String>,
     // Dropped in this order: nobody may use a namespace that is about to go.
     programs: Programs,
@@ -50,7 +59,8 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// A lab as `spec` says, not built yet. What agents write to their standard error goes to `log`.
+    /// A lab as `spec` says, not built yet. What agents write to their standard error goes to
+    /// `log`.
     pub fn new(spec: &LabSpec, log: Option<File>) -> Self {
         // The agents are this very program, also when its file was replaced meanwhile.
         Self::with_agent(spec, log, "/proc/self/exe".into())
@@ -62,7 +72,7 @@ impl Lab {
         let of_proxies = log.as_ref().and_then(|log| log.try_clone().ok());
         Self {
             spec: spec.clone(),
-            demand: Demand::default(),
+            placement: Placement::default(),
             steering: Ok(()),
             conductor: None,
             targets: BTreeSet::new(),
@@ -77,27 +87,27 @@ impl Lab {
     /// Builds everything and starts the proxies; no agent is started yet.
     ///
     /// # Errors
-    /// What could not be had; whatever was built until then is gone.
+    /// Anything that could not be had. All that was built until then is gone.
     pub fn build(&mut self, plan: &Plan) -> Result<(), Fault> {
         self.down();
-        let demand = Demand::of(plan);
-        needs::open_files(&self.spec, &demand).map_err(Fault::environment)?;
-        let mut built = Built::build(&self.spec, &demand)?;
-        self.steering = self.place(&mut built, plan);
+        let placement = Placement::of(plan);
+        needs::open_files(&self.spec, &placement).map_err(Fault::environment)?;
+        let mut built = Built::build(&self.spec, &placement)?;
+        self.steering = self.give_cpus(&mut built, plan);
         self.read_back = readback::links(&self.spec, &mut built).map_err(refused("cannot read back what was set"))?;
-        self.read_back.extend(readback::programs(&demand));
-        self.mesh.build(&demand, &built)?;
+        self.read_back.extend(readback::programs(&placement));
+        self.mesh.build(&placement, &built)?;
         let conductor = Conductor::new().map_err(Fault::environment)?;
         self.agents.are_of(conductor.run_key());
         self.conductor = Some(conductor);
-        self.targets = targets(&built, &demand, plan);
-        self.demand = demand;
+        self.targets = targets(&built, &placement, plan);
+        self.placement = placement;
         self.built = Some(built);
         Ok(())
     }
 
     /// Gives the nodes CPUs of their own, where there are enough.
-    fn place(&self, built: &mut Built, plan: &Plan) -> Result<(), String> {
+    fn give_cpus(&self, built: &mut Built, plan: &Plan) -> Result<(), String> {
         let allowed = hopbench_sys::cpu::allowed().map_err(|e| e.to_string())?;
         let number = |name: &str| built.nodes.iter().position(|node| node.spec.name == name);
         let ends: Vec<(usize, usize)> =
@@ -110,7 +120,7 @@ impl Lab {
             .flat_map(|path| [&path.from, &path.to].map(|end| with(path, &end.node)))
             .flatten()
             .collect();
-        let shares = cpus::deal_around(&allowed, built.nodes.len(), &ends, &between)?;
+        let shares = cpu_shares::deal_around(&allowed, built.nodes.len(), &ends, &between)?;
         for (node, share) in built.nodes.iter_mut().zip(shares) {
             node.cpus = Some(share);
         }
@@ -118,14 +128,17 @@ impl Lab {
             let cpus = node.cpus.as_deref().unwrap_or_default();
             let pods = built.pods.keys().filter(|pod| pod.place.node == node.spec.name && !pod.is_host());
             for stack in pods.filter_map(|pod| built.stack(pod)).chain([&node.stack]) {
-                cpus::steer(stack, cpus).map_err(|e| format!("node {}: {e}", node.spec.name))?;
+                receive_steering::steer(stack, cpus).map_err(|e| format!("node {}: {e}", node.spec.name))?;
             }
         }
         Ok(())
     }
 
-    fn cast(&self, path: &str) -> Result<&Cast, Fault> {
-        self.demand.paths.get(path).ok_or_else(|| Fault::input(format!("path `{path}` is not part of this lab's plan")))
+    fn endpoints(&self, path: &str) -> Result<&Endpoints, Fault> {
+        self.placement
+            .paths
+            .get(path)
+            .ok_or_else(|| Fault::input(format!("path `{path}` is not part of this lab's plan")))
     }
 
     fn standing(&self) -> Result<&Built, Fault> {
@@ -134,15 +147,15 @@ impl Lab {
 
     /// The pod that an agent is in.
     fn pod(&self, agent: &AgentId) -> Result<&PodId, Fault> {
-        let pod = self.demand.pods.iter().find(|pod| pod.to_string() == agent.0);
+        let pod = self.placement.pods.iter().find(|pod| pod.to_string() == agent.0);
         pod.ok_or_else(|| Fault::input(format!("agent `{agent}` is not part of this lab's plan")))
     }
 
-    /// The inode of the network namespace of a place's first pod, or of a node.
+    /// The network namespace of a place's first pod, or of a node.
     ///
     /// # Errors
     /// A place that was not built.
-    pub fn namespace(&self, place: &str) -> Result<&crate::namespace::Namespace, Fault> {
+    pub fn namespace(&self, place: &str) -> Result<&Namespace, Fault> {
         let built = self.standing()?;
         if let Some(node) = built.node(place) {
             return Ok(&node.stack.namespace);
@@ -163,11 +176,11 @@ impl Lab {
         nodes.chain(pods).collect()
     }
 
-    /// CPUs that an agent is held to: its node's, and those that a workload names for it. A job that names CPUs takes
-    /// those of them only; the others have all.
+    /// The CPUs that an agent is held to: its node's, and those that a workload names for it. A job
+    /// that names CPUs takes only those; other jobs have all.
     fn agent_cpus(&self, pod: &PodId) -> Option<Vec<usize>> {
         let of_node = self.built.as_ref()?.node(&pod.place.node)?.cpus.as_ref()?;
-        let named = self.demand.named.get(pod).into_iter().flatten();
+        let named = self.placement.named.get(pod).into_iter().flatten();
         let all: BTreeSet<usize> = of_node.iter().chain(named).copied().collect();
         Some(all.into_iter().collect())
     }
@@ -177,13 +190,13 @@ impl Lab {
         self.agents.pid(agent)
     }
 
-    fn describe(&self, cast: &Cast, trail: &Trail) -> (Option<u64>, u32, u32) {
-        let links = self.spec.nodes.iter().filter(|node| trail.nics.contains(&node.name));
-        let zone = self.spec.zone_link_bits_per_s.filter(|_| trail.crosses_zones);
+    fn describe(&self, endpoints: &Endpoints, packet_path: &PacketPath) -> (Option<u64>, u32, u32) {
+        let links = self.spec.nodes.iter().filter(|node| packet_path.nics.contains(&node.name));
+        let zone = self.spec.zone_link_bits_per_s.filter(|_| packet_path.crosses_zones);
         let rate = links.filter_map(|node| node.link_bits_per_s).chain(zone).min();
         let header = |network: &str| kind(network).map_or(0, |kind| kind.header_bytes());
-        let most = header(&cast.path.from.network).max(header(&cast.path.to.network));
-        let tunnel = if trail.is_tunnelled() { most } else { 0 };
+        let most = header(&endpoints.path.from.network).max(header(&endpoints.path.to.network));
+        let tunnel = if packet_path.is_tunnelled() { most } else { 0 };
         (rate, self.spec.mtu.saturating_sub(most), tunnel)
     }
 }
@@ -208,31 +221,31 @@ impl Testbed for Lab {
 
     fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault> {
         let server = &point.server;
-        let cast = self.cast(&path.name)?.clone();
+        let endpoints = self.endpoints(&path.name)?.clone();
         let bypassed = point.job.bypasses_proxies();
-        let met = posts::met(&cast, &self.demand, bypassed);
+        let met = mesh_processes::met(&endpoints, &self.placement, bypassed);
         let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
         let proxies = self.mesh.meet(built, &met)?;
         let programs = if server.is_agent() {
             Vec::new()
         } else {
-            self.programs.start(built, &self.demand, &cast, &server.program)?
+            self.programs.start(built, &self.placement, &endpoints, &server.program)?
         };
-        let trail = Trail::of(&cast, &self.spec);
-        let (link_bits_per_s, mtu_bytes, tunnel_bytes) = self.describe(&cast, &trail);
-        let everybody = cast.clients.iter().chain(&cast.servers);
-        let programs_in = |pod: &PodId| !server.is_agent() && cast.servers.contains(pod);
+        let packet_path = PacketPath::of(&endpoints, &self.spec);
+        let (link_bits_per_s, mtu_bytes, tunnel_bytes) = self.describe(&endpoints, &packet_path);
+        let everybody = endpoints.clients.iter().chain(&endpoints.servers);
+        let programs_in = |pod: &PodId| !server.is_agent() && endpoints.servers.contains(pod);
         let cpus = |pod: &PodId| {
             let of_node = || built.node(&pod.place.node)?.cpus.clone();
             let cpus = if programs_in(pod) { of_node() } else { self.agent_cpus(pod) };
             Some((pod.agent(), cpus?))
         };
-        let target = target(built, &cast, &point.job, server)?;
-        let hops = hops(&cast, trail.hops, bypassed);
+        let target = target(built, &endpoints, &point.job, server)?;
+        let hops = hops(&endpoints, packet_path.hops, bypassed);
         Ok(Route {
             path: path.name.clone(),
-            clients: cast.clients.iter().map(PodId::agent).collect(),
-            servers: cast.servers.iter().map(PodId::agent).collect(),
+            clients: endpoints.clients.iter().map(PodId::agent).collect(),
+            servers: endpoints.servers.iter().map(PodId::agent).collect(),
             nodes: everybody.clone().map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
             cpus: everybody.filter_map(cpus).collect(),
             target,
@@ -264,21 +277,21 @@ impl Testbed for Lab {
     }
 
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
-        let cast = self.cast(&route.path)?.clone();
-        let trail = Trail::of(&cast, &self.spec);
+        let endpoints = self.endpoints(&route.path)?.clone();
+        let packet_path = PacketPath::of(&endpoints, &self.spec);
         let built = self.built.as_mut().ok_or_else(|| Fault::input("the lab is not built"))?;
-        let mut counters = counters::read(built, &cast, &trail)?;
-        counters.extend(self.mesh.counters(&posts::met(&cast, &self.demand, is_bypassed(route)))?);
+        let mut counters = counters::read(built, &endpoints, &packet_path)?;
+        counters.extend(self.mesh.counters(&mesh_processes::met(&endpoints, &self.placement, is_bypassed(route)))?);
         Ok(counters)
     }
 
     fn gauges(&mut self, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
-        let met = posts::met(self.cast(&route.path)?, &self.demand, is_bypassed(route));
+        let met = mesh_processes::met(self.endpoints(&route.path)?, &self.placement, is_bypassed(route));
         self.mesh.gauges(&met)
     }
 
     fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
-        let (Ok(cast), Ok(built)) = (self.cast(&route.path), self.standing()) else {
+        let (Ok(endpoints), Ok(built)) = (self.endpoints(&route.path), self.standing()) else {
             let evidence = format!("path `{}` is not part of the lab", route.path);
             return vec![Proof { hop: "lab".to_owned(), evidence, ok: false }];
         };
@@ -286,32 +299,37 @@ impl Testbed for Lab {
         let inode = |pod| built.stack(pod).map(|stack| (pod, stack.namespace.inode()));
         let in_runtime = |pod: &&PodId| pod.place.runtime.is_some();
         let networks = |pod: &PodId| -> BTreeSet<u64> {
-            self.agents.beneath(&pod.agent()).into_iter().filter_map(processes::network_of).collect()
+            self.agents.beneath(&pod.agent()).into_iter().filter_map(process_table::network_of).collect()
         };
         // Only those that were started: without agents there is nobody to hold.
         let held = |pod: &'_ PodId| {
             let pid = self.agents.pid(&pod.agent())?;
             let all = std::iter::once(pid).chain(self.agents.beneath(&pod.agent()));
-            Some((self.agent_cpus(pod)?, all.filter_map(processes::cpus_of).collect()))
+            Some((self.agent_cpus(pod)?, all.filter_map(process_table::cpus_of).collect()))
         };
         let known = Known {
             tunnels: &built.tunnels,
-            held: cast.clients.iter().chain(&cast.servers).filter_map(|pod| Some((pod, held(pod)?))).collect(),
-            sandboxes: cast
+            held: endpoints
                 .clients
                 .iter()
-                .chain(&cast.servers)
+                .chain(&endpoints.servers)
+                .filter_map(|pod| Some((pod, held(pod)?)))
+                .collect(),
+            sandboxes: endpoints
+                .clients
+                .iter()
+                .chain(&endpoints.servers)
                 .filter(in_runtime)
                 .map(|pod| (pod, networks(pod)))
                 .collect(),
-            kernel: proof::own_kernel(),
-            cast,
-            trail: &Trail::of(cast, &self.spec),
+            kernel: own_kernel(),
+            endpoints,
+            packet_path: &PacketPath::of(endpoints, &self.spec),
             service,
-            namespaces: cast.clients.iter().chain(&cast.servers).filter_map(inode).collect(),
+            namespaces: endpoints.clients.iter().chain(&endpoints.servers).filter_map(inode).collect(),
             proxies: &route.proxies,
             peers: proof::peers(
-                cast,
+                endpoints,
                 service,
                 seen.job.bypasses_proxies(),
                 |pod| built.pods.get(pod).map(|pod| pod.address),
@@ -325,15 +343,15 @@ impl Testbed for Lab {
         let Some(built) = &self.built else { return BTreeMap::new() };
         let mut facts = facts::facts(&self.spec, built, &self.steering);
         facts.extend(self.read_back.clone());
-        let sidecars = self.demand.sidecars.iter();
+        let sidecars = self.placement.sidecars.iter();
         facts
             .extend(sidecars.map(|(pod, variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name))));
-        let gateways = self.demand.paths.values().filter_map(|cast| cast.gateway.as_ref());
-        let helpers = gateways.chain(self.demand.policies().into_keys());
+        let gateways = self.placement.paths.values().filter_map(|endpoints| endpoints.gateway.as_ref());
+        let helpers = gateways.chain(self.placement.policies().into_keys());
         facts.extend(
             helpers.filter_map(|pod| Some((format!("pod {pod} shares CPUs with"), facts::beside(built, pod)?))),
         );
-        let wider = self.demand.named.keys().filter_map(|pod| Some((pod, self.agent_cpus(pod)?)));
+        let wider = self.placement.named.keys().filter_map(|pod| Some((pod, self.agent_cpus(pod)?)));
         facts.extend(
             wider.map(|(pod, cpus)| {
                 (format!("agent {pod} cpus"), format!("{}: a workload names its CPUs", CpuSet(cpus)))
@@ -348,7 +366,7 @@ impl Testbed for Lab {
         self.programs.stop();
         self.mesh.stop();
         self.built = None;
-        self.demand = Demand::default();
+        self.placement = Placement::default();
         self.conductor = None;
         self.targets.clear();
     }
@@ -359,15 +377,22 @@ fn is_bypassed(route: &Route) -> bool {
     route.proxies.iter().all(|proxy| !proxy.named)
 }
 
-/// Where the clients of a plan's cells connect to. A cell that has no such place fails when its
+/// The addresses that the clients of a plan's cells connect to. A cell without one fails when its
 /// route is asked for.
-fn targets(built: &Built, demand: &Demand, plan: &Plan) -> BTreeSet<SocketAddr> {
-    let of_cell =
-        |(path, point): (&Path, &Point)| target(built, demand.paths.get(&path.name)?, &point.job, &point.server).ok();
+fn targets(built: &Built, placement: &Placement, plan: &Plan) -> BTreeSet<SocketAddr> {
+    let of_cell = |(path, point): (&Path, &Point)| {
+        target(built, placement.paths.get(&path.name)?, &point.job, &point.server).ok()
+    };
     plan.cells.iter().filter_map(|cell| of_cell(plan.at(*cell))).collect()
 }
 
-/// Where the agent of a pod runs.
+/// The kernel's release, as an agent without a sandbox says it.
+fn own_kernel() -> String {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.trim().to_owned()
+}
+
+/// The seat of the agent of a pod.
 fn seat<'a>(built: &'a Built, pod: &PodId, cpus: Option<&'a [usize]>) -> Result<Seat<'a>, Fault> {
     let stack = built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
     let around = match &pod.place.runtime {
@@ -381,16 +406,17 @@ fn seat<'a>(built: &'a Built, pod: &PodId, cpus: Option<&'a [usize]>) -> Result<
     Ok(Seat { stack, port: pod.agent_port(), cpus, around })
 }
 
-/// What the traffic of a path passes, with its sidecars and the runtimes around its ends.
-fn hops(cast: &Cast, trail: Vec<String>, bypassed: bool) -> Vec<String> {
-    let mode = cast.path.mesh;
+/// The hops of a path, with its sidecars and the runtimes around its ends.
+fn hops(endpoints: &Endpoints, way: Vec<String>, bypassed: bool) -> Vec<String> {
+    let mode = endpoints.path.mesh;
     let sidecar = |pods: &[PodId], takes: bool| {
         pods.first().filter(|_| takes && !bypassed).map(|pod| format!("sidecar of {}", pod.place))
     };
-    let trail = trail.into_iter().filter(|hop| bypassed || !cast.is_routed_by_sidecar() || !hop.starts_with("dnat on"));
-    let client = cast.path.from.runtime.clone().into_iter().chain(sidecar(&cast.clients, mode.has_client()));
-    let server = sidecar(&cast.servers, mode.has_server()).into_iter().chain(cast.path.to.runtime.clone());
-    client.chain(trail).chain(server).collect()
+    let way =
+        way.into_iter().filter(|hop| bypassed || !endpoints.is_routed_by_sidecar() || !hop.starts_with("dnat on"));
+    let client = endpoints.path.from.runtime.clone().into_iter().chain(sidecar(&endpoints.clients, mode.has_client()));
+    let server = sidecar(&endpoints.servers, mode.has_server()).into_iter().chain(endpoints.path.to.runtime.clone());
+    client.chain(way).chain(server).collect()
 }
 
 impl Drop for Lab {

@@ -1,71 +1,42 @@
 //! The testbed of network namespaces on this machine.
 //!
 //! ```text
-//!   plan ─► demand: pods, Services ─► built: fabric ─ nodes ─ pods ─► agents, server programs
-//!                     └─► trail: which links carry a path ─► counters ─► proof
+//!   plan ─► placement: pods, endpoints ─► lab: fabric ─ nodes ─ pods ─► agents, programs, proxies
+//!                  └─► packet path: the links that carry a path ─► counters ─► proof
 //! ```
 //!
 //! - [`Lab`]: the testbed; [`by_hand`]: one that stands in the background;
-//! - [`KINDS`]: how pods are attached; [`RUNTIMES`]: what they may be in; [`SERVERS`]: server programs other than the agent;
-//! - [`sandbox`]: where a lab may be built; [`namespace`], [`netlink`]: what it is made of; [`doctor`]: what this machine can do.
+//! - [`KINDS`]: how pods are attached; [`RUNTIMES`]: what agents may run in; [`SERVERS`]: server
+//!   programs other than the agent;
+//! - [`sandbox`]: the namespaces that a lab is built in; [`namespace`], [`netlink`]: what it is
+//!   made of; [`doctor`]: what this machine can do.
 //!
-//! Everything of a lab is held by descriptors and processes of the process that built it, and goes with it.
+//! Descriptors and processes of the process that built a lab hold all of it. It goes with them.
 
-mod addresses;
-mod agents;
-mod built;
-mod bundles;
 pub mod by_hand;
-mod cast;
-mod counters;
-mod cpus;
-mod demand;
 pub mod doctor;
-mod fabric;
-mod facts;
-mod intercept;
-mod kept;
-mod kind;
-mod kinds;
 mod lab;
 mod mesh;
-pub mod namespace;
-mod nat;
-mod needs;
-pub mod netlink;
-mod nft;
-mod node;
-mod offer;
-mod pod;
-mod posts;
+mod network;
+mod placement;
 mod processes;
-mod programs;
 mod proof;
-mod proxies;
-mod readback;
-mod runtime;
-mod runtimes;
-pub mod sandbox;
-mod servers;
-mod service;
-mod sidecar;
-mod stack;
-mod target;
-mod tools;
-mod trail;
-mod words;
+mod services;
+mod topology;
 
 // What the tests share speaks of the crate by its name.
 #[cfg(test)]
 extern crate self as hopbench_lab;
 
-pub use fabric::Fabric;
-pub use kind::{Kind, Reach, Site};
-pub use kinds::{KINDS, kind};
 pub use lab::Lab;
-pub use node::Node;
-pub use runtime::{Bundle, Runtime};
-pub use runtimes::{RUNTIMES, runtime};
-pub use servers::{SERVERS, Server, server};
-pub use stack::Stack;
-pub use tools::{find, use_envoy};
+pub use network::stack::Stack;
+pub use network::{namespace, netlink};
+pub use processes::runtimes::{Bundle, RUNTIMES, Runtime, runtime};
+pub use processes::sandbox;
+pub use processes::servers::{SERVERS, Server, server};
+pub use processes::tools::{find, use_envoy};
+pub use topology::addresses::Subnets;
+pub use topology::fabric::Fabric;
+pub use topology::kind::{Kind, Reach, Site};
+pub use topology::kinds::{KINDS, kind};
+pub use topology::node::Node;

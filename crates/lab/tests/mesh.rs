@@ -256,7 +256,8 @@ fn whoever_asks_can_get_there_and_it_is_proved() {
     let Some(program) = program() else { return };
     inside("whoever_asks_can_get_there_and_it_is_proved", || {
         let asks = Variant { name: "asks".to_owned(), policy_check: true, policy_report: true, ..Variant::plain() };
-        // A node's bridge and a pod on its NIC cannot talk, and a node port is reached over another node.
+        // A node's bridge and a pod on its NIC cannot talk, and a node port is reached over another
+        // node.
         let paths = [
             meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &asks),
             meshed("macvlan@a", "macvlan@b", Via::Direct, MeshMode::Both, &asks),
@@ -278,7 +279,8 @@ fn whoever_asks_can_get_there_and_it_is_proved() {
     });
 }
 
-/// A new connection for each request, of which the first carries nothing and need not be asked about.
+/// A new connection for each request, of which the first carries nothing and need not be asked
+/// about.
 #[test]
 fn connections_that_carry_something_are_checked_and_it_is_proved() {
     let Some(program) = program() else { return };
@@ -469,7 +471,8 @@ fn what_cannot_have_a_sidecar_is_said() {
     assert_eq!(of(&paths[5]), Vec::<&Need>::new());
 }
 
-/// The program that has the policy and telemetry services: beside this one when the whole project is built.
+/// The program that has the policy and telemetry services: beside this one when the whole project
+/// is built.
 fn program() -> Option<PathBuf> {
     let named = std::env::var_os("HOPBENCH_BINARY").map(PathBuf::from);
     let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join("hopbench"));

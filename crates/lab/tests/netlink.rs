@@ -235,7 +235,8 @@ fn errors_say_what_where_and_why() {
     });
 }
 
-/// The kernel takes a pair away when the namespace of either end goes: so the other end says whether it is gone.
+/// The kernel takes a pair away when the namespace of either end goes: so the other end says
+/// whether it is gone.
 #[test]
 fn a_namespace_goes_with_its_last_holder() {
     inside("a_namespace_goes_with_its_last_holder", || {
@@ -296,7 +297,8 @@ fn building_is_quick() {
         let _ = writeln!(std::io::stderr(), "ten namespaces and ten pairs: {took_ms} ms");
         assert_eq!(json(&fabric, "ip -j link").as_array().unwrap().len(), 12);
         send(&hub[0].0, &hub[9].0, Ipv4Addr::new(10, 0, 0, 10), 1000);
-        // Ten times what it takes on an idle machine: this is to notice a call that waits, not to measure.
+        // Ten times what it takes on an idle machine: this is to notice a call that waits, not to
+        // measure.
         assert!(took_ms < 1500, "{took_ms} ms");
     });
 }
@@ -323,7 +325,8 @@ fn pause(ms: u64) {
 fn a_layout_that_was_taken_away_comes_back() {
     inside("a_layout_that_was_taken_away_comes_back", || {
         let (a, mut na, _b, _nb) = joined();
-        // A gateway that only a route reaches, as the pods of `ptp` have it, and one in the link's subnet.
+        // A gateway that only a route reaches, as the pods of `ptp` have it, and one in the link's
+        // subnet.
         let far = Ipv4Addr::new(169, 254, 1, 1);
         na.add_route((far, 32), None, Some("va")).unwrap();
         na.add_route((Ipv4Addr::UNSPECIFIED, 0), Some(far), Some("va")).unwrap();

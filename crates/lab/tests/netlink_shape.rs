@@ -16,8 +16,8 @@ use hopbench_sys::clock;
 
 const S: u64 = 1_000_000_000;
 const MTU: u32 = 1500;
-/// TCP payload of a full frame, and the frame as the kernel counts it: IP and TCP headers take 20 bytes each and the
-/// time stamps 12; an Ethernet header is 14.
+/// TCP payload of a full frame, and the frame as the kernel counts it: IP and TCP headers take 20
+/// bytes each and the time stamps 12; an Ethernet header is 14.
 const PAYLOAD_SHARE: f64 = (MTU - 52) as f64 / (MTU + 14) as f64;
 
 #[test]
@@ -59,7 +59,8 @@ fn tcp_gets_what_arithmetic_gives() {
             na.shape("va", bits_per_s, MTU).unwrap();
             nb.shape("vb", bits_per_s, MTU).unwrap();
             let expected = bits_per_s as f64 * PAYLOAD_SHARE;
-            // A machine that does other things may leave a window short of CPU, and make up for it in the next one.
+            // A machine that does other things may leave a window short of CPU, and make up for it
+            // in the next one.
             let mut measured: Vec<f64> = vec![];
             while measured.len() < 5 && !measured.iter().any(|share| (share - 1.0).abs() < 0.02) {
                 measured.push(payload_rate(&a, &b, 2 * S) / expected);
@@ -79,8 +80,8 @@ fn rates() -> Vec<u64> {
     if given.is_empty() { vec![10_000_000, 100_000_000, 1_000_000_000] } else { given }
 }
 
-/// Payload bits/s of one TCP flow, as its receiver sees them within a window of this length, after a start of half a
-/// second.
+/// Payload bits/s of one TCP flow, as its receiver sees them within a window of this length, after
+/// a start of half a second.
 fn payload_rate(from: &Namespace, to: &Namespace, window_ns: u64) -> f64 {
     let listener = to.run(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port")).expect("a way in");
     let port = listener.local_addr().expect("its address").port();

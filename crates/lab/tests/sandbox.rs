@@ -1,7 +1,7 @@
 //! The sandbox from outside: what its program sees, how it ends, and that nothing of it stays.
 //!
-//! Not the usual test harness, whose threads would take signals: this program is the runner of the tests, and with a
-//! role in its environment it is the program that goes inside.
+//! Not the usual test harness, whose threads would take signals: this program is the runner of the
+//! tests, and with a role in its environment it is the program that goes inside.
 
 #[path = "common/common.rs"]
 mod common;
@@ -198,7 +198,8 @@ fn what_forbids_it_is_named(user: &User) {
     assert!(done.err.contains("CAP_SETFCAP"), "{}", done.err);
 }
 
-/// The kernel gives nobody a /proc or /sys that shows more than the one there is, as in a container that masks parts.
+/// The kernel gives nobody a /proc or /sys that shows more than the one there is, as in a container
+/// that masks parts.
 fn what_is_masked_stays_masked(user: &User) {
     let this = user.program.display();
     // Root of a user namespace, with nothing but the right to make another one.

@@ -224,7 +224,8 @@ fn a_service_reaches_all_its_backends() {
         }
         let mut lab = built(&paths);
         for path in &paths {
-            // Of 90 connections a backend gets none with a chance of 5 * 0.8^90: once in ten million runs.
+            // Of 90 connections a backend gets none with a chance of 5 * 0.8^90: once in ten
+            // million runs.
             let trial = echo(&mut lab, path, 30).expect("traffic");
             assert_eq!(trial.doubts(&lab), [], "{}", path.name);
             let peers: Vec<usize> = trial.servers.iter().map(|(_, end)| end.flows.len()).collect();

@@ -1,13 +1,13 @@
-//! What came of looking at what a testbed can do.
+//! The result of a check of what a testbed can do.
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Whether it works.
     pub state: State,
-    /// What was found.
+    /// The finding, in words.
     pub found: String,
-    /// What to do about it; empty where nothing needs to be done.
+    /// The remedy. It is empty if none is needed.
     pub remedy: String,
 }
 

@@ -1,4 +1,4 @@
-//! Root in a user namespace, for who is not root.
+//! Root in a user namespace, for users who are not root.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -23,8 +23,8 @@ struct NoPrivilege {
     why: String,
 }
 
-/// Returns at once as root; otherwise this process becomes the same program in new user, network and
-/// mount namespaces, which vanish with it.
+/// Returns at once as root; otherwise this process becomes the same program in new user, network
+/// and mount namespaces, which vanish with it.
 ///
 /// # Errors
 /// [`NoPrivilege`], or when the program cannot be started again.

@@ -1,10 +1,10 @@
-//! Namespaces whose owner died without removing them.
+//! The removal of namespaces whose owner died.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::{PREFIX, ip};
+use super::ip::{PREFIX, ip};
 
 /// Removes the namespaces of benches that no longer run.
 ///
@@ -27,7 +27,7 @@ pub(super) fn stale() -> Result<()> {
 /// The pid in a name of ours.
 fn owner(name: &str) -> Option<u32> {
     let (pid, letter) = name.strip_prefix(PREFIX)?.split_once('-')?;
-    matches!(letter, "f" | "c" | "s").then(|| pid.parse().ok())?
+    if matches!(letter, "f" | "c" | "s") { pid.parse().ok() } else { None }
 }
 
 fn runs(pid: u32) -> bool {

@@ -10,13 +10,13 @@ use std::net::{TcpListener, TcpStream};
 use anyhow::{Context, Result, bail};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
-use crate::target::STATUS_PATH;
+use crate::bench::target::STATUS_PATH;
 
 const EVENTS: usize = 256;
 const LISTENER: u64 = u64::MAX;
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 16\r\n\r\n0123456789abcde\n";
 
-/// What ends the head of a request; requests with a body are not expected here.
+/// The end of the head of a request. Requests with a body are not expected here.
 const END: &[u8; 4] = b"\r\n\r\n";
 
 /// Answers until the process is ended; returns only with an error.

@@ -17,7 +17,7 @@ use crate::process::clock::Moment;
 const EVENTS: usize = 256;
 const POLL_MS: u16 = 100;
 
-/// What the receiver counted inside its window.
+/// The receiver's count inside its window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Received {
     /// Payload bytes.

@@ -3,11 +3,9 @@
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::{INSTALLED, Peer, Version, word_after};
-use crate::bench::Bench;
+use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, word_after};
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::listening;
-use crate::row::figures::Figures;
 
 /// How iperf3 is found.
 pub(crate) const PEER: Peer = Peer {
@@ -20,10 +18,11 @@ const PORT: u16 = 5201;
 
 /// TCP from the client to the server, 128 KiB at a time, over this many connections.
 ///
-/// Figures: `received_bits_per_s` as the receiver saw it, and the CPU per byte of both processes. The
-/// CPU is that of the whole processes, read from outside, and the bytes are those that the server's
-/// interface counted. iperf3's own `cpu_utilization_percent` (process CPU over the wall time between its two
-/// looks at the clock, each end for itself) is not used: it has no counterpart of ours that counts the same.
+/// Figures: `received_bits_per_s` as the receiver saw it, and the CPU per byte of both processes.
+/// The CPU is that of the whole processes, read from outside, and the bytes are those that the
+/// server's interface counted. iperf3's own `cpu_utilization_percent` (process CPU over the wall
+/// time between its two looks at the clock, each end for itself) is not used: it has no counterpart
+/// of ours that counts the same.
 ///
 /// # Errors
 /// When a program fails or prints something else.

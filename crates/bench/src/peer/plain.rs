@@ -1,12 +1,11 @@
-//! The plain epoll loop of [`crate::part::plain], as a peer.
+//! The plain epoll loop of [`crate::part::plain`] as a peer.
 
 use anyhow::{Context, Result};
 
-use crate::bench::{Bench, WARMUP};
+use crate::bench::{Bench, Figures, WARMUP};
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::part::plain::Received;
 use crate::process::listening;
-use crate::row::figures::Figures;
 
 const PORT: u16 = 7475;
 

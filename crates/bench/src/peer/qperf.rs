@@ -2,11 +2,9 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::{INSTALLED, Peer, Version, word_after};
-use crate::bench::Bench;
+use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, word_after};
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::listening;
-use crate::row::figures::Figures;
 
 /// How qperf is found.
 pub(crate) const PEER: Peer = Peer {
@@ -19,7 +17,8 @@ const PORT: u16 = 19765;
 
 /// One byte there and back over TCP. qperf prints the mean of half a round trip, and nothing else.
 ///
-/// Figures: `rtt_mean_ns`, twice what it prints, and the same as `rtt_p50_ns` because it has no median.
+/// Figures: `rtt_mean_ns`, twice what it prints, and the same as `rtt_p50_ns` because it has no
+/// median.
 ///
 /// # Errors
 /// When a program fails or prints something else.

@@ -2,11 +2,9 @@
 
 use anyhow::{Context, Result};
 
-use super::{INSTALLED, Peer, Version, number_after, word_after};
-use crate::bench::Bench;
+use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, number_after, word_after};
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::listening;
-use crate::row::figures::Figures;
 
 /// How sockperf is found.
 pub(crate) const PEER: Peer = Peer {

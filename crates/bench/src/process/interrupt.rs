@@ -1,4 +1,5 @@
-//! Ctrl-C and its relatives: noticed here, acted upon where something waits, so that guards run.
+//! Signals such as Ctrl-C. They are noted here, and whatever waits looks at the note: so guards
+//! run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -11,8 +11,8 @@ use crate::process::interrupt;
 /// How long a server may take to listen.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Waits until somebody in the server's namespace listens on the TCP port, without connecting to
-/// it: a one-shot server would take that for its client.
+/// Waits until a process in the server's namespace listens on the TCP port. It does not connect: a
+/// one-shot server would take that for its client.
 ///
 /// # Errors
 /// When the server ends or does not listen in time.

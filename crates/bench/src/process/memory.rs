@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::process::Running;
 
-/// Which memory.
+/// A kind of memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     /// Resident now.

@@ -16,8 +16,8 @@ use crate::process::interrupt;
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Held around each `wait`, so that the difference of the children's usage is one child's. Only tests
-/// have more than one thread that waits.
+/// Held around each `wait`, so that the difference of the children's usage is one child's. Only
+/// tests have more than one thread that waits.
 static REAPING: Mutex<()> = Mutex::new(());
 
 /// A program that runs; it is killed and reaped when this is dropped.
@@ -30,7 +30,7 @@ pub(crate) struct Running {
     err: NamedTempFile,
 }
 
-/// What a program left.
+/// The output and the cost of a program that has ended.
 #[derive(Debug)]
 pub(crate) struct Finished {
     /// Its standard output.

@@ -20,8 +20,9 @@ impl Usage {
         self.user_s + self.system_s
     }
 
-    /// What all children that were reaped so far took: the difference around one `wait` is that child's
-    /// time from exec to exit with every thread it had, to the microsecond, whatever the child says of itself.
+    /// The CPU time of all children that were reaped so far. The difference around one `wait` is
+    /// that child's time from exec to exit. It counts every thread of the child, to the
+    /// microsecond.
     ///
     /// # Errors
     /// When the kernel refuses (it has no reason to).

@@ -1,6 +1,6 @@
 //! Cells of the table, the same in every format.
 
-use crate::row::figures::Spread;
+use crate::bench::Spread;
 use crate::row::goal::Judged;
 use crate::row::pairs::Judgement;
 

@@ -1,8 +1,8 @@
-//! Everything, for programs.
+//! The report as JSON.
 
 use anyhow::{Context, Result};
 
-use super::Report;
+use super::measured::Report;
 
 /// The report as JSON, every pair included; a metric's name carries its unit.
 ///

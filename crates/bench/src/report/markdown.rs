@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{Report, cell};
-use crate::peer::k6;
-use crate::target::nginx;
+use super::cell;
+use super::measured::Report;
+use crate::bench::target::nginx;
+use crate::peer::http::k6;
 
 /// A section that stands on its own: machine, table, versions, commands.
 pub(crate) fn markdown(report: &Report) -> String {

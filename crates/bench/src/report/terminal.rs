@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use comfy_table::{Table, presets};
 
-use super::{Report, cell};
+use super::cell;
+use super::measured::Report;
 
 /// The table, then what did not run, and what it was measured with.
 pub(crate) fn terminal(report: &Report) -> String {

@@ -7,21 +7,21 @@ use serde::Serialize;
 /// A figure of a row, and what is asked of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Goal {
-    /// The figure's name in [`crate::row::figures::Figures`].
+    /// The figure's name in [`crate::bench::Figures`].
     pub(crate) figure: &'static str,
     /// The figure in words, for the table.
     pub(crate) label: &'static str,
     /// Its unit as shown.
     pub(crate) unit: &'static str,
-    /// What a value is multiplied by before it is shown in that unit.
+    /// The factor from a value to that unit.
     pub(crate) scale: f64,
-    /// What is judged.
+    /// The value that is judged.
     pub(crate) judged: Judged,
-    /// What it must reach.
+    /// The value that it must reach.
     pub(crate) reach: Reach,
 }
 
-/// What a goal is about.
+/// The value that a goal is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Judged {
@@ -31,7 +31,7 @@ pub(crate) enum Judged {
     Value,
 }
 
-/// What must be reached.
+/// The condition of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reach {

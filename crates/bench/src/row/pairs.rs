@@ -1,24 +1,23 @@
-//! A B A B ...: ours and the peer in turn, so that a drift of the machine meets both.
+//! Runs of ours and of the peer in turn (A B A B ...), so that a drift of the machine meets both.
 
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Figures, Spread};
 use crate::process::interrupt;
 use crate::row::Row;
-use crate::row::figures::{Figures, Spread};
 use crate::row::goal::{Goal, Judged, Reach};
 
 /// One run of ours and the peer's after it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Pair {
-    /// What ours gave.
+    /// The figures of ours.
     pub(crate) ours: Figures,
-    /// What the peer gave, where the row has one.
+    /// The figures of the peer, if the row has one.
     pub(crate) peer: Option<Figures>,
 }
 
-/// What became of a goal.
+/// The result of a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Judgement {
     /// The figure in words.

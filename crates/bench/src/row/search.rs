@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use crate::bench::Bench;
 
-/// Where the first search starts, 1/s.
+/// The rate at which the first search starts, 1/s.
 const FIRST: f64 = 30_000.0;
 /// How far the first search steps, and a search that knows the last answer.
 const STRIDE: f64 = 1.5;

@@ -5,10 +5,10 @@ pub(super) mod rate_cpu;
 pub(super) mod rate_exact;
 pub(super) mod rate_limit;
 
-use crate::peer::Peer;
-use crate::peer::generator::Generator;
+use crate::bench::Peer;
+use crate::bench::target::Kind;
+use crate::peer::http::generator::Generator;
 use crate::row::goal::{Goal, Reach};
-use crate::target::Kind;
 
 /// Whether the target was the limit: at one core it was.
 const TARGET_CORES: Goal = Goal::ratio("target_cores", "target's CPU", "cores", 1.0, Reach::Shown);

@@ -1,4 +1,4 @@
-//! Memory.
+//! Memory of our processes.
 
 pub(super) mod connections;
 pub(super) mod idle;

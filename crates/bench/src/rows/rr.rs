@@ -5,9 +5,7 @@ pub(super) mod sockperf;
 
 use anyhow::Result;
 
-use crate::bench::Bench;
-use crate::ours;
-use crate::row::figures::Figures;
+use crate::bench::{Bench, Figures, ours};
 
 /// One connection, one byte there and back, moved by this engine.
 ///

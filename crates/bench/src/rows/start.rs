@@ -1,4 +1,4 @@
-//! From the start of the program to its first byte.
+//! The time from the start of the program to its first byte.
 
 use std::io::{ErrorKind, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -6,13 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::Bench;
-use crate::ours;
-use crate::peer::Peer;
+use crate::bench::{Bench, Figures, Peer, Spread, ours};
 use crate::process::clock::{self, Moment};
 use crate::process::interrupt;
 use crate::row::Row;
-use crate::row::figures::{Figures, Spread};
 use crate::row::goal::{Goal, Reach};
 
 /// `hopbench http` on loopback.

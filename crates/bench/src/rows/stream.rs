@@ -2,11 +2,9 @@
 
 use anyhow::Result;
 
-use crate::bench::Bench;
-use crate::ours;
-use crate::peer::{Peer, iperf3};
+use crate::bench::{Bench, Figures, Peer, ours};
+use crate::peer::iperf3;
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
 
 /// A few connections, 128 KiB at a time.

@@ -2,11 +2,9 @@
 
 use anyhow::Result;
 
-use crate::bench::Bench;
-use crate::ours;
-use crate::peer::{Peer, plain};
+use crate::bench::{Bench, Figures, Peer, ours};
+use crate::peer::plain;
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
 
 /// 100 connections, 100 kB at a time.
@@ -38,7 +36,7 @@ impl Row for StreamMany {
     }
 
     fn note(&self) -> String {
-        "The loop is crates/bench/src/plain.rs: one thread each end, level-triggered epoll, one write or read for \
+        "The loop is crates/bench/src/part/plain.rs: one thread each end, level-triggered epoll, one write or read for \
          each readiness, nothing else. Both are read by the receiver's count in a window after the same warm-up."
             .to_owned()
     }

@@ -1,3 +1,5 @@
+//! Proofs of made-up machines and reports.
+
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
 
 use hopbench_model::{FlowReport, Job, MeshMode, Place};
@@ -36,8 +38,8 @@ fn machine(boot_id: &str, hostname: &str) -> Machine {
     Machine { control: address, target: address, hello }
 }
 
-/// What is proved of a path from a to b, each with its boot id, host name now and network namespace; the addresses are
-/// the client's own and the one that the server saw.
+/// What is proved of a path from a to b, each with its boot id, host name now and network
+/// namespace; the addresses are the client's own and the one that the server saw.
 fn proved(path: &Path, a: [&str; 3], b: [&str; 3], addresses: [&str; 2]) -> Vec<(String, bool, String)> {
     let machines = BTreeMap::from([("a".to_owned(), machine(a[0], "one")), ("b".to_owned(), machine(b[0], "two"))]);
     let flow = |local: &str, peer: &str| FlowReport { flow: 0, local: local.to_owned(), peer: peer.to_owned() };

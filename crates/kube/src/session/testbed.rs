@@ -173,7 +173,7 @@ impl Testbed for Cluster {
         let program = servers.first().and_then(|pod| pod.program.as_ref());
         let service = built.service(&route.path, program);
         let mut proofs = prove(&Known { built, ends: &ends, servers: &servers, service }, seen);
-        proofs.extend(hopbench_testbed::passed(&ends.path, &route.proxies, before, after, seen));
+        proofs.extend(hopbench_testbed::proxy_proofs(&ends.path, &route.proxies, before, after, seen));
         proofs
     }
 

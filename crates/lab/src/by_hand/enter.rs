@@ -1,4 +1,4 @@
-//! A command in a place of a lab that stands.
+//! The run of a command in a place of a lab that stands.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,11 +8,12 @@ use std::process::{Command, ExitStatus};
 use hopbench_model::Fault;
 use nix::sched::{CloneFlags, setns};
 
-use super::Standing;
+use super::standing::Standing;
 
 /// Runs a command in a place of a lab, as root of the lab, and waits for it.
 ///
-/// The calling process itself goes there: it must have one thread only, and can do nothing else afterwards.
+/// The calling process itself goes there: it must have one thread only, and can do nothing else
+/// afterwards.
 ///
 /// # Errors
 /// No such place; namespaces that cannot be entered; a command that cannot be started.

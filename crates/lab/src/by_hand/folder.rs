@@ -1,4 +1,4 @@
-//! Where state files are.
+//! The folder of the state files.
 
 use std::env;
 use std::fs::{self, DirBuilder, File};
@@ -10,7 +10,7 @@ use hopbench_model::Fault;
 use hopbench_sys::file::fresh;
 use nix::unistd::Uid;
 
-use super::Standing;
+use super::standing::Standing;
 
 /// The end of the name of a state file, and of one that is not written to its end.
 const STATE: &str = "json";
@@ -18,7 +18,7 @@ const NEW: &str = "new";
 /// Others may take the folder away as often while it is waited for.
 const MOST_TRIES: usize = 100;
 
-/// The folder, while nobody else changes it.
+/// The folder, held with its lock.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -26,7 +26,7 @@ pub(super) struct Folder {
     _file: File,
 }
 
-/// What a name has.
+/// The state file of a name.
 #[derive(Debug)]
 pub(super) enum Found {
     /// No file, or one of a lab that does not stand any more.
@@ -40,7 +40,7 @@ impl Folder {
     /// Waits for the folder; it is made if need be, and goes with the last state file.
     ///
     /// # Errors
-    /// What is there is not a folder of this user alone.
+    /// The folder is not of this user alone.
     pub(super) fn lock() -> Result<Self, Fault> {
         for _ in 0..MOST_TRIES {
             let Some(path) = ours()? else { continue };
@@ -60,8 +60,8 @@ impl Folder {
         Err(Fault::environment("the folder of the labs' state files comes and goes; try again"))
     }
 
-    /// Labs that stand, and what is wrong with files that cannot be read. The files of labs that do not stand any more
-    /// are removed.
+    /// Labs that stand, and what is wrong with files that cannot be read. The files of labs that do
+    /// not stand any more are removed.
     pub(super) fn look(&self) -> Result<(Vec<Standing>, Vec<Fault>), Fault> {
         let refused = |e: std::io::Error| Fault::environment(format!("{}: {e}", self.path.display()));
         let (mut standing, mut unreadable) = (Vec::new(), Vec::new());
@@ -87,7 +87,7 @@ impl Folder {
         fs::symlink_metadata(self.file(name, STATE)).is_ok()
     }
 
-    /// What a name has.
+    /// The state file of a name.
     pub(super) fn read(&self, name: &str) -> Found {
         held(&self.file(name, STATE))
     }
@@ -113,7 +113,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Where there is nothing to keep, nothing stays; one that is not empty cannot be removed so.
+        // Where there is nothing to keep, nothing stays; one that is not empty cannot be removed
+        // so.
         let _ = fs::remove_dir(&self.path);
     }
 }
@@ -137,10 +138,11 @@ fn held(path: &Path) -> Found {
     }
 }
 
-/// The folder, made if need be: `$XDG_RUNTIME_DIR/hopbench`, or `hopbench-UID` in the folder for temporary files.
+/// The folder, made if need be: `$XDG_RUNTIME_DIR/hopbench`, or `hopbench-UID` in the folder for
+/// temporary files.
 ///
 /// # Errors
-/// What is there is not a folder of this user alone: what it says about processes could not be trusted.
+/// The folder is not of this user alone: what it says about processes could not be trusted.
 fn ours() -> Result<Option<PathBuf>, Fault> {
     let user = Uid::effective();
     let folder = match env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty()) {

@@ -1,4 +1,4 @@
-//! The process that has a lab.
+//! The process that holds a lab.
 
 use std::convert::Infallible;
 use std::io::{BufRead, Write};
@@ -6,10 +6,11 @@ use std::os::fd::AsRawFd;
 
 use hopbench_model::{Fault, Plan, TestbedSpec};
 
-use super::Spot;
-use crate::Lab;
+use super::standing::Spot;
+use crate::lab::Lab;
 
-/// Leaves the terminal: what happens to it does not concern a lab. To be called before the sandbox is entered.
+/// Leaves the terminal: what happens to it does not concern a lab. To be called before the sandbox
+/// is entered.
 ///
 /// # Errors
 /// The process leads a group already.
@@ -18,11 +19,11 @@ pub fn detach() -> Result<(), Fault> {
     left.map(drop).map_err(|error| Fault::environment(format!("cannot leave the terminal: {error}")))
 }
 
-/// Builds the lab of a plan, without agents, says on `out` where its places are, hears on `answer` that this is kept, and
-/// holds the lab until the process is ended. To be called inside the sandbox.
+/// Builds the lab of a plan, without agents, and holds it until the process is ended. It writes the
+/// places to `out`, and reads from `answer` that they are kept. It is called inside the sandbox.
 ///
 /// # Errors
-/// A lab that cannot be built; whoever was told of it went away before it was kept.
+/// A lab that cannot be built, or a reader that went away before it kept the places.
 pub fn hold(plan: &Plan, mut out: impl Write, mut answer: impl BufRead) -> Result<Infallible, Fault> {
     let TestbedSpec::Lab(spec) = &plan.testbed else {
         return Err(Fault::input(format!("testbed: found `{}`, expected `lab`", plan.testbed.name())));

@@ -1,4 +1,4 @@
-//! Whether the agents are where they were put, and whom the servers saw.
+//! Proofs from what agents say: their places, CPUs and kernels, and the peers that servers saw.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -6,10 +6,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use hopbench_model::{CpuSet, Proof, Via};
 use hopbench_testbed::Seen;
 
-use super::Known;
-use crate::cast::Cast;
-use crate::pod::PodId;
-use crate::service::Service;
+use super::known::Known;
+use crate::placement::{Endpoints, PodId};
+use crate::services::service::Service;
 
 /// Whether the agents are where they were put.
 pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
@@ -18,7 +17,8 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
     for pod in pods {
         let built = known.namespaces.get(pod).map(u64::to_string);
         let outside = known.sandboxes.get(pod).map(|inodes| {
-            // A sandbox shows numbers of its own: its processes are looked at from outside. Helpers have other namespaces.
+            // A sandbox shows numbers of its own: its processes are looked at from outside. Helpers
+            // have other namespaces.
             let own = inodes.iter().map(u64::to_string).find(|inode| Some(inode) == built.as_ref());
             own.or_else(|| inodes.first().map(u64::to_string))
         });
@@ -44,7 +44,8 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
     Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }
 }
 
-/// Whether the agents may use those CPUs only that they were held to. None was: there is nothing to prove.
+/// Whether the agents may use only the CPUs that they were held to. If none was held, there is
+/// nothing to prove.
 pub(super) fn held(known: &Known<'_>) -> Option<Proof> {
     let agents = known.held.iter().map(|(pod, (asked, found))| {
         let within = |set: &CpuSet| set.0.iter().all(|cpu| asked.contains(cpu));
@@ -56,8 +57,11 @@ pub(super) fn held(known: &Known<'_>) -> Option<Proof> {
         }
     });
     let agents: Vec<(String, bool)> = agents.collect();
+    if agents.is_empty() {
+        return None;
+    }
     let evidence = agents.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("; ");
-    (!agents.is_empty()).then(|| Proof { hop: "CPUs".to_owned(), evidence, ok: agents.iter().all(|(_, ok)| *ok) })
+    Some(Proof { hop: "CPUs".to_owned(), evidence, ok: agents.iter().all(|(_, ok)| *ok) })
 }
 
 /// Whether an agent that belongs into a runtime has a kernel that is not ours.
@@ -71,12 +75,6 @@ pub(super) fn contained(known: &Known<'_>, pod: &PodId, seen: &Seen<'_>) -> Proo
     Proof { hop, evidence, ok }
 }
 
-/// The kernel's release, as an agent without a sandbox says it.
-pub(crate) fn own_kernel() -> String {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    release.trim().to_owned()
-}
-
 /// `bridge@a`, `20 x bridge@a`.
 fn summary(pods: &[PodId]) -> String {
     match pods {
@@ -86,7 +84,7 @@ fn summary(pods: &[PodId]) -> String {
     }
 }
 
-/// Whether the servers saw the addresses that this way leaves in a packet. Without agents as servers nobody tells.
+/// Whether the servers saw the addresses that this way leaves in a packet. Only agents can tell.
 pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     let peers: BTreeSet<&str> =
         seen.servers.iter().flat_map(|(_, end)| &end.flows).map(|flow| flow.peer.as_str()).collect();
@@ -111,32 +109,33 @@ pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     Some(Proof { hop: "peer".to_owned(), evidence, ok })
 }
 
-/// Addresses that the servers of a path may see: the clients', or those of the node that sends or translates.
+/// Addresses that the servers of a path may see: the clients', or those of the node that sends or
+/// translates.
 pub(crate) fn peers(
-    cast: &Cast,
+    endpoints: &Endpoints,
     service: Option<&Service>,
     bypassed: bool,
     address: impl Fn(&PodId) -> Option<Ipv4Addr>,
     of_node: impl Fn(&str) -> Vec<Ipv4Addr>,
 ) -> BTreeSet<Ipv4Addr> {
-    let from_node = cast.path.from.network == "host";
+    let from_node = endpoints.path.from.network == "host";
     let masquerades = service.is_some_and(|service| service.masquerades);
-    let by_sidecar = cast.is_routed_by_sidecar() && !bypassed;
+    let by_sidecar = endpoints.is_routed_by_sidecar() && !bypassed;
     let mut peers = BTreeSet::new();
-    match &cast.path.via {
+    match &endpoints.path.via {
         // A sidecar speaks to whoever answers in its own pod.
-        _ if cast.path.mesh.has_server() && !bypassed => {
+        _ if endpoints.path.mesh.has_server() && !bypassed => {
             peers.insert(Ipv4Addr::LOCALHOST);
         }
-        Via::Gateway(_) => peers.extend(cast.gateway.as_ref().and_then(address)),
+        Via::Gateway(_) => peers.extend(endpoints.gateway.as_ref().and_then(address)),
         // What comes in at a node and stays there does not pass the chain that masquerades.
-        Via::NodePort(node) if !(cast.path.to.network == "host" && cast.path.to.node == *node) => {
+        Via::NodePort(node) if !(endpoints.path.to.network == "host" && endpoints.path.to.node == *node) => {
             peers.extend(of_node(node));
         }
-        _ if from_node || (masquerades && cast.path.via == Via::ClusterIp && !by_sidecar) => {
-            peers.extend(of_node(&cast.path.from.node));
+        _ if from_node || (masquerades && endpoints.path.via == Via::ClusterIp && !by_sidecar) => {
+            peers.extend(of_node(&endpoints.path.from.node));
         }
-        _ => peers.extend(cast.clients.iter().filter_map(address)),
+        _ => peers.extend(endpoints.clients.iter().filter_map(address)),
     }
     peers
 }

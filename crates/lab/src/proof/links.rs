@@ -1,22 +1,24 @@
-//! Which links, and which Services, carried the traffic.
+//! Proofs from counters of links and Services.
 
 use std::collections::BTreeSet;
 
 use hopbench_model::Proof;
 use hopbench_testbed::of_proxy;
 
-use super::{Grown, Known, Load};
-use crate::counters::{of_backend, of_link, of_service};
-use crate::service::translator;
-use crate::trail::{Link, Side, Stage, Trail, tunnels};
+use super::counter_names::{of_backend, of_link, of_service};
+use super::growth::Grown;
+use super::known::Known;
+use super::load::Load;
+use crate::services::service::translator;
+use crate::topology::packet_path::{Link, PacketPath, Side, Stage, tunnels};
 
-/// A link beside the way may carry this much all the same, bytes: address resolution, and the end of the trial before.
-/// The least after a trial that moved next to nothing, and the most after any.
+/// A link beside the way may carry this much all the same, bytes: address resolution, and the end
+/// of the trial before. The least after a trial that moved next to nothing, and the most after any.
 const STILL_BYTES: (u64, u64) = (2048, 8192);
 
 /// Whether every connection was translated.
 pub(super) fn translated(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypassed: bool) -> Option<Proof> {
-    let node = translator(known.cast)?;
+    let node = translator(known.endpoints)?;
     let hop = format!("dnat on {node}");
     let Some(service) = known.service else {
         return Some(Proof { hop, evidence: "the path's Service was never built".to_owned(), ok: false });
@@ -32,10 +34,10 @@ pub(super) fn translated(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypas
     let sum: u64 = (0..backends).map(hits).sum();
     let parts = each.join(" + ");
     let sidecars = || known.proxies.iter().filter(|proxy| proxy.name.starts_with("client-sidecar"));
-    if known.cast.path.mesh.has_client() && !bypassed {
+    if known.endpoints.path.mesh.has_client() && !bypassed {
         let made: Option<u64> = sidecars().map(|proxy| grown.by(&of_proxy(&proxy.name, "upstream_connections"))).sum();
         let (evidence, ok) = match made {
-            _ if known.cast.is_routed_by_sidecar() => {
+            _ if known.endpoints.is_routed_by_sidecar() => {
                 (format!("{total} connections translated: the client's sidecar chose the endpoint"), total == 0)
             }
             // A late packet of a connection that the kernel has forgotten counts as one more.
@@ -54,9 +56,9 @@ pub(super) fn translated(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypas
 }
 
 /// Whether every link of the way carried the traffic, one proof for each group of links.
-pub(super) fn carried(trail: &Trail, grown: &Grown<'_>, load: Load) -> Vec<Proof> {
+pub(super) fn carried(packet_path: &PacketPath, grown: &Grown<'_>, load: Load) -> Vec<Proof> {
     let mut groups: Vec<(&[Link], Vec<&Stage>)> = Vec::new();
-    for stage in &trail.stages {
+    for stage in &packet_path.stages {
         match groups.iter_mut().find(|(links, _)| *links == stage.links) {
             Some((_, stages)) => stages.push(stage),
             None => groups.push((&stage.links, vec![stage])),
@@ -76,8 +78,8 @@ pub(super) fn carried(trail: &Trail, grown: &Grown<'_>, load: Load) -> Vec<Proof
     groups.iter().map(proof).collect()
 }
 
-/// Whether links carried what a stage asks for. A link that several stages use on the same side, like the NIC of a node
-/// that forwards, must have carried the sum.
+/// Whether links carried what a stage asks for. A link that several stages use on the same side,
+/// like the NIC of a node that forwards, must have carried the sum.
 fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (String, bool) {
     let same: Vec<_> = all.iter().filter(|other| other.side == stage.side).collect();
     let payload: u64 = same.iter().map(|other| load.bytes(other.way)).sum();
@@ -101,14 +103,14 @@ fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (Str
 
 /// Whether the tunnels and NICs beside the way stayed still.
 pub(super) fn still(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypassed: bool) -> Proof {
-    let (trail, built) = (known.trail, known.tunnels);
+    let (packet_path, built) = (known.packet_path, known.tunnels);
     // Half of the smaller part that moved: a way that was taken in one direction only shows, too.
     let moved = [load.out_bytes, load.back_bytes].into_iter().filter(|bytes| *bytes > 0).min().unwrap_or(0);
     let allowed = (moved / 2).clamp(STILL_BYTES.0, STILL_BYTES.1);
     let tunnels = tunnels();
     let there = |link: &Link| !tunnels.contains(link.name.as_str()) || built.contains(link.name.as_str());
-    let quiet = |way: &&(Link, Side)| there(&way.0) && (bypassed || !trail.called.contains(*way));
-    let seen = trail.still.iter().filter(quiet).map(|(link, side)| {
+    let quiet = |way: &&(Link, Side)| there(&way.0) && (bypassed || !packet_path.called.contains(*way));
+    let seen = packet_path.still.iter().filter(quiet).map(|(link, side)| {
         let counter = of_link(link, *side, "bytes");
         let name = counter.trim_end_matches("_bytes");
         match grown.by(&counter) {

@@ -1,22 +1,24 @@
-//! Proofs of what was made up.
+//! Proofs of made-up readings.
 
-use hopbench_model::{MeshMode, Place, Via};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_model::{CpuSet, MeshMode, Place, Via};
 
 use super::*;
-use crate::pod::Group;
-use crate::trail::{Link, Owner, Side};
+use crate::placement::{Endpoints, Group, PodId};
+use crate::topology::packet_path::{Link, Owner, PacketPath, Side};
 
 const LOAD: Load = Load { out_bytes: 100_000, back_bytes: 100_000, packets: 1, connections: 1 };
 
-fn trail(still: Vec<(Link, Side)>) -> Trail {
-    Trail { still, ..Trail::default() }
+fn packet_path(still: Vec<(Link, Side)>) -> PacketPath {
+    PacketPath { still, ..PacketPath::default() }
 }
 
 fn link(name: &str) -> Link {
     Link { owner: Owner::Node("a".to_owned()), name: name.to_owned() }
 }
 
-fn cast() -> Cast {
+fn endpoints() -> Endpoints {
     let place = Place { network: "bridge".into(), node: "a".into(), runtime: None };
     let path = hopbench_model::Path {
         name: "p".into(),
@@ -28,13 +30,13 @@ fn cast() -> Cast {
         mesh: MeshMode::None,
         variant: None,
     };
-    Cast::new(&path, None, None, BTreeSet::new())
+    Endpoints::new(&path, None, None, BTreeSet::new())
 }
 
-fn known<'a>(cast: &'a Cast, trail: &'a Trail, tunnels: &'a BTreeSet<&'static str>) -> Known<'a> {
+fn known<'a>(endpoints: &'a Endpoints, packet_path: &'a PacketPath, tunnels: &'a BTreeSet<&'static str>) -> Known<'a> {
     Known {
-        cast,
-        trail,
+        endpoints,
+        packet_path,
         service: None,
         tunnels,
         held: BTreeMap::new(),
@@ -48,14 +50,14 @@ fn known<'a>(cast: &'a Cast, trail: &'a Trail, tunnels: &'a BTreeSet<&'static st
 
 #[test]
 fn a_device_that_was_built_must_have_a_counter() {
-    let trail = trail(vec![(link("vxlan0"), Side::Sends), (link("eth0"), Side::Receives)]);
+    let packet_path = packet_path(vec![(link("vxlan0"), Side::Sends), (link("eth0"), Side::Receives)]);
     let judge = |built: &[&'static str], counters: &[(&str, u64)]| {
         let at = |grown: bool| -> Counters {
             counters.iter().map(|(name, by)| ((*name).to_owned(), if grown { *by } else { 0 })).collect()
         };
         let grown = Grown { before: &at(false), after: &at(true) };
         let built = built.iter().copied().collect();
-        links::still(&known(&cast(), &trail, &built), &grown, LOAD, false)
+        links::still(&known(&endpoints(), &packet_path, &built), &grown, LOAD, false)
     };
     let (nic, tunnel) = (("a/eth0 rx_bytes", 7), ("a/vxlan0 tx_bytes", 9));
     let quiet = judge(&["vxlan0"], &[nic, tunnel]);
@@ -71,14 +73,14 @@ fn a_device_that_was_built_must_have_a_counter() {
 /// What the proxies say to the services takes its own way, and no other one is excused for it.
 #[test]
 fn only_the_way_to_the_services_need_not_be_still() {
-    let mut trail = trail(vec![(link("eth0"), Side::Sends), (link("vxlan0"), Side::Sends)]);
-    trail.called.insert((link("eth0"), Side::Sends));
+    let mut packet_path = packet_path(vec![(link("eth0"), Side::Sends), (link("vxlan0"), Side::Sends)]);
+    packet_path.called.insert((link("eth0"), Side::Sends));
     let built = BTreeSet::from(["vxlan0"]);
     let at = |nic, tunnel| Counters::from([("a/eth0 tx_bytes", nic), ("a/vxlan0 tx_bytes", tunnel)].map(named));
     let (before, nic, tunnel) = (at(0, 0), at(90_000, 0), at(0, 90_000));
     let judge = |after: &Counters, bypassed: bool| {
         let grown = Grown { before: &before, after };
-        links::still(&known(&cast(), &trail, &built), &grown, LOAD, bypassed).ok
+        links::still(&known(&endpoints(), &packet_path, &built), &grown, LOAD, bypassed).ok
     };
     assert!(judge(&nic, false) && !judge(&nic, true), "datagrams are reported to nobody");
     assert!(!judge(&tunnel, false) && !judge(&tunnel, true));
@@ -90,12 +92,13 @@ fn named((name, value): (&str, u64)) -> (String, u64) {
 
 #[test]
 fn an_agent_on_other_cpus_is_told() {
-    let cast = cast();
-    let pod = PodId::first(cast.path.from.clone(), Group::Shared);
+    let endpoints = endpoints();
+    let pod = PodId::first(endpoints.path.from.clone(), Group::Shared);
     let judge = |found: &[&[usize]]| {
         let found = found.iter().map(|cpus| CpuSet(cpus.to_vec())).collect();
-        let (trail, tunnels) = (trail(vec![]), BTreeSet::new());
-        let known = Known { held: BTreeMap::from([(&pod, (vec![0, 1], found))]), ..known(&cast, &trail, &tunnels) };
+        let (packet_path, tunnels) = (packet_path(vec![]), BTreeSet::new());
+        let known =
+            Known { held: BTreeMap::from([(&pod, (vec![0, 1], found))]), ..known(&endpoints, &packet_path, &tunnels) };
         agents::held(&known).map(|proof| (proof.evidence, proof.ok)).unwrap()
     };
     assert_eq!(judge(&[&[0, 1]]), ("bridge@a on 0,1".to_owned(), true));

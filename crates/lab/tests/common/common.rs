@@ -1,4 +1,4 @@
-//! What the tests of the lab share.
+//! The parts that the tests of the lab share.
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 // One lock for all measuring tests of the project.

@@ -1,4 +1,4 @@
-//! A test once more, in a sandbox of its own.
+//! The run of a test in a sandbox of its own.
 
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
@@ -8,10 +8,11 @@ use hopbench_lab::sandbox::{Entered, enter};
 /// Holds the name of the test that is to go inside.
 const MARK: &str = "HOPBENCH_LAB_TEST_INSIDE";
 
-/// Runs `body` in the namespaces that the product makes for a lab. `test` is the name of the calling test function.
+/// Runs `body` in the namespaces that the product makes for a lab. `test` is the name of the
+/// calling test function.
 ///
-/// Without the right to make namespaces the test is skipped, which is printed; with `HOPBENCH_REQUIRE_NETNS=1` it fails
-/// instead.
+/// Without the right to make namespaces the test is skipped, which is printed; with
+/// `HOPBENCH_REQUIRE_NETNS=1` it fails instead.
 pub(crate) fn inside(test: &str, body: impl FnOnce()) {
     if std::env::var(MARK).is_ok_and(|name| name == test) {
         match enter() {

@@ -1,4 +1,4 @@
-//! What the system's own tools say of a namespace.
+//! The system's own tools, asked about a namespace.
 
 use std::process::Command;
 

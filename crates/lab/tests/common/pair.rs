@@ -14,7 +14,8 @@ pub(crate) const B: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
 pub(crate) fn two() -> (Namespace, Netlink, Namespace, Netlink) {
     let [a, b] = ["a", "b"].map(|name| Namespace::create(name).expect("a namespace"));
     for namespace in [&a, &b] {
-        // IPv6 sends packets of its own at times, which would be counted. A kernel without it does not have the setting.
+        // IPv6 sends packets of its own at times, which would be counted. A kernel without it does
+        // not have the setting.
         let _ = namespace.set_sysctl("net.ipv6.conf.default.disable_ipv6", "1");
     }
     let [na, nb] = [&a, &b].map(|namespace| namespace.netlink().expect("a socket"));

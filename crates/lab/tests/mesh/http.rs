@@ -1,4 +1,5 @@
-//! HTTP/1.1 without agents: a client and a server of the simplest kind, and the reports that agents would give.
+//! HTTP/1.1 without agents: a client and a server of the simplest kind, and the reports that agents
+//! would give.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -15,8 +16,8 @@ use crate::traffic::{Ends, PATIENCE, count, namespace, port};
 /// Bytes of an answer's body.
 const BODY: usize = 5000;
 
-/// Each client makes `connections` connections to the route's target, with `requests` requests on each. Where a server
-/// program answers, nobody else does.
+/// Each client makes `connections` connections to the route's target, with `requests` requests on
+/// each. Where a server program answers, nobody else does.
 pub(crate) fn http(lab: &Lab, route: &Route, connections: u32, requests: u32) -> Result<(Ends, Ends), String> {
     let over = AtomicBool::new(false);
     let servers = if route.programs.is_empty() { &route.servers[..] } else { &[] };

@@ -22,7 +22,8 @@ pub(crate) fn at_any_moment(user: &User) {
     let mut built = 0;
     for victim in [Victim::Outer, Victim::Init, Victim::Inner] {
         for moment in 0..MOMENTS {
-            // Spread evenly, out of order, and never twice at the same millisecond; the last one, when all stands.
+            // Spread evenly, out of order, and never twice at the same millisecond; the last one,
+            // when all stands.
             let wait = (moment + 1 < MOMENTS).then_some(moment * 53 % SPREAD_MS);
             built += usize::from(kill(user, victim, wait));
         }
@@ -53,7 +54,8 @@ fn kill(user: &User, victim: Victim, wait: Option<u64>) -> bool {
         Victim::Inner => init().and_then(tree::child_of),
     };
     tree::signal(pid.unwrap_or(outer), "KILL");
-    // The end of its output comes when nobody is left who could write: a process that stays makes this wait.
+    // The end of its output comes when nobody is left who could write: a process that stays makes
+    // this wait.
     let killed = hopbench_sys::clock::now();
     let done = started.finish();
     let took_ns = hopbench_sys::clock::now() - killed;

@@ -1,4 +1,4 @@
-//! Starting this program in its role, as one user or another.
+//! The start of this program in its role, as one user or another.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -106,7 +106,8 @@ impl Started {
         Self::start(command)
     }
 
-    /// A line of shell outside of any sandbox, in which the program is a sandbox that runs `inside`.
+    /// A line of shell outside of any sandbox, in which the program is a sandbox that runs
+    /// `inside`.
     pub(crate) fn outside(user: &User, script: &str, inside: &str) -> Self {
         let mut command = user.command("sh");
         command.args(["-c", script]).env(SCRIPT, inside).env("PATH", super::common::inside::path());
@@ -146,7 +147,8 @@ impl Started {
         }
     }
 
-    /// Reads to the end, which comes when the last process that could say something is gone, and waits for it.
+    /// Reads to the end, which comes when the last process that could say something is gone, and
+    /// waits for it.
     pub(crate) fn finish(mut self) -> Done {
         drop(self.stdin.take());
         let (mut out, mut err) = (String::new(), String::new());

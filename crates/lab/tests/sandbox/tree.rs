@@ -1,4 +1,4 @@
-//! What `/proc` knows of the processes of a sandbox.
+//! The processes of a sandbox, as `/proc` shows them.
 
 use std::path::Path;
 use std::process::Command;

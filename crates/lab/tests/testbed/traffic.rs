@@ -1,4 +1,5 @@
-//! Traffic without agents: threads inside the places' namespaces, and the reports that agents would give.
+//! Traffic without agents: threads inside the places' namespaces, and the reports that agents would
+//! give.
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::collections::BTreeMap;
@@ -211,7 +212,8 @@ pub(crate) fn count(report: &mut EndReport, counter: Counter, more: u64) {
     report.drained.set(counter, before + more);
 }
 
-/// Datagrams through a path's target, one socket each; how many answers came, and from how many servers.
+/// Datagrams through a path's target, one socket each; how many answers came, and from how many
+/// servers.
 pub(crate) fn datagrams(lab: &Lab, route: &Route, count: usize) -> (usize, usize) {
     let over = AtomicBool::new(false);
     let ready = std::sync::Barrier::new(route.servers.len() + 1);

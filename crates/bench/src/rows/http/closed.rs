@@ -3,32 +3,29 @@
 use anyhow::Result;
 
 use super::{TARGET_CORES, needs};
-use crate::bench::Bench;
-use crate::ours;
-use crate::peer::Peer;
-use crate::peer::generator::{self, Generator};
+use crate::bench::target::Kind;
+use crate::bench::{Bench, Figures, Peer, ours};
+use crate::peer::http::generator::{self, Generator};
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
-use crate::target::Kind;
 
 /// One thread of ours against a peer on one CPU.
 #[derive(Debug)]
-pub(in crate::rows) struct Closed {
-    pub(in crate::rows) generator: &'static Generator,
-    pub(in crate::rows) connections: u32,
-    pub(in crate::rows) target: Kind,
-    pub(in crate::rows) goals: &'static [Goal],
+pub(crate) struct Closed {
+    pub(crate) generator: &'static Generator,
+    pub(crate) connections: u32,
+    pub(crate) target: Kind,
+    pub(crate) goals: &'static [Goal],
 }
 
 /// Against a generator that only counts.
-pub(in crate::rows) const LEAN: &[Goal] = &[
+pub(crate) const LEAN: &[Goal] = &[
     Goal::ratio("requests_per_s", "requests", "1/s", 1.0, Reach::AtLeast(1.0)),
     Goal::ratio("client_cpu_s_per_request", "client CPU a request", "us", 1e6, Reach::AtMost(0.92)),
     TARGET_CORES,
 ];
 /// Against a generator that does more for each request.
-pub(in crate::rows) const RICH: &[Goal] = &[
+pub(crate) const RICH: &[Goal] = &[
     Goal::ratio("requests_per_s", "requests", "1/s", 1.0, Reach::AtLeast(1.35)),
     Goal::ratio("client_cpu_s_per_request", "client CPU a request", "us", 1e6, Reach::Shown),
     TARGET_CORES,

@@ -3,19 +3,16 @@
 use anyhow::Result;
 
 use super::needs;
-use crate::bench::Bench;
-use crate::ours;
-use crate::peer::Peer;
-use crate::peer::generator::{self, Generator};
+use crate::bench::target::Kind;
+use crate::bench::{Bench, Figures, Peer, ours};
+use crate::peer::http::generator::{self, Generator};
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
-use crate::target::Kind;
 
 /// 4000 requests a second, evenly spaced over 16 connections.
 #[derive(Debug)]
-pub(in crate::rows) struct RateCpu {
-    pub(in crate::rows) generator: &'static Generator,
+pub(crate) struct RateCpu {
+    pub(crate) generator: &'static Generator,
 }
 
 const CONNECTIONS: u32 = 16;

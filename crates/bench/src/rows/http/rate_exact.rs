@@ -1,24 +1,21 @@
-//! A constant rate: is it the rate that was asked, and on time?
+//! The exactness of a constant rate: whether it is the rate asked for, and on time.
 
 use anyhow::Result;
 use hopbench_model::Pacing;
 
 use super::needs;
-use crate::bench::Bench;
+use crate::bench::target::{Kind, Target};
+use crate::bench::{Bench, Figures, Peer, ours};
 use crate::lab::End;
-use crate::ours;
-use crate::peer::Peer;
-use crate::peer::generator::{self, Generator};
+use crate::peer::http::generator::{self, Generator};
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
-use crate::target::{Kind, Target};
 
 /// 20 000 requests a second, evenly spaced over 16 connections.
 #[derive(Debug)]
-pub(in crate::rows) struct RateExact {
-    pub(in crate::rows) pacing: Pacing,
-    pub(in crate::rows) generator: Option<&'static Generator>,
+pub(crate) struct RateExact {
+    pub(crate) pacing: Pacing,
+    pub(crate) generator: Option<&'static Generator>,
 }
 
 const CONNECTIONS: u32 = 16;

@@ -3,21 +3,18 @@
 use anyhow::Result;
 
 use super::needs;
-use crate::bench::Bench;
+use crate::bench::target::{Kind, Target};
+use crate::bench::{Bench, Figures, Peer, ours};
 use crate::lab::End;
-use crate::ours;
-use crate::peer::Peer;
-use crate::peer::generator::{self, Generator, Load};
+use crate::peer::http::generator::{self, Generator, Load};
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
 use crate::row::search;
-use crate::target::{Kind, Target};
 
 /// Evenly spaced requests over 64 connections.
 #[derive(Debug)]
-pub(in crate::rows) struct RateLimit {
-    pub(in crate::rows) generator: &'static Generator,
+pub(crate) struct RateLimit {
+    pub(crate) generator: &'static Generator,
 }
 
 const CONNECTIONS: u32 = 64;

@@ -2,21 +2,18 @@
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::Bench;
+use crate::bench::target::{Kind, Target, nginx};
+use crate::bench::{Bench, Figures, Peer, ours};
 use crate::lab::End;
-use crate::ours;
-use crate::peer::Peer;
 use crate::process::clock;
 use crate::process::interrupt;
 use crate::process::memory;
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
-use crate::target::{Kind, Target, nginx};
 
 /// 10 000 connections that all have a request under way.
 #[derive(Debug)]
-pub(in crate::rows) struct MemoryConnections;
+pub(crate) struct MemoryConnections;
 
 const FEW: u32 = 10;
 const MANY: u32 = 10_000;

@@ -4,17 +4,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::bench::Bench;
-use crate::ours;
-use crate::peer::Peer;
+use crate::bench::{Bench, Figures, Peer, ours};
 use crate::process::{interrupt, memory};
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
 
 /// `hopbench serve` without a client.
 #[derive(Debug)]
-pub(in crate::rows) struct MemoryIdle;
+pub(crate) struct MemoryIdle;
 
 impl Row for MemoryIdle {
     fn name(&self) -> String {

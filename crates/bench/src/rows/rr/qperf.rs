@@ -2,15 +2,14 @@
 
 use anyhow::Result;
 
-use crate::bench::Bench;
-use crate::peer::{Peer, qperf};
+use crate::bench::{Bench, Figures, Peer};
+use crate::peer::qperf;
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
 
 /// Blocking round trips against qperf.
 #[derive(Debug)]
-pub(in crate::rows) struct RrQperf;
+pub(crate) struct RrQperf;
 
 impl Row for RrQperf {
     fn name(&self) -> String {

@@ -2,15 +2,14 @@
 
 use anyhow::Result;
 
-use crate::bench::Bench;
-use crate::peer::{Peer, sockperf};
+use crate::bench::{Bench, Figures, Peer};
+use crate::peer::sockperf;
 use crate::row::Row;
-use crate::row::figures::Figures;
 use crate::row::goal::{Goal, Reach};
 
 /// Round trips of one engine of ours against sockperf.
 #[derive(Debug)]
-pub(in crate::rows) struct RrSockperf {
+pub(crate) struct RrSockperf {
     what: &'static str,
     /// As `--engine` calls it.
     engine: &'static str,
@@ -19,7 +18,7 @@ pub(in crate::rows) struct RrSockperf {
 }
 
 /// Both block.
-pub(in crate::rows) const BLOCKING: RrSockperf = RrSockperf {
+pub(crate) const BLOCKING: RrSockperf = RrSockperf {
     what: "rr 1 B TCP, blocking",
     engine: "threads",
     goals: &[median(1.03), MEAN],
@@ -28,7 +27,7 @@ pub(in crate::rows) const BLOCKING: RrSockperf = RrSockperf {
 };
 
 /// Ours spins at both ends.
-pub(in crate::rows) const SPINNING: RrSockperf = RrSockperf {
+pub(crate) const SPINNING: RrSockperf = RrSockperf {
     what: "rr 1 B TCP, spin",
     engine: "spin",
     goals: &[median(0.25), MEAN],

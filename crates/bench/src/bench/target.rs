@@ -1,0 +1,143 @@
+//! The HTTP server that a client is measured against, at the server's end and on its CPU.
+
+pub(crate) mod nginx;
+
+use anyhow::{Context, Result};
+
+use super::context::Bench;
+use super::figures::Figures;
+use super::peer_program::Peer;
+use crate::lab::{End, SERVER_ADDRESS};
+use crate::process::{Running, Usage, listening};
+
+/// The page on which a target tells what it served.
+pub(crate) const STATUS_PATH: &str = "/requests";
+
+const PORT: u16 = 80;
+
+/// A kind of server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// nginx, one process: what people have.
+    Nginx,
+    /// [`crate::part::answer`]: less work for a request, so that the client is the limit.
+    Plain,
+}
+
+impl Kind {
+    /// The programs that must be installed.
+    pub(crate) fn needs(self) -> &'static [&'static Peer] {
+        match self {
+            Self::Nginx => &[&nginx::PEER],
+            Self::Plain => &[],
+        }
+    }
+
+    /// The name for the table.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Nginx => "nginx",
+            Self::Plain => "plain server",
+        }
+    }
+}
+
+/// A server that runs; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    bench: &'a Bench,
+    running: Running,
+}
+
+impl<'a> Target<'a> {
+    /// Starts one and waits until it listens.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(crate) fn start(bench: &'a Bench, kind: Kind) -> Result<Self> {
+        let task = match kind {
+            Kind::Nginx => nginx::task(bench)?,
+            Kind::Plain => bench.own(End::Server, &["answer", &PORT.to_string()])?,
+        };
+        let mut running = task.start(bench.scratch())?;
+        listening::wait(&mut running, PORT)?;
+        Ok(Self { bench, running })
+    }
+
+    /// The address of the small answer.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{SERVER_ADDRESS}/")
+    }
+
+    /// Connections and requests since it started, by its own count: warm-up and all.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub(crate) fn served(&self) -> Result<Served> {
+        let target = format!("{SERVER_ADDRESS}:{PORT}");
+        let asked = self.bench.own(End::Client, &["get", &target, STATUS_PATH])?;
+        let answer = asked.run(self.bench.scratch(), self.bench.limit())?.stdout;
+        let counted = served(&answer).context("the target did not say what it served")?;
+        // The question counts itself.
+        Ok(Served { connections: counted.connections - 1.0, requests: counted.requests - 1.0 })
+    }
+
+    /// Ends it; returns the end of what it printed, empty where it printed nothing, and its CPU.
+    ///
+    /// # Errors
+    /// When it had ended by itself.
+    pub(crate) fn stop(self) -> Result<(String, Usage)> {
+        let said = self.running.last_words();
+        Ok((said, self.running.stop()?))
+    }
+
+    /// Ends it, and works out what a request cost both ends and how busy they were.
+    ///
+    /// Figures: `requests_per_s` as given, `client_cpu_s_per_request` of the client's whole
+    /// process, and `client_cores` and `target_cores`, the cores that this takes at that rate.
+    ///
+    /// # Errors
+    /// When it does not answer or had ended by itself.
+    pub(crate) fn account(self, requests_per_s: f64, client: Usage) -> Result<Figures> {
+        let requests = self.served()?.requests;
+        let (_, usage) = self.stop()?;
+        let (client, target) = (client.total_s() / requests, usage.total_s() / requests);
+        Ok(Figures::from([
+            ("requests_per_s", requests_per_s),
+            ("client_cpu_s_per_request", client),
+            ("client_cores", client * requests_per_s),
+            ("target_cores", target * requests_per_s),
+        ]))
+    }
+}
+
+/// Totals of a target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Served {
+    /// Connections accepted.
+    pub(crate) connections: f64,
+    /// Requests answered.
+    pub(crate) requests: f64,
+}
+
+/// The first and third numbers below the heading of the status page.
+fn served(page: &str) -> Option<Served> {
+    let (_, rest) = page.split_once("server accepts handled requests")?;
+    let mut numbers = rest.split_whitespace().map(str::parse::<f64>);
+    let connections = numbers.next()?.ok()?;
+    let requests = numbers.nth(1)?.ok()?;
+    Some(Served { connections, requests })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_page_counts_requests() {
+        let page = "Active connections: 1 \nserver accepts handled requests\n 12 13 56981 \n\
+                    Reading: 0 Writing: 1 Waiting: 0 \n";
+        assert_eq!(served(page), Some(Served { connections: 12.0, requests: 56_981.0 }));
+        assert_eq!(served("404"), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! nginx as a target.
+
+use anyhow::{Context, Result};
+
+use crate::bench::context::Bench;
+use crate::bench::peer_program::{INSTALLED, Peer, Version};
+use crate::bench::text::word_after;
+use crate::lab::End;
+use crate::process::Task;
+
+/// How nginx is found.
+pub(crate) const PEER: Peer = Peer {
+    name: "nginx",
+    version: Version::Printed(&["-v"], |printed| word_after(printed, "nginx/")),
+    source: INSTALLED,
+};
+
+/// Far more than the 10 000 connections of the memory row: with less than a sixteenth of them free,
+/// nginx closes connections that wait for a request.
+const CONNECTIONS: u64 = 16_384;
+
+/// One process without a master, so that ending it ends all of it. The answer comes from the
+/// configuration: the less the server does, the more the client decides. In a user namespace no
+/// user but root exists, and nginx gives its directories to its user.
+const CONFIGURATION: &str = r#"user root;
+daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr warn;
+events { worker_connections 16384; }
+http {
+  access_log off;
+  keepalive_requests 1000000000;
+  keepalive_timeout 600s;
+  tcp_nodelay on;
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  server {
+    listen 80 backlog=16384;
+    default_type text/plain;
+    location = /requests { stub_status; }
+    location / { return 200 "0123456789abcde\n"; }
+  }
+}
+"#;
+
+/// An nginx at the server's end, on its CPU.
+///
+/// # Errors
+/// When it is not installed, or its configuration cannot be written.
+pub(super) fn task(bench: &Bench) -> Result<Task> {
+    let directory = bench.scratch().join("nginx");
+    std::fs::create_dir_all(&directory).context("directory for nginx")?;
+    std::fs::write(directory.join("nginx.conf"), CONFIGURATION).context("nginx.conf")?;
+    let prefix = directory.display().to_string();
+    // A few files beside the sockets.
+    let words = ["-p", &prefix, "-e", "stderr", "-c", "nginx.conf"];
+    bench.peer_with_files(&PEER, End::Server, CONNECTIONS + 64, &words)
+}
+
+/// The configuration, for who wants to repeat a run.
+pub(crate) fn configuration() -> &'static str {
+    CONFIGURATION
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::target::STATUS_PATH;
+
+    #[test]
+    fn the_configuration_allows_the_connections_and_has_the_status_page() {
+        assert!(CONFIGURATION.contains(&format!("worker_connections {CONNECTIONS};")));
+        assert!(CONFIGURATION.contains(&format!("location = {STATUS_PATH} ")));
+    }
+}

@@ -1,0 +1,13 @@
+//! The search for words and numbers in what programs print.
+
+/// The first word after `marker` in a text.
+pub(crate) fn word_after(text: &str, marker: &str) -> Option<String> {
+    let (_, rest) = text.split_once(marker)?;
+    let word = rest.split_whitespace().next()?;
+    Some(word.trim_end_matches([',', ';', ')']).to_owned())
+}
+
+/// The number that follows `marker` in a text.
+pub(crate) fn number_after(text: &str, marker: &str) -> Option<f64> {
+    word_after(text, marker)?.trim_end_matches('%').parse().ok()
+}

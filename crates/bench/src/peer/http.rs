@@ -1,0 +1,9 @@
+//! The programs that make HTTP requests.
+
+pub(crate) mod fortio;
+pub(crate) mod generator;
+pub(crate) mod h2load;
+pub(crate) mod hey;
+pub(crate) mod k6;
+pub(crate) mod oha;
+pub(crate) mod wrk;

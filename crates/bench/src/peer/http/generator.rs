@@ -1,0 +1,82 @@
+//! The programs that make HTTP requests, and each way of running one.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::bench::target::{Kind, Target};
+use crate::bench::{Bench, Figures, Peer};
+use crate::lab::End;
+use crate::process::{Finished, Usage};
+
+/// A way of running a program that makes HTTP requests.
+#[derive(Debug)]
+pub(crate) struct Generator {
+    /// The program.
+    pub(crate) peer: &'static Peer,
+    /// How the table names it.
+    pub(crate) shown: &'static str,
+    /// Its arguments; files that it needs go to the directory given.
+    pub(crate) words: fn(&Load, &Path) -> Result<Vec<String>>,
+    /// Reads what it printed.
+    pub(crate) read: fn(&Finished) -> Result<Answered>,
+    /// The facts about its run that a reader must know.
+    pub(crate) note: &'static str,
+}
+
+/// The load that a generator is to make.
+#[derive(Debug, Clone)]
+pub(crate) struct Load {
+    /// The URL.
+    pub(crate) url: String,
+    /// Connections.
+    pub(crate) connections: u32,
+    /// Requests a second over all connections; 0 for as fast as they are answered.
+    pub(crate) per_s: u64,
+    /// Whole seconds.
+    pub(crate) seconds: u32,
+}
+
+/// The result of a run, as the generator prints it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Answered {
+    /// Requests answered a second.
+    pub(crate) per_s: f64,
+    /// Whether the program itself says that it did not keep the rate.
+    pub(crate) behind: bool,
+}
+
+impl Answered {
+    /// A rate about which the program has no complaint.
+    pub(crate) fn at(per_s: f64) -> Self {
+        Self { per_s, behind: false }
+    }
+}
+
+/// One run at the client's end, on the client's CPU.
+///
+/// # Errors
+/// When the program fails or prints something else, or a request failed.
+pub(crate) fn run(bench: &Bench, generator: &Generator, load: &Load) -> Result<(Answered, Usage)> {
+    let words = (generator.words)(load, bench.scratch())?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let finished = bench.peer(generator.peer, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
+    Ok(((generator.read)(&finished)?, finished.usage))
+}
+
+/// One run against a target of its own, as long as runs are; figures as [`Target::account`].
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn alone(bench: &Bench, generator: &Generator, kind: Kind, connections: u32, per_s: u64) -> Result<Figures> {
+    let target = Target::start(bench, kind)?;
+    let load = Load { url: target.url(), connections, per_s, seconds: bench.seconds() };
+    let (answered, usage) = run(bench, generator, &load)?;
+    target.account(answered.per_s, usage)
+}
+
+/// A load for the tests of the generators.
+#[cfg(test)]
+pub(super) fn sample(per_s: u64) -> Load {
+    Load { url: "http://10.71.0.2/".to_owned(), connections: 16, per_s, seconds: 3 }
+}

@@ -1,0 +1,67 @@
+//! h2load: HTTP/1.1, constant rate.
+
+use anyhow::{Context, Result, bail};
+
+use super::generator::{Answered, Generator};
+use crate::bench::{INSTALLED, Peer, Version, number_after, word_after};
+
+/// How h2load is found.
+pub(crate) const PEER: Peer = Peer {
+    name: "h2load",
+    version: Version::Printed(&["--version"], |printed| word_after(printed, "nghttp2/")),
+    source: INSTALLED,
+};
+
+/// Each connection at its share of the rate.
+pub(crate) const RATE: Generator = Generator {
+    peer: &PEER,
+    shown: "h2load --rps",
+    words: |load, _| {
+        let share = load.per_s as f64 / f64::from(load.connections);
+        let (c, d, rps) = (load.connections.to_string(), load.seconds.to_string(), share.to_string());
+        Ok(["--h1", "-t", "1", "-c", &c, "-D", &d, "--rps", &rps, &load.url].map(str::to_owned).to_vec())
+    },
+    read: |finished| parse(&finished.stdout).map(Answered::at),
+    note: "h2load paces each connection for itself, all in step, so that one wake-up sends on all of them; \
+           ours spaces the sends evenly over all connections.",
+};
+
+fn parse(text: &str) -> Result<f64> {
+    let line = text.lines().find(|line| line.starts_with("requests:")).context("h2load printed no requests")?;
+    for kind in ["failed", "errored", "timeout"] {
+        let count = line.split(',').find_map(|part| part.trim().strip_suffix(kind)?.trim().parse::<u64>().ok());
+        match count {
+            Some(0) => {}
+            Some(count) => bail!("{count} requests of h2load {kind}"),
+            None => bail!("h2load did not say how many requests {kind}"),
+        }
+    }
+    let (_, rest) = text.split_once("finished in ").context("h2load printed no requests a second")?;
+    number_after(rest, ", ").context("h2load printed no requests a second")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peer::http::generator::sample;
+
+    const PRINTED: &str = include_str!("../../../fixtures/h2load-1.52.0.txt");
+
+    #[test]
+    fn requests_a_second() {
+        assert_eq!(parse(PRINTED).unwrap(), 3_992.0);
+    }
+
+    #[test]
+    fn failed_requests_are_not_a_result() {
+        let failed = PRINTED.replace(" 0 errored", " 3 errored");
+        assert!(parse(&failed).unwrap_err().to_string().contains("3 requests of h2load errored"));
+        assert!(parse("").is_err());
+    }
+
+    #[test]
+    fn connections_share_the_rate() {
+        let words = (RATE.words)(&sample(4000), std::path::Path::new("/")).unwrap().join(" ");
+        assert!(words.contains("-c 16 -D 3 --rps 250 "), "{words}");
+    }
+}

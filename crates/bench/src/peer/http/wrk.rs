@@ -1,0 +1,50 @@
+//! wrk: HTTP, closed loop.
+
+use anyhow::{Context, Result, bail};
+
+use super::generator::{Answered, Generator};
+use crate::bench::{INSTALLED, Peer, Version, number_after, word_after};
+
+/// How wrk is found.
+pub(crate) const PEER: Peer = Peer {
+    name: "wrk",
+    version: Version::Printed(&["--version"], |printed| word_after(printed, "wrk ")),
+    source: INSTALLED,
+};
+
+/// Requests as fast as they are answered, from one thread.
+pub(crate) const CLOSED: Generator = Generator {
+    peer: &PEER,
+    shown: "wrk -t1",
+    words: |load, _| {
+        let (c, d) = (format!("-c{}", load.connections), format!("-d{}s", load.seconds));
+        Ok(vec!["-t1".to_owned(), c, d, load.url.clone()])
+    },
+    read: |finished| parse(&finished.stdout).map(Answered::at),
+    note: "",
+};
+
+fn parse(text: &str) -> Result<f64> {
+    if let Some(line) = text.lines().find(|l| l.contains("Socket errors:") || l.contains("Non-2xx")) {
+        bail!("requests of wrk failed: {}", line.trim());
+    }
+    number_after(text, "Requests/sec:").context("wrk printed no requests a second")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_a_second() {
+        assert_eq!(parse(include_str!("../../../fixtures/wrk.txt")).unwrap(), 56_766.65);
+    }
+
+    #[test]
+    fn failed_requests_are_not_a_result() {
+        let errors = "  Socket errors: connect 0, read 3, write 0, timeout 0\nRequests/sec:  10.00\n";
+        assert!(parse(errors).unwrap_err().to_string().contains("read 3"));
+        assert!(parse("  Non-2xx or 3xx responses: 7\nRequests/sec:  10.00\n").is_err());
+        assert!(parse("unable to connect to 10.71.0.2").is_err());
+    }
+}

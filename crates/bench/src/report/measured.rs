@@ -1,0 +1,169 @@
+//! The results of a session, row by row.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::lab::machine::Machine;
+use crate::row::Row;
+use crate::row::pairs::{Judgement, Pair, judge};
+
+/// Everything that was measured, so far.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// The machine.
+    pub(crate) machine: Machine,
+    /// Versions by program; ours is among them.
+    pub(crate) versions: BTreeMap<String, String>,
+    /// Length of each run, s.
+    pub(crate) run_s: u32,
+    /// Runs of each program in each row.
+    pub(crate) pairs: u32,
+    /// The rows that are done.
+    pub(crate) rows: Vec<RowReport>,
+}
+
+/// The results of one row.
+#[derive(Debug, Serialize)]
+pub(crate) struct RowReport {
+    /// Its name.
+    pub(crate) name: String,
+    /// A line about what was measured.
+    pub(crate) what: String,
+    /// The peer. Empty if there is none.
+    pub(crate) against: &'static str,
+    /// How it went.
+    pub(crate) outcome: Outcome,
+    /// Its goals, judged.
+    pub(crate) judgements: Vec<Judgement>,
+    /// The pairs behind that.
+    pub(crate) runs: Vec<Pair>,
+    /// The commands, in order.
+    pub(crate) commands: Vec<String>,
+    /// The facts that a reader must know.
+    pub(crate) note: String,
+}
+
+/// How a row went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    /// As planned.
+    Measured,
+    /// Not run, and why.
+    Skipped(String),
+    /// Broke, and why.
+    Failed(String),
+}
+
+impl RowReport {
+    /// The report on a row.
+    pub(crate) fn new(row: &dyn Row, outcome: Outcome, runs: Vec<Pair>, commands: Vec<String>) -> Self {
+        let mut judgements: Vec<Judgement> = row.goals().iter().map(|goal| judge(goal, &runs)).collect();
+        if let Outcome::Failed(_) = outcome {
+            // The pairs before the failure are shown; they are no verdict.
+            judgements.iter_mut().for_each(|judgement| judgement.met = None);
+        }
+        Self {
+            name: row.name(),
+            what: row.what(),
+            against: row.against(),
+            judgements,
+            outcome,
+            runs,
+            commands,
+            note: row.note(),
+        }
+    }
+}
+
+impl Report {
+    /// Whether a row broke.
+    pub(crate) fn failed(&self) -> bool {
+        self.broken().next().is_some()
+    }
+
+    /// The rows that were not run, by reason, in the order of the table.
+    pub(crate) fn skipped(&self) -> Vec<(&str, Vec<&str>)> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for row in &self.rows {
+            let Outcome::Skipped(why) = &row.outcome else { continue };
+            match reasons.iter_mut().find(|(reason, _)| reason == why) {
+                Some((_, rows)) => rows.push(&row.name),
+                None => reasons.push((why, vec![&row.name])),
+            }
+        }
+        reasons
+    }
+
+    /// The rows that broke, each with why.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rows.iter().filter_map(|row| match &row.outcome {
+            Outcome::Failed(why) => Some((row.name.as_str(), why.as_str())),
+            Outcome::Measured | Outcome::Skipped(_) => None,
+        })
+    }
+
+    /// Goals that were reached, and goals that were judged.
+    pub(crate) fn score(&self) -> (usize, usize) {
+        let judged: Vec<bool> = self.rows.iter().flat_map(|row| &row.judgements).filter_map(|j| j.met).collect();
+        (judged.iter().filter(|met| **met).count(), judged.len())
+    }
+}
+
+/// A report for the tests of the formats.
+#[cfg(test)]
+pub(crate) fn sample() -> Report {
+    use crate::bench::Figures;
+    use crate::rows::ROWS;
+
+    let row = ROWS.iter().find(|row| row.name() == "udp").unwrap();
+    let run = |ours: f64, peer: f64| Pair {
+        ours: Figures::from([("received_packets_per_s", ours)]),
+        peer: Some(Figures::from([("received_packets_per_s", peer)])),
+    };
+    let runs = vec![run(110.0, 100.0), run(210.0, 200.0), run(330.0, 300.0)];
+    let commands = vec!["client$ taskset -c 0 iperf3 -u".to_owned()];
+    let skipped = ROWS.iter().find(|row| row.name() == "rr-qperf").unwrap();
+    Report {
+        machine: Machine { cpu: "Test CPU".to_owned(), cpus: 2, kernel: "6.1".to_owned(), memory_gib: 7.8 },
+        versions: BTreeMap::from([("iperf3".to_owned(), "3.12".to_owned())]),
+        run_s: 3,
+        pairs: 3,
+        rows: vec![
+            RowReport::new(*row, Outcome::Measured, runs, commands),
+            RowReport::new(*skipped, Outcome::Skipped("qperf was not found".to_owned()), Vec::new(), Vec::new()),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::ROWS;
+
+    #[test]
+    fn a_row_that_broke_is_told_and_is_no_verdict_while_others_stand() {
+        let mut report = sample();
+        assert!(!report.failed());
+        let row = ROWS.iter().find(|row| row.name() == "udp").unwrap();
+        let runs = report.rows[0].runs.clone();
+        report.rows.push(RowReport::new(*row, Outcome::Failed("connection lost".to_owned()), runs, Vec::new()));
+        assert!(report.failed());
+        assert_eq!(report.broken().collect::<Vec<_>>(), [("udp", "connection lost")]);
+        assert_eq!(report.score(), (1, 1), "only the row that was measured is judged");
+        assert!(crate::report::terminal(&report).contains("udp: failed: connection lost"));
+    }
+
+    #[test]
+    fn rows_that_were_not_run_are_named_once_a_reason() {
+        let mut report = sample();
+        let row = ROWS.iter().find(|row| row.name() == "rr-sockperf-spin").unwrap();
+        for why in ["qperf was not found", "no such CPU"] {
+            report.rows.push(RowReport::new(*row, Outcome::Skipped(why.to_owned()), Vec::new(), Vec::new()));
+        }
+        let expected =
+            [("qperf was not found", vec!["rr-qperf", "rr-sockperf-spin"]), ("no such CPU", vec!["rr-sockperf-spin"])];
+        assert_eq!(report.skipped(), expected);
+    }
+}

@@ -1,0 +1,319 @@
+//! The needs of a plan that this machine does not meet, and the cells that cannot be measured.
+
+use std::collections::BTreeSet;
+
+use hopbench_model::{CpuSet, LabSpec, Path, Plan, Point, Via};
+use hopbench_testbed::Need;
+
+use crate::doctor;
+use crate::mesh::proxies;
+use crate::network::namespace::Namespace;
+use crate::placement::{Endpoints, Placement};
+use crate::processes::runtimes::{RUNTIMES, runtime};
+use crate::processes::servers::{SERVERS, server};
+use crate::processes::tools;
+use crate::topology::addresses::{MOST_NODES, MOST_PODS, MOST_SERVICES};
+use crate::topology::fabric::zones;
+use crate::topology::kinds::{KINDS, kind};
+use crate::topology::packet_path;
+
+/// Everything that is missing; empty when the plan can run.
+pub(crate) fn missing(spec: &LabSpec, plan: &Plan) -> Vec<Need> {
+    let placement = Placement::of(plan);
+    let mut needs = whole(spec, &placement);
+    for endpoints in placement.paths.values() {
+        needs.extend(of_path(spec, endpoints));
+    }
+    needs
+}
+
+/// Needs of the lab as a whole.
+fn whole(spec: &LabSpec, placement: &Placement) -> Vec<Need> {
+    let mut needs = Vec::new();
+    let mut too_many = |what: &str, count: usize, most: usize| {
+        if count > most {
+            needs.push(Need::new(
+                None,
+                &format!("fewer {what}"),
+                format!("{count} {what}; a lab has at most {most}"),
+                "use fewer",
+            ));
+        }
+    };
+    too_many("nodes", spec.nodes.len(), MOST_NODES);
+    too_many("pods", placement.pods.len(), MOST_PODS as usize);
+    too_many("Services", placement.services().len(), MOST_SERVICES);
+    let mut names = BTreeSet::new();
+    for twice in placement.pods.iter().filter(|pod| !names.insert(pod.to_string())) {
+        let why = format!("two pods would be called `{twice}`");
+        needs.push(Need::new(None, "another name", why, "rename the path or the variant that it is called after"));
+    }
+    if let Err(why) = open_files(spec, placement) {
+        needs.push(Need::new(None, "open files", why, "or use fewer pods"));
+    }
+    if spec.zone_delay_ns > 0 && zones(spec).len() > 1 {
+        needs.extend(delay());
+    }
+    needs
+}
+
+/// Descriptors of a pod: its namespace and its netlink socket; of its agent the control session,
+/// its words and, for the conductor, the meters of its process.
+const FILES_OF_A_POD: usize = 8;
+/// Descriptors of a node: its namespace, its netlink socket, programs that set its rules.
+const FILES_OF_A_NODE: usize = 8;
+/// Descriptors of a proxy or a service: its words twice, its namespace, its admin endpoint, the
+/// meters of its process.
+const FILES_OF_A_PROXY: usize = 5;
+/// Descriptors of everything else.
+const FILES: usize = 128;
+
+/// Lets this process have as many files open as a lab and its agents need.
+///
+/// # Errors
+/// The system allows fewer; the limit, and what to do about it.
+pub(crate) fn open_files(spec: &LabSpec, placement: &Placement) -> Result<(), String> {
+    let (nodes, pods, proxies) = (spec.nodes.len(), placement.pods.len(), placement.mesh_process_count());
+    let wanted = (FILES + nodes * FILES_OF_A_NODE + pods * FILES_OF_A_POD + proxies * FILES_OF_A_PROXY) as u64;
+    let of_mesh = if proxies == 0 { String::new() } else { format!(" and {proxies} proxies and services") };
+    let what = format!("a lab of {nodes} nodes and {pods} pods{of_mesh} needs {wanted} open files");
+    match hopbench_sys::limits::raise_open_files(wanted) {
+        Ok(limit) if limit >= wanted => Ok(()),
+        Ok(limit) => Err(format!("{what}; the limit is {limit}: raise the hard limit (`ulimit -Hn`, LimitNOFILE=)")),
+        Err(error) => Err(format!("{what}; the limit cannot be read: {error}")),
+    }
+}
+
+/// Delay is tried, where namespaces can be had at all: outside the lab's sandbox an ordinary user
+/// cannot tell.
+fn delay() -> Option<Need> {
+    Namespace::create("probe").ok()?;
+    let check = doctor::CHECKS.iter().find(|check| check.name == "netem")?;
+    let finding = (check.run)();
+    match finding.state {
+        doctor::State::Missing => {
+            Some(Need::new(None, "netem", format!("`zone-delay`: {}", finding.found), &finding.remedy))
+        }
+        _ => None,
+    }
+}
+
+fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
+    let path = &endpoints.path;
+    let mut needs = Vec::new();
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
+    let via = match &path.via {
+        Via::NodePort(node) | Via::Gateway(node) => Some(node),
+        Via::Direct | Via::ClusterIp => None,
+        Via::LoadBalancer | Via::Address(_) => {
+            let why = format!("`via {}`: a lab has neither load balancers nor anything outside of it", path.via);
+            add(Need::IMPOSSIBLE, why, "run this path on a cluster (`--testbed kubernetes`), or leave it out");
+            None
+        }
+    };
+    for node in [&path.from.node, &path.to.node].into_iter().chain(via) {
+        if !spec.nodes.iter().any(|known| known.name == *node) {
+            add(&format!("node {node}"), "the lab has no such node".to_owned(), "name it under `nodes:`");
+        }
+    }
+    for place in [&path.from, &path.to] {
+        if kind(&place.network).is_none() {
+            let known: Vec<_> = KINDS.iter().map(|kind| kind.name()).collect();
+            let why = format!("the lab has no network kind `{}`", place.network);
+            add(&format!("network {}", place.network), why, &format!("one of {}", known.join(", ")));
+        }
+    }
+    // Once a path, also where both its ends are in it.
+    for name in [&path.from, &path.to].into_iter().filter_map(|place| place.runtime.as_deref()).collect::<BTreeSet<_>>()
+    {
+        match runtime(name) {
+            Some(runtime) if runtime.find().is_some() => {}
+            Some(runtime) => add(name, looked(name), runtime.remedy()),
+            None => {
+                let known: Vec<_> = RUNTIMES.iter().map(|runtime| runtime.name()).collect();
+                add(name, format!("the lab has no runtime `{name}`"), &format!("{}, or none", known.join(", ")));
+            }
+        }
+    }
+    for place in [&path.from, &path.to].into_iter().filter(|place| place.network == "host") {
+        if let Some(name) = &place.runtime {
+            add("a pod", format!("{place}: {name} would take the node's own network over"), "leave the runtime out");
+        }
+    }
+    let has_service = matches!(path.via, Via::ClusterIp | Via::NodePort(_));
+    if (has_service || !path.mesh.is_none()) && tools::find("nft").is_none() {
+        let what = if has_service { "Services are" } else { "what brings traffic to sidecars is" };
+        add(
+            "nft",
+            format!("{what} nftables rules; {}", looked("nft")),
+            "install nftables (`apt-get install nftables`)",
+        );
+    }
+    needs.extend(of_mesh(endpoints));
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
+    if let Some(why) = packet_path::impossible(endpoints) {
+        add(Need::IMPOSSIBLE, why, "leave this path out");
+    }
+    needs
+}
+
+/// The needs of the proxies of a path.
+fn of_mesh(endpoints: &Endpoints) -> Vec<Need> {
+    let path = &endpoints.path;
+    if !path.is_proxied() {
+        return Vec::new();
+    }
+    let mut needs = Vec::new();
+    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
+    if let Some((why, remedy)) = proxies::missing() {
+        add("envoy", why, &remedy);
+    }
+    if path.variant.is_none() {
+        add("a variant", "nothing says how the proxies are set up".to_owned(), "name one under `variant:`");
+    }
+    let mode = path.mesh;
+    let ends = [(mode.has_client(), &path.from), (mode.has_server(), &path.to)];
+    for place in ends.into_iter().filter(|(has, _)| *has).map(|(_, place)| place).collect::<BTreeSet<_>>() {
+        if place.network == "host" {
+            let why =
+                format!("{place}: a sidecar takes over what its pod sends and gets, and would do so for the node");
+            add(Need::IMPOSSIBLE, why, "place this end in a pod, or leave `mesh` out");
+        }
+        if let Some(name) = &place.runtime {
+            let why = format!("{place}: {name} takes packets past the rules that bring them to a sidecar");
+            add(Need::IMPOSSIBLE, why, "leave the runtime or `mesh` out");
+        }
+    }
+    if endpoints.gateway.is_some() && path.to.network == "host" {
+        let why = "a gateway is a pod of its servers' network kind, and `host` has none".to_owned();
+        add(Need::IMPOSSIBLE, why, "place the servers in pods");
+    }
+    if endpoints.gateway.is_some() && mode.has_client() {
+        let why = format!("`mesh: {mode}`: through a gateway clients have no sidecar");
+        add(Need::IMPOSSIBLE, why, "`mesh: none` or `mesh: server`");
+    }
+    needs
+}
+
+/// Why a server program cannot answer, and what to do about it.
+fn lacking(program: &str) -> Option<String> {
+    let Some(server) = server(program) else {
+        let known: Vec<_> = SERVERS.iter().map(|server| server.name()).collect();
+        return Some(format!("the lab has no server program `{program}`; one of {}", known.join(", ")));
+    };
+    match tools::find(program) {
+        Some(_) => None,
+        None => Some(format!("{program} is missing: {}; {}", looked(program), server.remedy())),
+    }
+}
+
+/// CPUs that a job names and that an agent cannot be held to.
+fn unheld(path: &Path, point: &Point) -> Option<String> {
+    let ends = [("client", &point.job.client_cpus, &path.from), ("server", &point.job.server_cpus, &path.to)];
+    let allowed = hopbench_sys::cpu::allowed().ok()?;
+    ends.into_iter().find_map(|(end, asked, place)| {
+        let asked = asked.as_ref()?;
+        if let Some(runtime) = &place.runtime {
+            return Some(format!("`cpu` holds no {end} in {runtime}, whose CPUs are not the machine's ({place})"));
+        }
+        let absent: Vec<usize> = asked.0.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
+        let list = |cpus: Vec<usize>| CpuSet(cpus).to_string();
+        if absent.is_empty() {
+            return None;
+        }
+        let (absent, allowed) = (list(absent), list(allowed.clone()));
+        Some(format!("CPU {absent} of the {end}: this process may use {allowed}; change `cpu`"))
+    })
+}
+
+fn looked(program: &str) -> String {
+    format!("no program `{program}` in PATH or the folders of system programs")
+}
+
+/// Why a cell cannot be measured although its path can be built.
+pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
+    if let Via::Gateway(_) = path.via
+        && point.job.bypasses_proxies()
+    {
+        return Some(format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload));
+    }
+    if path.via != Via::Direct && point.job.workload == "ping" {
+        return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
+    }
+    if path.to.runtime.is_some() && !point.server.is_agent() {
+        return Some(format!("the lab starts {} outside of runtimes only ({})", point.server.program, path.to));
+    }
+    if !point.server.is_agent()
+        && let Some(why) = lacking(&point.server.program)
+    {
+        return Some(why);
+    }
+    let runtimes = [&path.from, &path.to].into_iter().filter_map(|place| runtime(place.runtime.as_deref()?));
+    runtimes.into_iter().find_map(|runtime| runtime.unsupported(point)).or_else(|| unheld(path, point))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hopbench_model::{EngineKind, Job, MeshMode, Pacing, Place, Schedule, ServerSpec, Timing};
+
+    use super::*;
+
+    fn place(runtime: Option<&str>) -> Place {
+        Place { network: "bridge".into(), node: "a".into(), runtime: runtime.map(str::to_owned) }
+    }
+
+    fn cell(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> (Path, Point) {
+        let to = place(runtime);
+        let path = Path {
+            name: "p".into(),
+            from: place(None),
+            to,
+            via: Via::Direct,
+            clients: 1,
+            backends: 1,
+            mesh: MeshMode::None,
+            variant: None,
+        };
+        let set = |cpu: Option<usize>| cpu.map(|cpu| CpuSet(vec![cpu]));
+        let job = Job {
+            workload: "http".into(),
+            params: serde_json::Value::Null,
+            schedule: Schedule::Closed,
+            engine: EngineKind::Epoll,
+            connections: 1,
+            threads: 1,
+            pacing: Pacing::Sleep,
+            client_cpus: set(cpus.0),
+            server_cpus: set(cpus.1),
+            timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
+            seed: 1,
+        };
+        let server = ServerSpec { program: program.into(), request: "/".into(), response_bytes: None };
+        (path, Point { search: None, workload: "w".into(), point: BTreeMap::new(), job, server })
+    }
+
+    fn why(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> String {
+        let (path, point) = cell(program, cpus, runtime);
+        unsupported(&path, &point).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_server_program_that_is_not_there_concerns_its_cells_only() {
+        assert_eq!(why("hopbench", (None, None), None), "");
+        assert_eq!(why("ngnix", (None, None), None), "the lab has no server program `ngnix`; one of nginx");
+        assert_eq!(lacking("nginx").is_some(), tools::find("nginx").is_none());
+    }
+
+    #[test]
+    fn cpus_that_nobody_can_be_held_to_are_told() {
+        let cpu = hopbench_sys::cpu::allowed().unwrap()[0];
+        assert_eq!(why("hopbench", (Some(cpu), Some(cpu)), None), "");
+        let told = why("hopbench", (Some(cpu), Some(8000)), None);
+        assert!(told.starts_with("CPU 8000 of the server: this process may use ") && told.contains("change"), "{told}");
+        assert!(why("hopbench", (Some(8000), None), None).starts_with("CPU 8000 of the client"));
+        let told = why("hopbench", (Some(cpu), Some(cpu)), Some("runsc"));
+        assert!(told.contains("no server in runsc") && told.contains("bridge+runsc@a"), "{told}");
+    }
+}

@@ -1,0 +1,52 @@
+//! The server programs that run in pods.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::Fault;
+
+use super::built::Built;
+use crate::network::refused;
+use crate::placement::{Endpoints, Placement, PodId};
+use crate::processes::servers::{Running, Task, server, sizes};
+
+/// Those that were started, each once a pod.
+#[derive(Debug, Default)]
+pub(crate) struct Programs(BTreeMap<(String, PodId), Running>);
+
+impl Programs {
+    /// Starts the server program in the pods of a path's servers where it does not run yet; its
+    /// processes.
+    pub(crate) fn start(
+        &mut self,
+        built: &Built,
+        placement: &Placement,
+        endpoints: &Endpoints,
+        name: &str,
+    ) -> Result<Vec<u32>, Fault> {
+        let server = server(name).ok_or_else(|| Fault::input(format!("the lab has no server program `{name}`")))?;
+        let sizes = sizes(placement.programs.iter().filter(|spec| spec.program == name));
+        let mut pids = Vec::new();
+        for pod in &endpoints.servers {
+            let key = (name.to_owned(), pod.clone());
+            let mut running = self.0.get_mut(&key).and_then(Running::pids);
+            if running.is_none() {
+                // The old one must be gone before the new one can have its port.
+                self.0.remove(&key);
+                let stack = built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
+                let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
+                let task = Task { server, port: pod.program_port(), sizes: &sizes, cpus };
+                let mut started =
+                    Running::start(stack, &task).map_err(refused(format!("cannot start {name} in {pod}")))?;
+                running = started.pids();
+                self.0.insert(key, started);
+            }
+            pids.extend(running.ok_or_else(|| Fault::environment(format!("{name} in {pod} ended at once")))?);
+        }
+        Ok(pids)
+    }
+
+    /// Ends them all.
+    pub(crate) fn stop(&mut self) {
+        self.0.clear();
+    }
+}

@@ -1,0 +1,41 @@
+//! The address and port that the clients of a path connect to.
+
+use std::net::SocketAddr;
+
+use hopbench_mesh::Offer;
+use hopbench_model::{Fault, Job, ServerSpec, Via};
+
+use super::built::Built;
+use crate::placement::{Endpoints, PodPorts};
+use crate::services::service;
+use crate::topology::addresses;
+
+/// The address that the clients of a path connect to, for a job that this server answers.
+pub(crate) fn target(
+    built: &Built,
+    endpoints: &Endpoints,
+    job: &Job,
+    server: &ServerSpec,
+) -> Result<SocketAddr, Fault> {
+    let path = &endpoints.path;
+    // Traffic that passes by the proxies goes to the agent: Services have it at the first offer's
+    // port.
+    let bypassed = job.bypasses_proxies();
+    let offer = if bypassed { Offer::ALL[0] } else { Offer::of(job, server) };
+    let of_pod = |pod| built.pods.get(pod).map(|pod| pod.address);
+    let target = match (&path.via, endpoints.service) {
+        (Via::ClusterIp, Some(number)) => Some((addresses::service(number), service::port(endpoints, number, offer))),
+        (Via::NodePort(node), Some(number)) => {
+            built.node(node).map(|node| (addresses::node(node.number), service::port(endpoints, number, offer)))
+        }
+        (Via::Gateway(_), _) => endpoints.gateway.as_ref().and_then(|pod| Some((of_pod(pod)?, offer.gateway()))),
+        _ => endpoints.servers.first().and_then(|pod| {
+            let proxied = path.is_proxied() && !bypassed;
+            let port = if proxied { offer.exposed(path.mesh) } else { offer.own_port(pod) };
+            Some((of_pod(pod)?, port))
+        }),
+    };
+    let (address, port) =
+        target.ok_or_else(|| Fault::input(format!("path `{}` has nowhere to connect to", path.name)))?;
+    Ok(SocketAddr::from((address, port)))
+}

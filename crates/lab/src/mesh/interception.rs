@@ -1,0 +1,57 @@
+//! The nftables rules that bring the traffic of a pod to its sidecar.
+//!
+//! ```text
+//!   prerouting: to an exposed port with the server's sidecar? count, to the sidecar's inbound port
+//!   output: to a port with the client's sidecar, not its own? count, to the sidecar's outbound port
+//! ```
+//!
+//! Datagrams and ICMP are never taken. In a pod with a sidecar the kernel tracks all connections,
+//! as it does in the meshes of clusters. All modes of a pod pay for that alike.
+
+use std::collections::BTreeSet;
+
+use hopbench_mesh::{INBOUND, MARK, OUTBOUND, exposed};
+use hopbench_model::Via;
+use serde_json::{Value, json};
+
+use crate::placement::{Placement, PodId};
+use crate::services::nft_json::{TABLE, add, chain, rule, transport};
+use crate::services::service;
+
+/// The rules of a pod with a sidecar.
+pub(crate) fn rules(pod: &PodId, placement: &Placement) -> Value {
+    let inbound: BTreeSet<u16> = exposed().filter(|one| one.mode.has_server()).map(|one| one.port()).collect();
+    let outbound: BTreeSet<u16> = exposed().filter(|one| one.mode.has_client()).map(|one| one.port()).collect();
+    let outbound: BTreeSet<u16> = outbound.into_iter().chain(node_ports(pod, placement)).collect();
+    let nat = |hook: &str| json!({"type": "nat", "hook": hook, "prio": -100, "policy": "accept"});
+    let foreign = json!({"match": {"op": "!=", "left": {"meta": {"key": "mark"}}, "right": MARK}});
+    let mut list = vec![json!({"add": {"table": {"family": "ip", "name": TABLE}}})];
+    for (hook, name, ports, to, more) in
+        [("prerouting", "inbound", inbound, INBOUND, None), ("output", "outbound", outbound, OUTBOUND, Some(foreign))]
+    {
+        let taken = [
+            transport("tcp"),
+            json!({"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": {"set": ports}}}),
+        ];
+        let done = [json!({"counter": name}), json!({"redirect": {"port": to}})];
+        list.push(add("counter", json!({"name": name})));
+        list.push(chain(hook, nat(hook)));
+        list.push(rule(hook, &taken.into_iter().chain(more).chain(done).collect()));
+    }
+    json!({"nftables": list})
+}
+
+/// Node ports that the clients in a pod use through its sidecar.
+fn node_ports(pod: &PodId, placement: &Placement) -> BTreeSet<u16> {
+    let paths = placement
+        .paths
+        .values()
+        .filter(|endpoints| endpoints.path.mesh.has_client() && endpoints.clients.contains(pod));
+    paths
+        .filter(|endpoints| matches!(endpoints.path.via, Via::NodePort(_)))
+        .filter_map(|endpoints| Some((endpoints, endpoints.service?)))
+        .flat_map(|(endpoints, number)| {
+            endpoints.offers.iter().map(move |offer| service::port(endpoints, number, *offer))
+        })
+        .collect()
+}

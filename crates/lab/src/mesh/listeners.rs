@@ -1,0 +1,139 @@
+//! The listeners of sidecars and gateways: the ports that they take, and their upstreams.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, Route, Upstream};
+use hopbench_model::{MeshMode, Via};
+
+use crate::placement::{Endpoints, Placement, PodId, PodPorts};
+use crate::services::service;
+use crate::topology::addresses;
+
+/// The port of the telemetry service in its pod.
+pub(crate) const TELEMETRY_PORT: u16 = 15_011;
+
+/// The listeners of a pod's sidecar, only those that the plan needs. `address` is that of a pod.
+pub(crate) fn listeners(
+    pod: &PodId,
+    placement: &Placement,
+    address: impl Fn(&PodId) -> Option<Ipv4Addr> + Copy,
+) -> Vec<Listener> {
+    let (mut inbound, mut outbound) = (BTreeMap::new(), BTreeMap::new());
+    for endpoints in placement.paths.values() {
+        let mode = endpoints.path.mesh;
+        for offer in &endpoints.offers {
+            if mode.has_server() && endpoints.servers.contains(pod) {
+                let route = inward(pod, endpoints, *offer, address);
+                inbound.insert(route.port, route);
+            }
+            if mode.has_client() && endpoints.clients.contains(pod) {
+                let route = outward(endpoints, *offer, address);
+                outbound.insert((route.address, route.port), route);
+            }
+        }
+    }
+    let listener = |name: &str, port: u16, routes: Vec<Route>| {
+        if routes.is_empty() {
+            return None;
+        }
+        let (name, address) = (name.to_owned(), Ipv4Addr::UNSPECIFIED);
+        Some(Listener { name, address, port, redirected: true, edge: false, routes })
+    };
+    let both = [
+        listener("inbound", INBOUND, inbound.into_values().collect()),
+        listener("outbound", OUTBOUND, outbound.into_values().collect()),
+    ];
+    both.into_iter().flatten().collect()
+}
+
+/// The telemetry service that is told of the traffic of a path.
+fn telemetry(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<SocketAddr> {
+    endpoints.path.variant.as_ref().filter(|variant| variant.policy_report)?;
+    Some(SocketAddr::from((address(endpoints.policy.as_ref()?)?, TELEMETRY_PORT)))
+}
+
+/// The route from the pod's exposed port to the server in it.
+fn inward(pod: &PodId, endpoints: &Endpoints, offer: Offer, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Route {
+    let mode = endpoints.entered();
+    Route {
+        name: format!("in-{}-{mode}", offer.word()),
+        address: None,
+        port: offer.exposed(mode),
+        protocol: offer.protocol,
+        from_proxy: mode == MeshMode::Both,
+        to_proxy: false,
+        checked: true,
+        telemetry: telemetry(endpoints, address),
+        upstream: Upstream::Endpoints(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, offer.own_port(pod)))]),
+    }
+}
+
+/// The route from the client on.
+fn outward(endpoints: &Endpoints, offer: Offer, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Route {
+    let mode = endpoints.path.mesh;
+    let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, offer.entry(pod, mode))));
+    let route = Route {
+        name: format!("out-{}-{mode}", offer.word()),
+        address: None,
+        port: offer.exposed(mode),
+        protocol: offer.protocol,
+        from_proxy: false,
+        to_proxy: mode == MeshMode::Both,
+        checked: false,
+        telemetry: telemetry(endpoints, &address),
+        upstream: Upstream::Original(None),
+    };
+    match (&endpoints.path.via, endpoints.service) {
+        // The sidecar chooses the endpoint itself, as meshes do it: the node has nothing to
+        // translate.
+        (Via::ClusterIp, Some(number)) => Route {
+            name: format!("out-{}-svc{number}", offer.word()),
+            address: Some(addresses::service(number)),
+            upstream: Upstream::Endpoints(endpoints.servers.iter().filter_map(endpoint).collect()),
+            ..route
+        },
+        // Where it was meant to go, which the node translates.
+        (Via::NodePort(_), Some(number)) => Route {
+            name: format!("out-{}-svc{number}", offer.word()),
+            port: service::port(endpoints, number, offer),
+            ..route
+        },
+        // Nobody listens at the port that stands for the mode.
+        _ if mode == MeshMode::Client => {
+            let own = endpoints.servers.first().map(|pod| offer.own_port(pod));
+            Route { upstream: Upstream::Original(own), ..route }
+        }
+        _ => route,
+    }
+}
+
+/// The listener of a path's gateway.
+pub(crate) fn gateway(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Vec<Listener> {
+    let mode = endpoints.entered();
+    let route = |offer: &Offer| {
+        let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, offer.entry(pod, mode))));
+        Route {
+            name: offer.word().to_owned(),
+            address: None,
+            port: offer.gateway(),
+            protocol: offer.protocol,
+            from_proxy: false,
+            to_proxy: mode == MeshMode::Both,
+            checked: true,
+            telemetry: telemetry(endpoints, &address),
+            upstream: Upstream::Endpoints(endpoints.servers.iter().filter_map(endpoint).collect()),
+        }
+    };
+    let routes: Vec<Route> = endpoints.offers.iter().map(route).collect();
+    let first = routes.first().map(|route| route.port);
+    let listener = first.map(|port| Listener {
+        name: "gateway".to_owned(),
+        address: Ipv4Addr::UNSPECIFIED,
+        port,
+        redirected: false,
+        edge: true,
+        routes,
+    });
+    listener.into_iter().collect()
+}

@@ -1,0 +1,17 @@
+//! The server programs other than the agent: one file each.
+
+mod nginx;
+mod running;
+mod server;
+
+pub(crate) use running::{Running, Task};
+pub use server::Server;
+pub(crate) use server::sizes;
+
+/// Every server program. To add one: a file here and a line there.
+pub const SERVERS: &[&dyn Server] = &[&nginx::Nginx];
+
+/// The server program of this name.
+pub fn server(name: &str) -> Option<&'static dyn Server> {
+    SERVERS.iter().copied().find(|server| server.name() == name)
+}

@@ -1,0 +1,204 @@
+//! A running server program, with files that no other program sees.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+
+use hopbench_model::{Nanos, SECOND};
+use hopbench_sys::clock;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::server::Server;
+use crate::network::stack::Stack;
+use crate::processes::affinity;
+use crate::processes::private_folder::private_folder;
+use crate::processes::process_table::{Process, children};
+use crate::processes::stderr_log::StderrLog;
+use crate::processes::supervised::Supervised;
+use crate::processes::tools;
+
+/// A program that does not listen by then will not.
+const MOST_START_NS: Nanos = 5 * SECOND;
+/// A program that was told to end and has not by then is killed; a master without a worker by then
+/// is broken.
+const MOST_END_NS: Nanos = 2 * SECOND;
+/// How often it is looked whether it listens, or has ended.
+const LOOK_NS: Nanos = 2_000_000;
+
+/// The most that a program may write beside the files that it serves.
+const MOST_MORE_BYTES: u64 = 256 << 20;
+
+/// A server program. Dropping this ends it.
+#[derive(Debug)]
+pub(crate) struct Running {
+    master: Supervised,
+    /// The workers, as they were seen last: a master that was killed leaves them behind.
+    workers: Vec<Process>,
+}
+
+/// The task of a server program.
+#[derive(Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) server: &'static dyn Server,
+    pub(crate) port: u16,
+    pub(crate) sizes: &'a BTreeSet<u64>,
+    pub(crate) cpus: Option<&'a [usize]>,
+}
+
+impl Running {
+    /// Starts a program in a namespace; it listens when this returns.
+    pub(crate) fn start(stack: &Stack, task: &Task<'_>) -> io::Result<Self> {
+        let program = tools::find(task.server.name())
+            .ok_or_else(|| io::Error::other(format!("no program `{}` in PATH", task.server.name())))?
+            .canonicalize()?;
+        let mut command = stack.namespace.command(&program)?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // A Ctrl-C at the terminal is for the conductor, which ends the trial first.
+        command.process_group(0);
+        let (server, port, sizes) = (task.server, task.port, task.sizes.clone());
+        let cpus = task.cpus.map(<[usize]>::to_vec);
+        let (master, stderr) = Supervised::start(move || {
+            let files: u64 = sizes.iter().sum();
+            let folder = private_folder(server.name(), &program, MOST_MORE_BYTES.saturating_add(files))?;
+            command.args(server.configure(&folder, port, &sizes)?);
+            affinity::on(cpus.as_deref(), || command.spawn())
+        })?;
+        let log = stderr.map(|stderr| StderrLog::follow(server.name(), stderr, None)).transpose()?;
+        let mut running = Self { master, workers: Vec::new() };
+        running.wait_for(stack, port, log.as_ref())?;
+        Ok(running)
+    }
+
+    fn wait_for(&mut self, stack: &Stack, port: u16, log: Option<&StderrLog>) -> io::Result<()> {
+        let end = clock::now() + MOST_START_NS;
+        loop {
+            if !self.master.is_alive() {
+                let text = log.map(StderrLog::last).unwrap_or_default();
+                return Err(io::Error::other(format!("it ended at once: {}", text.trim())));
+            }
+            let listens =
+                stack.namespace.run(move || TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))?;
+            self.look();
+            if listens.is_ok() && !self.workers.is_empty() {
+                return Ok(());
+            }
+            if clock::now() > end {
+                return Err(io::Error::other(format!(
+                    "it does not listen on port {port} after {} s",
+                    MOST_START_NS / SECOND
+                )));
+            }
+            clock::sleep_until(clock::now() + LOOK_NS);
+        }
+    }
+
+    /// The master and its workers as they are now: a worker that crashed has a successor. `None`:
+    /// it has ended, or gets no worker any more, and is to be started again.
+    pub(crate) fn pids(&mut self) -> Option<Vec<u32>> {
+        let end = clock::now() + MOST_END_NS;
+        while self.master.is_alive() {
+            self.look();
+            if !self.workers.is_empty() {
+                return Some(
+                    [self.master.pid()].into_iter().chain(self.workers.iter().map(|worker| worker.pid)).collect(),
+                );
+            }
+            if clock::now() > end {
+                break;
+            }
+            clock::sleep_until(clock::now() + LOOK_NS);
+        }
+        None
+    }
+
+    /// Reads the list of workers; those of a master that is gone are nobody's children, and stay
+    /// known.
+    fn look(&mut self) {
+        if self.master.is_alive() {
+            let workers: Vec<Process> = children(self.master.pid()).into_iter().filter_map(Process::now).collect();
+            // Once more: it may have ended in between.
+            if self.master.is_alive() {
+                self.workers = workers;
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.look();
+        // The master ends its workers when it is told to end.
+        self.master.signal(Signal::SIGTERM);
+        let end = clock::now() + MOST_END_NS;
+        while self.master.is_alive() && clock::now() < end {
+            clock::sleep_until(clock::now() + LOOK_NS);
+        }
+        self.master.signal(Signal::SIGKILL);
+        // What a master left behind would go on answering at its port.
+        for worker in self.workers.iter().filter(|worker| worker.is_alive()) {
+            let _ = kill(Pid::from_raw(worker.pid as i32), Signal::SIGKILL);
+        }
+        while self.workers.iter().any(|worker| worker.is_alive()) && clock::now() < end + MOST_END_NS {
+            clock::sleep_until(clock::now() + LOOK_NS);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::Command;
+
+    use super::*;
+
+    /// A master that a shell plays, with one child.
+    fn running(script: &'static str) -> Running {
+        let (master, _) = Supervised::start(move || {
+            let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn()?;
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line)?;
+            Ok(child)
+        })
+        .unwrap();
+        let mut running = Running { master, workers: Vec::new() };
+        while running.workers.is_empty() {
+            running.look();
+        }
+        running
+    }
+
+    #[test]
+    fn a_program_that_does_not_want_to_end_is_killed_with_its_workers() {
+        let stubborn = running("trap '' TERM; echo ready; sleep 60; sleep 60");
+        let (master, workers) = (stubborn.master.pid(), stubborn.workers.clone());
+        let start = clock::now();
+        drop(stubborn);
+        assert!(clock::now() - start < 2 * MOST_END_NS);
+        assert!(Process::now(master).is_none() && workers.iter().all(|worker| !worker.is_alive()));
+    }
+
+    #[test]
+    fn workers_are_those_of_now() {
+        let mut restarting = running("echo ready; while true; do sleep 60; done");
+        let before = restarting.pids().unwrap();
+        assert_eq!((before.len(), before[0]), (2, restarting.master.pid()));
+        kill(Pid::from_raw(before[1] as i32), Signal::SIGKILL).unwrap();
+        while Process::now(before[1]).is_some() {}
+        let after = restarting.pids().unwrap();
+        assert!(after.len() == 2 && after[0] == before[0] && after[1] != before[1], "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn workers_of_a_master_that_was_killed_go_too() {
+        let mut running = running("echo ready; sleep 60; sleep 60");
+        let worker = running.workers[0];
+        running.master.signal(Signal::SIGKILL);
+        while running.master.is_alive() {}
+        assert!(worker.is_alive() && running.pids().is_none());
+        drop(running);
+        assert!(!worker.is_alive());
+    }
+}

@@ -1,0 +1,11 @@
+//! Programs of this machine that a lab uses.
+
+mod bounded;
+mod envoy;
+mod find;
+
+pub(crate) use bounded::bounded;
+pub(crate) use envoy::envoy;
+pub use envoy::use_envoy;
+pub use find::find;
+pub(crate) use find::{cached, version};

@@ -1,0 +1,66 @@
+//! The load of a trial: what must have crossed every link at least.
+
+use hopbench_model::{Counter, EndReport, HttpVersion};
+use hopbench_testbed::{AgentId, Seen};
+
+use crate::placement::Endpoints;
+use crate::topology::packet_path::Way;
+
+/// The load that a trial moved, from its start to its end, warm-up included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Load {
+    pub(super) out_bytes: u64,
+    pub(super) back_bytes: u64,
+    /// Packets each way at least.
+    pub(super) packets: u64,
+    pub(super) connections: u64,
+}
+
+impl Load {
+    pub(super) fn of(endpoints: &Endpoints, seen: &Seen<'_>) -> Self {
+        let completed: u64 = sum(seen.clients, Counter::Completed);
+        let opened: u64 = sum(seen.clients, Counter::Connects);
+        let (out_bytes, back_bytes) = Self::payload(endpoints, seen);
+        Self {
+            out_bytes,
+            back_bytes,
+            // An echo is a packet each way; whatever else was completed took one of all.
+            packets: if seen.job.workload == "ping" { completed.max(1) } else { 1 },
+            // Each client opens all the connections of the job; not every workload counts them.
+            connections: opened.max(u64::from(seen.job.connections) * seen.clients.len() as u64),
+        }
+    }
+
+    /// Payload that crossed every link, at least.
+    fn payload(endpoints: &Endpoints, seen: &Seen<'_>) -> (u64, u64) {
+        let (out_bytes, back_bytes) =
+            (sum(seen.servers, Counter::ReceivedBytes), sum(seen.clients, Counter::ReceivedBytes));
+        if seen.job.workload != "http" || !endpoints.path.is_proxied() || seen.job.bypasses_proxies() {
+            return (out_bytes, back_bytes);
+        }
+        // Proxies write headers of their own: behind them a message is longer than on the link
+        // before. HTTP/2 packs headers: only bodies are sure to cross, and only those of the window
+        // are known.
+        if endpoints.path.variant.as_ref().is_some_and(|variant| variant.upstream == HttpVersion::Http2) {
+            let bodies = seen.clients.iter().filter_map(|(_, end)| end.extra.get("body_bytes")).sum::<f64>();
+            return (0, bodies as u64);
+        }
+        let least = |ends: [u64; 2]| ends.into_iter().filter(|bytes| *bytes > 0).min().unwrap_or(0);
+        (
+            least([out_bytes, sum(seen.clients, Counter::SentBytes)]),
+            least([back_bytes, sum(seen.servers, Counter::SentBytes)]),
+        )
+    }
+
+    pub(super) fn bytes(self, way: Way) -> u64 {
+        match way {
+            Way::Out => self.out_bytes,
+            Way::Back => self.back_bytes,
+        }
+    }
+}
+
+/// The sum of a counter of all ends of one side.
+fn sum(ends: &[(AgentId, EndReport)], counter: Counter) -> u64 {
+    ends.iter().map(|(_, end)| end.drained.of(counter)).sum()
+}

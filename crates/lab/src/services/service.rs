@@ -1,0 +1,172 @@
+//! A Service of one path: its address or node ports, and its backends.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use hopbench_mesh::{App, Offer};
+use hopbench_model::Via;
+
+use crate::placement::{AGENT_PORT, Endpoints, PROGRAM_PORT, PodId, PodPorts};
+use crate::topology::addresses;
+use crate::topology::kind::Reach;
+use crate::topology::kinds::kind;
+
+/// The offers of a Service without proxies: there a port carries whatever it is sent.
+const UNPROXIED: [Offer; 2] = [Offer::ALL[0], Offer::ALL[2]];
+
+/// The Service of one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Service {
+    pub(crate) number: usize,
+    /// Name of its path.
+    pub(crate) path: String,
+    /// The node that translates for its path.
+    pub(crate) node: String,
+    pub(crate) front: Front,
+    /// Its ports: without proxies those of the agents and of the server program, with them one for
+    /// each [`Offer`].
+    pub(crate) ports: Vec<Port>,
+    /// Whether the backends see an address of the node that translated, instead of the client's.
+    pub(crate) masquerades: bool,
+}
+
+/// The addresses at which a Service is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Front {
+    /// At an address of its own, translated on any node.
+    Address(Ipv4Addr),
+    /// At the addresses of the nodes.
+    Nodes,
+}
+
+/// One port of a Service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Port {
+    pub(crate) port: u16,
+    /// The backends, in the order of the path's servers.
+    pub(crate) backends: Vec<Backend>,
+}
+
+/// A backend of one port of a Service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Backend {
+    /// The destination of connections.
+    pub(crate) tcp: SocketAddrV4,
+    /// The port for datagrams, which proxies do not take: the agent's own.
+    pub(crate) udp_port: u16,
+}
+
+impl Service {
+    /// The Service of a path that has one; `address` knows where its pods are.
+    pub(crate) fn of(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<Self> {
+        let number = endpoints.service?;
+        let front = match endpoints.path.via {
+            Via::Direct | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => return None,
+            Via::ClusterIp => Front::Address(addresses::service(number)),
+            Via::NodePort(_) => Front::Nodes,
+        };
+        let offers: &[Offer] = if endpoints.path.is_proxied() { &Offer::ALL } else { &UNPROXIED };
+        let port = |offer: &Offer| {
+            let backend = |pod: &PodId| {
+                let tcp = SocketAddrV4::new(address(pod)?, offer.entry(pod, endpoints.path.mesh));
+                Some(Backend { tcp, udp_port: pod.agent_port() })
+            };
+            Port {
+                port: port(endpoints, number, *offer),
+                backends: endpoints.servers.iter().filter_map(backend).collect(),
+            }
+        };
+        Some(Self {
+            number,
+            path: endpoints.path.name.clone(),
+            node: translator(endpoints)?.to_owned(),
+            front,
+            ports: offers.iter().map(port).collect(),
+            masquerades: masquerades(endpoints),
+        })
+    }
+
+    /// Name of the counter of all connections through it.
+    pub(crate) fn counter(&self) -> String {
+        format!("svc{}", self.number)
+    }
+
+    /// Name of the counter, and of the chain, of a backend of one of its ports.
+    pub(crate) fn backend_counter(&self, port: usize, backend: usize) -> String {
+        format!("svc{}-{port}-{backend}", self.number)
+    }
+}
+
+/// The port at which the Service of a path has this offer.
+pub(crate) fn port(endpoints: &Endpoints, number: usize, offer: Offer) -> u16 {
+    match (&endpoints.path.via, offer.app) {
+        // Without proxies the agent has one port for all that it carries.
+        (Via::NodePort(_), App::Agent) if !endpoints.path.is_proxied() => addresses::node_ports(number)[0],
+        (Via::NodePort(_), _) => addresses::node_ports(number)[offer.position()],
+        // The sidecars intercept by port: the one that stands for the mode.
+        _ if endpoints.path.is_proxied() => offer.exposed(endpoints.path.mesh),
+        (_, App::Agent) => AGENT_PORT,
+        (_, App::Program) => PROGRAM_PORT,
+    }
+}
+
+/// The node that translates for a path; none without a Service.
+pub(crate) fn translator(endpoints: &Endpoints) -> Option<&str> {
+    match &endpoints.path.via {
+        Via::Direct | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => None,
+        Via::ClusterIp => Some(&endpoints.path.from.node),
+        Via::NodePort(node) => Some(node),
+    }
+}
+
+/// Whether the source has to be a node's, so that answers come back to the node that translates.
+/// That is so behind a node port, for a node's own clients, and if client and backend share a
+/// bridge: answers would go straight over it.
+fn masquerades(endpoints: &Endpoints) -> bool {
+    let reach = |network: &str| kind(network).map_or(Reach::Node, |kind| kind.reach());
+    let (from, to) = (reach(&endpoints.path.from.network), reach(&endpoints.path.to.network));
+    let shared = endpoints.path.from.node == endpoints.path.to.node && from.segment().is_some() && from == to;
+    matches!(endpoints.path.via, Via::NodePort(_)) || from == Reach::Node || shared
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::{MeshMode, Path, Place, Variant};
+
+    use super::*;
+
+    #[test]
+    fn backends_are_entered_where_the_mode_says() {
+        let service = |via: Via, mode: MeshMode| {
+            let place = |node: &str| Place { network: "bridge".into(), node: node.into(), runtime: None };
+            let path = Path {
+                name: "p".into(),
+                from: place("a"),
+                to: place("b"),
+                via,
+                clients: 1,
+                backends: 2,
+                mesh: mode,
+                variant: (!mode.is_none()).then(Variant::plain),
+            };
+            let endpoints = Endpoints::new(&path, Some(3), None, Offer::ALL.into());
+            let ports = Service::of(&endpoints, |_| Some(Ipv4Addr::LOCALHOST)).unwrap().ports;
+            assert!(ports.iter().all(|port| port.backends.len() == 2 && port.backends[0].udp_port == 7474));
+            // Whatever is asked for, somebody answers where the clients go.
+            let entered = |offer: &Offer| ports.iter().any(|known| known.port == port(&endpoints, 3, *offer));
+            assert!(Offer::ALL.iter().all(entered), "{path:?}");
+            ports.iter().map(|port| (port.port, port.backends[1].tcp.port())).collect::<Vec<_>>()
+        };
+        let exposed = |mode| Offer::ALL.map(|offer| offer.exposed(mode));
+        assert_eq!(service(Via::ClusterIp, MeshMode::None), [(7474, 7474), (80, 80)]);
+        // The client's sidecar goes to whoever answers; the server's takes the port that stands for
+        // its mode.
+        let [tcp, http, program] = exposed(MeshMode::Client);
+        assert_eq!(service(Via::ClusterIp, MeshMode::Client), [(tcp, 7474), (http, 7474), (program, 80)]);
+        let node_port = || Via::NodePort("c".into());
+        assert_eq!(service(node_port(), MeshMode::None), [(30_009, 7474), (30_011, 80)]);
+        for mode in [MeshMode::Server, MeshMode::Both] {
+            let [tcp, http, program] = exposed(mode);
+            assert_eq!(service(node_port(), mode), [(30_009, tcp), (30_010, http), (30_011, program)]);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! `host`: no pod at all, the node's own namespace.
+
+use std::io;
+
+use crate::topology::kind::{Kind, Reach, Site};
+
+#[derive(Debug)]
+pub(super) struct Host;
+
+impl Kind for Host {
+    fn name(&self) -> &'static str {
+        "host"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the node's own network"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Node
+    }
+
+    fn attach(&self, _site: &mut Site<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,72 @@
+//! `overlay`: a cable to a bridge of the node, and a VXLAN tunnel between the nodes.
+//!
+//! Every node knows every other one: a route to its pods through its end of the tunnel, that end's
+//! MAC address, and behind which node it is. Nothing is learned and nothing is flooded.
+
+use std::io;
+
+use super::blocks;
+use crate::topology::addresses::{self, Subnets};
+use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::node::Node;
+
+#[derive(Debug)]
+pub(super) struct Overlay;
+
+const BRIDGE: &str = "ov0";
+const TUNNEL: &str = "vxlan0";
+const NETWORK: u32 = 1;
+/// The port that IANA gave to VXLAN.
+const PORT: u16 = 4789;
+/// Outer IPv4 (20), UDP (8) and VXLAN (8) headers and the inner Ethernet header (14).
+const HEADER_BYTES: u32 = 50;
+
+impl Kind for Overlay {
+    fn name(&self) -> &'static str {
+        "overlay"
+    }
+
+    fn summary(&self) -> &'static str {
+        "veth to a bridge of the node, through VXLAN between nodes"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Routed { segment: Some(BRIDGE), tunnel: Some(TUNNEL) }
+    }
+
+    fn header_bytes(&self) -> u32 {
+        HEADER_BYTES
+    }
+
+    fn prepare(&self, nodes: &mut [Node], subnets: Subnets, mtu: u32) -> io::Result<()> {
+        let inner = mtu - HEADER_BYTES;
+        for node in &mut *nodes {
+            let pods = subnets.behind(node.number);
+            blocks::bridge(node, BRIDGE, pods, inner)?;
+            let netlink = &mut node.stack.netlink;
+            netlink.add_vxlan(TUNNEL, NETWORK, addresses::node(node.number), "eth0", PORT)?;
+            netlink.set_mtu(TUNNEL, inner)?;
+            node.add_address(TUNNEL, pods.tunnel(), 32)?;
+            node.stack.netlink.set_up(TUNNEL)?;
+        }
+        let ends = nodes
+            .iter_mut()
+            .map(|node| Ok((node.number, node.stack.netlink.mac(TUNNEL)?)))
+            .collect::<io::Result<Vec<_>>>()?;
+        for node in nodes {
+            let netlink = &mut node.stack.netlink;
+            for (other, mac) in ends.iter().filter(|(other, _)| *other != node.number) {
+                let pods = subnets.behind(*other);
+                netlink.add_neighbour(TUNNEL, pods.tunnel(), *mac)?;
+                netlink.add_fdb(TUNNEL, *mac, addresses::node(*other))?;
+                netlink.add_route((pods.tunnel(), 32), None, Some(TUNNEL))?;
+                netlink.add_route((pods.base, pods.prefix), Some(pods.tunnel()), Some(TUNNEL))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
+        blocks::on_bridge(site, BRIDGE, 'o', site.mtu - HEADER_BYTES)
+    }
+}

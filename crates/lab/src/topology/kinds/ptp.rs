@@ -1,0 +1,47 @@
+//! `ptp`: a cable to the node and host routes, no bridge.
+
+use std::io;
+
+use super::blocks;
+use crate::topology::addresses::Subnets;
+use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::node::Node;
+
+#[derive(Debug)]
+pub(super) struct Ptp;
+
+impl Kind for Ptp {
+    fn name(&self) -> &'static str {
+        "ptp"
+    }
+
+    fn summary(&self) -> &'static str {
+        "veth with host routes and no bridge, routed on the node and between nodes"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Routed { segment: None, tunnel: None }
+    }
+
+    fn prepare(&self, nodes: &mut [Node], subnets: Subnets, _mtu: u32) -> io::Result<()> {
+        // The gateway of all these pods is an address of the node that is on no segment.
+        nodes.iter_mut().try_for_each(|node| {
+            let gateway = subnets.behind(node.number).gateway();
+            node.add_address("lo", gateway, 32)
+        })
+    }
+
+    fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
+        let port = format!("p{}", site.number);
+        let gateway = site.subnet.gateway();
+        blocks::cable(site, &port, site.mtu)?;
+        let netlink = &mut site.node.stack.netlink;
+        netlink.set_up(&port)?;
+        netlink.add_route((site.address, 32), None, Some(&port))?;
+        let netlink = &mut site.pod.netlink;
+        netlink.add_address("eth0", site.address, 32)?;
+        netlink.set_up("eth0")?;
+        netlink.add_route((gateway, 32), None, Some("eth0"))?;
+        netlink.add_route(blocks::DEFAULT, Some(gateway), Some("eth0"))
+    }
+}

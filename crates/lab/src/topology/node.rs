@@ -1,0 +1,75 @@
+//! A node: a namespace with a NIC on the fabric that forwards for the pods behind it.
+
+use std::io;
+use std::net::Ipv4Addr;
+
+use hopbench_model::LabNode;
+
+use crate::network::stack::Stack;
+use crate::topology::addresses;
+use crate::topology::fabric::{Fabric, Line};
+
+/// A node of the lab.
+#[derive(Debug)]
+pub struct Node {
+    pub(crate) spec: LabNode,
+    /// Its position in the lab.
+    pub(crate) number: usize,
+    pub(crate) stack: Stack,
+    /// All its own addresses: a packet that it sends or masquerades has one of them.
+    pub(crate) addresses: Vec<Ipv4Addr>,
+    /// The CPUs of its agents and of its receive side; absent: shared with the other nodes.
+    pub(crate) cpus: Option<Vec<usize>>,
+}
+
+impl Node {
+    /// A node with its NIC on the fabric.
+    pub(crate) fn build(number: usize, spec: &LabNode, fabric: &mut Fabric, mtu: u32) -> io::Result<Self> {
+        let address = addresses::node(number);
+        let mut node = Self {
+            spec: spec.clone(),
+            number,
+            stack: Stack::create(&spec.name)?,
+            addresses: vec![Ipv4Addr::LOCALHOST, address],
+            cpus: None,
+        };
+        node.stack.namespace.set_sysctl("net.ipv4.ip_forward", "1")?;
+        fabric.plug(&spec.zone, &format!("n{number}"), &node.stack.namespace, node.line(mtu))?;
+        node.nic(mtu)?;
+        Ok(node)
+    }
+
+    /// The capacity of its NIC.
+    pub(crate) fn line(&self, mtu: u32) -> Line {
+        Line { bits_per_s: self.spec.link_bits_per_s, mtu }
+    }
+
+    fn nic(&mut self, mtu: u32) -> io::Result<()> {
+        let netlink = &mut self.stack.netlink;
+        netlink.set_mtu("eth0", mtu)?;
+        netlink.add_address("eth0", addresses::node(self.number), addresses::FABRIC.prefix)?;
+        if let Some(bits_per_s) = self.spec.link_bits_per_s {
+            netlink.shape("eth0", bits_per_s, mtu)?;
+        }
+        netlink.set_up("eth0")?;
+        // A local client's packet to a Service needs some route before its address is translated.
+        let services = addresses::SERVICES;
+        netlink.add_route((services.base, services.prefix), None, Some("eth0"))
+    }
+
+    /// Routes to the pods behind the other nodes.
+    pub(crate) fn route_to_others(&mut self, nodes: usize) -> io::Result<()> {
+        for other in (0..nodes).filter(|other| *other != self.number) {
+            let pods = addresses::behind(other);
+            self.stack.netlink.add_route((pods.base, pods.prefix), Some(addresses::node(other)), None)?;
+        }
+        Ok(())
+    }
+
+    /// An address of the node's own on one of its links.
+    pub(crate) fn add_address(&mut self, link: &str, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
+        self.stack.netlink.add_address(link, address, prefix)?;
+        self.addresses.push(address);
+        Ok(())
+    }
+}

@@ -1,0 +1,26 @@
+//! A need of a plan that a testbed does not meet.
+
+use hopbench_model::Path;
+
+/// Something that a path needs and that is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// The path that needs it; absent: the whole testbed.
+    pub path: Option<String>,
+    /// The missing thing: `runsc`; [`Need::IMPOSSIBLE`] where nothing could be added.
+    pub what: String,
+    /// The reason why it is needed, and how that was found out.
+    pub why: String,
+    /// The remedy.
+    pub remedy: String,
+}
+
+impl Need {
+    /// The value of `what` if no installation makes this path possible.
+    pub const IMPOSSIBLE: &str = "the path cannot exist";
+
+    /// A need of a path or of the whole testbed: the missing thing, the reason, and the remedy.
+    pub fn new(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Self {
+        Self { path: path.map(|path| path.name.clone()), what: what.to_owned(), why, remedy: remedy.to_owned() }
+    }
+}

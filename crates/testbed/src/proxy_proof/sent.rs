@@ -1,0 +1,108 @@
+//! The traffic that the clients report, as a proxy must have counted it.
+
+use std::fmt;
+
+use hopbench_model::{Counter, EndReport, Job};
+
+use crate::control::AgentId;
+
+/// The reason of failures that were of too many reasons to tell them apart.
+const OTHER_REASONS: &str = "other";
+
+/// A count that is known to lie between two others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Range {
+    pub(super) least: u64,
+    pub(super) most: u64,
+}
+
+impl Range {
+    pub(super) fn exactly(count: u64) -> Self {
+        Self { least: count, most: count }
+    }
+
+    pub(super) fn holds(self, count: u64) -> bool {
+        (self.least..=self.most).contains(&count)
+    }
+}
+
+impl std::iter::Sum for Range {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self { least: sum.least + one.least, most: sum.most + one.most })
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.least == self.most { write!(f, "{}", self.least) } else { write!(f, "{} to {}", self.least, self.most) }
+    }
+}
+
+/// The traffic of a client, from the trial's start to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Sent {
+    /// Connections as the proxy that takes them counts them.
+    pub(super) connections: Range,
+    /// Those of them that carried something.
+    pub(super) used: Range,
+    /// Requests; none but for `http`.
+    pub(super) requests: Range,
+    /// Those of the least that a proxy answered itself with an error: they may have gone no
+    /// further.
+    pub(super) answered_by_proxies: u64,
+}
+
+impl Sent {
+    /// The traffic that one end reports.
+    pub(super) fn by(job: &Job, end: &EndReport) -> Self {
+        let of = |counter| end.drained.of(counter);
+        let failed = of(Counter::Errors);
+        let (sent, completed) = (of(Counter::Sent), of(Counter::Completed));
+        match job.workload.as_str() {
+            // An exchange that failed may or may not have got as far as a connection.
+            "http" | "crr" => {
+                // Before all others one finds out whether there is a server; it carries nothing.
+                let ahead = end.settings.get("preflight_connections").and_then(|n| n.parse::<u64>().ok());
+                let opened = of(Counter::Connects) + ahead.unwrap_or(0);
+                // An answer with an error was an answer, on a connection that stood.
+                let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
+                let refused: u64 =
+                    end.statuses.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| *count).sum();
+                let connections = Range { least: opened, most: opened + failed.saturating_sub(refused) };
+                if job.workload == "crr" {
+                    let used = Range { least: completed, ..connections };
+                    return Self { connections, used, ..Self::default() };
+                }
+                // A request whose connection was closed while it rested is sent once more; the
+                // first try may have been seen or not.
+                let again = end.extra.get("reconnects_drained").map_or(0, |count| *count as u64);
+                let requests = Range { least: (completed + refused).min(sent), most: sent + again };
+                let by_proxies = end.errors.iter().filter(|(reason, _)| is_of_proxy(reason)).map(|(_, count)| count);
+                let answered_by_proxies = by_proxies.sum();
+                Self { connections, used: Range { least: 0, ..connections }, requests, answered_by_proxies }
+            }
+            // Opened before the load, and kept.
+            _ => {
+                let connections = Range::exactly(u64::from(job.connections));
+                Self { connections, used: connections, ..Self::default() }
+            }
+        }
+    }
+
+    /// The traffic of all ends together.
+    pub(super) fn all(job: &Job, ends: &[(AgentId, EndReport)]) -> Self {
+        let sent = || ends.iter().map(|(_, end)| Self::by(job, end));
+        Self {
+            connections: sent().map(|sent| sent.connections).sum(),
+            used: sent().map(|sent| sent.used).sum(),
+            requests: sent().map(|sent| sent.requests).sum(),
+            answered_by_proxies: sent().map(|sent| sent.answered_by_proxies).sum(),
+        }
+    }
+}
+
+/// Whether an error may be a proxy's own answer: a status and Envoy's word for it, `503 UF`, or
+/// what was too much to tell.
+fn is_of_proxy(reason: &str) -> bool {
+    reason == OTHER_REASONS || reason.split_once(' ').is_some_and(|(status, _)| status.parse::<u16>().is_ok())
+}

@@ -1,0 +1,54 @@
+//! The route of a path: its agents, its target, and what the traffic passes.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use crate::control::AgentId;
+
+/// The participants of the trials of a path, and their way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// The path's name.
+    pub path: String,
+    /// The clients, at least one.
+    pub clients: Vec<AgentId>,
+    /// The servers, at least one.
+    pub servers: Vec<AgentId>,
+    /// Nodes of the clients and of the servers, in the same order.
+    pub nodes: Vec<(AgentId, String)>,
+    /// CPUs that an agent is held to, and the server program beside it; absent: any of its node.
+    pub cpus: BTreeMap<AgentId, Vec<usize>>,
+    /// The address that the clients connect to.
+    pub target: SocketAddr,
+    /// The hops of the traffic, in order: `veth`, `bridge a`, `dnat on a`, `vxlan` ...
+    pub hops: Vec<String>,
+    /// Processes of the server program, where it is not the agent; their CPU is the server's cost.
+    pub programs: Vec<u32>,
+    /// The proxies in the pods of the path, those that it does not name, too.
+    pub proxies: Vec<Proxy>,
+    /// Rate of the slowest link that all of the path's traffic crosses, each direction, bits/s with
+    /// Ethernet headers; absent: not known, or no link is shaped.
+    pub link_bits_per_s: Option<u64>,
+    /// The largest packet that the ends send, bytes with its IP header; 0: not known.
+    pub mtu_bytes: u32,
+    /// Bytes that tunnels on the path add to each packet on that link.
+    pub tunnel_bytes: u32,
+}
+
+/// A proxy in a pod of a path, or a service that such proxies ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Its name on the path: `client-sidecar`, `server-sidecar`, `server-sidecar#2`, `gateway`,
+    /// `policy`, `telemetry`.
+    pub name: String,
+    /// The node that it is on.
+    pub node: String,
+    /// Whether the path names it; the others must not see any traffic.
+    pub named: bool,
+    /// Its processes, in this process' own `/proc`; empty where they cannot be seen.
+    pub pids: Vec<u32>,
+    /// Threads of it that carry traffic.
+    pub workers: u32,
+    /// CPUs that it is held to; absent: any of its node.
+    pub cpus: Option<Vec<usize>>,
+}

@@ -1,0 +1,20 @@
+//! The reports of both ends of a trial, as a proof sees them.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{EndReport, Job};
+
+use crate::control::AgentId;
+
+/// The reports of the ends of a trial.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// The clients' reports, with their agents.
+    pub clients: &'a [(AgentId, EndReport)],
+    /// The servers' reports, with their agents.
+    pub servers: &'a [(AgentId, EndReport)],
+    /// The facts in the hello of each agent, about itself and its machine.
+    pub machines: &'a BTreeMap<AgentId, BTreeMap<String, String>>,
+}
