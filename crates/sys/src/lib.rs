@@ -11,7 +11,7 @@
 //! - [`cpu`], [`usage`], [`limits`]: placement, what was spent, what is allowed;
 //! - [`offloads()`]: what an interface does for the kernel;
 //! - [`errno`]: errors that the standard library has no word for;
-//! - [`inherited`]: what the process was started with;
+//! - [`inherited`]: what the process was started with; [`terminal`]: the size of its terminal;
 //! - [`file`](mod@file): files that are made here, not where a link leads to; [`process`]: another
 //!   process, held;
 //! - [`namespace`]: processes in namespaces of their own.
@@ -32,6 +32,7 @@ pub mod process;
 mod socket;
 mod sockopt;
 pub mod tcp_info;
+pub mod terminal;
 pub mod uring;
 pub mod usage;
 
