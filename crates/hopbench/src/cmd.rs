@@ -1,55 +1,28 @@
-//! The commands: one file each.
+//! The commands, and what they share.
 
-mod agent;
+mod about;
 mod arguments;
 mod compare;
-mod completions;
 mod doctor;
-mod envoy_argument;
-mod format_argument;
-mod habits;
-mod interrupt;
 mod kube;
 mod lab;
-mod list;
-mod live;
 mod measure;
-mod output_arguments;
 mod plan;
-mod policy;
-mod relay;
 mod report;
 mod run;
-mod scenario_arguments;
-mod schema;
-mod serve;
-mod telemetry;
-mod testbed_arguments;
-mod text_file;
-mod token;
-mod version;
+mod serving;
+mod subcommand;
 
 use std::process::ExitCode;
 
-use clap::{ArgMatches, Command};
+use clap::Command;
 use hopbench_load::WORKLOADS;
 use hopbench_model::Fault;
 
+use self::about::{completions, habits, list, schema, version};
+use self::serving::{agent, policy, relay, serve, telemetry};
+use self::subcommand::Subcommand;
 use crate::output::{print, usage};
-
-/// A subcommand.
-pub(crate) trait Subcommand: Sync {
-    /// Its name, flags and help.
-    fn command(&self) -> Command;
-
-    /// Does it.
-    fn run(&self, matches: &ArgMatches) -> Result<(), Fault>;
-
-    /// Does it, and says the exit code where nothing went wrong in this process: that of the process inside a lab.
-    fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
-        self.run(matches).map(|()| ExitCode::SUCCESS)
-    }
-}
 
 /// Every command that is not a workload, in the order of the help.
 const COMMANDS: &[&dyn Subcommand] = &[
@@ -67,7 +40,7 @@ const COMMANDS: &[&dyn Subcommand] = &[
     &relay::Relay,
     &policy::Policy,
     &telemetry::Telemetry,
-    &completions::Completions,
+    &completions::Completions(command),
 ];
 
 /// Parses the command line and does what it says.

@@ -2,6 +2,7 @@
 
 mod cmd;
 mod exit;
+mod interrupt;
 mod output;
 mod testbeds;
 

@@ -9,6 +9,8 @@ use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 
 use hopbench_model::{Fault, printable};
+use hopbench_report::campaign::Screen;
+use hopbench_sys::terminal;
 
 mod bar;
 
@@ -38,11 +40,22 @@ pub(crate) fn refuse_stdout(path: &Path) -> Result<(), Fault> {
 /// Prints `text`: its lines stay lines, and on a terminal what is bold or dim stays so.
 ///
 /// # Errors
-/// Output that cannot be written, to a full disk for one. A reader that has seen enough (`| head`) is no error.
+/// Output that cannot be written, to a full disk for one. A reader that has seen enough (`| head`)
+/// is no error.
 pub(crate) fn print(text: impl Display) -> Result<(), Fault> {
     let text = text.to_string();
     let shown = if stdout().is_terminal() { printable::styled(&text).into() } else { printable::lines(&text) };
     written(stdout().lock().write_all(shown.as_bytes()))
+}
+
+/// The room for the answer of a run on standard output: that of a terminal, else 80 columns and 40
+/// lines. `folder` is the run's as the user names it.
+pub(crate) fn screen(folder: &str, has_report: bool) -> Screen<'_> {
+    let usual = Screen { folder, has_report, ..Screen::default() };
+    match terminal::size() {
+        Some((width, height)) => Screen { width, height, is_styled: true, ..usual },
+        None => usual,
+    }
 }
 
 /// Prints `text` and ends the line.

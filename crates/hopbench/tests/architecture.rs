@@ -188,7 +188,7 @@ fn only_the_output_prints() {
                 continue;
             }
             let code = code(&shipped_text(&file));
-            let bytes = ["hopbench/src/cmd/relay.rs", "hopbench/src/cmd/lab.rs"].contains(&name.as_str());
+            let bytes = ["hopbench/src/cmd/serving/relay.rs", "hopbench/src/cmd/lab.rs"].contains(&name.as_str());
             for word in ["println!", "print!(", "ProgressBar", "stderr().lock"] {
                 assert!(!code.contains(word), "{name} has {word}");
             }

@@ -18,8 +18,9 @@ fn a_folder_is_reported_in_every_format() {
     let dir = tempfile::tempdir().unwrap();
     folder(dir.path());
     let report = |more: &[&str]| run(program(&["report"]).arg(dir.path()).args(more));
-    let table = report(&[]);
+    let table = report(&["--details"]);
     assert_eq!(table.code, Some(0), "{}", table.story());
+    assert_eq!(report(&["--format", "table"]).stdout, table.stdout);
     assert!(table.stdout.contains("made-up: complete, 4 of 4 trials used"), "{}", table.stdout);
     // Both rounds have the ratio 0.5, whatever the round was like; the median is the mean of 4 and 5 Gbit/s. Of two rounds the
     // interval is Student's t of the logarithms with 1 degree of freedom: a factor of exp(12.706 x ln(5 / 4) / 2) = 4.127.
@@ -35,6 +36,36 @@ fn a_folder_is_reported_in_every_format() {
     assert!(fs::read_to_string(&file).unwrap().starts_with("<!DOCTYPE html>"));
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 3, "a part of a file was left: {left:?}");
+}
+
+/// Without flags the answer is printed, and it says how to see the rest.
+#[test]
+fn the_answer_comes_first() {
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    let report = |more: &[&str]| run(program(&["report"]).arg(dir.path()).args(more));
+    let answer = report(&[]);
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{}", answer.story());
+    let lines: Vec<&str> = answer.stdout.lines().collect();
+    assert!(lines.len() <= 40, "{}", answer.stdout);
+    // Two rounds show no verdict: every path has its figure.
+    let row = |name: &str| lines.iter().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}"));
+    assert!(row("host").ends_with("9.00 Gbit/s") && row("bridge").ends_with("4.50 Gbit/s"), "{}", answer.stdout);
+    let named = dir.path().to_str().unwrap();
+    assert_eq!(lines.last(), Some(&format!("details          hopbench report {named} --details").as_str()));
+    assert!(!answer.stdout.contains("report.html"), "there is none");
+    fs::write(dir.path().join("report.html"), "").unwrap();
+    assert!(report(&[]).stdout.contains(&format!("\nreport           {named}/report.html\n")));
+
+    let one = report(&["--workload", "bulk"]);
+    assert_eq!((one.code, &one.stdout), (Some(0), &report(&["--details"]).stdout), "{}", one.story());
+    let none = report(&["--workload", "web"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(2), ""), "{}", none.story());
+    assert!(none.stderr.contains("--workload: found `web`, expected one of bulk"), "{}", none.stderr);
+    for both in [&["--details", "--format", "csv"][..], &["--workload", "bulk", "--format", "csv"]] {
+        let refused = report(both);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{both:?}: {}", refused.story());
+    }
 }
 
 /// `-` is standard output, everywhere, and no file.
@@ -84,7 +115,7 @@ fn a_report_follows_no_link() {
     let written = run(program(&["report", "-o"]).arg(&page).arg(dir.path()));
     assert_eq!(written.code, Some(0), "{}", written.story());
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
-    assert!(fs::read_to_string(&page).unwrap().starts_with("made-up: complete"));
+    assert!(fs::read_to_string(&page).unwrap().starts_with("made-up  2 paths x 1 workload, 2 rounds, 4 trials"));
 }
 
 /// Cells that a spreadsheet would take for formulas are text.
@@ -145,7 +176,8 @@ fn a_report_takes_the_place_of_nothing_that_was_measured() {
     let link = dir.path().join("page.html");
     std::os::unix::fs::symlink(dir.path().join("records.jsonl"), &link).unwrap();
     let before = ["run.json", "records.jsonl"].map(|name| fs::read(dir.path().join(name)).unwrap());
-    for name in ["run.json", "records.jsonl", "superseded.jsonl", "agents.log", "page.html", "./run.json"] {
+    for name in ["run.json", "records.jsonl", "superseded.jsonl", "agents.log", "trials.log", "page.html", "./run.json"]
+    {
         let refused = run(program(&["report", ".", "-o", name]).current_dir(dir.path()));
         assert_eq!(refused.code, Some(2), "{name}: {}", refused.story());
         assert!(refused.stderr.contains("part of what was measured"), "{name}: {}", refused.stderr);

@@ -296,3 +296,25 @@
     drawAll();
   });
 })();
+
+// Unfolds what is folded away: where a link leads to, and on paper.
+(() => {
+  function reveal() {
+    const part = document.getElementById(location.hash.slice(1));
+    if (!part) return;
+    for (let at = part; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+    part.scrollIntoView();
+  }
+  reveal();
+  window.addEventListener("hashchange", reveal);
+
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    folded.forEach((part) => { part.open = true; });
+  });
+  window.addEventListener("afterprint", () => {
+    folded.forEach((part) => { part.open = false; });
+    folded = [];
+  });
+})();

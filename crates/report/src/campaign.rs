@@ -3,6 +3,7 @@
 //! The figures, comparisons and sentences come from `hopbench_analysis`; a format only lays them out. The formats are in
 //! `formats/`: one file and one line each.
 
+mod answer;
 mod format;
 mod formats;
 mod layout;
@@ -25,8 +26,9 @@ pub use hopbench_analysis::{
     main_latency,
 };
 
+pub use self::answer::Screen;
 pub use self::format::SummaryFormat;
-pub use self::formats::{SUMMARY_FORMATS, summary_format};
+pub use self::formats::{Details, SUMMARY_FORMATS, summary_format};
 pub use self::noise_page::noise_page;
 
 /// A run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has them all.

@@ -1,8 +1,9 @@
-//! The results folder: `run.json`, `records.jsonl`, `agents.log`, and what the reports add.
+//! The results folder: `run.json`, `records.jsonl`, `agents.log`, `trials.log`, and what the reports
+//! add.
 //!
-//! What was written is never lost to a crash: `run.json` is replaced as a whole, a record is on the disk before the
-//! next trial starts, and of a line that was cut in the middle only that line is dropped. A folder is used by one
-//! process at a time.
+//! What was written is never lost to a crash: `run.json` is replaced as a whole, a record is on the
+//! disk before the next trial starts, and of a line that was cut in the middle only that line is
+//! dropped. A folder is used by one process at a time.
 //!
 //! - [`Folder`]: writing, by the process that runs the campaign;
 //! - [`open`], [`read`]: reading, by whoever reports.
@@ -22,9 +23,12 @@ pub use reading::{Records, open, read};
 const RUN_FILE: &str = "run.json";
 /// One record a line.
 const RECORDS: &str = "records.jsonl";
-/// Records of trials that were cut short or contradict themselves, once `--resume` measured them again.
+/// Records of trials that were cut short or contradict themselves, once `--resume` measured them
+/// again.
 const SUPERSEDED: &str = "superseded.jsonl";
 /// What the agents wrote to their standard error.
 const AGENTS_LOG: &str = "agents.log";
+/// What was told of each trial.
+pub const TRIALS_LOG: &str = "trials.log";
 /// The files of a folder that cannot be made again; reports can.
-pub const ORIGINALS: &[&str] = &[RUN_FILE, RECORDS, SUPERSEDED, AGENTS_LOG];
+pub const ORIGINALS: &[&str] = &[RUN_FILE, RECORDS, SUPERSEDED, AGENTS_LOG, TRIALS_LOG];

@@ -12,7 +12,7 @@
 //! - [`cpu`], [`usage`], [`limits`]: placement, what was spent, what is allowed;
 //! - [`offloads()`]: what an interface does for the kernel;
 //! - [`errno`]: errors that the standard library has no word for;
-//! - [`inherited`]: what the process was started with;
+//! - [`inherited`]: what the process was started with; [`terminal`]: the size of its terminal;
 //! - [`file`](mod@file): files that are made here, not where a link leads to; [`process`]: another
 //!   process, held;
 //! - [`namespace`]: processes in namespaces of their own.
@@ -28,6 +28,7 @@ mod net;
 pub mod process;
 mod resources;
 mod returned;
+pub mod terminal;
 
 pub use events::{Epoll, Events, Ready, Timer, Waker, uring};
 pub use net::{Arrival, DatagramPort, Icmp, Listener, Offloads, Progress, Socket, offloads};

@@ -1,44 +1,16 @@
-//! The flags that every workload has by hand: those of its job, and those of the connection.
+//! Flags that several commands have.
 
-use clap::Args;
-use hopbench_load::JobArguments;
-use hopbench_model::{CpuSet, Problem};
+mod common;
+mod envoy;
+mod format;
+pub(super) mod output;
+mod scenario;
+mod testbed;
+mod text_file;
+pub(super) mod token;
 
-use super::format_argument::FormatArgument;
-use super::token::TokenArgs;
-
-/// Flags of every workload.
-#[derive(Debug, Args)]
-pub(super) struct Common {
-    #[command(flatten)]
-    pub(super) job: JobArguments,
-    #[command(flatten)]
-    pub(super) format: FormatArgument,
-    /// Only IPv4 addresses
-    #[arg(short = '4', long, help_heading = "Connection", conflicts_with = "ipv6")]
-    ipv4: bool,
-    /// Only IPv6 addresses
-    #[arg(short = '6', long, help_heading = "Connection")]
-    ipv6: bool,
-    #[command(flatten)]
-    pub(super) token: TokenArgs,
-}
-
-impl Common {
-    /// The address family that was asked for.
-    pub(super) fn family(&self) -> Option<u8> {
-        match (self.ipv4, self.ipv6) {
-            (true, _) => Some(4),
-            (_, true) => Some(6),
-            _ => None,
-        }
-    }
-}
-
-/// The problem with CPUs that this process may not use; those of the server are the agent's to check.
-pub(super) fn absent(asked: &CpuSet) -> Option<Problem> {
-    let allowed = hopbench_sys::cpu::allowed().ok()?;
-    let missing: Vec<_> = asked.0.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
-    let expected = format!("CPUs of the client, which may use {}", CpuSet(allowed));
-    (!missing.is_empty()).then(|| Problem::new("--cpu", CpuSet(missing), expected))
-}
+pub(super) use self::common::{Common, absent};
+pub(super) use self::envoy::EnvoyArgument;
+pub(super) use self::format::FormatArgument;
+pub(super) use self::scenario::{ScenarioArguments, secrets_of};
+pub(super) use self::testbed::{TestbedArguments, told};

@@ -10,8 +10,8 @@ use hopbench_report::comparison::{
 };
 use hopbench_run::results;
 
-use super::Subcommand;
-use super::output_arguments::{Output, arguments};
+use super::arguments::output::{Output, arguments};
+use super::subcommand::Subcommand;
 use crate::output::tell;
 
 pub(super) struct Compare;
@@ -67,7 +67,7 @@ impl Subcommand for Compare {
             .arg(flag("all", "Show the figures of which no difference is called, too"))
             .args(arguments(
                 COMPARISON_FORMATS.iter().map(|format| format.name()).collect(),
-                "How",
+                "How [default: table]",
                 "Where to write it; - is standard output [default: -]",
             ))
     }
@@ -77,7 +77,7 @@ impl Subcommand for Compare {
     }
 
     fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
-        let output = Output::of(matches)?;
+        let output = Output::of(matches, "table")?;
         let format = comparison_format(output.format).ok_or_else(|| output.unknown())?;
         let asked = Asked {
             minimum_effect: matches.get_one::<f64>("min-effect").copied(),

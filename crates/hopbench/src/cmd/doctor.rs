@@ -15,9 +15,8 @@ use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::{ClusterSpec, Fault, TestbedSpec};
 
 use self::noise::NoiseArguments;
-use super::Subcommand;
-use super::envoy_argument::EnvoyArgument;
-use super::testbed_arguments::TestbedArguments;
+use super::arguments::{EnvoyArgument, TestbedArguments};
+use super::subcommand::Subcommand;
 use crate::output::say;
 
 /// The command.

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use hopbench_model::Fault;
 
-use super::Subcommand;
+use super::subcommand::Subcommand;
 
 pub(super) struct Kube;
 

@@ -9,10 +9,8 @@ use hopbench_lab::by_hand::{self, Standing};
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::Fault;
 
-use super::Subcommand;
-use super::envoy_argument::EnvoyArgument;
-use super::scenario_arguments::ScenarioArguments;
-use super::testbed_arguments::TestbedArguments;
+use super::arguments::{EnvoyArgument, ScenarioArguments, TestbedArguments};
+use super::subcommand::Subcommand;
 use crate::output::{say, tell};
 
 pub(super) struct Lab;

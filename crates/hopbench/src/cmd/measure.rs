@@ -1,5 +1,7 @@
 //! The workloads by hand: one trial, or one a point of a sweep, against one target.
 
+mod live;
+
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -16,9 +18,9 @@ use hopbench_run::{AgentConnection, Ends, Setting, Target, Watch, conduct, recor
 use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
 
+use self::live::Live;
 use super::arguments::{Common, absent};
-use super::interrupt::Interrupt;
-use super::live::Live;
+use crate::interrupt::Interrupt;
 use crate::output::{print, say};
 
 /// The command of a workload.

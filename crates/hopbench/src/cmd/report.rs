@@ -2,17 +2,21 @@
 
 mod trials;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use hopbench_model::Fault;
-use hopbench_report::campaign::{Campaign, SUMMARY_FORMATS, render};
+use hopbench_report::campaign::{Campaign, Details, SUMMARY_FORMATS, Screen, render};
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
-use super::Subcommand;
-use super::output_arguments::{Output, arguments};
-use crate::output::tell;
+use super::arguments::output::{Output, arguments};
+use super::subcommand::Subcommand;
+use crate::output::{screen, tell};
+
+/// The formats that a terminal's size matters to: the answer, and the tables.
+const SCREEN: &str = "screen";
+const TABLE: &str = "table";
 
 pub(super) struct Report;
 
@@ -29,16 +33,32 @@ impl Subcommand for Report {
             )
             .args(arguments(
                 names(),
-                "How; `hopbench list reports` says more",
+                "How; `hopbench list reports` says more [default: screen]",
                 "Where to write it; for fortio's files, one a trial, a folder: DIR/; - is standard output [default: -]",
             ))
+            .arg(
+                Arg::new("details")
+                    .long("details")
+                    .action(ArgAction::SetTrue)
+                    .conflicts_with_all(["format", "json"])
+                    .help("All tables instead of the answer; the same as --format table"),
+            )
+            .arg(
+                Arg::new("workload")
+                    .long("workload")
+                    .value_name("NAME")
+                    .conflicts_with_all(["format", "json"])
+                    .help("The tables of one workload"),
+            )
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let Some(dir) = matches.get_one::<PathBuf>("dir") else {
             return Err(Fault::input("a results folder is needed; see `hopbench report --help`"));
         };
-        let output = Output::of(matches)?;
+        let workload = matches.get_one::<String>("workload").map(String::as_str);
+        let has_tables = matches.get_flag("details") || workload.is_some();
+        let output = Output::of(matches, if has_tables { TABLE } else { SCREEN })?;
         let (run, mut records) = results::open(dir)?;
         if let Some(format) = trial_format(output.format) {
             trials::write(format, &run, records.by_ref(), output.file)?;
@@ -50,8 +70,40 @@ impl Subcommand for Report {
             campaign.add(&record?);
         }
         records.notes().iter().for_each(tell);
-        output.write(&render(&campaign, output.format).ok_or_else(|| output.unknown())?)
+        let text = match output.format {
+            SCREEN => Some(answer(&campaign, dir, output)),
+            TABLE => Some(tables(&campaign, workload, output)?),
+            other => render(&campaign, other),
+        };
+        output.write(&text.ok_or_else(|| output.unknown())?)
     }
+}
+
+/// The room that the output has: a file is as wide as a page.
+fn room<'a>(folder: &'a str, has_report: bool, output: Output<'_>) -> Screen<'a> {
+    match output.file {
+        None => screen(folder, has_report),
+        Some(_) => Screen { folder, has_report, ..Screen::default() },
+    }
+}
+
+/// The answer on one screen.
+fn answer(campaign: &Campaign, dir: &Path, output: Output<'_>) -> String {
+    let folder = dir.to_string_lossy();
+    room(&folder, dir.join("report.html").is_file(), output).text(&campaign.summary())
+}
+
+/// All tables, or those of one workload.
+///
+/// # Errors
+/// The run has no such workload.
+fn tables(campaign: &Campaign, workload: Option<&str>, output: Output<'_>) -> Result<String, Fault> {
+    let summary = campaign.summary();
+    let details = Details { width: room("", false, output).width, workload };
+    details.text(&summary).ok_or_else(|| {
+        let known = Details::workloads(&summary).join(", ");
+        Fault::input(format!("--workload: found `{}`, expected one of {known}", workload.unwrap_or_default()))
+    })
 }
 
 /// Every format: of whole runs, then of trials.

@@ -9,14 +9,14 @@ mod progress;
 mod searching;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::{Fault, Plan, TestbedSpec, secret};
-use hopbench_report::campaign::{Campaign as Report, render};
+use hopbench_report::campaign::{Campaign as Report, summary_format};
 use hopbench_report::number::counted;
 use hopbench_run::results::{self, Folder, Resumed};
 use hopbench_run::{Campaign, Ended, Event, Finished, Observer, measurable, new_run};
@@ -24,10 +24,10 @@ use hopbench_run::{Campaign, Ended, Event, Finished, Observer, measurable, new_r
 pub(super) use self::events::EVENT_SCHEMA;
 use self::events::Events;
 use self::flags::{Flags, Wanted};
-use self::progress::Progress;
-use super::Subcommand;
-use super::interrupt::Interrupt;
-use crate::output::{Bar, say, tell};
+use self::progress::{Log, Progress};
+use super::subcommand::Subcommand;
+use crate::interrupt::Interrupt;
+use crate::output::{Bar, print, screen, tell};
 use crate::testbeds;
 
 pub(super) struct Run;
@@ -68,7 +68,8 @@ impl Subcommand for Run {
 
 fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     let is_cluster = matches!(wanted.testbed(), TestbedSpec::Kubernetes(_));
-    let interrupt = if is_cluster { Interrupt::saying(LEFT_BEHIND)? } else { Interrupt::watch()? };
+    let bar = Bar::new();
+    let interrupt = Interrupt::clearing(bar.clone(), if is_cluster { LEFT_BEHIND } else { "" })?;
     let ours = hello();
     let (folder, resumed, secrets) = match wanted {
         Wanted::New { plan, notes, text, dir, secrets } => {
@@ -91,7 +92,6 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
         }
     };
     let heard = interrupt.clone();
-    let bar = Bar::new();
     let shown = bar.clone();
     let mut testbed = testbeds::open(
         &folder.run().plan.testbed,
@@ -100,10 +100,14 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
         move |line| shown.tell(line),
     );
     let dir = folder.path().to_owned();
+    let log = Log::new(folder.trials_log()?);
     let campaign = Campaign::resume(folder, resumed, ours).with_secrets(secrets);
     let is_json = flags.format.is_json();
-    let mut observer: Box<dyn Observer> =
-        if is_json { Box::new(Events::new(interrupt)) } else { Box::new(Progress::new(interrupt, bar)) };
+    let mut observer: Box<dyn Observer> = if is_json {
+        Box::new(Events::new(interrupt).with_log(log))
+    } else {
+        Box::new(Progress::new(interrupt, bar, log, flags.verbose))
+    };
     let Finished { folder, ended, fault } = campaign.run(&mut *testbed, &mut *observer);
     drop(observer);
     let reported = || if flags.no_report { Ok(()) } else { report(&folder, is_json) };
@@ -141,7 +145,7 @@ fn same_testbed(is_cluster: bool) -> &'static str {
     if is_cluster { ", on the same testbed as it was described; if that is to change, start a new run" } else { "" }
 }
 
-/// Writes the reports into the folder, and prints the table.
+/// Writes the reports into the folder, and prints the answer.
 fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
     let (run, mut records) = results::open(folder.path())?;
     let mut report = Report::new(&run);
@@ -149,20 +153,16 @@ fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
         report.add(&record?);
     }
     records.notes().iter().for_each(tell);
-    let page = |format| render(&report, format).ok_or_else(|| Fault::input(format!("there is no format `{format}`")));
-    let mut written: Vec<PathBuf> = Vec::new();
+    let summary = report.summary();
     for (format, name) in LEFT {
-        written.push(folder.add(name, page(format)?.as_bytes())?);
+        let known = summary_format(format).ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
+        folder.add(name, known.render(&summary).as_bytes())?;
     }
     if quiet {
         return Ok(());
     }
-    say(page("table")?.trim_end())?;
-    say("")?;
-    for path in written {
-        say(path.display())?;
-    }
-    Ok(())
+    let named = folder.path().to_string_lossy();
+    print(screen(&named, true).text(&summary))
 }
 
 /// Whether all that was to be measured was, and makes sense.

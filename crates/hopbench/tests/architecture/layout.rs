@@ -23,10 +23,6 @@ use Rule::{Cycles, FolderCycles, FullFolders};
 const KNOWN: &[(&str, &[Rule])] = &[
     ("hopbench", &[Cycles, FolderCycles, FullFolders]),
     ("lab", &[FolderCycles]),
-    ("mesh", &[Cycles]),
-    ("model", &[FullFolders]),
-    ("scenario", &[Cycles, FullFolders]),
-    ("sys", &[Cycles, FolderCycles, FullFolders]),
 ];
 
 /// The most Rust files in a folder.

@@ -10,7 +10,8 @@ use super::program::{Finished, Running, binary};
 use super::user::User;
 
 /// The files of a run that went to its end.
-pub(crate) const FILES: [&str; 5] = ["agents.log", "records.jsonl", "report.html", "run.json", "summary.csv"];
+pub(crate) const FILES: [&str; 6] =
+    ["agents.log", "records.jsonl", "report.html", "run.json", "summary.csv", "trials.log"];
 
 /// A folder with a scenario, where a user runs the binary.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
     reason = "fixtures and helpers of tests fail by panicking, say what they skip, and time themselves"
 )]
 
+mod answer;
 mod comparisons;
 mod curves;
 mod equal;

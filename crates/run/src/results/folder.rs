@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 use super::disk::{refused, replace, sync_dir, unreadable};
 use super::lines::Lines;
 use super::reading::{LineState, judge, run_file};
-use super::{AGENTS_LOG, RECORDS, RUN_FILE, SUPERSEDED, TrialId};
+use super::{AGENTS_LOG, RECORDS, RUN_FILE, SUPERSEDED, TRIALS_LOG, TrialId};
 
 /// A results folder that this process, and no other, writes to.
 #[derive(Debug)]
@@ -254,6 +254,14 @@ impl Folder {
     /// What the file system refuses.
     pub fn agents_log(&self) -> Result<File, Fault> {
         append_to(&self.dir.join(AGENTS_LOG))
+    }
+
+    /// The file for what is told of each trial, to be appended to.
+    ///
+    /// # Errors
+    /// What the file system refuses.
+    pub fn trials_log(&self) -> Result<File, Fault> {
+        append_to(&self.dir.join(TRIALS_LOG))
     }
 
     /// Writes a report into the folder, as a whole; one of that name is replaced. Its path.

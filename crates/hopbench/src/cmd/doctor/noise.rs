@@ -14,10 +14,9 @@ use hopbench_run::{Campaign, Event, Finished, Observer, TRIAL_OVERHEAD_NS, measu
 use hopbench_scenario::{Overrides, Resolved, read};
 use hopbench_wire::Role;
 
-use crate::cmd::format_argument::FormatArgument;
-use crate::cmd::interrupt::Interrupt;
+use crate::cmd::arguments::{FormatArgument, TestbedArguments, told};
 use crate::cmd::run::hidden;
-use crate::cmd::testbed_arguments::{TestbedArguments, told};
+use crate::interrupt::Interrupt;
 use crate::output::{Bar, refuse_stdout, say};
 use crate::testbeds::{self, vocabularies};
 

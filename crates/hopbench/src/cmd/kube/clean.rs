@@ -9,7 +9,7 @@ use hopbench_model::Fault;
 use hopbench_model::units::Span;
 use hopbench_report::number::counted;
 
-use crate::cmd::Subcommand;
+use crate::cmd::subcommand::Subcommand;
 use crate::output::{say, tell};
 
 pub(super) struct Clean;

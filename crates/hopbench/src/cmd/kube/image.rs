@@ -7,7 +7,7 @@ use hopbench_kube::image::{Written, default_tag, write, write_to};
 use hopbench_model::Fault;
 use hopbench_report::number::bytes;
 
-use crate::cmd::Subcommand;
+use crate::cmd::subcommand::Subcommand;
 use crate::output::{is_stdout, print_bytes, say, tell};
 
 pub(super) struct Image;

@@ -4,7 +4,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_kube::manifests::{Account, manifests};
 use hopbench_model::Fault;
 
-use crate::cmd::Subcommand;
+use crate::cmd::subcommand::Subcommand;
 use crate::output::print;
 
 pub(super) struct Manifests;

@@ -9,14 +9,15 @@ use hopbench_report::number::percent_as_written;
 use hopbench_run::looked_at_instead;
 
 use super::estimate::Range;
+use super::outlook::Outlook;
+use super::queue::too_short;
+use super::searches;
 use super::testbed::needs;
-use super::words::{counted, extent, short, until};
-use super::{Outlook, searches, too_short};
+use super::words::{counted, extent, listed, short, until};
 
 const WIDTH: u16 = 80;
-/// Rows of a table, and values of a list; more of them are counted.
+/// Rows of a table; more of them are counted.
 const MOST_ROWS: usize = 40;
-const MOST_VALUES: usize = 10;
 
 impl Outlook {
     /// The whole page.
@@ -210,12 +211,6 @@ fn swept(points: &[&Point]) -> String {
     };
     let list: Vec<String> = keys.into_iter().map(values).collect();
     if list.is_empty() { "-".to_owned() } else { list.join("; ") }
-}
-
-pub(super) fn listed(values: &[String]) -> String {
-    let more = values.len().saturating_sub(MOST_VALUES);
-    let shown = values[..values.len() - more].join(", ");
-    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 fn table(header: Option<&[&str]>, mut rows: Vec<Vec<String>>) -> String {

@@ -5,8 +5,7 @@ use hopbench_model::units::BitRate;
 use hopbench_model::{LabNode, LabSpec, Nanos, Path, Plan, SearchGoal, TestbedSpec};
 use hopbench_report::number::percent_as_written;
 
-use super::page::listed;
-use super::words::short;
+use super::words::{listed, short};
 
 /// A tenth of a second: what people write.
 const STEP_NS: Nanos = 100_000_000;

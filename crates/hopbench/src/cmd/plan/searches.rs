@@ -5,7 +5,7 @@ use hopbench_model::{Job, Plan, RateRange, SearchGoal, SearchSpec, point_label};
 use hopbench_report::campaign::rate_text;
 use hopbench_report::number::percent_as_written;
 
-use super::page::listed;
+use super::words::listed;
 
 /// A row a point that is searched: where it stands, what for, and on which paths.
 pub(super) fn rows(plan: &Plan) -> Vec<Vec<String>> {

@@ -8,7 +8,7 @@ use hopbench_model::{
     ServerImage, TestbedSpec, Via,
 };
 
-use super::page::listed;
+use super::words::listed;
 
 /// What there is to say of it, by name. `nodes`: the machines that its nodes would be, as far as that is known.
 pub(super) fn rows(plan: &Plan, nodes: &BTreeMap<String, String>) -> Vec<(&'static str, String)> {

@@ -6,6 +6,9 @@ use hopbench_report::number::{self, percent_as_written};
 
 use super::estimate::{Estimate, Range};
 
+/// Values of a list; more of them are counted.
+const MOST_VALUES: usize = 10;
+
 /// `3 to 20 rounds, until throughput is known to 2 %, at most 10m`. `expected`: the rounds that there is time for.
 pub(super) fn until(rule: &StopRule, most: u32, expected: Range) -> String {
     let least = rule.min_rounds.min(most);
@@ -76,6 +79,13 @@ fn spoken(ns: u64) -> String {
         (0, min, s) => format!("{min} min {s} s"),
         (h, min, _) => format!("{h} h {min} min"),
     }
+}
+
+/// Texts with commas between; of many the first ones, and how many more there are.
+pub(super) fn listed(values: &[String]) -> String {
+    let more = values.len().saturating_sub(MOST_VALUES);
+    let shown = values[..values.len() - more].join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use hopbench_model::{Fault, Record, RunFile};
 use hopbench_report::export::{Export, TrialFormat};
 
-use crate::cmd::output_arguments::{refused, replace, write as write_file};
+use crate::cmd::arguments::output::{refused, replace, write as write_file};
 use crate::output::{print, tell};
 
 /// Prints the trials, or writes them into one file, or each into a file of its own where `output` is a folder.

@@ -7,8 +7,9 @@ use hopbench_run::{Event, Observer};
 use hopbench_wire::Role;
 use serde_json::{Value, json};
 
+use super::progress::Log;
 use super::searching;
-use crate::cmd::interrupt::Interrupt;
+use crate::interrupt::Interrupt;
 use crate::output::say;
 
 /// The version of the events; a field is never repurposed, this number grows instead.
@@ -17,11 +18,18 @@ pub(in crate::cmd) const EVENT_SCHEMA: &str = "hopbench.event/1";
 /// Writes events; nobody needs to read them for the run to go on.
 pub(super) struct Events {
     interrupt: Interrupt,
+    /// The log of the results folder, where there is one.
+    log: Option<Log>,
 }
 
 impl Events {
     pub(super) fn new(interrupt: Interrupt) -> Self {
-        Self { interrupt }
+        Self { interrupt, log: None }
+    }
+
+    /// The same with a log of the trials.
+    pub(super) fn with_log(self, log: Log) -> Self {
+        Self { log: Some(log), ..self }
     }
 }
 
@@ -105,6 +113,9 @@ fn done(record: &Record) -> Value {
 
 impl Observer for Events {
     fn event(&mut self, event: &Event<'_>) {
+        if let Some(log) = &mut self.log {
+            log.write(event);
+        }
         // Whoever reads may have gone; the folder has everything.
         let _ = say(object(event));
     }

@@ -9,10 +9,7 @@ use hopbench_model::{Fault, Plan, TestbedSpec};
 use hopbench_run::{headers_known, results, same_build};
 use hopbench_scenario::Resolved;
 
-use crate::cmd::envoy_argument::EnvoyArgument;
-use crate::cmd::format_argument::FormatArgument;
-use crate::cmd::scenario_arguments::{ScenarioArguments, secrets_of};
-use crate::cmd::testbed_arguments::TestbedArguments;
+use crate::cmd::arguments::{EnvoyArgument, FormatArgument, ScenarioArguments, TestbedArguments, secrets_of};
 use crate::output::refuse_stdout;
 
 /// The flags of `run`.
@@ -39,7 +36,10 @@ pub(super) struct Flags {
     envoy: EnvoyArgument,
     #[command(flatten)]
     pub(super) format: FormatArgument,
-    /// Leave no report in the folder and print no table
+    /// Tell every trial on standard error, too; `trials.log` in the folder has them in any case
+    #[arg(short, long)]
+    pub(super) verbose: bool,
+    /// Leave no report in the folder and print no answer
     #[arg(long)]
     pub(super) no_report: bool,
 }

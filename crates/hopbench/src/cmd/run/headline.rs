@@ -10,6 +10,24 @@ const FIGURES: &[&[&str]] =
 
 /// One line: `1.234 Gbit/s, service p50 41 us, limited by cpu:client`.
 pub(super) fn headline(record: &Record) -> String {
+    let mut parts = figures(record);
+    parts.push(format!("limited by {}", record.limited_by));
+    if let Some(why) = &record.error {
+        parts.push(format!("ERROR: {why}"));
+    }
+    if let Some(why) = &record.incomplete {
+        parts.push(format!("INCOMPLETE: {why}"));
+    }
+    parts.join(", ")
+}
+
+/// The first of them: `1.234 Gbit/s`; of workloads that ask for a time that time: `66.0 us`.
+pub(super) fn figure(record: &Record) -> Option<String> {
+    let latency = main_latency(record).filter(|_| record.job["workload"] != "http");
+    latency.map(|(_, ns)| number::time_ns(ns)).or_else(|| figures(record).into_iter().next())
+}
+
+fn figures(record: &Record) -> Vec<String> {
     let mut parts: Vec<String> = FIGURES
         .iter()
         .filter_map(|row| row.iter().find_map(|name| Some((name, *record.metrics.get(*name)?))))
@@ -19,14 +37,7 @@ pub(super) fn headline(record: &Record) -> String {
             None => number::by_name(name, value),
         })
         .collect();
-    // The same as in the table that follows.
+    // The same as in the tables.
     parts.extend(main_latency(record).map(|(label, ns)| format!("{label} {}", number::time_ns(ns))));
-    parts.push(format!("limited by {}", record.limited_by));
-    if let Some(why) = &record.error {
-        parts.push(format!("ERROR: {why}"));
-    }
-    if let Some(why) = &record.incomplete {
-        parts.push(format!("INCOMPLETE: {why}"));
-    }
-    parts.join(", ")
+    parts
 }

@@ -1,7 +1,12 @@
 //! One page that needs nothing else: styles, the plotting library, data and all figures as tables.
 //!
-//! Without scripts everything but the plots is there. Nothing is fetched: a content policy in the page forbids it.
+//! Its parts are the answer, the overview, the workloads and searches, and the evidence. Plots come
+//! before tables, and tables are folded away. Every part has an id and a link.
+//!
+//! Without scripts everything but the plots is there. Nothing is fetched: a content policy in the
+//! page forbids it.
 
+mod answer;
 mod heat;
 mod markup;
 mod mesh;
@@ -37,7 +42,7 @@ impl SummaryFormat for Html {
     }
 
     fn summary(&self) -> &'static str {
-        "one page with tables, heat maps and plots, for a browser, a phone and paper"
+        "one page with the answer, heat maps, plots and tables, for a browser, a phone and paper"
     }
 
     fn render(&self, summary: &Summary) -> String {
@@ -59,8 +64,9 @@ impl SummaryFormat for Html {
         ));
         out.push_str(&header(summary));
         out.push_str("<main>\n");
-        out.push_str(&sections::findings(summary));
+        out.push_str(&answer::section(summary));
         out.push_str(&heat::maps(summary));
+        out.push_str(&sections::findings(summary));
         for (number, workload) in summary.workloads.iter().enumerate() {
             out.push_str(&sections::workload(summary, number, workload, &charts[number]));
         }
@@ -99,10 +105,11 @@ fn header(summary: &Summary) -> String {
     for (name, label) in [("cpu_model", "CPU"), ("cpu_count", "CPUs"), ("kernel", "Kernel"), ("version", "Version")] {
         facts.extend(summary.environment.get(name).map(|value| fact(label, value)));
     }
-    let mut links = vec!["<a href=\"#findings\">Findings</a>".to_owned()];
+    let mut links = vec!["<a href=\"#answer\">Answer</a>".to_owned()];
     if !summary.workloads.is_empty() {
         links.push("<a href=\"#overview\">Overview</a>".to_owned());
     }
+    links.push("<a href=\"#findings\">Findings</a>".to_owned());
     // A long list of links is no way.
     for (number, workload) in summary.workloads.iter().enumerate().take(12) {
         links.push(format!("<a href=\"#{}\">{}</a>", id("workload", number), esc(&workload.name)));
@@ -110,6 +117,7 @@ fn header(summary: &Summary) -> String {
     if !summary.searches.is_empty() {
         links.push("<a href=\"#searches\">Searches</a>".to_owned());
     }
+    links.push("<a href=\"#evidence\">Evidence</a>".to_owned());
     links.push("<a href=\"#limits\">Limits and warnings</a>".to_owned());
     links.push("<a href=\"#paths\">Paths and proof</a>".to_owned());
     links.push("<a href=\"#environment\">Environment</a>".to_owned());

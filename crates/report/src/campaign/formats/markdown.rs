@@ -1,5 +1,6 @@
-//! For a wiki page or an issue: a table a workload.
+//! For a wiki page or an issue: the answer, then a table a workload.
 
+mod answer;
 mod mesh;
 mod searches;
 
@@ -23,12 +24,14 @@ impl SummaryFormat for Markdown {
     }
 
     fn summary(&self) -> &'static str {
-        "for a wiki or an issue: a table a workload"
+        "for a wiki or an issue: the answer, then a table a workload"
     }
 
     fn render(&self, summary: &Summary) -> String {
         let run = &summary.run;
-        let mut out = format!("# {}\n\n", safe(&run.name));
+        let mut out = format!("# {}\n", safe(&run.name));
+        answer::write(&mut out, summary);
+        out.push_str("\n## Details\n\n");
         let mut facts = vec![status(run.status).to_owned(), page_text::trials(summary)];
         facts.extend(page_text::rounds(summary));
         facts.extend(run.baseline.as_ref().map(|name| format!("baseline {}", safe(name))));

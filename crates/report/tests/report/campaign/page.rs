@@ -2,6 +2,7 @@
 //!
 //! `HOPBENCH_PAGES=DIR` leaves the pages there, to be looked at.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -71,6 +72,29 @@ fn tables_say_what_their_heads_are_about() {
     }
 }
 
+/// Tables are folded away, and every part can be linked to.
+#[test]
+fn every_part_has_an_id_and_a_link() {
+    for (name, made) in pages() {
+        let own = without_assets(&render(&made, "html"));
+        let after = |what: &str| -> Vec<String> {
+            own.split(what).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
+        };
+        let ids = after(" id=\"");
+        let distinct: BTreeSet<&String> = ids.iter().collect();
+        assert_eq!(distinct.len(), ids.len(), "{name}: an id twice: {ids:?}");
+        for link in after("href=\"#") {
+            assert!(distinct.contains(&link), "{name}: no {link}");
+        }
+        assert_eq!(own.matches("<details").count(), own.matches("<details id=\"").count(), "{name}");
+        assert_eq!(own.matches("<section").count(), own.matches("<section id=\"").count(), "{name}");
+        let linked: BTreeSet<String> = after("class=\"anchor\" href=\"#").into_iter().collect();
+        for part in after("<section id=\"").iter().chain(&after("<details id=\"")) {
+            assert!(linked.contains(part), "{name}: no link to {part}");
+        }
+    }
+}
+
 #[test]
 fn hostile_texts_stay_texts() {
     let own = without_assets(&render(&fixture::hostile(), "html"));
@@ -97,6 +121,15 @@ addEventListener("error", (e) => { document.documentElement.dataset.error = e.me
   }
   Object.assign(document.documentElement.dataset, { canvases: canvases.length, painted, datasets,
     wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, alerts: document.images.length });
+  // On paper everything is unfolded, and folded again after that; a link unfolds where it leads to.
+  const folded = () => document.querySelectorAll("details:not([open])").length;
+  const before = folded();
+  dispatchEvent(new Event("beforeprint"));
+  const printed = folded();
+  dispatchEvent(new Event("afterprint"));
+  location.hash = "resolved";
+  dispatchEvent(new Event("hashchange"));
+  Object.assign(document.documentElement.dataset, { folded: before, printed, again: folded() });
 }
 </script></body>"#;
 
@@ -178,6 +211,9 @@ fn a_browser_draws_every_plot_without_errors() {
             assert!(seen("datasets") >= canvases, "{name}: a plot without data");
             assert_eq!(seen("wide"), 0, "{name} at {size}: the page scrolls sideways");
             assert_eq!(seen("alerts"), 0, "{name}: an image that nobody wrote");
+            let folded = page.matches("<details").count() as i64;
+            let seen = [seen("folded"), seen("printed"), seen("again")];
+            assert_eq!(seen, [folded, 0, folded - 1], "{name} at {size}: folded, on paper, after a link");
         }
     }
 }

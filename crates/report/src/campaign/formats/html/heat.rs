@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hopbench_analysis::{CellSummary, Outcome, Summary, WorkloadSummary};
 use hopbench_model::number::ratio as ratio_text;
 
-use super::markup::{esc, table};
+use super::markup::{esc, heading, table};
 use crate::campaign::layout::{Matrix, matrices};
 use crate::campaign::{page_text, table_model};
 
@@ -48,7 +48,7 @@ pub(super) fn maps(summary: &Summary) -> String {
     if summary.workloads.is_empty() {
         return String::new();
     }
-    let mut out = "<section id=\"overview\">\n<h2>Overview</h2>\n".to_owned();
+    let mut out = format!("<section id=\"overview\">\n{}", heading(2, "overview", "Overview"));
     if summary.workloads.iter().any(table_model::judged) {
         out.push_str(&legend(summary));
     } else if summary.workloads.iter().any(table_model::compared) {

@@ -40,6 +40,19 @@ pub(super) fn id(prefix: &str, index: usize) -> String {
     format!("{prefix}-{index}")
 }
 
+/// A heading with a link to the part that it begins: that of this id.
+pub(super) fn heading(level: u8, id: &str, inner: &str) -> String {
+    format!("<h{level}>{inner} <a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to this part\">#</a></h{level}>\n")
+}
+
+/// A part that is folded away; paper, and whoever follows a link to it, finds it open.
+pub(super) fn folded(id: &str, title: &str, inner: &str) -> String {
+    format!(
+        "<details id=\"{id}\"><summary>{title}</summary>\n\
+         <a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to this part\">#</a>\n{inner}</details>\n"
+    )
+}
+
 /// A table inside a box that scrolls sideways on narrow screens.
 pub(super) fn table(class: &str, caption: &str, head: &str, body: &str) -> String {
     format!(

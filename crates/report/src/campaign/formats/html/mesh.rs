@@ -1,27 +1,25 @@
-//! What proxies cost, as tables beside the plots: what each hop adds, and what each proxy spends over the load.
+//! What proxies cost, as tables beside the plots: what each hop adds, and what each proxy spends
+//! over the load.
 
 use hopbench_analysis::{CurveSummary, Resource, Summary, WaterfallSummary, WorkloadSummary};
 
-use super::markup::{esc, table};
+use super::markup::{esc, folded, table};
 use crate::campaign::waterfall_table::{Texts, shares};
 use crate::number::{by_name, plain};
 
-/// More tables than this of one workload are folded away.
-const OPEN: usize = 12;
 /// More than this are left to the other formats.
 const MOST: usize = 200;
 
-/// Nothing where no path of the workload has proxies.
-pub(super) fn section(summary: &Summary, workload: &WorkloadSummary) -> String {
+/// Folded away; nothing where no path of the workload has proxies. `own_id`: the id of the
+/// workload's section.
+pub(super) fn section(own_id: &str, summary: &Summary, workload: &WorkloadSummary) -> String {
     let own = |waterfall: &&WaterfallSummary| waterfall.workload == workload.name;
     let waterfalls: Vec<&WaterfallSummary> = summary.waterfall.iter().filter(own).take(MOST).collect();
     let mut out = String::new();
     if !waterfalls.is_empty() {
-        out.push_str("<h3>What each hop adds</h3>\n");
         let tables: String = waterfalls.iter().map(|one| waterfall(one)).collect();
         let tables = format!("<div class=\"steps\">{tables}</div>\n");
-        let folded = format!("<details><summary>All {} tables</summary>{tables}</details>\n", waterfalls.len());
-        out.push_str(if waterfalls.len() > OPEN { &folded } else { &tables });
+        out.push_str(&folded(&format!("{own_id}-hops"), "What each hop adds", &tables));
     }
     let own = |curve: &&CurveSummary| curve.workload == workload.name;
     let curves: Vec<&CurveSummary> = summary.proxy_curves.iter().filter(own).take(MOST).collect();
@@ -30,9 +28,8 @@ pub(super) fn section(summary: &Summary, workload: &WorkloadSummary) -> String {
         for curve in &curves {
             out.push_str(&format!("<li><strong>{}</strong> {}</li>\n", esc(&curve.path), esc(&curve.text)));
         }
-        out.push_str("</ul>\n<details><summary>The points of these curves</summary>\n");
-        out.push_str(&points(workload, &curves));
-        out.push_str("</details>\n");
+        out.push_str("</ul>\n");
+        out.push_str(&folded(&format!("{own_id}-curves"), "The points of these curves", &points(workload, &curves)));
     }
     out
 }

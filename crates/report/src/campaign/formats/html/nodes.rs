@@ -2,14 +2,14 @@
 
 use hopbench_analysis::{NodeSummary, Spread, WorkloadSummary};
 
-use super::markup::{esc, table};
+use super::markup::{esc, folded, table};
 use crate::campaign::table_model;
 
 /// More cells than this are left to the other formats.
 const MOST: usize = 500;
 
-/// Folded away; nothing where the main table says it all.
-pub(super) fn section(workload: &WorkloadSummary) -> String {
+/// Folded away; nothing where the main table says it all. `own`: the id of the workload's section.
+pub(super) fn section(own: &str, workload: &WorkloadSummary) -> String {
     let swept = !workload.parameters.is_empty();
     let mut body = String::new();
     for cell in workload.cells.iter().take(MOST) {
@@ -42,11 +42,12 @@ pub(super) fn section(workload: &WorkloadSummary) -> String {
         n if n > MOST => format!("<p class=\"note\">The first {MOST} of {n} cells.</p>\n"),
         _ => String::new(),
     };
-    format!(
-        "<details><summary>CPU of the nodes</summary>\n<p class=\"note\">With everybody's work: both ends, proxies, the kernel \
-         for all of them, and whatever else ran.</p>\n{}{more}</details>\n",
+    let inner = format!(
+        "<p class=\"note\">With everybody's work: both ends, proxies, the kernel for all of them, and whatever else ran.</p>\n\
+         {}{more}",
         table("cells", &format!("{}: CPU of the nodes", workload.name), &head, &body)
-    )
+    );
+    folded(&format!("{own}-nodes"), "CPU of the nodes", &inner)
 }
 
 fn value(spread: &Spread) -> String {

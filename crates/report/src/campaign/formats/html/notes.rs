@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use hopbench_analysis::{CellSummary, PathSummary, SkippedSummary, Summary};
 
-use super::markup::{esc, facts, table};
+use super::markup::{esc, facts, folded, heading, id, table};
 use crate::campaign::page_text;
-use crate::number::bit_rate;
+use crate::number::{bit_rate, counted};
 
 /// More failures than this are counted, not listed; `records.jsonl` has them.
 const MOST_FAILURES: usize = 200;
@@ -15,24 +15,27 @@ const MOST_PATHS: usize = 400;
 /// A text longer than this is cut, bytes; `run.json` has it.
 const LONGEST_TEXT: usize = 200_000;
 
+/// The last part of the page.
 pub(super) fn all(summary: &Summary) -> String {
-    let mut out = limits(summary);
+    let mut out = format!("<section id=\"evidence\">\n{}", heading(2, "evidence", "Evidence"));
+    out.push_str(&limits(summary));
     out.push_str(&warnings(summary));
     out.push_str(&failures(summary));
     out.push_str(&skipped(summary));
     out.push_str("</section>\n");
     out.push_str(&paths(summary));
     out.push_str(&environment(summary));
+    out.push_str("</section>\n");
     out
 }
 
 /// What limited the cells, counted.
 fn limits(summary: &Summary) -> String {
-    let mut counted: BTreeMap<(usize, &str), (u64, Vec<&CellSummary>, &str)> = BTreeMap::new();
+    let mut seen_limits: BTreeMap<(usize, &str), (u64, Vec<&CellSummary>, &str)> = BTreeMap::new();
     for (number, workload) in summary.workloads.iter().enumerate() {
         for cell in &workload.cells {
             for limit in &cell.limited_by {
-                let seen = counted.entry((number, &limit.limit)).or_default();
+                let seen = seen_limits.entry((number, &limit.limit)).or_default();
                 seen.0 += u64::from(limit.trials);
                 seen.1.push(cell);
                 if !limit.because.is_empty() {
@@ -42,7 +45,7 @@ fn limits(summary: &Summary) -> String {
         }
     }
     let mut body = String::new();
-    for ((number, limit), (trials, cells, because)) in &counted {
+    for ((number, limit), (trials, cells, because)) in &seen_limits {
         body.push_str(&format!(
             "<tr><th scope=\"row\">{}</th><td>{} <code>{}</code></td><td class=\"n\">{trials}</td><td>{}</td><td>{}</td></tr>\n",
             esc(&summary.workloads[*number].name),
@@ -54,8 +57,12 @@ fn limits(summary: &Summary) -> String {
     }
     let head = "<tr><th scope=\"col\">Workload</th><th scope=\"col\">Limit</th><th scope=\"col\" class=\"n\">Trials</th>\
                 <th scope=\"col\">Paths</th><th scope=\"col\">For example</th></tr>";
-    let table = if body.is_empty() { String::new() } else { table("text", "What limited the trials", head, &body) };
-    format!("<section id=\"limits\">\n<h2>Limits and warnings</h2>\n{table}")
+    let mut out = format!("<section id=\"limits\">\n{}", heading(3, "limits", "Limits and warnings"));
+    if !body.is_empty() {
+        let table = table("text", "What limited the trials", head, &body);
+        out.push_str(&folded("limits-trials", "What limited the trials", &table));
+    }
+    out
 }
 
 /// The paths of these cells, each once.
@@ -92,7 +99,8 @@ fn warnings(summary: &Summary) -> String {
     }
     let head = "<tr><th scope=\"col\">Workload</th><th scope=\"col\">Warning</th><th scope=\"col\" class=\"n\">Trials</th>\
                 <th scope=\"col\">Paths</th><th scope=\"col\">For example, and what to do</th></tr>";
-    table("text", "Warnings", head, &body)
+    let title = counted(summary.warnings.len() as u64, "kind of warning", "kinds of warnings");
+    folded("warnings", &title, &table("text", "Warnings", head, &body))
 }
 
 fn failures(summary: &Summary) -> String {
@@ -119,7 +127,8 @@ fn failures(summary: &Summary) -> String {
     } else {
         String::new()
     };
-    format!("<div id=\"failures\">{table}{more}</div>\n")
+    let title = format!("{} in no figure", counted(summary.failures.len() as u64, "trial is", "trials are"));
+    folded("failures", &title, &format!("{table}{more}"))
 }
 
 fn skipped(summary: &Summary) -> String {
@@ -136,15 +145,18 @@ fn skipped(summary: &Summary) -> String {
     };
     let body: String = summary.skipped.iter().map(row).collect();
     let head = "<tr><th scope=\"col\">Path</th><th scope=\"col\" class=\"n\">Cells</th><th scope=\"col\">Why</th></tr>";
-    table("text", "Cells that cannot be measured here", head, &body)
+    let table = table("text", "Cells that cannot be measured here", head, &body);
+    folded("skipped", "Cells that cannot be measured here", &table)
 }
 
 fn paths(summary: &Summary) -> String {
-    let mut out =
-        "<section id=\"paths\">\n<h2>Paths and proof</h2>\n<p class=\"note\">Every trial carries evidence that its \
-                   traffic took the path. A trial without it is in no figure.</p>\n"
-            .to_owned();
-    summary.paths.iter().take(MOST_PATHS).for_each(|path| out.push_str(&proof(path)));
+    let mut out = format!(
+        "<section id=\"paths\">\n{}<p class=\"note\">Every trial carries evidence that its traffic took the path. A trial \
+         without it is in no figure.</p>\n",
+        heading(3, "paths", "Paths and proof")
+    );
+    let paths = summary.paths.iter().take(MOST_PATHS).enumerate();
+    paths.for_each(|(number, path)| out.push_str(&proof(number, path)));
     if summary.paths.len() > MOST_PATHS {
         out.push_str(&format!("<p class=\"note\">The first {MOST_PATHS} of {} paths.</p>\n", summary.paths.len()));
     }
@@ -152,7 +164,7 @@ fn paths(summary: &Summary) -> String {
     out
 }
 
-fn proof(path: &PathSummary) -> String {
+fn proof(number: usize, path: &PathSummary) -> String {
     let failed: u32 = path.proof.iter().map(|proof| proof.failed).sum();
     let (class, verdict) = match (path.proof.is_empty(), failed) {
         (true, _) => ("doubt", "no evidence".to_owned()),
@@ -186,31 +198,36 @@ fn proof(path: &PathSummary) -> String {
     } else {
         table("text", &format!("Evidence for {}", path.name), head, &rows)
     };
-    format!(
-        "<details><summary><strong>{}</strong> <span class=\"verdict {class}\">{verdict}</span> <span class=\"quiet\">{}\
-         </span></summary>{table}</details>\n",
+    let title = format!(
+        "<strong>{}</strong> <span class=\"verdict {class}\">{verdict}</span> <span class=\"quiet\">{}</span>",
         esc(&path.name),
         esc(&way)
-    )
+    );
+    folded(&id("path", number), &title, &table)
 }
 
 fn environment(summary: &Summary) -> String {
-    let mut out = "<section id=\"environment\">\n<h2>Environment</h2>\n".to_owned();
-    out.push_str(&facts("The machine and the tool", summary.environment.iter()));
+    let mut out = format!("<section id=\"environment\">\n{}", heading(3, "environment", "Environment"));
+    let machine = facts("The machine and the tool", summary.environment.iter());
+    if !machine.is_empty() {
+        out.push_str(&folded("machine", "The machine and the tool", &machine));
+    }
     if !summary.testbed.is_empty() {
-        out.push_str("<details><summary>The testbed</summary>");
-        out.push_str(&facts("The testbed", summary.testbed.iter()));
-        out.push_str("</details>\n");
+        out.push_str(&folded("testbed", "The testbed", &facts("The testbed", summary.testbed.iter())));
     }
     let resolved = serde_json::to_string_pretty(&summary.resolved).unwrap_or_default();
-    for (title, text) in [("The scenario as written", &summary.scenario), ("The scenario as resolved", &resolved)] {
+    let texts = [
+        ("scenario", "The scenario as written", &summary.scenario),
+        ("resolved", "The scenario as resolved", &resolved),
+    ];
+    for (id, title, text) in texts {
         let cut = text.char_indices().map(|(at, _)| at).find(|at| *at >= LONGEST_TEXT);
         let (text, more) = match cut {
             Some(at) => (&text[..at], "\n... the rest is in run.json"),
             None => (text.as_str(), ""),
         };
         if !text.is_empty() {
-            out.push_str(&format!("<details><summary>{title}</summary><pre>{}{more}</pre></details>\n", esc(text)));
+            out.push_str(&folded(id, title, &format!("<pre>{}{more}</pre>\n", esc(text))));
         }
     }
     out.push_str("</section>\n");

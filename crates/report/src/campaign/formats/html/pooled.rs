@@ -3,14 +3,14 @@
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{DistributionSummary, PooledSummary, WorkloadSummary};
 
-use super::markup::{esc, table};
+use super::markup::{esc, folded, table};
 use crate::campaign::table_model;
 
 /// The columns.
 const HEADS: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9")];
 
-/// Folded away; nothing with one round.
-pub(super) fn section(workload: &WorkloadSummary) -> String {
+/// Folded away; nothing with one round. `own`: the id of the workload's section.
+pub(super) fn section(own: &str, workload: &WorkloadSummary) -> String {
     let swept = !workload.parameters.is_empty();
     let shown = || workload.distributions.iter().filter(|one| !one.pooled.is_empty());
     let Some(latency) = shown().next().map(|one| one.latency) else {
@@ -43,12 +43,12 @@ pub(super) fn section(workload: &WorkloadSummary) -> String {
     };
     let heads: String = HEADS.iter().zip(&scales).map(head).collect();
     let head = format!("<tr><th scope=\"col\">Path</th>{point}{heads}</tr>");
-    format!(
-        "<details><summary>Percentiles of all rounds together</summary>\n<p class=\"note\">Of the samples of all rounds \
-         as one, with 95 % intervals from resampled rounds. The table of cells has the median of the rounds\u{2019} percentiles \
-         instead.</p>\n{}</details>\n",
+    let inner = format!(
+        "<p class=\"note\">Of the samples of all rounds as one, with 95 % intervals from resampled rounds. The table of \
+         cells has the median of the rounds\u{2019} percentiles instead.</p>\n{}",
         table("cells", &format!("{}: percentiles of all rounds together", workload.name), &head, &body)
-    )
+    );
+    folded(&format!("{own}-pooled"), "Percentiles of all rounds together", &inner)
 }
 
 fn value(pooled: Option<&PooledSummary>, scale: &Scale) -> String {

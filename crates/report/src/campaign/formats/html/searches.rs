@@ -2,7 +2,7 @@
 
 use hopbench_analysis::{LoadComparison, SearchSummary, Standing, Summary};
 
-use super::markup::{esc, id, table};
+use super::markup::{esc, folded, heading, id, table};
 use crate::campaign::plot::{Chart, searches::spoken};
 use crate::campaign::search_lines::{FoundLine, lines};
 use crate::campaign::search_table::{
@@ -20,9 +20,10 @@ pub(super) fn section(summary: &Summary, charts: &[Option<Chart>]) -> String {
     let pairs = summary.searches.iter().zip(charts).enumerate();
     let all: String = pairs.map(|(number, (search, chart))| one(number, search, chart.as_ref())).collect();
     format!(
-        "<section id=\"searches\">\n<h2>Searches</h2>\n<p class=\"note\">Each load stands with the ends of what \
+        "<section id=\"searches\">\n{}<p class=\"note\">Each load stands with the ends of what \
          it lies between; the figures beside it are those of the trials at that load. Rates are compared with the \
-         baseline's by the results of three searches or more, levels by whether what is known of the two overlaps.</p>\n{all}</section>\n"
+         baseline's by the results of three searches or more, levels by whether what is known of the two overlaps.</p>\n{all}</section>\n",
+        heading(2, "searches", "Searches")
     )
 }
 
@@ -53,25 +54,26 @@ pub(super) fn card(number: usize, search: &SearchSummary) -> String {
 }
 
 fn one(number: usize, search: &SearchSummary, chart: Option<&Chart>) -> String {
+    let own = id("search", number);
+    let (name, kind) = (esc(&search.name()), esc(&search.kind));
+    let title = format!("{name} <span class=\"kind\">{kind}, {} over {}</span>", search.goal, search.parameter);
     let mut out = format!(
-        "<div class=\"search\" id=\"{}\">\n<h3>{} <span class=\"kind\">{}, {} over {}</span></h3>\n<p class=\"note\">Searched: {}.</p>\n",
-        id("search", number),
-        esc(&search.name()),
-        esc(&search.kind),
-        search.goal,
-        search.parameter,
+        "<div class=\"search\" id=\"{own}\">\n{}<p class=\"note\">Searched: {}.</p>\n",
+        heading(3, &own, &title),
         esc(&search.asked)
     );
-    if !search.paths.is_empty() {
-        out.push_str(&found(search));
-    }
+    out.push_str(&chart.map(figure).unwrap_or_default());
     let said: String = remarks(search).iter().map(|text| format!("<li>{}</li>\n", esc(text))).collect();
     if !said.is_empty() {
         out.push_str(&format!("<ul class=\"plain\">\n{said}</ul>\n"));
     }
-    out.push_str(&chart.map(figure).unwrap_or_default());
-    out.push_str(&equal_load(search));
-    out.push_str(&traces(search));
+    if !search.paths.is_empty() {
+        out.push_str(&folded(&format!("{own}-found"), "What was found", &found(search)));
+    }
+    if !search.equal_load.is_empty() {
+        out.push_str(&folded(&format!("{own}-equal"), "Every path at the loads that were found", &equal_load(search)));
+    }
+    out.push_str(&traces(&own, search));
     out.push_str("</div>\n");
     out
 }
@@ -127,9 +129,6 @@ fn verdict(text: &Text, neutral: bool) -> String {
 }
 
 fn equal_load(search: &SearchSummary) -> String {
-    if search.equal_load.is_empty() {
-        return String::new();
-    }
     let paths = equal_paths(search);
     let column = |path: &&str| format!("<th scope=\"col\">{}</th>", esc(path));
     let head = format!("<tr><th scope=\"col\">Load</th>{}</tr>", paths.iter().map(column).collect::<String>());
@@ -156,7 +155,7 @@ fn equal_load(search: &SearchSummary) -> String {
     table("cells equal", &format!("{}: every path at the loads that were found", search.name()), &head, &body)
 }
 
-fn traces(search: &SearchSummary) -> String {
+fn traces(own: &str, search: &SearchSummary) -> String {
     let heads = trace_heads(search);
     let numbers = 3;
     let head = |(index, text): (usize, &String)| {
@@ -165,7 +164,7 @@ fn traces(search: &SearchSummary) -> String {
     };
     let head = format!("<tr>{}</tr>", heads.iter().enumerate().map(head).collect::<String>());
     let mut out = String::new();
-    for path in search.paths.iter().filter(|path| !path.trace.is_empty()) {
+    for (number, path) in search.paths.iter().enumerate().filter(|(_, path)| !path.trace.is_empty()) {
         let mut body = String::new();
         for step in path.trace.iter().take(MOST_STEPS) {
             let cells = trace_row(search, step);
@@ -181,11 +180,9 @@ fn traces(search: &SearchSummary) -> String {
             _ => String::new(),
         };
         let trials = crate::number::counted(path.trace.len() as u64, "trial", "trials");
-        out.push_str(&format!(
-            "<details><summary>{}: all {trials}</summary>\n{}{more}</details>\n",
-            esc(&path.path),
-            table("cells", &format!("{} on {}: every trial", search.name(), path.path), &head, &body)
-        ));
+        let title = format!("{}: all {trials}", esc(&path.path));
+        let steps = table("cells", &format!("{} on {}: every trial", search.name(), path.path), &head, &body);
+        out.push_str(&folded(&format!("{own}-trials-{number}"), &title, &format!("{steps}{more}")));
     }
     out
 }

@@ -2,19 +2,17 @@
 
 use hopbench_analysis::{CellSummary, Estimate, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary};
 
-use super::markup::{esc, id, table};
+use super::markup::{esc, folded, heading, id, table};
 use super::{mesh, nodes, pooled, searches};
 use crate::campaign::plot::Chart;
 use crate::campaign::{page_text, plot, table_model};
 
-/// More rows than this are folded away.
-const OPEN_ROWS: usize = 40;
 /// More rows than this are left to the other formats: a browser would take long.
 const MOST_ROWS: usize = 2000;
 
-/// A headline a workload, with what is wrong with the run first.
-pub(super) fn findings(summary: &Summary) -> String {
-    let mut out = "<section id=\"findings\">\n<h2>Findings</h2>\n".to_owned();
+/// What is missing of the run.
+pub(super) fn missing(summary: &Summary) -> String {
+    let mut out = String::new();
     let run = &summary.run;
     if run.used_trials < run.planned_trials {
         let missing = run.planned_trials - run.used_trials;
@@ -30,9 +28,18 @@ pub(super) fn findings(summary: &Summary) -> String {
             }
         ));
     }
-    for note in &run.notes {
-        out.push_str(&format!("<p class=\"alert\"><strong>Note:</strong> {}</p>\n", esc(note)));
-    }
+    out
+}
+
+/// What a reader must know of the run as a whole.
+pub(super) fn notes(summary: &Summary) -> String {
+    let note = |note: &String| format!("<p class=\"alert\"><strong>Note:</strong> {}</p>\n", esc(note));
+    summary.run.notes.iter().map(note).collect()
+}
+
+/// A headline a workload.
+pub(super) fn findings(summary: &Summary) -> String {
+    let mut out = format!("<section id=\"findings\">\n{}", heading(2, "findings", "Findings"));
     out.push_str("<ul class=\"cards\">\n");
     for (number, workload) in summary.workloads.iter().enumerate() {
         out.push_str(&format!(
@@ -98,11 +105,11 @@ fn how_to_read(summary: &Summary) -> String {
 
 /// One workload: headline, plots, table.
 pub(super) fn workload(summary: &Summary, number: usize, workload: &WorkloadSummary, charts: &[Chart]) -> String {
+    let own = id("workload", number);
+    let title = format!("{} <span class=\"kind\">{}</span>", esc(&workload.name), esc(&workload.kind));
     let mut out = format!(
-        "<section id=\"{}\">\n<h2>{} <span class=\"kind\">{}</span></h2>\n<p class=\"note\">{}</p>\n",
-        id("workload", number),
-        esc(&workload.name),
-        esc(&workload.kind),
+        "<section id=\"{own}\">\n{}<p class=\"note\">{}</p>\n",
+        heading(2, &own, &title),
         esc(&workload.setting)
     );
     if !charts.is_empty() {
@@ -110,21 +117,18 @@ pub(super) fn workload(summary: &Summary, number: usize, workload: &WorkloadSumm
         charts.iter().for_each(|chart| out.push_str(&figure(chart, workload)));
         out.push_str("</div>\n");
     }
-    out.push_str(&pooled::section(workload));
+    out.push_str(&pooled::section(&own, workload));
     let rows = workload.cells.len();
-    if rows > OPEN_ROWS {
-        out.push_str(&format!("<details><summary>All {rows} cells</summary>\n"));
-    }
-    out.push_str(&cells(summary, workload));
-    page_text::marks(workload).for_each(|mark| out.push_str(&format!("<p class=\"note\">{mark}</p>\n")));
+    let mut tables = cells(summary, workload);
+    page_text::marks(workload).for_each(|mark| tables.push_str(&format!("<p class=\"note\">{mark}</p>\n")));
     if rows > MOST_ROWS {
-        out.push_str(&format!("<p class=\"note\">The first {MOST_ROWS} of {rows} cells; summary.csv has all.</p>\n"));
+        tables
+            .push_str(&format!("<p class=\"note\">The first {MOST_ROWS} of {rows} cells; summary.csv has all.</p>\n"));
     }
-    if rows > OPEN_ROWS {
-        out.push_str("</details>\n");
-    }
-    out.push_str(&mesh::section(summary, workload));
-    out.push_str(&nodes::section(workload));
+    let title = format!("Figures of {}", crate::number::counted(rows as u64, "cell", "cells"));
+    out.push_str(&folded(&format!("{own}-cells"), &title, &tables));
+    out.push_str(&mesh::section(&own, summary, workload));
+    out.push_str(&nodes::section(&own, workload));
     out.push_str("</section>\n");
     out
 }

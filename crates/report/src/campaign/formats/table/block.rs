@@ -1,10 +1,7 @@
-//! Columns beside each other in 80 columns; what does not fit comes in a further block.
+//! Columns beside each other in the width of the page; what does not fit comes in a further block.
 
-use crate::WIDTH;
-use crate::wrap::{columns, plain, wrap};
-
-/// A name longer than this is cut in a table.
-const LONGEST_NAME: usize = 24;
+use super::out::Out;
+use crate::wrap::columns;
 
 /// A column as texts: two lines of head, then the values.
 pub(super) struct Text {
@@ -29,7 +26,7 @@ impl Text {
 }
 
 /// Writes a table: the first columns stand in every block.
-pub(super) fn write(out: &mut String, keys: &[Text], figures: &[Text]) {
+pub(super) fn write(out: &mut Out, keys: &[Text], figures: &[Text]) {
     let taken: usize = 2 + keys.iter().map(|column| column.width + 2).sum::<usize>();
     let mut rest = figures;
     while !rest.is_empty() {
@@ -38,25 +35,25 @@ pub(super) fn write(out: &mut String, keys: &[Text], figures: &[Text]) {
             .iter()
             .take_while(|column| {
                 width += column.width + 2;
-                width - 2 <= WIDTH
+                width - 2 <= out.width
             })
             .count();
         // A column that is too wide by itself is printed all the same.
         let (now, later) = rest.split_at(fits.max(1));
-        out.push('\n');
+        out.push_str("\n");
         print(out, keys, now);
         rest = later;
     }
 }
 
-fn print(out: &mut String, keys: &[Text], figures: &[Text]) {
+fn print(out: &mut Out, keys: &[Text], figures: &[Text]) {
     let all = || keys.iter().chain(figures);
     let mut line = |text: &dyn Fn(&Text) -> String| {
         let texts: Vec<_> = all().map(|column| column.padded(&text(column))).collect();
         let line = format!("  {}", texts.join("  "));
         if !line.trim().is_empty() {
             out.push_str(line.trim_end());
-            out.push('\n');
+            out.push_str("\n");
         }
     };
     for row in 0..2 {
@@ -65,24 +62,4 @@ fn print(out: &mut String, keys: &[Text], figures: &[Text]) {
     for row in 0..keys[0].values.len() {
         line(&|column| column.values[row].clone());
     }
-}
-
-/// A paragraph of at most 80 columns.
-pub(super) fn paragraph(out: &mut String, text: &str, indent: &str) {
-    // The items of a list hang under their text.
-    let item = text.strip_prefix("- ");
-    let (mark, rest) = if item.is_some() { ("- ", "  ") } else { ("", "") };
-    for (index, line) in wrap(&plain(item.unwrap_or(text)), WIDTH - indent.len() - mark.len()).iter().enumerate() {
-        out.push_str(&format!("{indent}{}{line}\n", if index == 0 { mark } else { rest }));
-    }
-}
-
-/// A name that fits.
-pub(super) fn cut(text: &str) -> String {
-    let text = plain(text);
-    if columns(&text) <= LONGEST_NAME {
-        return text;
-    }
-    let start: String = text.chars().take(LONGEST_NAME - 1).collect();
-    format!("{start}~")
 }

@@ -2,7 +2,8 @@
 
 use hopbench_analysis::{CurveSummary, Summary, WaterfallSummary, WorkloadSummary};
 
-use super::block::{self, Text, paragraph};
+use super::block::{self, Text};
+use super::out::{Out, paragraph};
 use crate::campaign::page_text;
 use crate::campaign::waterfall_table::{Texts, shares};
 use crate::wrap::plain;
@@ -13,7 +14,7 @@ const MOST_WATERFALLS: usize = 30;
 const MOST_CURVES: usize = 24;
 
 /// What is at the ends of each path and between them, where that is more than a client and a server.
-pub(super) fn ways(out: &mut String, summary: &Summary) {
+pub(super) fn ways(out: &mut Out, summary: &Summary) {
     if !summary.paths.iter().any(|path| path.variant.is_some() || path.clients > 1 || path.backends > 1) {
         return;
     }
@@ -26,7 +27,7 @@ pub(super) fn ways(out: &mut String, summary: &Summary) {
 }
 
 /// What each proxy of the workload's paths adds and spends.
-pub(super) fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummary) {
+pub(super) fn one(out: &mut Out, summary: &Summary, workload: &WorkloadSummary) {
     let own = |waterfall: &&WaterfallSummary| waterfall.workload == workload.name;
     let waterfalls: Vec<&WaterfallSummary> = summary.waterfall.iter().filter(own).collect();
     for waterfall in waterfalls.iter().take(MOST_WATERFALLS) {
@@ -44,8 +45,8 @@ pub(super) fn one(out: &mut String, summary: &Summary, workload: &WorkloadSummar
     more(out, curves.len().saturating_sub(MOST_CURVES));
 }
 
-fn waterfall(out: &mut String, waterfall: &WaterfallSummary) {
-    out.push('\n');
+fn waterfall(out: &mut Out, waterfall: &WaterfallSummary) {
+    out.push_str("\n");
     let name = waterfall.name().replace('→', "to");
     paragraph(out, &format!("what each hop adds, {name}"), "  ");
     let texts = Texts::of(waterfall);
@@ -55,9 +56,9 @@ fn waterfall(out: &mut String, waterfall: &WaterfallSummary) {
         Text::new([&head[0], &head[1]], true, values)
     };
     let figures: Vec<Text> = texts.heads.iter().enumerate().map(column).collect();
-    let mut block = String::new();
+    let mut block = Out::new(out.width);
     block::write(&mut block, &[Text::new(["", ""], false, labels)], &figures);
-    out.push_str(block.trim_start_matches('\n'));
+    out.push_str(block.text.trim_start_matches('\n'));
     for row in texts.rows.iter().filter(|row| !row.note.is_empty()) {
         paragraph(out, &format!("! {}: {}", row.label, row.note), "  ");
     }
@@ -69,7 +70,7 @@ fn waterfall(out: &mut String, waterfall: &WaterfallSummary) {
     }
 }
 
-fn more(out: &mut String, count: usize) {
+fn more(out: &mut Out, count: usize) {
     if count > 0 {
         paragraph(out, &format!("{count} more: see --format json"), "  ");
     }

@@ -2,18 +2,19 @@
 
 use hopbench_analysis::{SearchSummary, Summary};
 
-use super::block::{self, Text, cut, paragraph};
+use super::block::{self, Text};
+use super::out::{Out, cut, paragraph};
 use crate::campaign::search_lines::lines;
 use crate::campaign::search_table::{Row, Texts, caveats, equal_label, equal_texts};
 use crate::wrap::plain;
 
 /// Every search; nothing where the run has none.
-pub(super) fn all(out: &mut String, summary: &Summary) {
+pub(super) fn all(out: &mut Out, summary: &Summary) {
     summary.searches.iter().for_each(|search| one(out, search));
 }
 
-fn one(out: &mut String, search: &SearchSummary) {
-    out.push('\n');
+fn one(out: &mut Out, search: &SearchSummary) {
+    out.push_str("\n");
     paragraph(out, &format!("search, {} ({}): {}", search.name(), search.goal, search.asked), "");
     if search.paths.is_empty() {
         return;
@@ -22,17 +23,17 @@ fn one(out: &mut String, search: &SearchSummary) {
     table(out, &Texts::of(search));
     let caveats = caveats(search);
     if !caveats.is_empty() {
-        out.push('\n');
+        out.push_str("\n");
         caveats.iter().for_each(|remark| paragraph(out, &format!("- {remark}"), "  "));
     }
     for load in search.equal_load.iter().filter(|load| !load.paths.is_empty()) {
-        out.push('\n');
+        out.push_str("\n");
         paragraph(out, &format!("every path at {}", equal_label(search, load)), "  ");
         table(out, &equal_texts(search, load));
     }
 }
 
-fn table(out: &mut String, texts: &Texts) {
+fn table(out: &mut Out, texts: &Texts) {
     let labels = texts.rows.iter().map(|row| cut(&row.label)).collect();
     let mut figures = Vec::new();
     for (index, head) in texts.heads.iter().enumerate() {

@@ -1,0 +1,80 @@
+//! The arguments of commands that take a scenario, and the plan that they make.
+
+use std::path::Path;
+
+use clap::Args;
+use hopbench_model::secret::SecretHeaders;
+use hopbench_model::units::Span;
+use hopbench_model::{Fault, RunFile};
+use hopbench_scenario::{Overrides, Resolved, SHIPPED, TestbedChoice, read, shipped};
+
+use super::testbed::{TestbedArguments, told};
+use super::text_file;
+use crate::testbeds::vocabularies;
+
+/// What is said on the command line instead of in the scenario.
+#[derive(Debug, Args)]
+pub(in crate::cmd) struct ScenarioArguments {
+    /// Only cells that this selects, like path=overlay*,workload=rr,size=64; may be given several times
+    #[arg(long, value_name = "FILTER")]
+    only: Vec<String>,
+    /// Passes over all cells, instead of the scenario's rounds or stop
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// Length of the measured windows, instead of the scenario's; a ping with a count keeps its own
+    #[arg(short, long, alias = "duration", value_name = "TIME")]
+    time: Option<Span>,
+    /// Seed of the order and of everything random, instead of the scenario's [default: a new one]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+impl ScenarioArguments {
+    /// What selects cells, as arguments for another process that reads the same scenario.
+    pub(in crate::cmd) fn selection(&self) -> Vec<String> {
+        self.only.iter().flat_map(|filter| ["--only".to_owned(), filter.clone()]).collect()
+    }
+
+    /// Reads a file, or a built-in scenario by its name.
+    pub(in crate::cmd) fn read(&self, name: &str, testbed: &TestbedArguments) -> Result<Resolved, Fault> {
+        self.read_with(name, testbed, rand::random())
+    }
+
+    /// The same; the seed of the plan is this one where neither the scenario nor the command line says one.
+    pub(in crate::cmd) fn read_with(
+        &self,
+        name: &str,
+        testbed: &TestbedArguments,
+        new_seed: u64,
+    ) -> Result<Resolved, Fault> {
+        let text = text(name)?;
+        let (only, time) = (self.only.clone(), self.time);
+        let own = Overrides { rounds: self.rounds, time, only, seed: self.seed, new_seed, ..Overrides::default() };
+        read(name, &text, &vocabularies(), &testbed.over(own)?).map_err(|problems| told(&problems))
+    }
+}
+
+/// The text of a file, or of a built-in scenario by its name.
+fn text(name: &str) -> Result<String, Fault> {
+    match shipped(name) {
+        Some(scenario) if !Path::new(name).is_file() => Ok(scenario.text.to_owned()),
+        _ => text_file::read("SCENARIO", name, &SHIPPED.iter().map(|scenario| scenario.name).collect::<Vec<_>>()),
+    }
+}
+
+/// The values of the secret headers of a run that is resumed, from the scenario that began it.
+///
+/// # Errors
+/// A file that cannot be read, or another scenario.
+pub(in crate::cmd) fn secrets_of(name: &str, run: &RunFile) -> Result<SecretHeaders, Fault> {
+    let testbed = Some(TestbedChoice::Named(run.plan.testbed.name().to_owned()));
+    let overrides = Overrides { testbed, ..Overrides::default() };
+    let resolved = read(name, &text(name)?, &vocabularies(), &overrides).map_err(|problems| told(&problems))?;
+    if resolved.text != run.scenario {
+        return Err(Fault::input(format!(
+            "SCENARIO: found `{name}`, expected the scenario with which this run began, unchanged; without it a new run \
+             measures the changed one"
+        )));
+    }
+    Ok(resolved.secrets)
+}

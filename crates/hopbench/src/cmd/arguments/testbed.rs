@@ -1,0 +1,71 @@
+//! `--testbed` and `--context`: where a scenario runs.
+
+use clap::{Args, Command};
+use hopbench_model::{Fault, TestbedSpec};
+use hopbench_scenario::{Overrides, ScenarioProblem, TestbedChoice, read_testbed};
+
+use super::text_file;
+use crate::testbeds::TESTBEDS;
+
+/// Where a scenario runs, instead of where it says.
+#[derive(Debug, Default, Args)]
+pub(in crate::cmd) struct TestbedArguments {
+    /// Where it runs: lab, kubernetes or hosts, as the scenario says it or as usual; or a YAML file with what would be
+    /// under `testbed:`, in place of that [default: the scenario's first]
+    #[arg(long, value_name = "NAME|FILE")]
+    testbed: Option<String>,
+    /// Context of the kubeconfig, instead of the scenario's; for the testbed kubernetes. The kubeconfig is that of
+    /// kubectl: KUBECONFIG says which
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
+}
+
+impl TestbedArguments {
+    /// `--testbed lab`.
+    pub(in crate::cmd) fn lab() -> Self {
+        Self { testbed: Some("lab".to_owned()), context: None }
+    }
+
+    /// The flags for a command that takes no scenario.
+    pub(in crate::cmd) fn alone(command: Command) -> Command {
+        Self::augment_args(command)
+            .mut_arg("testbed", |arg| {
+                arg.help("lab or kubernetes, or a YAML file with what would be under `testbed:` [default: lab]")
+            })
+            .mut_arg("context", |arg| arg.help("Context of the kubeconfig [default: its current one]"))
+    }
+
+    /// Adds what was asked for.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(in crate::cmd) fn over(&self, overrides: Overrides) -> Result<Overrides, Fault> {
+        Ok(Overrides { testbed: self.choice()?, context: self.context.clone(), ..overrides })
+    }
+
+    /// The testbed that was asked for without a scenario; a lab where none was.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that has problems.
+    pub(in crate::cmd) fn spec(&self) -> Result<TestbedSpec, Fault> {
+        let choice = self.choice()?.unwrap_or_else(|| TestbedChoice::Named("lab".to_owned()));
+        read_testbed(&choice, self.context.as_deref()).map_err(|problems| told(&problems))
+    }
+
+    fn choice(&self) -> Result<Option<TestbedChoice>, Fault> {
+        let known: Vec<&str> = TESTBEDS.iter().map(|(name, _)| *name).collect();
+        let choice = |name: &String| {
+            if known.contains(&name.as_str()) {
+                return Ok(TestbedChoice::Named(name.clone()));
+            }
+            let text = text_file::read("--testbed", name, &known)?;
+            Ok(TestbedChoice::File { name: name.clone(), text })
+        };
+        self.testbed.as_ref().map(choice).transpose()
+    }
+}
+
+/// All that is wrong, a line each.
+pub(in crate::cmd) fn told(problems: &[ScenarioProblem]) -> Fault {
+    Fault::input(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}

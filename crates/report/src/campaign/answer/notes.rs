@@ -1,0 +1,88 @@
+//! What a reader must know beside the figures, a sentence each, the worst first.
+
+use hopbench_analysis::{CellSummary, Summary, WorkloadSummary};
+
+use crate::campaign::{page_text, table_model};
+use crate::number::counted;
+
+/// Names of one note; more are counted.
+const MOST_NAMED: usize = 3;
+
+/// The notes of a run.
+pub(super) fn all(summary: &Summary) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    out.extend(failures(summary));
+    out.extend(summary.workloads.iter().flat_map(cells));
+    out.extend(summary.run.notes.iter().map(|note| page_text::sentence(note).to_owned()));
+    for skipped in &summary.skipped {
+        let cells = counted(skipped.cells, "cell", "cells");
+        out.push(format!("not measured: {cells} of {}: {}", skipped.path, skipped.reason));
+    }
+    for workload in &summary.workloads {
+        out.extend(table_model::gaps(workload).into_iter().map(|gap| format!("not compared: {gap}")));
+    }
+    for search in &summary.searches {
+        let doubtful = search.paths.iter().filter(|path| path.is_doubtful()).map(|path| path.path.as_str());
+        out.extend(named(doubtful).map(|paths| format!("search of {}: {paths} doubtful", search.name())));
+    }
+    for warning in &summary.warnings {
+        let trials = counted(u64::from(warning.trials), "trial", "trials");
+        let (workload, kind) = (&warning.workload, page_text::spaced(&warning.kind));
+        out.push(format!("{workload}: {kind} in {trials}: {}", page_text::sentence(&warning.detail)));
+    }
+    let mut doubts: Vec<&str> = summary.waterfall.iter().map(|waterfall| waterfall.note.as_str()).collect();
+    doubts.sort_unstable();
+    doubts.dedup();
+    out.extend(doubts.into_iter().filter(|note| !note.is_empty()).map(|note| format!("what each hop adds: {note}")));
+    out
+}
+
+/// Whether a trial is in no figure because nothing proves that its traffic took the path.
+pub(super) fn is_unproved(reason: &str) -> bool {
+    reason.starts_with("the traffic did not take the path") || reason.starts_with("there is no evidence")
+}
+
+/// Trials that are in no figure, and the first of them.
+fn failures(summary: &Summary) -> Option<String> {
+    let first = summary.failures.first()?;
+    let point = if first.point.is_empty() { String::new() } else { format!(" {}", first.point) };
+    let example = format!("{} {}{point} round {}: {}", first.path, first.workload, first.round, first.reason);
+    Some(match summary.failures.len() {
+        1 => format!("in no figure: {example}"),
+        count => format!("in no figure: {count} trials, for example {example}"),
+    })
+}
+
+/// What is special about cells of a workload.
+fn cells(workload: &WorkloadSummary) -> Vec<String> {
+    let those = |wanted: fn(&CellSummary) -> bool| {
+        let mut paths: Vec<&str> = workload.cells.iter().filter(|cell| wanted(cell)).map(|cell| &*cell.path).collect();
+        paths.dedup();
+        named(paths.into_iter())
+    };
+    let name = &workload.name;
+    let late = those(|cell| cell.generator_limited);
+    let late = late.map(|paths| format!("{name}: the load generator was late on {paths}: no verdict"));
+    let errors = those(|cell| !cell.errors.is_empty());
+    let errors = errors.map(|paths| format!("{name}: exchanges failed on {paths}"));
+    let bypasses = those(|cell| cell.bypasses_proxy);
+    let bypasses = bypasses.map(|paths| format!("{name}: no proxy saw the traffic of {paths}"));
+    late.into_iter().chain(errors).chain(bypasses).collect()
+}
+
+/// `a, b, c and 2 more`; `None` without any.
+fn named<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut all: Vec<&str> = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    let more = all.len().saturating_sub(MOST_NAMED);
+    let shown = all[..all.len() - more].join(", ");
+    match (all.is_empty(), more) {
+        (true, _) => None,
+        (_, 0) => Some(shown),
+        _ => Some(format!("{shown} and {more} more")),
+    }
+}

@@ -1,0 +1,84 @@
+//! A place in a table of the answer.
+
+use hopbench_analysis::{Outcome, RatioSummary};
+
+use super::super::text::effect;
+
+/// The mark of a figure that the notes say more about.
+pub(crate) const DOUBTFUL: &str = "!";
+
+/// What stands in a place of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    /// A figure with its unit.
+    Figure(String),
+    /// A difference to the baseline, with its sign.
+    Effect {
+        /// `+16 %`.
+        text: String,
+        /// Whether it is a gain.
+        is_better: bool,
+    },
+    /// A difference, but none that matters: the verdict says so.
+    Same,
+    /// Nothing was decided.
+    Undecided,
+    /// It was not measured.
+    Absent,
+    /// No trial left a figure.
+    Failed,
+    /// No trial left a proof that its traffic took the path.
+    Unproved,
+}
+
+/// A place of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cell {
+    /// What stands there.
+    pub(crate) value: Value,
+    /// Whether the notes say more about it: trials failed, or the load generator was late.
+    pub(crate) is_doubtful: bool,
+}
+
+impl Value {
+    /// The verdict of a comparison in short.
+    pub(super) fn of(ratio: &RatioSummary) -> Self {
+        let outcome = ratio.verdict.as_ref().map(|verdict| verdict.outcome);
+        match outcome {
+            Some(Outcome::Better | Outcome::Worse) => {
+                Self::Effect { text: effect(ratio.spread.median), is_better: outcome == Some(Outcome::Better) }
+            }
+            Some(Outcome::MinimumEffect) => Self::Same,
+            // What has no direction is neither a gain nor a loss.
+            Some(Outcome::More | Outcome::Less) => Self::Figure(effect(ratio.spread.median)),
+            Some(
+                Outcome::Same | Outcome::NoiseFloor | Outcome::TooFewRounds | Outcome::Generator | Outcome::NoRatio,
+            )
+            | None => Self::Undecided,
+        }
+    }
+
+    /// As text, without the mark.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Figure(text) | Self::Effect { text, .. } => text,
+            Self::Same => "same",
+            Self::Undecided => "?",
+            Self::Absent => ".",
+            Self::Failed => "error",
+            Self::Unproved => "unproved",
+        }
+    }
+}
+
+impl Cell {
+    /// One about which there is nothing more to say.
+    pub(super) fn plain(value: Value) -> Self {
+        Self { value, is_doubtful: false }
+    }
+
+    /// The mark behind it; empty where it has none.
+    pub(crate) fn mark(&self) -> &'static str {
+        if self.is_doubtful { DOUBTFUL } else { "" }
+    }
+}

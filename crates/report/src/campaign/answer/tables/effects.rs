@@ -1,0 +1,146 @@
+//! The table of what was measured in rounds: the baseline's figures, and what the other paths
+//! differ by.
+
+use std::collections::HashMap;
+
+use hopbench_analysis::{CellSummary, FailureSummary, FigureSummary, Outcome, Summary, WorkloadSummary};
+
+use super::super::notes::is_unproved;
+use super::super::text::short;
+use super::cell::{Cell, Value};
+use super::table::{Better, Column, Row, Table};
+
+/// Figures of a run with one workload.
+const MOST_FIGURES: usize = 3;
+/// The rank of a path that has no figure although it was measured: nothing is worse.
+const NO_FIGURE: f64 = 1e9;
+
+/// A column: a figure of a workload at one point.
+struct Spot<'a> {
+    workload: &'a WorkloadSummary,
+    figure: &'a FigureSummary,
+    point: &'a str,
+    /// The cells of the point, by path.
+    cells: HashMap<usize, &'a CellSummary>,
+}
+
+/// A row a path; `None` where nothing was measured in rounds.
+pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
+    let spots = spots(summary);
+    let baseline = summary.paths.iter().position(|path| Some(&path.name) == summary.run.baseline.as_ref());
+    let columns: Vec<(Column, Vec<Cell>, Vec<f64>)> =
+        spots.iter().map(|spot| column(summary, spot, baseline)).collect();
+    let mut rows: Vec<Row> = Vec::new();
+    let is_planned = |path: usize| spots.iter().any(|spot| spot.cells.contains_key(&path));
+    for (index, path) in summary.paths.iter().enumerate().filter(|(index, path)| !path.is_twin && is_planned(*index)) {
+        let cells: Vec<Cell> = columns.iter().map(|(_, cells, _)| cells[index].clone()).collect();
+        let worst = columns.iter().map(|(_, _, ranks)| ranks[index]).fold(0.0, f64::max);
+        let is_baseline = baseline == Some(index);
+        let rank = if is_baseline { f64::INFINITY } else { worst };
+        let row = Row { name: path.name.clone(), cells, rank };
+        // The others are read against it.
+        if is_baseline { rows.insert(0, row) } else { rows.push(row) }
+    }
+    let columns: Vec<Column> = columns.into_iter().map(|(column, ..)| column).collect();
+    if rows.is_empty() || columns.is_empty() {
+        return None;
+    }
+    Some(Table { title: String::new(), columns, rows })
+}
+
+/// The columns in their order: of a sweep its ends, and of a single workload more than one figure.
+fn spots(summary: &Summary) -> Vec<Spot<'_>> {
+    let measured: Vec<&WorkloadSummary> =
+        summary.workloads.iter().filter(|workload| workload.main_figure().is_some()).collect();
+    let is_only = measured.len() == 1;
+    let mut out = Vec::new();
+    for workload in measured {
+        let points = workload.points();
+        let ends = match points.as_slice() {
+            [] => Vec::new(),
+            [one] => vec![*one],
+            [first, .., last] => vec![*first, *last],
+        };
+        let figures = workload.figures.iter().enumerate();
+        let is_further = |figure: &FigureSummary| figure.plotted && !figure.name.contains("_p90_");
+        let shown = figures.filter(|(index, figure)| *index == 0 || (is_only && is_further(figure)));
+        for (_, figure) in shown.take(MOST_FIGURES) {
+            for point in ends.iter().copied() {
+                let here = workload.cells.iter().filter(|cell| cell.point_label == point);
+                let cells = here.map(|cell| (cell.path_index, cell)).collect();
+                out.push(Spot { workload, figure, point, cells });
+            }
+        }
+    }
+    out
+}
+
+impl Spot<'_> {
+    fn value(&self, path: usize) -> Option<f64> {
+        let value = self.cells.get(&path)?.figure(self.figure.name)?.spread.median;
+        Some(value).filter(|value| value.is_finite())
+    }
+
+    /// Whether a comparison with the baseline has a verdict that says something.
+    fn is_judged(&self, baseline: Option<usize>) -> bool {
+        let says = |cell: &&CellSummary| {
+            let ratio = cell.figure(self.figure.name).and_then(|figure| figure.ratio.as_ref());
+            let verdict = ratio.and_then(|ratio| ratio.verdict.as_ref());
+            verdict.is_some_and(|verdict| verdict.outcome != Outcome::TooFewRounds)
+        };
+        baseline.is_some_and(|path| self.value(path).is_some()) && self.cells.values().any(says)
+    }
+}
+
+/// A column with its cells and how bad each is, by path.
+fn column(summary: &Summary, spot: &Spot<'_>, baseline: Option<usize>) -> (Column, Vec<Cell>, Vec<f64>) {
+    let better = Better::of(spot.figure.name);
+    let is_judged = spot.is_judged(baseline);
+    let values: Vec<Option<f64>> = (0..summary.paths.len()).map(|path| spot.value(path)).collect();
+    let best = values.iter().flatten().copied().reduce(if better == Better::Lower { f64::min } else { f64::max });
+    let failures = failures(summary, spot);
+    let mut cells = Vec::new();
+    let mut ranks = Vec::new();
+    for (index, path) in summary.paths.iter().enumerate() {
+        let cell = spot.cells.get(&index);
+        let estimate = cell.and_then(|cell| cell.figure(spot.figure.name));
+        let failure = failures.get(path.name.as_str()).copied();
+        let value = match (estimate, failure) {
+            (None, None) => Value::Absent,
+            (None, Some(true)) => Value::Unproved,
+            (None, Some(false)) => Value::Failed,
+            (Some(estimate), _) if !is_judged || baseline == Some(index) => {
+                Value::Figure(short(spot.figure.name, estimate.spread.median))
+            }
+            (Some(estimate), _) => estimate.ratio.as_ref().map_or(Value::Undecided, Value::of),
+        };
+        let ratio = estimate.and_then(|estimate| estimate.ratio.as_ref()).map(|ratio| ratio.spread.median);
+        ranks.push(match &value {
+            Value::Absent => 0.0,
+            Value::Failed | Value::Unproved => NO_FIGURE,
+            Value::Effect { is_better: false, .. } => distance(ratio, Some(1.0)),
+            Value::Figure(_) => distance(values[index], best),
+            _ => 0.0,
+        });
+        let is_late = cell.is_some_and(|cell| cell.generator_limited || cell.bypasses_proxy);
+        cells.push(Cell { is_doubtful: estimate.is_some() && (failure.is_some() || is_late), value });
+    }
+    let heads = [spot.workload.name.clone(), spot.figure.label.to_owned(), spot.point.to_owned()];
+    (Column { heads, better }, cells, ranks)
+}
+
+/// By how many factors of e two values differ.
+fn distance(value: Option<f64>, best: Option<f64>) -> f64 {
+    let factors = value.zip(best).map(|(value, best)| (value / best).ln().abs());
+    factors.filter(|factors| factors.is_finite()).unwrap_or(0.0)
+}
+
+/// The paths of which trials at this point failed, and whether all those are without proof.
+fn failures<'a>(summary: &'a Summary, spot: &Spot<'_>) -> HashMap<&'a str, bool> {
+    let mut out = HashMap::new();
+    let here = |failure: &&FailureSummary| failure.workload == spot.workload.name && failure.point == spot.point;
+    for failure in summary.failures.iter().filter(here) {
+        *out.entry(failure.path.as_str()).or_insert(true) &= is_unproved(&failure.reason);
+    }
+    out
+}

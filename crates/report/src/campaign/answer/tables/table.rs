@@ -1,0 +1,128 @@
+//! A table of the answer: a row a path, a column a figure.
+
+use super::super::text::cut;
+use super::cell::{Cell, DOUBTFUL, Value};
+
+/// Columns that the legend names; more are counted.
+const MOST_NAMED: usize = 4;
+/// A name longer than this is cut in the legend.
+const LONGEST_NAME: usize = 16;
+
+/// A column.
+#[derive(Debug)]
+pub(crate) struct Column {
+    /// Its heads from top to bottom: the workload, the figure, the point.
+    pub(crate) heads: [String; 3],
+    /// What is better in it.
+    pub(crate) better: Better,
+}
+
+/// Which direction of a figure is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Better {
+    /// More of it.
+    Higher,
+    /// Less of it.
+    Lower,
+    /// Neither, or it is said elsewhere.
+    Untold,
+}
+
+/// A row.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// The path's name, or a step's.
+    pub(crate) name: String,
+    /// A cell a column.
+    pub(crate) cells: Vec<Cell>,
+    /// How bad it is: of more rows than fit, those with the highest rank are shown.
+    pub(crate) rank: f64,
+}
+
+/// A table.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// What it shows; empty where the heads say it.
+    pub(crate) title: String,
+    /// The columns.
+    pub(crate) columns: Vec<Column>,
+    /// The rows, in the order of the scenario.
+    pub(crate) rows: Vec<Row>,
+}
+
+impl Better {
+    /// The better direction of a figure, by the unit in its name: rates are better high, times low.
+    pub(super) fn of(name: &str) -> Self {
+        if name.ends_with("_per_s") {
+            Self::Higher
+        } else if name.ends_with("_ns") {
+            Self::Lower
+        } else {
+            Self::Untold
+        }
+    }
+}
+
+impl Table {
+    /// At most so many rows, the worst, in their order; and how many are left out.
+    pub(crate) fn worst(&self, most: usize) -> (Vec<&Row>, usize) {
+        let left_out = self.rows.len().saturating_sub(most);
+        if left_out == 0 {
+            return (self.rows.iter().collect(), 0);
+        }
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by(|a, b| self.rows[*b].rank.total_cmp(&self.rows[*a].rank));
+        order.truncate(most);
+        order.sort_unstable();
+        (order.into_iter().map(|index| &self.rows[index]).collect(), left_out)
+    }
+
+    fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.rows.iter().flat_map(|row| &row.cells)
+    }
+
+    /// The columns of which this is better, by what they are called.
+    fn named(&self, better: Better) -> Vec<&str> {
+        // Of a single workload, its figures are told apart.
+        let is_single = self.columns.len() > 1 && self.columns.windows(2).all(|two| two[0].heads[0] == two[1].heads[0]);
+        let mut names: Vec<&str> = Vec::new();
+        for column in &self.columns {
+            let name = column.heads[usize::from(is_single)].as_str();
+            if column.better == better && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// What is better, and what the signs of these tables mean, as far as they occur.
+pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
+    let named = |better| tables.iter().flat_map(|table| table.named(better)).collect::<Vec<_>>();
+    let (higher, lower) = (named(Better::Higher), named(Better::Lower));
+    let mut parts: Vec<String> = Vec::new();
+    let direction = |word: &str, names: &[&str]| {
+        let shown: Vec<String> = names.iter().take(MOST_NAMED).map(|name| cut(name, LONGEST_NAME)).collect();
+        let more = names.len() - shown.len();
+        match (shown.is_empty(), more) {
+            (true, _) => None,
+            (_, 0) => Some(format!("better: {word} {}", shown.join(", "))),
+            _ => Some(format!("better: {word} {} and {more} more", shown.join(", "))),
+        }
+    };
+    parts.extend(direction("higher", &higher));
+    parts.extend(direction("lower", &lower));
+    let has = |value: &Value| tables.iter().flat_map(Table::cells).any(|cell| cell.value == *value);
+    let signs = [
+        (Value::Same, "same: no difference that matters"),
+        (Value::Undecided, "? not decided"),
+        (Value::Absent, ". not measured"),
+        (Value::Failed, "error: no trial left a figure"),
+        (Value::Unproved, "unproved: the traffic did not take the path"),
+    ];
+    parts.extend(signs.iter().filter(|(value, _)| has(value)).map(|(_, text)| (*text).to_owned()));
+    if tables.iter().flat_map(Table::cells).any(|cell| cell.is_doubtful) {
+        parts.push(format!("{DOUBTFUL} doubtful, see the notes"));
+    }
+    parts
+}
