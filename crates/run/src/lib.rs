@@ -15,8 +15,6 @@ mod headers;
 mod limited;
 mod metered;
 pub mod results;
-#[cfg(test)]
-mod sample;
 mod warnings;
 
 pub use assemble::{ProxySaid, Setting, record};

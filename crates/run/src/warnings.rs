@@ -146,10 +146,10 @@ fn shares_cpu(job: &Job) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::fixture;
     use serde_json::json;
 
     use super::*;
-    use crate::sample;
 
     #[test]
     fn a_change_is_a_ratio_of_what_reports_show() {
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(moved(&[9.0, 9.0, 0.0, 0.0]), "fell by 100 %");
         assert_eq!(moved(&[0.0, 0.0, 9.0, 9.0]), "rose from nothing");
         let names = ["rr", "crr", "push", "udp", "stream", "ping"].map(|name| {
-            let job = sample::job(name, json!({}));
+            let job = fixture::job(name, json!({}));
             (figure("completed_per_s", &job), figure("received_bits_per_s", &job))
         });
         let counted = names.each_ref().map(|(counted, _)| counted.as_str());

@@ -72,30 +72,17 @@ impl HandshakeCodec for RunHandshake {
 mod tests {
     use std::collections::BTreeSet;
 
-    use hopbench_model::{EngineKind, Pacing, SECOND, Schedule, Timing};
+    use hopbench_model::fixture;
 
     use super::*;
 
     fn handshake(client: u32, connections: u32, clients: u32) -> RunHandshake {
-        let timing = Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND };
         RunHandshake {
             run: 1,
             key: FlowKey::new([1; 32]),
             code: WorkloadCode::Crr,
             workload: hopbench_load::workload("crr").unwrap(),
-            job: Job {
-                workload: "crr".to_owned(),
-                params: serde_json::json!({"size": "1B"}),
-                schedule: Schedule::Closed,
-                engine: EngineKind::Epoll,
-                connections,
-                threads: 1,
-                pacing: Pacing::Sleep,
-                client_cpus: None,
-                server_cpus: None,
-                timing,
-                seed: 1,
-            },
+            job: Job { connections, ..fixture::job("crr", serde_json::json!({"size": "1B"})) },
             first_flow: client * connections,
             all_connections: clients * connections,
         }

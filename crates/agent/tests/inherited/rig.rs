@@ -11,7 +11,7 @@ use hopbench_agent::{Inherited, Limits, hello};
 use hopbench_control::Channel;
 use hopbench_control::conductor::RunKey;
 use hopbench_load::workload::TrialReports;
-use hopbench_model::{Counter, EndReport, EngineKind, Fault, Job, Pacing, SECOND, Schedule, Timing};
+use hopbench_model::{Counter, EndReport, Fault, Job, SECOND, Timing, fixture};
 use hopbench_sys::clock;
 use hopbench_wire::{FlowKey, FromAgent, Hello, Prepare, Role, ToAgent};
 use serde_json::{Value, json};
@@ -92,19 +92,8 @@ impl Agent {
 }
 
 pub(crate) fn job(workload: &str, params: Value, connections: u32) -> Job {
-    let mut job = Job {
-        workload: workload.to_owned(),
-        params,
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 20 * MS, window_ns: 200 * MS, interval_ns: 50 * MS, timeout_ns: SECOND },
-        seed: 1,
-    };
+    let timing = Timing { warmup_ns: 20 * MS, interval_ns: 50 * MS, ..fixture::timing(200 * MS) };
+    let mut job = Job { connections, timing, ..fixture::job(workload, params) };
     hopbench_load::workload(workload).unwrap().settle(&mut job);
     job
 }

@@ -93,7 +93,7 @@ pub fn metrics(job: &Job) -> Vec<String> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use hopbench_model::{Counter, Counts, EndReport, EngineKind, Pacing, SECOND, Schedule, TcpTotals, Tick, Timing};
+    use hopbench_model::{Counter, Counts, EndReport, SECOND, Schedule, TcpTotals, Tick, fixture};
     use serde_json::{Value, json};
 
     use super::*;
@@ -101,19 +101,7 @@ mod tests {
     use crate::workload::TrialReports;
 
     fn job(workload: &str, params: Value, schedule: Schedule) -> Job {
-        Job {
-            workload: workload.to_owned(),
-            params,
-            schedule,
-            engine: EngineKind::Epoll,
-            connections: 4,
-            threads: 1,
-            pacing: Pacing::Sleep,
-            client_cpus: None,
-            server_cpus: None,
-            timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
-            seed: 1,
-        }
+        Job { connections: 4, schedule, ..fixture::job(workload, params) }
     }
 
     /// An end to which all that can happen has happened.

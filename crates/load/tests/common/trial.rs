@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use clap::Command;
 use hopbench_load::workload::{Workload, points};
 use hopbench_load::{Context, FlowLimit, Recorder, SocketSet, Window, Workers, workload};
-use hopbench_model::{Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, Schedule, Timing};
+use hopbench_model::{Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Schedule, Timing, fixture};
 use hopbench_sys::{Waker, clock, limits};
 
 use super::acceptor::{FlowAcceptor, Inside};
@@ -73,15 +73,10 @@ impl TestTrial {
         let command = workload.arguments(Command::new(self.workload).no_binary_name(true));
         let matches = command.try_get_matches_from(self.flags).unwrap();
         let mut job = Job {
-            workload: self.workload.to_owned(),
-            params: workload.params(&matches).unwrap(),
             schedule: self.schedule,
             engine: self.engine,
             connections: self.connections,
             threads: self.threads,
-            pacing: Pacing::Sleep,
-            client_cpus: None,
-            server_cpus: None,
             timing: Timing {
                 warmup_ns: 50 * MS,
                 window_ns: self.window,
@@ -89,6 +84,7 @@ impl TestTrial {
                 timeout_ns: self.timeout,
             },
             seed: 7,
+            ..fixture::job(self.workload, workload.params(&matches).unwrap())
         };
         workload.settle(&mut job);
         let problems = [job.problems(), workload.problems(&job)].concat();

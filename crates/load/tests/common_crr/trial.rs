@@ -5,24 +5,13 @@ use std::sync::Arc;
 
 use hopbench_load::workload::{Figures, TrialReports};
 use hopbench_load::{Context, HandshakeAnswer, HandshakeCodec, SocketSet, Window, Workers, workload};
-use hopbench_model::{EndReport, EngineKind, Fault, Job, Pacing, SECOND, Schedule, Tick, Timing};
+use hopbench_model::{EndReport, EngineKind, Fault, Job, SECOND, Tick, Timing, fixture};
 use hopbench_sys::{Epoll, Events, Waker, clock};
 
 /// A job of 200 ms with one thread and no warm-up.
 pub(crate) fn job(workload: &str, engine: EngineKind, params: serde_json::Value) -> Job {
-    Job {
-        workload: workload.to_owned(),
-        params,
-        schedule: Schedule::Closed,
-        engine,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND / 5, interval_ns: SECOND, timeout_ns: 2 * SECOND },
-        seed: 1,
-    }
+    let timing = Timing { interval_ns: SECOND, timeout_ns: 2 * SECOND, ..fixture::timing(SECOND / 5) };
+    Job { engine, timing, ..fixture::job(workload, params) }
 }
 
 /// What a client and, where there was one, a server saw.

@@ -14,7 +14,7 @@ use hopbench_load::{
     Accepted, Acceptor, Context, FlowGuard, FlowLimit, HandshakeAnswer, HandshakeCodec, SocketSet, Window, Workers,
     workload,
 };
-use hopbench_model::{Counter, EndReport, EngineKind, Job, LatencyKind, Nanos, Pacing, SECOND, Schedule, Tick, Timing};
+use hopbench_model::{Counter, EndReport, Job, LatencyKind, Nanos, SECOND, Tick, Timing, fixture};
 use hopbench_stats::Histogram;
 use hopbench_sys::{DatagramPort, Listener, Waker, clock};
 
@@ -28,24 +28,10 @@ pub(crate) const ACCEPTED: [u8; 8] = *b"welcome!";
 pub(crate) fn job(name: &str, flags: &[&str], connections: u32, warmup_ms: u64, window_ms: u64) -> Job {
     let workload = workload(name).unwrap();
     let command = workload.arguments(clap::Command::new("test").no_binary_name(true));
-    let mut job = Job {
-        workload: name.to_owned(),
-        params: workload.params(&command.try_get_matches_from(flags).unwrap()).unwrap(),
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing {
-            warmup_ns: warmup_ms * MS,
-            window_ns: window_ms * MS,
-            interval_ns: SECOND,
-            timeout_ns: 10 * SECOND,
-        },
-        seed: 1,
-    };
+    let params = workload.params(&command.try_get_matches_from(flags).unwrap()).unwrap();
+    let timing =
+        Timing { warmup_ns: warmup_ms * MS, window_ns: window_ms * MS, interval_ns: SECOND, timeout_ns: 10 * SECOND };
+    let mut job = Job { connections, timing, ..fixture::job(name, params) };
     workload.settle(&mut job);
     assert_eq!(workload.problems(&job), []);
     assert_eq!(job.problems(), []);

@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hopbench_load::workload::{Figures, TrialReports};
 use hopbench_load::{Context, SocketSet, Window, workload};
-use hopbench_model::{
-    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, SECOND, Schedule, Tick, Timing,
-};
+use hopbench_model::{Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, SECOND, Tick, Timing, fixture};
 use hopbench_stats::Histogram;
 use hopbench_sys::{Waker, clock};
 use serde_json::{Value, json};
@@ -19,19 +17,8 @@ static MACHINE: Mutex<()> = Mutex::new(());
 
 /// A closed loop of 4 connections for 150 ms.
 pub(crate) fn job(params: Value) -> Job {
-    Job {
-        workload: "http".to_owned(),
-        params,
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 4,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: 150 * MS, interval_ns: 100 * MS, timeout_ns: 2 * SECOND },
-        seed: 7,
-    }
+    let timing = Timing { interval_ns: 100 * MS, timeout_ns: 2 * SECOND, ..fixture::timing(150 * MS) };
+    Job { connections: 4, timing, seed: 7, ..fixture::job("http", params) }
 }
 
 /// The same once with every engine.

@@ -1,3 +1,4 @@
+use hopbench_model::fixture::job;
 use hopbench_model::{CPUS_SETTING, Counter, Counts, LatencyKind, Nanos, Reading, Schedule, Tick};
 use hopbench_testbed::Proxy;
 use hopbench_wire::PROTOCOL;
@@ -5,7 +6,6 @@ use serde_json::json;
 
 use super::*;
 use crate::conduct::Edges;
-use crate::sample::job;
 
 /// Readings of the machine and of one process group, at the edges of a second in which it used so many seconds.
 fn end(counts: &[(Counter, u64)], readings: &[(&str, &[(&str, f64)])]) -> EndReport {

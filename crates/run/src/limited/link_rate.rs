@@ -56,13 +56,13 @@ impl LinkRate {
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::fixture;
     use serde_json::json;
 
     use super::*;
-    use crate::sample;
 
     fn job(workload: &str, size: &str) -> Job {
-        sample::job(workload, json!({"size": size}))
+        fixture::job(workload, json!({"size": size}))
     }
 
     const GIGABIT: LinkRate = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };

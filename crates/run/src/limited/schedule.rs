@@ -77,13 +77,13 @@ fn waited(record: &Record) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use hopbench_model::Latency;
+    use hopbench_model::fixture::{self, record};
     use serde_json::json;
 
     use super::*;
-    use crate::sample::{self, record};
 
     fn job(workload: &str) -> Job {
-        sample::job(workload, json!({}))
+        fixture::job(workload, json!({}))
     }
 
     fn by(workload: &str, metrics: &[(&str, f64)]) -> Option<String> {

@@ -1,11 +1,11 @@
+use hopbench_model::fixture::{self, record};
 use hopbench_model::{Latency, NodeCost};
 use serde_json::json;
 
 use super::*;
-use crate::sample::{self, record};
 
 pub(super) fn job(workload: &str) -> Job {
-    sample::job(workload, json!({"size": "1472B"}))
+    fixture::job(workload, json!({"size": "1472B"}))
 }
 
 /// An end whose one thread used so many cores.

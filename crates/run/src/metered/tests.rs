@@ -1,5 +1,6 @@
+use hopbench_model::fixture;
+
 use super::*;
-use crate::sample;
 
 const S: u64 = SECOND;
 
@@ -180,7 +181,7 @@ fn what_was_seen_here_is_a_meter_too() {
 
 #[test]
 fn a_program_that_only_others_meter_is_the_servers_cost() {
-    let mut record = sample::record(&[]);
+    let mut record = fixture::record(&[]);
     record.cost.server.insert("cores".to_owned(), 0.01);
     let program =
         |who: &str| MeteredCost { who: who.to_owned(), what: "program".to_owned(), ..one((97, 0.0), (161, 31.0)) };
@@ -202,7 +203,7 @@ fn a_sandbox_costs_what_was_metered_around_it() {
         source: source.to_owned(),
         ..one((97, 0.0), (161, cpu_s))
     };
-    let mut record = sample::record(&[]);
+    let mut record = fixture::record(&[]);
     record.cost.metered = vec![around("kubelet", 1.0), around("cadvisor", 31.0)];
     record.cost.client.insert("user_s".to_owned(), 0.1);
     of_sandbox(&mut record, SandboxedEnd::Client, &["p".to_owned()], &LOAD, false);

@@ -72,7 +72,7 @@ fn a_thread_whose_cpu_processes_packets_is_not_the_limit_itself() {
 
 #[test]
 fn a_server_that_nobody_meters_is_only_where_it_can_be() {
-    let mut record = crate::sample::record(&[("requests_per_s", 1000.0)]);
+    let mut record = hopbench_model::fixture::record(&[("requests_per_s", 1000.0)]);
     let node = NodeCost { name: "a".to_owned(), per_cpu_busy: vec![1.0, 0.9], ..NodeCost::default() };
     record.cost.nodes = vec![node];
     let with_server_on = |nodes: Option<&str>| {

@@ -1,22 +1,18 @@
+use hopbench_model::fixture::{self, record};
 use hopbench_model::{CpuOf, RateRange};
 use serde_json::json;
 
 use super::*;
-use crate::sample::{self, record};
 
 const RATES: RateRange = RateRange { lowest_per_s: 1.0, highest_per_s: 1e6 };
 
-fn spec(goal: SearchGoal) -> SearchSpec {
-    SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false }
-}
-
 fn slo() -> SearchSpec {
-    spec(SearchGoal::Slo { percentile: 99.5, limit_ns: 1, rates: RATES, precision: 0.02 })
+    fixture::search(SearchGoal::Slo { percentile: 99.5, limit_ns: 1, rates: RATES, precision: 0.02 })
 }
 
 /// The value and whether all else was within bounds.
 fn of(spec: &SearchSpec, workload: &str, record: &Record) -> (Option<f64>, bool) {
-    let Seen { value, within } = seen(spec, &sample::job(workload, json!({})), record).unwrap();
+    let Seen { value, within } = seen(spec, &fixture::job(workload, json!({})), record).unwrap();
     (value.is_finite().then_some(value), within)
 }
 
@@ -40,7 +36,7 @@ fn a_service_level_needs_its_percentile_its_answers_and_few_errors() {
     let mut nothing = answers(1000.0, 0.0);
     nothing.latency.clear();
     assert_eq!(of(&slo(), "http", &nothing), (None, false));
-    assert_eq!(figure(&slo().goal, &sample::job("http", json!({}))), "response_ns p99.5");
+    assert_eq!(figure(&slo().goal, &fixture::job("http", json!({}))), "response_ns p99.5");
 }
 
 #[test]
@@ -58,7 +54,7 @@ fn a_rate_at_which_answers_pile_up_is_no_service_level() {
         }
         record
     };
-    let cpu = spec(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
+    let cpu = fixture::search(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
     let piled = trial(3000.0, 2936.577, 300_000);
     assert!(!of(&slo(), "http", &piled).1);
     let why = "2.1 % of the asked rate was not done in the window: a queue grew";
@@ -74,7 +70,7 @@ fn a_rate_at_which_answers_pile_up_is_no_service_level() {
 
 #[test]
 fn a_knee_goes_by_what_its_workload_does_and_by_errors() {
-    let knee = spec(SearchGoal::Knee { connections: vec![1], threads: vec![], least_growth: 0.05 });
+    let knee = fixture::search(SearchGoal::Knee { connections: vec![1], threads: vec![], least_growth: 0.05 });
     let metrics = |errors| {
         record(&[
             ("requests_per_s", 5.0),
@@ -91,7 +87,7 @@ fn a_knee_goes_by_what_its_workload_does_and_by_errors() {
 
 #[test]
 fn a_cpu_that_nobody_saw_is_no_measurement_and_a_rate_that_was_not_kept_is_too_high() {
-    let cpu = spec(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
+    let cpu = fixture::search(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
     let trial = |done: f64| {
         record(&[("cpu_share", 0.3), ("intended_per_s", 100.0), ("requests_per_s", done), ("requests", 100.0)])
     };
@@ -100,13 +96,13 @@ fn a_cpu_that_nobody_saw_is_no_measurement_and_a_rate_that_was_not_kept_is_too_h
     let mut unknown = trial(100.0);
     unknown.metrics.remove("cpu_share");
     unknown.settings.insert("cpu_share".to_owned(), "unavailable: no meter".to_owned());
-    let why = seen(&cpu, &sample::job("http", json!({})), &unknown).unwrap_err();
+    let why = seen(&cpu, &fixture::job("http", json!({})), &unknown).unwrap_err();
     assert!(why.contains("no meter"), "{why}");
 }
 
 #[test]
 fn loss_counts_where_the_sender_kept_its_rate() {
-    let lossless = spec(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 });
+    let lossless = fixture::search(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 });
     let trial = |sent: f64, unsent: f64, errors: f64| {
         let all = [("intended_per_s", 1000.0), ("sent_packets_per_s", sent), ("unsent", unsent), ("errors", errors)];
         record(&[all.as_slice(), &[("lost_ratio", 0.25)]].concat())
@@ -122,7 +118,7 @@ fn loss_counts_where_the_sender_kept_its_rate() {
 
 #[test]
 fn a_rate_at_which_a_queue_grows_is_too_high() {
-    let lossless = spec(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 });
+    let lossless = fixture::search(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 });
     let trial = |asked: f64, received: f64, lost: f64| {
         let all = [("intended_per_s", asked), ("sent_packets_per_s", asked), ("unsent", 0.0), ("errors", 0.0)];
         record(&[all.as_slice(), &[("lost_ratio", lost), ("received_packets_per_s", received)]].concat())
@@ -131,7 +127,7 @@ fn a_rate_at_which_a_queue_grows_is_too_high() {
     let mut slow = trial(932.0, 867.0, 0.0);
     assert_eq!(of(&lossless, "udp", &slow), (Some(0.0), false));
     slow.metrics.insert("cpu_share".to_owned(), 0.3);
-    let cpu = spec(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
+    let cpu = fixture::search(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
     assert_eq!(of(&cpu, "udp", &slow), (Some(0.3), false));
     let why = beyond(&lossless, &slow).unwrap();
     assert!(why.starts_with("6.") && why.contains("had not arrived by the end of the window"), "{why}");
@@ -143,14 +139,14 @@ fn a_rate_at_which_a_queue_grows_is_too_high() {
 
 #[test]
 fn the_bound_that_was_broken_has_words() {
-    let lossless = spec(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 });
+    let lossless = fixture::search(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 });
     let sent = |sent| record(&[("intended_per_s", 1000.0), ("sent_packets_per_s", sent), ("lost_ratio", 0.0)]);
     assert_eq!(beyond(&lossless, &sent(880.0)).as_deref(), Some("12 % never left the sender"));
     assert_eq!(beyond(&lossless, &sent(1000.0)), None);
     let http = |done, errors| {
         record(&[("intended_per_s", 100.0), ("requests_per_s", done), ("requests", done), ("error_ratio", errors)])
     };
-    let cpu = spec(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
+    let cpu = fixture::search(SearchGoal::Cpu { of: CpuOf::Server, ceiling: 0.5, rates: RATES });
     assert_eq!(beyond(&cpu, &http(90.0, 0.0)).as_deref(), Some("10 % of the asked rate was not done in the window"));
     assert_eq!(beyond(&slo(), &http(95.0, 0.0)).as_deref(), Some("5.0 % of what was due had no answer"));
     assert_eq!(beyond(&slo(), &http(100.0, 0.02)).as_deref(), Some("2.0 % failed"));
@@ -159,10 +155,10 @@ fn the_bound_that_was_broken_has_words() {
 #[test]
 fn a_trial_in_which_the_testbed_changed_shows_nothing() {
     let mut disturbed = record(&[("requests_per_s", 5.0)]);
-    let knee = spec(SearchGoal::Knee { connections: vec![1], threads: vec![], least_growth: 0.05 });
+    let knee = fixture::search(SearchGoal::Knee { connections: vec![1], threads: vec![], least_growth: 0.05 });
     assert!(of(&knee, "http", &disturbed).1);
     disturbed.settings.insert(DISTURBED_SETTING.to_owned(), "a pod moved".to_owned());
-    let why = seen(&knee, &sample::job("http", json!({})), &disturbed).unwrap_err();
+    let why = seen(&knee, &fixture::job("http", json!({})), &disturbed).unwrap_err();
     assert_eq!(why, "the testbed changed: a pod moved");
 }
 

@@ -1,42 +1,13 @@
-use hopbench_model::{
-    HostsSpec, MeshMode, PLAN_SCHEMA, Place, RateRange, Schedule, SearchSpec, ServerSpec, TestbedSpec, Via,
-};
+use hopbench_model::{Job, RateRange, fixture};
 use serde_json::json;
 
 use super::*;
-use crate::sample;
 
 /// A plan with one cell that is searched for `goal`.
 pub(in crate::campaign::searches) fn planned(workload: &str, params: serde_json::Value, goal: SearchGoal) -> Plan {
-    let place = Place { network: "host".to_owned(), node: "a".to_owned(), runtime: None };
-    let path = Path {
-        name: "x".to_owned(),
-        from: place.clone(),
-        to: place,
-        via: Via::Direct,
-        clients: 1,
-        backends: 1,
-        mesh: MeshMode::None,
-        variant: None,
-    };
-    let server = ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/".to_owned(), response_bytes: None };
-    let mut job = sample::job(workload, params);
-    (job.schedule, job.connections) = (Schedule::Closed, 4);
-    let search = Some(SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false });
-    Plan {
-        schema: PLAN_SCHEMA.to_owned(),
-        name: "test".to_owned(),
-        testbed: TestbedSpec::Hosts(HostsSpec { nodes: Vec::new(), token_file: None }),
-        paths: vec![path],
-        points: vec![Point { workload: "w".to_owned(), point: Default::default(), job, server, search }],
-        cells: vec![Cell { path: 0, point: 0 }],
-        rounds: 3,
-        baseline: None,
-        twin: None,
-        stop: None,
-        minimum_effect: 0.0,
-        seed: 7,
-    }
+    let job = Job { connections: 4, ..fixture::job(workload, params) };
+    let point = Point { search: Some(fixture::search(goal)), ..fixture::point("w", job) };
+    Plan { rounds: 3, seed: 7, ..fixture::plan(vec![fixture::path("x")], vec![point]) }
 }
 
 /// The same, searched so many times.
