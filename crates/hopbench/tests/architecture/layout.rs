@@ -20,14 +20,7 @@ enum Rule {
 use Rule::{Cycles, FolderCycles, FullFolders};
 
 /// Crates that do not keep a rule yet. The list only gets shorter.
-const KNOWN: &[(&str, &[Rule])] = &[
-    ("hopbench", &[Cycles, FolderCycles, FullFolders]),
-    ("lab", &[FolderCycles]),
-    ("mesh", &[Cycles]),
-    ("model", &[FullFolders]),
-    ("scenario", &[Cycles, FullFolders]),
-    ("sys", &[Cycles, FolderCycles, FullFolders]),
-];
+const KNOWN: &[(&str, &[Rule])] = &[("lab", &[FolderCycles])];
 
 /// The most Rust files in a folder.
 const MOST_FILES: usize = 12;
