@@ -2,7 +2,7 @@
 #![no_main]
 
 use hopbench_fuzz::Pieces;
-use hopbench_load::http::{ResponseEnd, ResponseError, ResponseParser, StepState};
+use hopbench_load::http::{ResponseEnd, ResponseError, ResponseParser, ResponseState};
 use libfuzzer_sys::fuzz_target;
 
 /// Every answer, why reading ended, and what the end of the connection means.
@@ -19,8 +19,8 @@ fn listen<'a>(pieces: impl Iterator<Item = &'a [u8]>, head: bool) -> Heard {
             assert!(step.consumed <= piece.len());
             piece = &piece[step.consumed..];
             match step.state {
-                StepState::NeedMore => assert!(piece.is_empty(), "{} bytes were left", piece.len()),
-                StepState::Complete(end) => {
+                ResponseState::NeedMore => assert!(piece.is_empty(), "{} bytes were left", piece.len()),
+                ResponseState::Complete(end) => {
                     assert!((200..=999).contains(&end.status), "{}", end.status);
                     answers.push(end);
                     if end.close {

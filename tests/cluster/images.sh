@@ -105,7 +105,7 @@ fi
 
 # Whether cargo has something to do takes it long where others build, so that it is asked only when these change.
 mapfile -t sources < <(find "$cluster/webhook" "$root/crates/mesh/src" -type f | sort)
-key=$(key "${sources[@]}" "$root/crates/model/src/mesh.rs")
+key=$(key "${sources[@]}" "$root/crates/model/src/plan/mesh.rs")
 if ! made webhook "$key"; then
   built=$(cd "$root" && cargo build --locked --quiet -p hopbench-test-webhook --message-format=json-render-diagnostics |
     jq -r 'select(.executable != null) | .executable')

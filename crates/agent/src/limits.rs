@@ -1,8 +1,11 @@
-//! What an agent lets anybody ask of it.
+//! The limits of an agent, whatever a conductor asks.
+
+pub(crate) mod permits;
+pub(crate) mod threads;
 
 use std::sync::Arc;
 
-use hopbench_load::{Throttle, Tickets};
+use hopbench_load::{FlowLimit, Throttle};
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{Fault, Job, Nanos, SECOND};
 use hopbench_sys::{cpu, limits};
@@ -60,8 +63,8 @@ impl Limits {
     }
 
     /// The bound on open flows.
-    pub(crate) fn tickets(&self) -> Arc<Tickets> {
-        Tickets::new(self.flows.map(|most| most as usize))
+    pub(crate) fn flow_limit(&self) -> Arc<FlowLimit> {
+        FlowLimit::new(self.flows.map(|most| most as usize))
     }
 
     /// Worker threads at once where nobody says otherwise: 4 for each CPU that this process may

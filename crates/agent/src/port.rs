@@ -1,4 +1,10 @@
-//! The one port: what every new connection and datagram is.
+//! The demultiplexer of the one port: it tells what every new connection and datagram is.
+
+pub(crate) mod fair_queue;
+pub(crate) mod flow_handshake;
+pub(crate) mod flow_router;
+pub(crate) mod listening;
+pub(crate) mod pending;
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -9,19 +15,21 @@ use hopbench_sys::{DatagramPort, Epoll, Events, Listener, Socket, Waker, clock, 
 use hopbench_wire::udp::CookieJar;
 use hopbench_wire::{FLOW_HEADER_BYTES, First, classify};
 
-use crate::gate::Gate;
-use crate::listening::NewSession;
-use crate::pending::{Newcomer, Pending};
-use crate::runs::Runs;
+use crate::http_acceptor::HttpAcceptor;
+use crate::port::flow_router::FlowRouter;
+use crate::port::pending::{Newcomer, Pending};
+
+/// Takes a connection that began like a control session.
+pub(crate) type NewSession = Box<dyn Fn(Newcomer) + Send>;
 
 /// Everything the port's thread works with.
 pub(crate) struct Port {
     pub(crate) listener: Listener,
     pub(crate) datagrams: DatagramPort,
     pub(crate) jar: CookieJar,
-    pub(crate) runs: Arc<Runs>,
+    pub(crate) flow_router: Arc<FlowRouter>,
     /// Where HTTP connections go.
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) http_acceptor: Arc<HttpAcceptor>,
     /// Takes control sessions, where the port does.
     pub(crate) session: Option<NewSession>,
     pub(crate) stop: Arc<AtomicBool>,
@@ -56,7 +64,7 @@ impl Port {
         let mut retry_at = None;
         while !self.stop.load(Ordering::Relaxed) {
             let now = clock::now();
-            let expiry = pending.expire(now, self.runs.may_rest());
+            let expiry = pending.expire(now, self.flow_router.may_rest());
             let until = [expiry, retry_at].into_iter().flatten().min().unwrap_or(now + 3600 * SECOND);
             let busy = reads || (accepts && retry_at.is_none());
             epoll.wait(&mut events, Some(if busy { 0 } else { until.saturating_sub(now) }))?;
@@ -67,16 +75,16 @@ impl Port {
                     DATAGRAMS => reads = true,
                     WAKER => self.waker.reset(),
                     token => match pending.socket(token).map(|socket| self.look(socket)) {
-                        Some(Look::Is(verdict)) => {
+                        Some(FirstLook::Is(kind)) => {
                             if let Some(newcomer) = pending.take(token)
                                 // Else every byte of it would wake this thread, too.
                                 && epoll.remove(&newcomer.socket).is_ok()
                             {
-                                self.hand_over(verdict, newcomer);
+                                self.hand_over(kind, newcomer);
                             }
                         }
-                        Some(Look::Begun) => pending.has_begun(token),
-                        Some(Look::Silent) | None => {}
+                        Some(FirstLook::Begun) => pending.has_begun(token),
+                        Some(FirstLook::Silent) | None => {}
                     },
                 }
             }
@@ -113,11 +121,11 @@ impl Port {
             let look = self.look(&socket);
             let origin = pending.origin(Source::of(peer), clock::now());
             let newcomer = Newcomer { origin, socket };
-            if let Look::Is(verdict) = look {
-                self.hand_over(verdict, newcomer);
+            if let FirstLook::Is(kind) = look {
+                self.hand_over(kind, newcomer);
             } else if epoll.add_for_reading(&newcomer.socket, origin.number).is_ok() {
-                pending.add(newcomer, self.runs.expected());
-                if let Look::Begun = look {
+                pending.add(newcomer, self.flow_router.expected());
+                if let FirstLook::Begun = look {
                     pending.has_begun(origin.number);
                 }
             }
@@ -125,17 +133,17 @@ impl Port {
         Ok(true)
     }
 
-    fn hand_over(&self, verdict: Verdict, newcomer: Newcomer) {
-        match verdict {
-            Verdict::Control => {
+    fn hand_over(&self, kind: ConnectionKind, newcomer: Newcomer) {
+        match kind {
+            ConnectionKind::Control => {
                 if let Some(session) = &self.session {
                     session(newcomer);
                 }
             }
-            Verdict::Flow(header) => self.runs.tcp_flow(&header, newcomer.socket),
-            Verdict::Http => self.gate.enter(newcomer.socket),
+            ConnectionKind::Flow(header) => self.flow_router.tcp_flow(&header, newcomer.socket),
+            ConnectionKind::Http => self.http_acceptor.enter(newcomer.socket),
             // Says nothing: whoever guesses learns nothing.
-            Verdict::Drop => {}
+            ConnectionKind::Drop => {}
         }
     }
 
@@ -145,7 +153,13 @@ impl Port {
         for _ in 0..TURN {
             match self.datagrams.receive(&mut buffer) {
                 Ok(arrival) => {
-                    self.runs.datagram(&self.datagrams, &self.jar, &buffer[..arrival.len], arrival.peer, arrival.local);
+                    self.flow_router.datagram(
+                        &self.datagrams,
+                        &self.jar,
+                        &buffer[..arrival.len],
+                        arrival.peer,
+                        arrival.local,
+                    );
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
                 // An ICMP error for an earlier answer; the next call goes on.
@@ -158,7 +172,7 @@ impl Port {
 
 /// What a connection turned out to be.
 #[derive(Clone, Copy)]
-enum Verdict {
+enum ConnectionKind {
     Control,
     Flow([u8; FLOW_HEADER_BYTES]),
     Http,
@@ -167,48 +181,48 @@ enum Verdict {
 
 /// What the first bytes of a connection say.
 #[derive(Clone, Copy)]
-enum Look {
+enum FirstLook {
     /// There are none.
     Silent,
     /// Not enough.
     Begun,
-    Is(Verdict),
+    Is(ConnectionKind),
 }
 
 impl Port {
-    fn look(&self, socket: &Socket) -> Look {
+    fn look(&self, socket: &Socket) -> FirstLook {
         let mut bytes = [0; FLOW_HEADER_BYTES];
         let got = match socket.peek(&mut bytes) {
-            Ok(0) => return Look::Is(Verdict::Drop),
+            Ok(0) => return FirstLook::Is(ConnectionKind::Drop),
             Ok(got) => got,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Look::Silent,
-            Err(_) => return Look::Is(Verdict::Drop),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return FirstLook::Silent,
+            Err(_) => return FirstLook::Is(ConnectionKind::Drop),
         };
         match classify(&bytes[..got]) {
-            First::NeedMore => Look::Begun,
-            First::Tls if self.session.is_none() => Look::Is(Verdict::Drop),
+            First::NeedMore => FirstLook::Begun,
+            First::Tls if self.session.is_none() => FirstLook::Is(ConnectionKind::Drop),
             First::Tls => look_at_record(socket, &bytes[..got]),
-            First::Http => Look::Is(Verdict::Http),
-            First::Flow if got < FLOW_HEADER_BYTES => Look::Begun,
+            First::Http => FirstLook::Is(ConnectionKind::Http),
+            First::Flow if got < FLOW_HEADER_BYTES => FirstLook::Begun,
             First::Flow => match socket.recv(&mut bytes) {
-                Ok(FLOW_HEADER_BYTES) => Look::Is(Verdict::Flow(bytes)),
-                _ => Look::Is(Verdict::Drop),
+                Ok(FLOW_HEADER_BYTES) => FirstLook::Is(ConnectionKind::Flow(bytes)),
+                _ => FirstLook::Is(ConnectionKind::Drop),
             },
-            First::Unknown => Look::Is(Verdict::Drop),
+            First::Unknown => FirstLook::Is(ConnectionKind::Drop),
         }
     }
 }
 
 /// Whether the first TLS record of a connection is all there: until then it costs no more than any
 /// other.
-fn look_at_record(socket: &Socket, bytes: &[u8]) -> Look {
-    let &[_, _, _, high, low, ..] = bytes else { return Look::Begun };
+fn look_at_record(socket: &Socket, bytes: &[u8]) -> FirstLook {
+    let &[_, _, _, high, low, ..] = bytes else { return FirstLook::Begun };
     let length = RECORD_HEADER + usize::from(u16::from_be_bytes([high, low]));
     let mut record = [0; RECORD_HEADER + MOST_RECORD];
     match record.get_mut(..length).map(|record| socket.peek(record)) {
         // No TLS record is that long.
-        None => Look::Is(Verdict::Drop),
-        Some(Ok(got)) if got < length => Look::Begun,
-        Some(_) => Look::Is(Verdict::Control),
+        None => FirstLook::Is(ConnectionKind::Drop),
+        Some(Ok(got)) if got < length => FirstLook::Begun,
+        Some(_) => FirstLook::Is(ConnectionKind::Control),
     }
 }

@@ -5,18 +5,17 @@ use std::sync::Arc;
 
 use hopbench_control::credentials::Credentials;
 use hopbench_control::{Channel, tls};
-use hopbench_load::crew::Crew;
-use hopbench_load::{TargetContext, Window, target};
+use hopbench_load::{TargetContext, Window, Workers, target};
 use hopbench_model::Fault;
 use hopbench_sys::Waker;
 use hopbench_wire::ToAgent;
 
-use crate::gate::Pass;
-use crate::handshakes::Handshakes;
+use crate::http_acceptor::routes::RouteGuard;
 use crate::limits::Limits;
-use crate::listening::{Bound, Flags, Listening};
-use crate::session::{self, Guest, Over};
-use crate::sessions::Sessions;
+use crate::port::listening::{Bound, Flags, Listening};
+use crate::session::handshakes::Handshakes;
+use crate::session::table::SessionTable;
+use crate::session::{self, Admitted, Over};
 use crate::shared::Shared;
 
 /// How an agent serves.
@@ -48,9 +47,9 @@ pub struct Server {
 
 /// The HTTP target for everybody, for as long as the agent runs.
 struct Http {
-    crew: Option<Crew>,
+    workers: Option<Workers>,
     window: Arc<Window>,
-    _pass: Pass,
+    _route: RouteGuard,
 }
 
 const FLAGS: Flags = Flags { address: "--bind", port: "--port" };
@@ -77,22 +76,23 @@ impl Server {
         let config = tls::server_config(&options.credentials).map_err(|e| other(&e))?;
         let shared = Shared::of_run(options.limits, options.both_ends, options.credentials.run());
         let http = if options.http { Some(Http::open(&shared).map_err(|e| other(&e))?) } else { None };
-        let (runs, gate) = (Arc::clone(&shared.runs), Arc::clone(&shared.gate));
-        let also = also.into_iter().map(|bound| bound.serve(Arc::clone(&runs), Arc::clone(&gate), None));
+        let (flow_router, http_acceptor) = (Arc::clone(&shared.flow_router), Arc::clone(&shared.http_acceptor));
+        let also =
+            also.into_iter().map(|bound| bound.serve(Arc::clone(&flow_router), Arc::clone(&http_acceptor), None));
         let also = also.collect::<Result<_, _>>()?;
-        let sessions = Arc::new(Sessions::default());
+        let sessions = Arc::new(SessionTable::default());
         let known = move |channel: Channel, hello: ToAgent| {
-            let Some(seat) = sessions.enter() else { return };
+            let Some(guard) = sessions.enter() else { return };
             let shared = Arc::clone(&shared);
             // Who breaks the protocol is told by the closed connection.
-            let body = move || drop(session::serve(channel, &shared, Over::Tls, Some(Guest { seat, hello })));
-            // Without a thread the connection is closed, and its seat is free again.
+            let body = move || drop(session::serve(channel, &shared, Over::Tls, Some(Admitted { guard, hello })));
+            // Without a thread the connection is closed, and its place is free again.
             let _ = std::thread::Builder::new().name("hb-control".to_owned()).stack_size(512 * 1024).spawn(body);
         };
         let accept = move |stream| Channel::accept(stream, Arc::clone(&config));
         let handshakes = Handshakes::start(Box::new(accept), Box::new(known))?;
-        let door = handshakes.door();
-        let port = bound.serve(runs, gate, Some(Box::new(move |newcomer| door.enter(newcomer))))?;
+        let queue = handshakes.queue();
+        let port = bound.serve(flow_router, http_acceptor, Some(Box::new(move |newcomer| queue.enter(newcomer))))?;
         Ok(Self { port, _also: also, _handshakes: handshakes, _http: http })
     }
 
@@ -115,11 +115,11 @@ impl Http {
         let waker = Waker::new().map_err(|e| Fault::environment(e.to_string()))?;
         let context = TargetContext {
             throttle: shared.throttle.clone(),
-            tickets: Arc::clone(shared.runs.tickets()),
+            flow_limit: Arc::clone(shared.flow_router.flow_limit()),
             ..TargetContext::new(Arc::new(waker))
         };
-        let (crew, acceptor) = target(&context)?;
-        Ok(Self { crew: Some(crew), window: context.window, _pass: shared.gate.open(acceptor) })
+        let (workers, acceptor) = target(&context)?;
+        Ok(Self { workers: Some(workers), window: context.window, _route: shared.http_acceptor.open(acceptor) })
     }
 }
 
@@ -132,8 +132,8 @@ impl std::fmt::Debug for Http {
 impl Drop for Http {
     fn drop(&mut self) {
         self.window.stop();
-        if let Some(crew) = self.crew.take() {
-            drop(crew.join());
+        if let Some(workers) = self.workers.take() {
+            drop(workers.join());
         }
     }
 }

@@ -1,5 +1,9 @@
 //! One control session: a conductor's orders, one trial at a time.
 
+pub(crate) mod handshakes;
+pub(crate) mod hello;
+pub(crate) mod table;
+
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
@@ -10,11 +14,11 @@ use hopbench_wire::{
     AgentSession, BOTH_ENDS, Build, FromAgent, HANDSHAKE_LIMIT, Heed, SILENCE_LIMIT, SessionError, ToAgent,
 };
 
-use crate::hello::hello;
 use crate::limits::Limits;
-use crate::sessions::Seat;
+use crate::session::hello::hello;
+use crate::session::table::SessionGuard;
 use crate::shared::Shared;
-use crate::trial::{News, Trial};
+use crate::trial::{ActiveTrial, News};
 
 /// Why a session ended before its time.
 #[derive(Debug, thiserror::Error)]
@@ -66,19 +70,24 @@ pub fn local() -> std::io::Result<UnixStream> {
 }
 
 /// A session whose other end has shown that it has the token.
-pub(crate) struct Guest {
+pub(crate) struct Admitted {
     /// Its place among the agent's sessions.
-    pub(crate) seat: Seat,
+    pub(crate) guard: SessionGuard,
     /// What it said first.
     pub(crate) hello: ToAgent,
 }
 
-/// Serves one session to its end. Whatever ends it ends its load too. One that has no `guest` has
+/// Serves one session to its end. Whatever ends it ends its load too. One that has no `admitted` has
 /// said nothing yet, and nobody takes its place.
-pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, over: Over, guest: Option<Guest>) -> Result<(), Ended> {
-    let (seat, said) = guest.map(|Guest { seat, hello }| (seat, hello)).unzip();
-    let notify = match &seat {
-        Some(seat) => seat.waker(),
+pub(crate) fn serve(
+    mut channel: Channel,
+    shared: &Arc<Shared>,
+    over: Over,
+    admitted: Option<Admitted>,
+) -> Result<(), Ended> {
+    let (guard, said) = admitted.map(|Admitted { guard, hello }| (guard, hello)).unzip();
+    let notify = match &guard {
+        Some(guard) => guard.waker(),
         None => Arc::new(Waker::new()?),
     };
     channel.watch(&*notify)?;
@@ -87,8 +96,8 @@ pub(crate) fn serve(mut channel: Channel, shared: &Arc<Shared>, over: Over, gues
         ours.machine.insert(BOTH_ENDS.to_owned(), "yes".to_owned());
     }
     let mut state = AgentSession::new(Build::of(&ours));
-    greet(&mut channel, &mut state, ours, said)?;
-    match follow(&mut channel, &mut state, shared, over, seat.as_ref(), &notify) {
+    say_hello(&mut channel, &mut state, ours, said)?;
+    match follow(&mut channel, &mut state, shared, over, guard.as_ref(), &notify) {
         // An answer that could not be sent any more, to a conductor that was done.
         Err(Ended::Channel(_)) if said_goodbye(&mut channel) => Ok(()),
         ended => ended,
@@ -107,14 +116,14 @@ fn follow(
     state: &mut AgentSession,
     shared: &Arc<Shared>,
     over: Over,
-    seat: Option<&Seat>,
+    guard: Option<&SessionGuard>,
     notify: &Arc<Waker>,
 ) -> Result<(), Ended> {
-    let mut trial: Option<Trial> = None;
+    let mut trial: Option<ActiveTrial> = None;
     let mut heard = clock::now();
-    let is_held = |held: fn(&Seat) -> bool| seat.is_none_or(held).then_some(()).ok_or(Ended::Displaced);
+    let is_held = |held: fn(&SessionGuard) -> bool| guard.is_none_or(held).then_some(()).ok_or(Ended::Displaced);
     loop {
-        is_held(Seat::is_held)?;
+        is_held(SessionGuard::is_held)?;
         let mut left = TURN;
         while left > 0
             && let Some(message) = channel.receive::<ToAgent>()?
@@ -130,8 +139,8 @@ fn follow(
                 ToAgent::Ping => Some(FromAgent::Pong),
                 ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
                 ToAgent::Prepare(order) => {
-                    is_held(Seat::busy)?;
-                    let prepared = Trial::prepare(&order, shared, notify);
+                    is_held(SessionGuard::busy)?;
+                    let prepared = ActiveTrial::prepare(&order, shared, notify);
                     // It can take a while, in which nobody listened.
                     heard = clock::now();
                     match prepared {
@@ -170,7 +179,7 @@ fn follow(
         if clock::now() >= silent_at {
             return Err(Ended::Silence);
         }
-        while let Some(news) = trial.as_mut().and_then(Trial::look) {
+        while let Some(news) = trial.as_mut().and_then(ActiveTrial::look) {
             let message = match news {
                 News::Ready(limited) => FromAgent::Ready { limited },
                 News::Tick(tick) => FromAgent::Progress(tick),
@@ -183,10 +192,10 @@ fn follow(
             state.send(&message)?;
             channel.send(&message)?;
         }
-        if let (Some(seat), None) = (seat, &trial) {
-            seat.rest();
+        if let (Some(guard), None) = (guard, &trial) {
+            guard.rest();
         }
-        let next = trial.as_ref().map_or(Nanos::MAX, Trial::next_look);
+        let next = trial.as_ref().map_or(Nanos::MAX, ActiveTrial::next_look);
         // Whole messages may wait that no edge will announce.
         let until = if left == 0 { 0 } else { next.min(silent_at) };
         channel.wait(until, Some(notify))?;
@@ -197,7 +206,7 @@ fn follow(
 pub(crate) fn refuse(mut channel: Channel, fault: &Fault) -> Result<(), Ended> {
     let ours = hello();
     let mut state = AgentSession::new(Build::of(&ours));
-    greet(&mut channel, &mut state, ours, None)?;
+    say_hello(&mut channel, &mut state, ours, None)?;
     let until = clock::now() + HANDSHAKE_LIMIT;
     while let Some(message) = channel.receive_until::<ToAgent>(until)? {
         state.receive(&message)?;
@@ -217,7 +226,7 @@ pub(crate) fn refuse(mut channel: Channel, fault: &Fault) -> Result<(), Ended> {
 }
 
 /// Answers the first message, which `said` is where it has come already.
-fn greet(
+fn say_hello(
     channel: &mut Channel,
     state: &mut AgentSession,
     ours: hopbench_wire::Hello,

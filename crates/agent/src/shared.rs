@@ -6,21 +6,21 @@ use std::sync::atomic::AtomicUsize;
 use hopbench_control::conductor::RunKey;
 use hopbench_load::Throttle;
 
-use crate::gate::Gate;
+use crate::http_acceptor::HttpAcceptor;
 use crate::limits::Limits;
-use crate::permits::Permits;
-use crate::runs::Runs;
-use crate::threads::Threads;
+use crate::limits::permits::Permits;
+use crate::limits::threads::ThreadLimit;
+use crate::port::flow_router::FlowRouter;
 
 /// What all trials of an agent share.
 pub(crate) struct Shared {
-    pub(crate) runs: Arc<Runs>,
+    pub(crate) flow_router: Arc<FlowRouter>,
     /// Who answers HTTP on the port.
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) http_acceptor: Arc<HttpAcceptor>,
     pub(crate) limits: Limits,
     pub(crate) throttle: Option<Arc<Throttle>>,
     /// Worker threads of all trials.
-    pub(crate) threads: Arc<Threads>,
+    pub(crate) threads: Arc<ThreadLimit>,
     /// Whether a trial may open connections: an agent behind a port is not sent against others
     /// unless whoever started it said so.
     pub(crate) may_be_client: bool,
@@ -39,10 +39,10 @@ impl Shared {
     /// The same of a run, where there is one: without a permit of it the agent does nothing.
     pub(crate) fn of_run(limits: Limits, may_be_client: bool, run: Option<RunKey>) -> Arc<Self> {
         Arc::new(Self {
-            runs: Arc::new(Runs::new(limits.tickets())),
-            gate: Arc::default(),
+            flow_router: Arc::new(FlowRouter::new(limits.flow_limit())),
+            http_acceptor: Arc::default(),
             throttle: limits.throttle().map(Arc::new),
-            threads: Threads::new(limits.threads),
+            threads: ThreadLimit::new(limits.threads),
             limits,
             may_be_client,
             permits: run.map(Permits::of),

@@ -1,47 +1,52 @@
 //! One end of one trial, from `Prepare` to the report.
 
+mod cpus;
+mod observer;
+mod registration;
+mod report;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hopbench_load::crew::{Context, Crew};
 use hopbench_load::http::Credential;
-use hopbench_load::{Greeter, REFUSED_FLOWS, SocketSet, Ticket, Tickets, Window, workload};
+use hopbench_load::{
+    Context, FlowGuard, FlowLimit, HandshakeCodec, REFUSED_FLOWS, SocketSet, Window, Workers, workload,
+};
 use hopbench_model::units::Span;
 use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick};
 use hopbench_sys::{Waker, clock, usage};
 use hopbench_wire::{Prepare, Role, WorkloadCode};
 
-use crate::cpus;
-use crate::entrance::{self, Entrance};
-use crate::greeter::RunGreeter;
 use crate::limits::make_room;
-use crate::observer::{self, Observer};
-use crate::runs::{Expected, over_datagrams};
+use crate::limits::threads::ThreadGuard;
+use crate::port::flow_handshake::RunHandshake;
+use crate::port::flow_router::{ExpectedConnections, over_datagrams};
 use crate::shared::Shared;
-use crate::threads::Share;
+use observer::Observer;
+use registration::Registration;
 
 /// One end of a trial under way.
-pub(crate) struct Trial {
+pub(crate) struct ActiveTrial {
     shared: Arc<Shared>,
     job: Job,
     role: Role,
     /// Where a server's flows come in, until the other end is done.
-    entrance: Entrance,
+    registration: Registration,
     /// The numbers that a client's flows have in the run.
-    greeter: Option<Arc<RunGreeter>>,
+    handshake: Option<Arc<RunHandshake>>,
     window: Arc<Window>,
     sockets: Arc<SocketSet>,
     /// A server's open flows, and how many found no place.
-    tickets: Arc<Tickets>,
+    flow_limit: Arc<FlowLimit>,
     /// The places of a client's flows among all of the agent's.
-    places: Vec<Ticket>,
+    flow_guards: Vec<FlowGuard>,
     /// Its worker threads among all of the agent's, until it ends.
-    threads: Option<Share>,
+    threads: Option<ThreadGuard>,
     /// The connections that a server waits for.
-    expected: Option<Expected>,
-    crew: Option<Crew>,
+    expected: Option<ExpectedConnections>,
+    workers: Option<Workers>,
     observer: Observer,
     /// What this thread had spent when the window began, ns.
     spent_before: Nanos,
@@ -102,7 +107,7 @@ const START_MARGIN: Nanos = 5 * SECOND;
 /// How far in the future a warm-up may begin.
 const EARLIEST_ORDER: Nanos = 60 * SECOND;
 
-impl Trial {
+impl ActiveTrial {
     /// Makes ready for a trial; workers of a client connect from here on.
     pub(crate) fn prepare(prepare: &Prepare, shared: &Arc<Shared>, notify: &Arc<Waker>) -> Result<Self, Fault> {
         if prepare.role == Role::Client && !shared.may_be_client {
@@ -123,7 +128,7 @@ impl Trial {
         cpus::check(&job, prepare.role)?;
         shared.limits.refuse(&job)?;
         make_room(&job)?;
-        let nature = workload.nature();
+        let traits = workload.traits();
         let window = Arc::new(Window::default());
         let sockets = Arc::new(SocketSet::default());
         let target = match (&prepare.target, prepare.role) {
@@ -135,10 +140,10 @@ impl Trial {
         };
         if let Some(permits) = &shared.permits {
             // ICMP has no ports.
-            permits.check(prepare, target, nature.target == "HOST")?;
+            permits.check(prepare, target, traits.target == "HOST")?;
         }
-        let greeter = WorkloadCode::from_code(nature.code).filter(|_| nature.needs_agent).map(|code| {
-            Arc::new(RunGreeter {
+        let handshake = WorkloadCode::from_code(traits.code).filter(|_| traits.needs_agent).map(|code| {
+            Arc::new(RunHandshake {
                 run: prepare.run,
                 key: prepare.key.clone(),
                 code,
@@ -158,26 +163,27 @@ impl Trial {
             throttle: shared.throttle.clone(),
             notify: Arc::clone(notify),
             target,
-            greeter: greeter.clone().map(|greeter| -> Arc<dyn Greeter> { greeter }),
+            handshake: handshake.clone().map(|handshake| -> Arc<dyn HandshakeCodec> { handshake }),
             credential,
             peer_clock_offset_ns: prepare.peer_clock_offset_ns,
             shared_clock: prepare.shared_clock,
         };
-        let tickets = entrance::tickets(shared, workload, job.connections);
+        let flow_limit = registration::flow_limit(shared, workload, job.connections);
         // What processes spend is no business of whoever only sends load.
         let program = observer::watch(&prepare.watch, shared.may_be_client || shared.permits.is_some())?;
-        let places = if prepare.role == Role::Client { shared.runs.places(job.connections)? } else { Vec::new() };
+        let flow_guards =
+            if prepare.role == Role::Client { shared.flow_router.flow_guards(job.connections)? } else { Vec::new() };
         // Who looks on counts, too: a session with a trial makes no room for another.
-        let threads = shared.threads.take(&job, entrance::looks_on(workload, prepare))?;
+        let threads = shared.threads.take(&job, registration::looks_on(workload, prepare))?;
         let expected =
-            (prepare.role == Role::Server).then(|| shared.runs.expect(job.connections, workload.over_http()));
+            (prepare.role == Role::Server).then(|| shared.flow_router.expect(job.connections, workload.over_http()));
         let started = match prepare.role {
-            Role::Client => workload.client(&context).map(|crew| (crew, Entrance::Shut)),
-            Role::Server => entrance::open(shared, workload, &context, prepare, &tickets),
+            Role::Client => workload.client(&context).map(|workers| (workers, Registration::Closed)),
+            Role::Server => registration::open(shared, workload, &context, prepare, &flow_limit),
         };
         // Of several workers some may run where the others could not be started.
-        let (crew, entrance) = started.inspect_err(|_| window.stop())?;
-        let endless = workload.over_http() || (!nature.datagrams && over_datagrams(workload, &job));
+        let (workers, registration) = started.inspect_err(|_| window.stop())?;
+        let endless = workload.over_http() || (!traits.datagrams && over_datagrams(workload, &job));
         shared.trials.fetch_add(1, Ordering::AcqRel);
         let timing = job.timing;
         let patience = timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);
@@ -188,15 +194,15 @@ impl Trial {
             shared: Arc::clone(shared),
             patience: if endless { CLOSING_ENDLESS } else { CLOSING },
             role: prepare.role,
-            entrance,
-            greeter: greeter.filter(|_| prepare.role == Role::Client),
+            registration,
+            handshake: handshake.filter(|_| prepare.role == Role::Client),
             window,
             sockets,
-            tickets,
-            places,
+            flow_limit,
+            flow_guards,
             threads: Some(threads),
             expected,
-            crew: Some(crew),
+            workers: Some(workers),
             observer: Observer::new(program),
             spent_before: 0,
             phase: Phase::Opening,
@@ -229,8 +235,8 @@ impl Trial {
         self.phase = Phase::WarmUp;
         self.next_tick =
             window_start.saturating_sub(timing.warmup_ns).saturating_add(timing.interval_ns).min(window_start);
-        if let Some(crew) = &self.crew {
-            crew.wake();
+        if let Some(workers) = &self.workers {
+            workers.wake();
         }
     }
 
@@ -248,17 +254,17 @@ impl Trial {
             Phase::Draining => {}
         }
         if self.role == Role::Server {
-            self.entrance = Entrance::Shut;
+            self.registration = Registration::Closed;
             self.closing_until = Some(now + self.patience);
             // Only a client that came to the end of the window by itself has certainly sent everything.
             if over {
                 self.window.all_sent(now);
             }
-            if let Some(crew) = &self.crew {
-                crew.close();
+            if let Some(workers) = &self.workers {
+                workers.close();
             }
-        } else if let Some(crew) = &self.crew {
-            crew.wake();
+        } else if let Some(workers) = &self.workers {
+            workers.wake();
         }
     }
 
@@ -278,14 +284,14 @@ impl Trial {
         next.min(self.must_end)
     }
 
-    /// Looks at the crew and at the clock.
+    /// Looks at the workers and at the clock.
     pub(crate) fn look(&mut self) -> Option<News> {
         let refused = self.refused.take();
-        let crew = self.crew.as_ref()?;
-        let running = crew.running();
-        // After the crew: one that had ended by an earlier moment would seem to have ended inside a window that is over.
+        let workers = self.workers.as_ref()?;
+        let running = workers.running();
+        // After the workers: one that had ended before would seem to have ended inside a window that is over.
         let now = clock::now();
-        if crew.fault().is_some() {
+        if workers.fault().is_some() {
             return Some(self.conclude());
         }
         if let Some(fault) = refused {
@@ -308,7 +314,7 @@ impl Trial {
         match self.phase {
             // Finished before it was started: `Ready` must not be said any more.
             Phase::Opening | Phase::Ready if self.window.stopped() => Some(self.conclude()),
-            Phase::Opening if self.role == Role::Server || crew.ready() => {
+            Phase::Opening if self.role == Role::Server || workers.ready() => {
                 self.phase = Phase::Ready;
                 Some(News::Ready(self.shared.limits.cuts()))
             }
@@ -382,7 +388,7 @@ impl Trial {
     fn tick(&self, now: Nanos) -> Tick {
         Tick {
             t_ns: i64::try_from(i128::from(now) - i128::from(self.window.start())).unwrap_or(i64::MIN),
-            counts: self.crew.as_ref().map(Crew::counts).unwrap_or_default(),
+            counts: self.workers.as_ref().map(Workers::counts).unwrap_or_default(),
             tcp: None,
             readings: BTreeMap::new(),
         }
@@ -403,7 +409,7 @@ impl Trial {
 
     fn conclude(&mut self) -> News {
         let now = clock::now();
-        if self.crew.as_ref().is_some_and(|c| c.fault().is_some()) {
+        if self.workers.as_ref().is_some_and(|workers| workers.fault().is_some()) {
             self.window.stop();
         }
         match self.phase {
@@ -427,15 +433,9 @@ impl Trial {
         report.window_ns = self.window.end().min(now).saturating_sub(report.window_start_ns);
         let began_late = self.window.began().saturating_sub(self.window.load_start());
         report.start_late_ns = report.start_late_ns.max(began_late);
-        for (kind, histogram) in recorder.histograms() {
-            report.latency.insert(kind, histogram.to_base64());
-        }
-        let (statuses, errors, extra) = recorder.tallies();
-        report.statuses = statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect();
-        report.errors = errors.iter().map(|(reason, n)| (reason.to_string(), *n)).collect();
-        report.extra = extra.iter().filter(|(_, v)| v.is_finite()).map(|(name, v)| ((*name).to_owned(), *v)).collect();
-        if self.tickets.refused() > 0 {
-            report.extra.insert(REFUSED_FLOWS.to_owned(), self.tickets.refused() as f64);
+        report::add_recorded(report, &recorder);
+        if self.flow_limit.refused() > 0 {
+            report.extra.insert(REFUSED_FLOWS.to_owned(), self.flow_limit.refused() as f64);
         }
         report.settings = self.sockets.settings();
         report
@@ -446,8 +446,8 @@ impl Trial {
             report.settings.insert(format!("meter_{name}"), format!("unavailable: {why}"));
         }
         report.flows = self.sockets.flows();
-        if let Some(greeter) = &self.greeter {
-            report.flows.iter_mut().for_each(|flow| flow.flow = greeter.in_run(flow.flow));
+        if let Some(handshake) = &self.handshake {
+            report.flows.iter_mut().for_each(|flow| flow.flow = handshake.in_run(flow.flow));
         }
         let opened = self.phase != Phase::Opening && self.phase != Phase::Ready;
         match fault {
@@ -469,16 +469,16 @@ impl Trial {
 
     /// Ends the workers and forgets the run; what they wrote down, once.
     fn leave(&mut self) -> Option<(hopbench_load::Recorder, Option<Fault>)> {
-        let crew = self.crew.take()?;
-        self.entrance = Entrance::Shut;
+        let workers = self.workers.take()?;
+        self.registration = Registration::Closed;
         self.shared.trials.fetch_sub(1, Ordering::AcqRel);
         if self.window.stopped() {
             self.sockets.shut_all();
         }
-        crew.close();
-        let counts = crew.counts_handle();
-        let outcome = crew.join();
-        self.places.clear();
+        workers.close();
+        let counts = workers.counts_handle();
+        let outcome = workers.join();
+        self.flow_guards.clear();
         self.threads = None;
         self.expected = None;
         self.report.drained = counts();
@@ -487,7 +487,7 @@ impl Trial {
     }
 }
 
-impl Drop for Trial {
+impl Drop for ActiveTrial {
     fn drop(&mut self) {
         // A session that ends in the middle takes its load with it.
         self.window.stop();

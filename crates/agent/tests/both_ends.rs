@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpListener};
 
 use hopbench_agent::{Limits, Options, Server};
 use hopbench_control::secret::Secret;
-use hopbench_model::{Counter, EndReport, FaultKind, Job, Nanos, SECOND, Timing};
+use hopbench_model::{Counter, EndReport, FaultKind, Job, Nanos, SECOND, Timing, fixture};
 use hopbench_sys::clock;
 use hopbench_wire::{BOTH_ENDS, FromAgent, Prepare, Role, ToAgent};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn watching(pids: Vec<u32>) -> ToAgent {
 }
 
 fn short(window_ms: u64) -> Job {
-    let timing = Timing { warmup_ns: 0, window_ns: window_ms * MS, interval_ns: 50 * MS, timeout_ns: SECOND };
+    let timing = Timing { interval_ns: 50 * MS, ..fixture::timing(window_ms * MS) };
     Job { timing, ..job() }
 }
 

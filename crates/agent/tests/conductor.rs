@@ -1,4 +1,4 @@
-//! What an agent lets a conductor do that has the token and no manners.
+//! The bounds of a conductor that has the token and no manners.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 

@@ -14,7 +14,7 @@ use std::sync::Barrier;
 use flows::{Datagrams, header, healthy, is_closed, open, welcomed};
 use hopbench_agent::{Limits, Options, Server};
 use hopbench_control::secret::Secret;
-use hopbench_model::{EngineKind, FaultKind, Job, Nanos, SECOND, Timing};
+use hopbench_model::{EngineKind, FaultKind, Job, Nanos, SECOND, Timing, fixture};
 use hopbench_sys::{clock, limits};
 use hopbench_wire::udp::{NO_COOKIE, register};
 use hopbench_wire::{FlowKind, FromAgent, Role, ToAgent, WorkloadCode};
@@ -221,7 +221,7 @@ fn a_flow_of_the_wrong_transport_opens_nothing() {
     conductor.send(&ToAgent::Abort);
     conductor.refusal(5);
 
-    // A workload that is datagrams by nature, not by its parameters.
+    // A workload that is datagrams by its traits, not by its parameters.
     let params = json!({"size": "100B", "rate": "1000pps", "gso": 1});
     make_ready(&mut conductor, 7, Job { workload: "udp".to_owned(), params, ..self::job() }).unwrap();
     assert!(welcomed(agent, &header(WorkloadCode::Udp, FlowKind::Tcp, 7, 0)).is_none());
@@ -275,7 +275,7 @@ fn a_trial_that_is_never_started_ends_by_itself() {
     let server = server(Limits { flows: Some(1), duration_ns: Some(SECOND), threads: Some(1), ..Limits::default() });
     let agent = server.address();
     let mut conductor = Conductor::of(&server);
-    let timing = Timing { warmup_ns: 0, window_ns: 100 * MS, interval_ns: 100 * MS, timeout_ns: 10 * MS };
+    let timing = Timing { timeout_ns: 10 * MS, ..fixture::timing(100 * MS) };
     let before = clock::now();
     make_ready(&mut conductor, 7, Job { timing, ..job() }).unwrap();
     let flow = welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).unwrap();
@@ -296,7 +296,7 @@ fn a_short_trial_has_no_long_timeout() {
     let server = server(Limits { duration_ns: Some(SECOND), ..Limits::default() });
     let mut conductor = Conductor::of(&server);
     let with = |timeout_ns: Nanos| {
-        let timing = Timing { warmup_ns: 0, window_ns: 100 * MS, interval_ns: 100 * MS, timeout_ns };
+        let timing = Timing { timeout_ns, ..fixture::timing(100 * MS) };
         Job { timing, ..job() }
     };
     for timeout in [3600 * SECOND, 10 * SECOND + 1] {
@@ -380,7 +380,7 @@ fn spent_by(name: &str) -> u64 {
 fn workers_that_spin_sleep_until_the_load_begins() {
     let server = server(Limits::default());
     let mut conductor = Conductor::of(&server);
-    let timing = Timing { warmup_ns: 0, window_ns: 300 * MS, interval_ns: 100 * MS, timeout_ns: SECOND };
+    let timing = Timing { interval_ns: 100 * MS, ..fixture::timing(300 * MS) };
     let job = Job { engine: EngineKind::Spin, connections: 32, threads: 32, timing, ..job() };
     make_ready(&mut conductor, 7, job).unwrap();
     let flows: Vec<_> = (0..32).map(|flow| welcomed(server.address(), &rr_header(FlowKind::Tcp, 7, flow))).collect();

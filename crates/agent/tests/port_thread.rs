@@ -17,7 +17,7 @@ use hopbench_agent::Limits;
 use hopbench_model::{Counter, Nanos};
 use hopbench_wire::{FromAgent, Role, ToAgent};
 use relay::Relay;
-use rig::{Agent, MS, Outcome, Trial, job, params};
+use rig::{Agent, MS, Measured, TestTrial, job, params};
 use session::Conductor;
 
 /// Wake-ups that a window may cost the port's thread, however much is sent in it. None is needed;
@@ -47,7 +47,7 @@ fn wakeups() -> u64 {
 
 /// A trial of one client; what came of it, and the port threads' wake-ups from the moment at which
 /// all was ready to the last report.
-fn woken(trial: &Trial, run: u32, client: &mut Agent, server: &mut Agent) -> (Outcome, u64) {
+fn woken(trial: &TestTrial, run: u32, client: &mut Agent, server: &mut Agent) -> (Measured, u64) {
     server.send(&trial.prepare(run, Role::Server, 0, 1));
     server.ready();
     client.send(&trial.prepare(run, Role::Client, 0, 1));
@@ -72,7 +72,7 @@ fn a_window_wakes_the_ports_thread_a_handful_of_times() {
         let over_tcp = !matches!(name, "rr-udp" | "udp" | "ping");
         for target in [Some(server.address), over_tcp.then_some(late.address)].into_iter().flatten() {
             run += 1;
-            let trial = Trial::new(job(workload, params(name, target), 4), target);
+            let trial = TestTrial::new(job(workload, params(name, target), 4), target);
             let (outcome, woken) = woken(&trial, run, &mut client, &mut server);
             let counts = outcome.clients[0].drained;
             let connections = if name == "crr" { counts.of(Counter::Connects) } else { 0 };

@@ -13,7 +13,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use flows::{connect, is_closed};
 use hopbench_agent::{Limits, Server};
-use hopbench_model::{Counter, EndReport, Job, Nanos, SECOND, Timing};
+use hopbench_model::{Counter, EndReport, Job, Nanos, SECOND, Timing, fixture};
 use hopbench_sys::{clock, limits};
 use hopbench_wire::{CREDENTIAL_CHARS, FromAgent, Role, ToAgent};
 use serde_json::json;
@@ -22,7 +22,7 @@ use session::{Conductor, key, prepare_run, server};
 const MS: Nanos = 1_000_000;
 
 fn http(connections: u32) -> Job {
-    let timing = Timing { warmup_ns: 0, window_ns: 60 * SECOND, interval_ns: SECOND, timeout_ns: SECOND };
+    let timing = Timing { interval_ns: SECOND, ..fixture::timing(60 * SECOND) };
     Job { workload: "http".to_owned(), params: json!({"url": "http://agent/"}), connections, timing, ..session::job() }
 }
 

@@ -1,4 +1,4 @@
-//! Who the proxies of a run are to each other.
+//! The certificate authority of a run, by which its proxies know each other.
 
 use hopbench_model::Fault;
 use rcgen::{

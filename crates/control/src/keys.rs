@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use zeroize::Zeroizing;
 
+use crate::error::SecretError;
 use crate::hex::{self, BYTES, HexError};
-use crate::secret::{SecretError, random_bytes};
 
 /// A private key with its public one. It can be neither compared nor printed by accident; its bytes
 /// are overwritten when it is dropped.
@@ -55,6 +56,16 @@ impl KeyPair {
         out.copy_from_slice(signer(&self.seed).sign(message).as_ref());
         out
     }
+}
+
+/// 32 random bytes, for what no token may determine: cookie secrets, keys of one run.
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub fn random_bytes() -> Result<[u8; 32], SecretError> {
+    let mut bytes = [0; 32];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| SecretError::NoRandomness)?;
+    Ok(bytes)
 }
 
 fn signer(seed: &[u8; BYTES]) -> Ed25519KeyPair {

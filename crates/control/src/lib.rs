@@ -14,6 +14,7 @@ pub mod authority;
 mod channel;
 pub mod conductor;
 pub mod credentials;
+mod error;
 pub mod keys;
 pub mod reach;
 pub mod resolve;

@@ -1,4 +1,4 @@
-//! From what a user calls the other end to an address.
+//! The resolution of the name that a user gives the other end to an address.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 

@@ -4,15 +4,16 @@
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 use ring::hmac;
-use ring::rand::{SecureRandom, SystemRandom};
 use zeroize::Zeroizing;
 
-use crate::hex::{self, HexError};
+pub use crate::error::SecretError;
+use crate::hex;
 use crate::keys::KeyPair;
+pub use crate::keys::random_bytes;
 
 /// Bytes of a secret.
 const SECRET_BYTES: usize = hex::BYTES;
@@ -32,33 +33,6 @@ const WELL_KNOWN: [u8; SECRET_BYTES] = *b"hopbench --insecure: public key!";
 #[derive(Clone)]
 pub struct Secret {
     bytes: Zeroizing<[u8; SECRET_BYTES]>,
-}
-
-/// Why there is no secret.
-#[derive(Debug, thiserror::Error)]
-pub enum SecretError {
-    /// A text that is no token. The text is not repeated: it may be most of one.
-    #[error("token {0}")]
-    Text(#[from] HexError),
-    /// The token file cannot be read.
-    #[error("cannot read the token file {path}: {source}", path = path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// The token file holds something else.
-    #[error("token file {path}: {source}", path = path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with its text.
-        source: Box<Self>,
-    },
-    /// The system gives no random bytes.
-    #[error("the system gives no random bytes for a token")]
-    NoRandomness,
 }
 
 impl Secret {
@@ -116,16 +90,6 @@ impl Secret {
         out.copy_from_slice(context.sign().as_ref());
         out
     }
-}
-
-/// 32 random bytes, for what no token may determine: cookie secrets, keys of one run.
-///
-/// # Errors
-/// When the system gives no random bytes.
-pub fn random_bytes() -> Result<[u8; 32], SecretError> {
-    let mut bytes = [0; 32];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| SecretError::NoRandomness)?;
-    Ok(bytes)
 }
 
 /// Reads the text form: 64 hex digits of either case, white space around them.

@@ -7,6 +7,7 @@
 //! handshake. Every handshake shows the certificates; they do not help without the keys. There are
 //! no tickets, no resumption and no early data, so every session proves itself anew.
 
+mod error;
 mod explain;
 mod identity;
 mod pin;
@@ -20,6 +21,7 @@ use rustls::server::NoServerSessionStorage;
 use rustls::version::TLS13;
 use rustls::{ClientConfig, ServerConfig};
 
+pub use error::TlsError;
 pub use explain::{Refusal, explain};
 use identity::Identity;
 use pin::Pin;
@@ -27,22 +29,6 @@ use pin::Pin;
 use crate::credentials::Credentials;
 use crate::keys::{KeyPair, PublicKey};
 use crate::secret::Secret;
-
-/// Why there is no TLS configuration.
-#[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    /// No certificate could be made.
-    #[error("cannot make the {end} certificate: {source}")]
-    Certificate {
-        /// `server` or `client`.
-        end: &'static str,
-        /// What the generator says.
-        source: rcgen::Error,
-    },
-    /// The TLS library refuses the configuration.
-    #[error("cannot configure TLS: {0}")]
-    Config(#[from] rustls::Error),
-}
 
 /// What an agent listens with: takes only its conductor.
 ///

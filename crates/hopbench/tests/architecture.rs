@@ -1,7 +1,11 @@
 //! What ARCHITECTURE.md says of the sources, checked against the sources.
 
+#[path = "architecture/layout.rs"]
+mod layout;
 #[path = "architecture/manifest.rs"]
 mod manifest;
+#[path = "architecture/modules.rs"]
+mod modules;
 #[path = "architecture/source.rs"]
 mod source;
 

@@ -176,7 +176,8 @@ fn a_report_takes_the_place_of_nothing_that_was_measured() {
     let link = dir.path().join("page.html");
     std::os::unix::fs::symlink(dir.path().join("records.jsonl"), &link).unwrap();
     let before = ["run.json", "records.jsonl"].map(|name| fs::read(dir.path().join(name)).unwrap());
-    for name in ["run.json", "records.jsonl", "superseded.jsonl", "agents.log", "trials.log", "page.html", "./run.json"] {
+    for name in ["run.json", "records.jsonl", "superseded.jsonl", "agents.log", "trials.log", "page.html", "./run.json"]
+    {
         let refused = run(program(&["report", ".", "-o", name]).current_dir(dir.path()));
         assert_eq!(refused.code, Some(2), "{name}: {}", refused.story());
         assert!(refused.stderr.contains("part of what was measured"), "{name}: {}", refused.stderr);

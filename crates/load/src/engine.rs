@@ -1,4 +1,4 @@
-//! What an engine must provide.
+//! The contract of an engine: operations are tried, and what would wait is tried again.
 
 use std::io;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use hopbench_model::Nanos;
 use hopbench_sys::{Socket, Waker};
 
 use crate::flow::{Event, Op};
-use crate::window::Window;
+use crate::measure::window::Window;
 
 /// Moves bytes for the flows of one worker.
 ///
-/// A deck tries each operation once; when the engine answers `Later`, it tries the same operation again after
+/// An event loop tries each operation once; when the engine answers `Later`, it tries the same operation again after
 /// `wait` named the slot. Slots are small numbers that are used again after `forget`.
 pub trait Engine: Sized {
     /// A new engine for one worker thread.

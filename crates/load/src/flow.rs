@@ -11,14 +11,18 @@
 //!   Op ──► engine ──► Event ──► on ──► Op ──┴─► ...  ... ──► Op ──► End
 //! ```
 
+pub(crate) mod failure;
+pub(crate) mod handshake;
+pub(crate) mod udp_registration;
+
 use hopbench_model::{Fault, Nanos};
 
-use crate::recorder::Recorder;
+use crate::measure::recorder::Recorder;
 
 /// One thing that a flow wants done; each is answered by one event.
 #[derive(Debug)]
 pub enum Op {
-    /// Open a socket as the deck's dial says and connect it: `Connected` or `Failed`.
+    /// Open a socket as the event loop's dial says and connect it: `Connected` or `Failed`.
     Connect,
     /// Send what [`Flow::outgoing`] gives, or a part of it: `Sent`.
     Send,

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as bytes: what a client sends and reads, and what our own target answers.
+//! HTTP/1.1 as bytes: a client's requests and responses, and the answers of our own target.
 //!
 //! Nothing here does I/O, reads a clock or allocates for every request: bytes go in, decisions come
 //! out.
@@ -24,7 +24,7 @@ pub use chunked::ChunkError;
 pub use credential::{CREDENTIAL_FIELD, Credential};
 pub use framing::FramingError;
 pub use request::{RequestSpec, RequestTemplate};
-pub use response::{Flags, ResponseEnd, ResponseError, ResponseParser, Step, StepState};
+pub use response::{Flags, ResponseEnd, ResponseError, ResponseParser, ResponseState, ResponseStep};
 pub use target::{
     Answer, Body, CONTINUE, Glance, Method, Request, RequestError, RequestParser, RequestState, RequestStep, Responder,
     glance, refuse,

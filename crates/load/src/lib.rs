@@ -1,53 +1,41 @@
-//! Traffic: what is sent, when, and how.
+//! The data plane: what is sent, when, and how.
 //!
 //! Three axes that know nothing of each other:
 //!
-//! - a [`Workload`](workload::Workload) says *what* is exchanged, as state machines ([`flow::Flow`]) that do no I/O;
+//! - a [`Workload`](workload::Workload) says *what* is exchanged, as state machines ([`flow::Flow`])
+//!   that do no I/O;
 //! - a schedule ([`schedule::Arrivals`]) says *when* exchanges should start;
-//! - an engine ([`engine::Engine`]) says *how* bytes are moved: epoll, io_uring, busy polling, blocking calls.
+//! - an engine ([`engine::Engine`]) says *how* bytes are moved: epoll, io_uring, busy polling,
+//!   blocking calls.
 //!
-//! A worker thread runs a deck of flows over one engine (module `deck`); a [`crew::Crew`] is the workers of one
-//! end. There is no lock, no allocation and no logging on the path of an exchange.
+//! A worker is one thread. It runs an event loop (`worker::event_loop`): flows, their timers and one
+//! engine. [`Workers`] are the workers of one end. There is no lock, no allocation and no logging on
+//! the path of an exchange.
 
-mod broken;
-mod bystander;
-pub mod crew;
-mod deck;
-mod dial;
+mod admission;
 pub mod engine;
 pub mod engines;
-mod figures;
 pub mod flow;
-mod greeting;
 pub mod http;
-mod inbox;
-mod job_arguments;
-mod metrics;
-mod pool;
-mod readiness;
-mod recorder;
-mod room;
+mod measure;
 pub mod schedule;
-mod sockets;
 mod target;
-mod throttle;
-mod tickets;
-mod welcome;
-mod window;
+mod worker;
 pub mod workload;
 mod workloads;
 
-pub use bystander::bystander;
-pub use dial::{Dial, SocketOptions, Transport};
-pub use greeting::{ACCEPTED_LEN, Greeted, Greeter};
-pub use job_arguments::{JobArguments, ScheduleArguments};
-pub use metrics::metrics;
-pub use recorder::{Live, Reason, Recorder, Tallies};
-pub use room::Room;
-pub use sockets::SocketSet;
-pub use target::{Patience, StrangerBounds, TargetAcceptor, TargetContext, door, target};
-pub use throttle::Throttle;
-pub use tickets::{REFUSED_FLOWS, Ticket, Tickets};
-pub use welcome::Again;
-pub use window::Window;
+pub use admission::flow_limit::{FlowGuard, FlowLimit, REFUSED_FLOWS};
+pub use admission::memory::MemoryLimit;
+pub use admission::throttle::Throttle;
+pub use flow::handshake::{ACCEPTED_LEN, HandshakeAnswer, HandshakeCodec};
+pub use flow::udp_registration::UdpRegistration;
+pub use measure::recorder::{Live, Reason, Recorder, Tallies};
+pub use measure::socket_set::SocketSet;
+pub use measure::window::Window;
+pub use target::{StrangerBounds, TargetAcceptor, TargetContext, Timeouts, admit, target};
+pub use worker::dial::{Dial, SocketOptions, Transport};
+pub use worker::passive_end::passive_end;
+pub use worker::workers::{Accepted, Acceptor, Context, Workers, WorkersSetup};
+pub use workload::arguments::{JobArguments, ScheduleArguments};
+pub use workload::metrics::metrics;
 pub use workloads::{WORKLOADS, workload};

@@ -1,4 +1,4 @@
-//! When exchanges should start: the intended times of an open loop.
+//! The intended start times of an open loop's exchanges.
 
 use hopbench_model::{Nanos, SECOND, Schedule};
 use rand::SeedableRng;
@@ -23,7 +23,7 @@ enum Gaps {
 
 impl Arrivals {
     /// The share of worker `worker` of `workers` in `schedule`, from `start` on; `None` for a closed loop.
-    /// Evenly spaced arrivals are dealt out in turn, so that all workers together are evenly spaced.
+    /// Evenly spaced arrivals go to the workers in turn, so that all workers together are evenly spaced.
     pub fn new(schedule: Schedule, worker: u32, workers: u32, start: Nanos, seed: u64) -> Option<Self> {
         let rate = schedule.per_s()?;
         let gap = SECOND as f64 / rate;

@@ -4,9 +4,9 @@
 //! belongs to no trial: no job comes over the wire, load never starts and never ends; it serves until it is closed and
 //! the last connection is gone, or until its window says stop.
 
+mod connection_table;
 mod flow;
-mod guests;
-mod patience;
+mod timeouts;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hopbench_model::{CpuSet, EngineKind, Fault, Job, Nanos, Pacing, SECOND, Schedule, Source, Timing};
 use hopbench_sys::{Socket, Waker, clock};
 
-use self::flow::{House, TargetFlow};
-use self::guests::Guests;
-pub use self::patience::Patience;
-use crate::crew::{self, Accepted, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport};
-use crate::room::Room;
-use crate::sockets::SocketSet;
-use crate::throttle::Throttle;
-use crate::tickets::Tickets;
-use crate::window::Window;
+use self::connection_table::ConnectionTable;
+use self::flow::{TargetFlow, TargetSettings};
+pub use self::timeouts::Timeouts;
+use crate::admission::flow_limit::FlowLimit;
+use crate::admission::memory::MemoryLimit;
+use crate::admission::throttle::Throttle;
+use crate::measure::socket_set::SocketSet;
+use crate::measure::window::Window;
+use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
 
 /// What a target needs of whoever serves it.
 #[derive(Debug, Clone)]
@@ -36,8 +36,8 @@ pub struct TargetContext {
     /// The agent's ceiling, if it has one.
     pub throttle: Option<Arc<Throttle>>,
     /// The agent's open flows; connections count among them.
-    pub tickets: Arc<Tickets>,
-    /// [`Window::stop`] on it, and then [`Crew::wake`], ends the target without waiting for its connections.
+    pub flow_limit: Arc<FlowLimit>,
+    /// [`Window::stop`] on it, and then [`Workers::wake`], ends the target without waiting for its connections.
     pub window: Arc<Window>,
     /// Woken when a worker ends.
     pub notify: Arc<Waker>,
@@ -58,12 +58,12 @@ pub struct StrangerBounds {
     /// Bytes of heads and bodies that are held at once; a request that needs more gets 503.
     pub memory_bytes: usize,
     /// How long each is waited for.
-    pub patience: Patience,
+    pub timeouts: Timeouts,
 }
 
 impl Default for StrangerBounds {
     fn default() -> Self {
-        Self { connections: 1024, memory_bytes: 64 << 20, patience: Patience::STRANGERS }
+        Self { connections: 1024, memory_bytes: 64 << 20, timeouts: Timeouts::STRANGERS }
     }
 }
 
@@ -74,7 +74,7 @@ impl TargetContext {
             threads: 1,
             cpus: None,
             throttle: None,
-            tickets: Arc::default(),
+            flow_limit: Arc::default(),
             window: Arc::default(),
             notify,
             bounds: StrangerBounds::default(),
@@ -95,20 +95,20 @@ pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 ///
 /// # Errors
 /// Threads that could not be started.
-pub fn target(context: &TargetContext) -> Result<(Crew, TargetAcceptor), Fault> {
+pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Fault> {
     context.window.open(clock::now(), 0, Nanos::MAX);
     // Connections come and go for as long as the agent runs; nobody reads their figures.
     let bounds = context.bounds;
-    let house = House {
-        inline: crew::filler(flow::INLINE_BYTES),
+    let settings = TargetSettings {
+        inline: workers::filler(flow::INLINE_BYTES),
         credential: None,
-        room: Some(Room::new(bounds.memory_bytes)),
-        patience: bounds.patience,
+        memory: Some(MemoryLimit::new(bounds.memory_bytes)),
+        timeouts: bounds.timeouts,
     };
-    let (crew, acceptor) = serve(&trial(context), false, house, Some(Guests::new(bounds.connections)))?;
+    let (workers, acceptor) = serve(&trial(context), false, settings, Some(ConnectionTable::new(bounds.connections)))?;
     // As many again may have been cut off and not been closed by their worker yet.
-    let tickets = context.tickets.part(Some(2 * bounds.connections));
-    Ok((crew, door(acceptor, tickets)))
+    let flow_limit = context.flow_limit.part(Some(2 * bounds.connections));
+    Ok((workers, admit(acceptor, flow_limit)))
 }
 
 /// The target's workers as the server's end of a trial, which answer nobody without the trial's
@@ -117,57 +117,57 @@ pub fn target(context: &TargetContext) -> Result<(Crew, TargetAcceptor), Fault> 
 ///
 /// # Errors
 /// Threads that could not be started.
-pub(crate) fn workers(context: &Context, watch_sockets: bool) -> Result<(Crew, Acceptor), Fault> {
-    let house = House {
-        inline: crew::filler(flow::INLINE_BYTES),
+pub(crate) fn workers(context: &Context, watch_sockets: bool) -> Result<(Workers, Acceptor), Fault> {
+    let settings = TargetSettings {
+        inline: workers::filler(flow::INLINE_BYTES),
         credential: context.credential.clone(),
-        room: None,
-        patience: Patience::PARTICIPANTS,
+        memory: None,
+        timeouts: Timeouts::PARTICIPANTS,
     };
-    serve(context, watch_sockets, house, None)
+    serve(context, watch_sockets, settings, None)
 }
 
 fn serve(
     context: &Context,
     watch_sockets: bool,
-    house: House,
-    guests: Option<Arc<Guests>>,
-) -> Result<(Crew, Acceptor), Fault> {
-    let setup = CrewSetup {
+    settings: TargetSettings,
+    connections: Option<Arc<ConnectionTable>>,
+) -> Result<(Workers, Acceptor), Fault> {
+    let setup = WorkersSetup {
         receive_bytes: flow::RECEIVE_BYTES,
         fill_bytes: flow::FILL_BYTES,
         options: SocketOptions {
-            not_sent_low_water: guests.as_ref().map(|_| STRANGERS_NOT_SENT_BYTES),
+            not_sent_low_water: connections.as_ref().map(|_| STRANGERS_NOT_SENT_BYTES),
             ..SocketOptions::default()
         },
         transport: Transport::Tcp,
         watch_sockets,
         grace: context.job.timing.timeout_ns,
     };
-    let house = Arc::new(house);
-    crew::server(context, &setup, move |accepted| {
-        let guest = guests.as_ref().map(|guests| {
+    let settings = Arc::new(settings);
+    workers::server(context, &setup, move |accepted| {
+        let activity = connections.as_ref().map(|connections| {
             // One that has ended by now is of no source.
             let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
             let peer = accepted.socket.peer().unwrap_or_else(nobody);
-            guests.enter(&accepted.socket, Source::of(peer), clock::now())
+            connections.enter(&accepted.socket, Source::of(peer), clock::now())
         });
-        TargetFlow::new(Arc::clone(&house), guest)
+        TargetFlow::new(Arc::clone(&settings), activity)
     })
 }
 
-/// Numbers the connections that somebody accepted, and hands on those that get one of the `tickets`.
-pub fn door(acceptor: Acceptor, tickets: Arc<Tickets>) -> TargetAcceptor {
+/// Numbers the connections that somebody accepted, and hands on those that `flow_limit` lets in.
+pub fn admit(acceptor: Acceptor, flow_limit: Arc<FlowLimit>) -> TargetAcceptor {
     let next = AtomicU32::new(0);
     Arc::new(move |socket| {
-        if let Some(ticket) = tickets.take() {
+        if let Some(flow_guard) = flow_limit.take() {
             let flow = next.fetch_add(1, Ordering::Relaxed);
-            acceptor(Accepted { flow, from_server: false, socket: Arc::new(socket), again: None, ticket });
+            acceptor(Accepted { flow, from_server: false, socket: Arc::new(socket), registration: None, flow_guard });
         }
     })
 }
 
-/// The trial that crews are made for, as far as a server that belongs to none needs it.
+/// The trial that workers are made for, as far as a server that belongs to none needs it.
 fn trial(context: &TargetContext) -> Context {
     let job = Job {
         workload: "target".to_owned(),
@@ -189,7 +189,7 @@ fn trial(context: &TargetContext) -> Context {
         throttle: context.throttle.clone(),
         notify: Arc::clone(&context.notify),
         target: SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
-        greeter: None,
+        handshake: None,
         credential: None,
         peer_clock_offset_ns: 0,
         shared_clock: true,
@@ -200,13 +200,13 @@ fn trial(context: &TargetContext) -> Context {
 mod tests {
     use super::*;
 
-    /// The values that docs/by-hand.md promises; `patience` has the times.
+    /// The values that docs/by-hand.md promises; `timeouts` has the times.
     #[test]
     fn strangers_get_so_much_and_no_more() {
-        let patience = Patience::STRANGERS;
+        let timeouts = Timeouts::STRANGERS;
         assert_eq!(
             StrangerBounds::default(),
-            StrangerBounds { connections: 1024, memory_bytes: 64 * 1024 * 1024, patience }
+            StrangerBounds { connections: 1024, memory_bytes: 64 * 1024 * 1024, timeouts }
         );
     }
 }

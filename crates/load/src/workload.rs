@@ -1,11 +1,15 @@
-//! What a workload must provide.
+//! The contract of a workload: parameters, both ends, figures.
+
+pub(crate) mod arguments;
+pub(crate) mod figures;
+pub(crate) mod metrics;
 
 use clap::{ArgMatches, Command};
 use hopbench_model::{EndReport, Fault, Invariant, Job, LatencyKind, Problem, Schedule, Warning};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-use crate::crew::{Acceptor, Context, Crew};
+use crate::worker::workers::{Acceptor, Context, Workers};
 
 /// One sort of traffic. Everything about it stands in one file: parameters, both ends, figures.
 pub trait Workload: Sync {
@@ -16,7 +20,7 @@ pub trait Workload: Sync {
     fn summary(&self) -> &'static str;
 
     /// What it expects of the other end and of the job.
-    fn nature(&self) -> Nature;
+    fn traits(&self) -> Traits;
 
     /// How much it does, by the second or in the window: a metric of its records.
     fn throughput(&self) -> &'static str;
@@ -66,22 +70,22 @@ pub trait Workload: Sync {
     ///
     /// # Errors
     /// What keeps it from starting.
-    fn client(&self, context: &Context) -> Result<Crew, Fault>;
+    fn client(&self, context: &Context) -> Result<Workers, Fault>;
 
     /// Starts the server's workers and says where accepted flows go. Where no program of ours answers (`ping`) there are
     /// no workers, and no flows.
     ///
     /// # Errors
     /// What keeps it from starting.
-    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault>;
+    fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault>;
 
     /// The figures of a trial from what both ends saw.
-    fn figures(&self, trial: &Trial<'_>) -> Figures;
+    fn figures(&self, trial: &TrialReports<'_>) -> Figures;
 }
 
-/// What a workload expects.
+/// The static traits of a workload.
 #[derive(Debug, Clone, Copy)]
-pub struct Nature {
+pub struct Traits {
     /// The other end must be an agent.
     pub needs_agent: bool,
     /// `--schedule` and `--rate` (a second) apply.
@@ -100,7 +104,7 @@ pub struct Nature {
 
 /// What both ends saw of a trial.
 #[derive(Debug, Clone, Copy)]
-pub struct Trial<'a> {
+pub struct TrialReports<'a> {
     /// The job.
     pub job: &'a Job,
     /// What the client saw.
@@ -179,5 +183,5 @@ pub fn points(job: &Job) -> Vec<(BTreeMap<String, Value>, Job)> {
     out
 }
 
-/// Parameters that are lists by nature.
+/// Parameters that are lists, and no sweeps.
 const NOT_SWEPT: &[&str] = &["headers"];

@@ -29,7 +29,7 @@ mod tests {
     fn what_can_be_scheduled_is_made_of_exchanges() {
         for workload in WORKLOADS {
             let name = workload.name();
-            assert_eq!(is_of_exchanges(name), workload.nature().scheduled, "{name}: add it in model/src/job.rs");
+            assert_eq!(is_of_exchanges(name), workload.traits().scheduled, "{name}: add it in model/src/job/kind.rs");
         }
     }
 }

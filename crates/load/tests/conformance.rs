@@ -1,27 +1,28 @@
-//! Every workload gives the same counts on every engine, and no engine loses a byte, a file or a wake-up.
+//! Conformance of the engines: the same counts for every workload, and no byte, file or wake-up
+//! lost.
 //!
 //! Both ends run in this process over the loopback interface; counts must hold on a slow and busy machine.
 
 #![allow(clippy::unwrap_used, reason = "all of it is a test")]
 
-#[path = "common/door.rs"]
-mod door;
-#[path = "common/greeting.rs"]
-mod greeting;
+#[path = "common/acceptor.rs"]
+mod acceptor;
+#[path = "common/handshake.rs"]
+mod handshake;
 #[path = "common/trial.rs"]
 mod trial;
 
 use hopbench_load::WORKLOADS;
 use hopbench_model::{Counter, EngineKind, LatencyKind, Schedule};
 use hopbench_sys::{clock, usage};
-use trial::{MS, Outcome, Trial, until};
+use trial::{MS, Measured, TestTrial, until};
 
 /// Engines whose workers sleep while they wait.
 const SLEEPERS: [EngineKind; 3] = [EngineKind::Epoll, EngineKind::Uring, EngineKind::Threads];
 
 /// Sent at one end is received at the other.
 #[track_caller]
-fn conserved(outcome: &Outcome) {
+fn conserved(outcome: &Measured) {
     use Counter::{ReceivedBytes, SentBytes};
     let job = &outcome.job;
     assert_eq!(outcome.client(SentBytes), outcome.server(ReceivedBytes), "to the server: {job:?}");
@@ -34,7 +35,7 @@ fn conserved(outcome: &Outcome) {
 
 /// Every request was answered once, by the server and in the counts.
 #[track_caller]
-fn answered(outcome: &Outcome) {
+fn answered(outcome: &Measured) {
     use Counter::{Completed, Counted, Errors, Sent};
     let job = &outcome.job;
     let sent = outcome.client(Sent);
@@ -47,11 +48,11 @@ fn answered(outcome: &Outcome) {
 
 #[test]
 fn every_workload_runs_on_every_engine() {
-    for workload in WORKLOADS.iter().filter(|w| w.nature().needs_agent) {
+    for workload in WORKLOADS.iter().filter(|w| w.traits().needs_agent) {
         for engine in EngineKind::ALL {
-            let mut trial = Trial::new(workload.name(), &[], *engine);
+            let mut trial = TestTrial::new(workload.name(), &[], *engine);
             (trial.connections, trial.threads) = (4, 2);
-            trial.schedule = workload.nature().schedule;
+            trial.schedule = workload.traits().schedule;
             let outcome = trial.run();
             outcome.clean();
             let moved = |counter| outcome.client(counter) + outcome.server(counter);
@@ -81,7 +82,7 @@ fn stream_conserves_bytes_in_each_direction() {
     for flags in FLAGS {
         for engine in EngineKind::ALL {
             for (connections, threads) in [(1, 1), (5, 2)] {
-                let mut trial = Trial::new("stream", flags, *engine);
+                let mut trial = TestTrial::new("stream", flags, *engine);
                 (trial.connections, trial.threads, trial.window) = (connections, threads, 60 * MS);
                 let outcome = trial.run();
                 conserved(outcome.clean());
@@ -114,7 +115,7 @@ fn requests_are_answered_whatever_their_size() {
     for (flags, request, response) in FLAGS {
         for engine in EngineKind::ALL {
             for (connections, threads) in [(1, 1), (5, 2)] {
-                let mut trial = Trial::new("rr", flags, *engine);
+                let mut trial = TestTrial::new("rr", flags, *engine);
                 (trial.connections, trial.threads, trial.window) = (connections, threads, 60 * MS);
                 let outcome = trial.run();
                 answered(outcome.clean());
@@ -131,7 +132,7 @@ fn requests_are_answered_whatever_their_size() {
 fn connections_are_opened_and_closed_for_each_request() {
     for engine in EngineKind::ALL {
         for flags in [&["--size", "1"][..], &["--size", "100000"]] {
-            let mut trial = Trial::new("crr", flags, *engine);
+            let mut trial = TestTrial::new("crr", flags, *engine);
             (trial.connections, trial.threads, trial.window) = (4, 2, 100 * MS);
             let outcome = trial.run();
             answered(outcome.clean());
@@ -146,7 +147,7 @@ fn an_open_loop_sends_exactly_what_is_due() {
         for (flags, connections, threads) in
             [(&["--size", "1"][..], 1, 1), (&["--size", "1"], 6, 2), (&["--udp", "--size", "64"], 6, 2)]
         {
-            let mut trial = Trial::new("rr", flags, *engine);
+            let mut trial = TestTrial::new("rr", flags, *engine);
             (trial.connections, trial.threads, trial.window) = (connections, threads, 200 * MS);
             trial.schedule = Schedule::Rate(1000.0);
             let outcome = trial.run();
@@ -169,7 +170,7 @@ fn an_open_loop_sends_exactly_what_is_due() {
 #[test]
 fn more_arrivals_than_can_be_served_are_all_accounted_for() {
     for engine in EngineKind::ALL {
-        let mut trial = Trial::new("rr", &["--size", "100000"], *engine);
+        let mut trial = TestTrial::new("rr", &["--size", "100000"], *engine);
         trial.schedule = Schedule::Rate(200_000.0);
         trial.timeout = 400 * MS;
         let outcome = trial.run();
@@ -189,7 +190,7 @@ fn a_window_that_is_shut_early_ends_cleanly() {
         for (workload, flags) in
             [("stream", &["--direction", "both"][..]), ("rr", &["--size", "1"]), ("rr", &["--udp"]), ("crr", &[])]
         {
-            let mut trial = Trial::new(workload, flags, *engine);
+            let mut trial = TestTrial::new(workload, flags, *engine);
             (trial.connections, trial.threads, trial.window) = (4, 2, 3600 * 1000 * MS);
             let running = trial.start();
             running.open();
@@ -219,7 +220,7 @@ fn stopping_ends_workers_that_wait() {
     for engine in EngineKind::ALL {
         for (workload, flags, silent) in CASES {
             for opened in [true, false] {
-                let mut trial = Trial::new(workload, flags, *engine);
+                let mut trial = TestTrial::new(workload, flags, *engine);
                 (trial.connections, trial.threads, trial.silent) = (4, 2, *silent);
                 (trial.window, trial.timeout) = (3600 * 1000 * MS, 600 * 1000 * MS);
                 let running = trial.start();
@@ -242,7 +243,7 @@ fn stopping_ends_workers_that_wait() {
 #[test]
 fn a_server_that_never_answers_is_given_up() {
     for engine in EngineKind::ALL {
-        let mut trial = Trial::new("rr", &["--udp", "--size", "100"], *engine);
+        let mut trial = TestTrial::new("rr", &["--udp", "--size", "100"], *engine);
         (trial.connections, trial.threads) = (3, 2);
         (trial.silent, trial.window, trial.timeout) = (true, 300 * MS, 30 * MS);
         let outcome = trial.run();
@@ -252,7 +253,7 @@ fn a_server_that_never_answers_is_given_up() {
         assert!((9..=36).contains(&sent), "{engine}: {sent} sent");
         assert_eq!((lost, completed), (sent, 0), "{engine}");
 
-        let mut trial = Trial::new("rr", &["--size", "100"], *engine);
+        let mut trial = TestTrial::new("rr", &["--size", "100"], *engine);
         (trial.silent, trial.timeout, trial.window) = (true, 30 * MS, 3600 * 1000 * MS);
         let outcome = trial.run();
         let fault = outcome.client_fault.unwrap();
@@ -263,7 +264,7 @@ fn a_server_that_never_answers_is_given_up() {
 #[test]
 fn more_connections_than_are_opened_at_once_all_come_up() {
     for engine in EngineKind::ALL {
-        let mut trial = Trial::new("rr", &["--size", "1"], *engine);
+        let mut trial = TestTrial::new("rr", &["--size", "1"], *engine);
         // One worker opens 256 at once; with a thread each, threads are the dearer part.
         (trial.connections, trial.window) = (if *engine == EngineKind::Threads { 100 } else { 600 }, 100 * MS);
         let outcome = trial.run();
@@ -288,7 +289,7 @@ fn idle_cost() -> u64 {
 fn workers_that_wait_do_not_spin() {
     for engine in SLEEPERS {
         let trial = |flags, silent| {
-            let mut trial = Trial::new("rr", flags, engine);
+            let mut trial = TestTrial::new("rr", flags, engine);
             (trial.connections, trial.threads, trial.silent) = (4, 2, silent);
             (trial.window, trial.timeout) = (3600 * 1000 * MS, 600 * 1000 * MS);
             trial
@@ -315,7 +316,7 @@ fn workers_that_wait_do_not_spin() {
         running.stop();
         running.end().clean();
 
-        let mut over = Trial::new("rr", &["--size", "1"], engine);
+        let mut over = TestTrial::new("rr", &["--size", "1"], engine);
         (over.window, over.timeout) = (20 * MS, 20 * MS);
         let running = over.start();
         running.open();

@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use hopbench_load::workload;
 use hopbench_model::{Counter, EngineKind, FaultKind, Job, LatencyKind, SECOND, Schedule};
 use serde_json::json;
-use trial::{Outcome, run_client};
+use trial::{Measured, run_client};
 
 const MS: u64 = 1_000_000;
 /// Lets every group open ICMP datagram sockets; without it only raw ones are to be had.
@@ -30,7 +30,7 @@ fn ping_job(engine: EngineKind, count: u64, every: &str, size: u64, timeout_ns: 
     job
 }
 
-fn ping(job: &Job, host: &str) -> Outcome {
+fn ping(job: &Job, host: &str) -> Measured {
     let outcome = run_client(job, SocketAddr::new(host.parse::<IpAddr>().unwrap(), 0)).unwrap();
     assert_eq!(outcome.faults, [], "{host}");
     outcome

@@ -84,10 +84,10 @@ fn known_faults_are_counted_exactly() {
     socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     socket.connect(server.target).unwrap();
     socket.send(&registration(0)).unwrap();
-    assert_eq!(socket.recv(&mut [0; 64]).unwrap(), pair::WELCOME.len());
+    assert_eq!(socket.recv(&mut [0; 64]).unwrap(), pair::ACCEPTED.len());
 
     let start = open(&job, &[server.window()]);
-    server.crew.wake();
+    server.workers.wake();
     clock::sleep_until(start);
     // Of every 100: 7 and 8 are dropped, 20 comes twice, 30 comes after 31 and 32.
     let script = (0..NUMBERS / 100).flat_map(|hundred| {
@@ -106,7 +106,7 @@ fn known_faults_are_counted_exactly() {
         socket.send(&datagram).unwrap();
         arrivals += 1;
         // Never more on their way than a socket buffer holds, so that the script's losses are the only ones.
-        wait_for("the server keeps up", || server.crew.counts().of(Counter::Completed) + 50 > arrivals);
+        wait_for("the server keeps up", || server.workers.counts().of(Counter::Completed) + 50 > arrivals);
     }
     // Neither is of this test: another length, and the registration once more.
     socket.send(&[0; 31]).unwrap();
@@ -136,7 +136,7 @@ fn a_server_that_hears_nothing_ends_by_itself() {
     socket.send(&registration(0)).unwrap();
     socket.recv(&mut [0; 64]).unwrap();
     let start = open(&job, &[server.window()]);
-    server.crew.wake();
+    server.workers.wake();
     clock::sleep_until(start + 100 * MS);
     let server = server.finish([Counts::default(), Counts::default()]);
     assert_eq!(server.drained, Counts::default());

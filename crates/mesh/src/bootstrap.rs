@@ -1,4 +1,5 @@
-//! A proxy's description as the bootstrap that Envoy reads: everything static, nothing fetched from a control plane.
+//! A proxy's description as the bootstrap that Envoy reads: everything static, nothing fetched from
+//! a control plane.
 //!
 //! ```text
 //!   listener ─► filter chain of the route (by destination port) ─► http | tcp ─► cluster of the route
@@ -11,6 +12,7 @@ mod access_log;
 mod cluster;
 mod http;
 mod listener;
+mod parts;
 mod services;
 mod tcp;
 mod tls;
@@ -18,9 +20,8 @@ mod tls;
 use serde_json::{Value, json};
 
 use crate::{Admin, Proxy, stats};
+use parts::{address, extension};
 
-/// No limit, where Envoy wants a number.
-const UNLIMITED: u32 = u32::MAX;
 /// More connections than a lab ever opens; without a limit Envoy warns at each start.
 const MAX_DOWNSTREAM_CONNECTIONS: u32 = 10_000_000;
 /// `SOL_SOCKET` and `SO_MARK` of Linux.
@@ -30,8 +31,8 @@ const SO_MARK: u32 = 36;
 impl Proxy {
     /// The bootstrap. It holds the key of the identity: a file of it is for its owner's eyes only.
     ///
-    /// What the description needs and does not have (an identity where a route encrypts, a service where the variant
-    /// asks one) is left empty, so that Envoy refuses the file instead of doing something else.
+    /// What the description needs and does not have is left empty: an identity where a route
+    /// encrypts, a service where the variant asks one. Envoy then refuses the file.
     pub fn bootstrap(&self) -> Value {
         let mut clusters: Vec<Value> =
             self.routes().map(|route| cluster::of(route, &self.variant, self.identity.as_ref())).collect();
@@ -70,8 +71,8 @@ impl Proxy {
         bootstrap
     }
 
-    /// What Envoy's command line needs beside `--config-path` and the file: worker threads, warnings only, and no
-    /// shared memory with other Envoys of this machine.
+    /// What Envoy's command line needs beside `--config-path` and the file: worker threads,
+    /// warnings only, and no shared memory with other Envoys of this machine.
     pub fn arguments(&self) -> Vec<String> {
         let concurrency = self.variant.concurrency.to_string();
         let arguments = ["--disable-hot-restart", "--concurrency", &concurrency, "--log-level", "warning"];
@@ -81,20 +82,4 @@ impl Proxy {
     fn routes(&self) -> impl Iterator<Item = &crate::Route> {
         self.listeners.iter().flat_map(|listener| &listener.routes)
     }
-}
-
-/// An extension of Envoy by its name, with its configuration, which is a message of this type.
-fn extension(name: &str, message: &str, config: Value) -> Value {
-    json!({"name": name, "typed_config": typed(message, config)})
-}
-
-/// A configuration that says which message it is.
-fn typed(message: &str, mut config: Value) -> Value {
-    config["@type"] = format!("type.googleapis.com/{message}").into();
-    config
-}
-
-/// An address as Envoy writes it.
-fn address(ip: &str, port: u16) -> Value {
-    json!({"socket_address": {"address": ip, "port_value": port}})
 }

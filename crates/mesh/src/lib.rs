@@ -1,5 +1,5 @@
-//! Envoy's configuration as data: what a proxy is to do in, a bootstrap out. No I/O: testbeds write the file and start
-//! the process.
+//! Envoy's configuration as data: what a proxy is to do in, a bootstrap out. No I/O: testbeds write
+//! the file and start the process.
 //!
 //! ```text
 //!   Proxy (listeners, their routes, variant, identity) ─► bootstrap ─► the JSON that Envoy reads
@@ -18,8 +18,5 @@ mod stats;
 pub use met::{Met, PathPods, Role};
 pub use offer::Offer;
 pub use ports::{ADMIN, App, Exposed, INBOUND, MARK, OUTBOUND, READY, TAKEN, exposed};
-pub use proxy::{Admin, Identity, Listener, Protocol, Proxy, Route, Upstream};
+pub use proxy::{Admin, Identity, Listener, Protocol, Proxy, Route, SPIFFE, Upstream};
 pub use stats::{STATS, counters, gauges};
-
-/// What the URIs of proxies' certificates begin with; who is behind it does not matter here.
-pub const SPIFFE: &str = "spiffe://hopbench/";

@@ -1,4 +1,4 @@
-//! Which processes of a mesh a path meets.
+//! The processes of a mesh that a path meets.
 
 use std::fmt::Display;
 
@@ -68,8 +68,8 @@ pub struct PathPods<'a, P> {
 }
 
 impl<P: Clone> PathPods<'_, P> {
-    /// The processes in these pods, in the order of the traffic, and last those that are asked. `bypassed`: what is sent
-    /// passes by all of them.
+    /// The processes in these pods, in the order of the traffic, and last those that are asked.
+    /// `bypassed`: what is sent passes by all of them.
     pub fn meet(&self, path: &Path, has_sidecar: impl Fn(&P) -> bool, bypassed: bool) -> Vec<Met<P>> {
         let mode = path.mesh;
         let met =
@@ -97,22 +97,13 @@ impl<P: Clone> PathPods<'_, P> {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, Place, Variant, Via};
+    use hopbench_model::{MeshMode, Variant, fixture};
 
     use super::*;
 
     fn path(mesh: MeshMode, variant: &str) -> Path {
-        let place = |node: &str| Place { network: "pod".to_owned(), node: node.to_owned(), runtime: None };
-        Path {
-            name: "p".to_owned(),
-            from: place("a"),
-            to: place("b"),
-            via: Via::Direct,
-            clients: 1,
-            backends: 2,
-            mesh,
-            variant: Variant::known().into_iter().find(|known| known.name == variant),
-        }
+        let variant = Variant::known().into_iter().find(|known| known.name == variant);
+        Path { backends: 2, mesh, variant, ..fixture::path("p") }
     }
 
     /// `NAME`, in brackets where the path does not name it.

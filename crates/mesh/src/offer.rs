@@ -1,8 +1,8 @@
-//! What is asked of a path's servers: who answers, and what proxies take the traffic for.
+//! The offer of a path's servers: the program that answers, and the protocol that proxies see.
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{Job, MeshMode, Plan, Point, ServerSpec};
+use hopbench_model::{Job, MeshMode, Plan, Point, ServerSpec, Transport};
 
 use crate::{App, Exposed, Protocol};
 
@@ -16,7 +16,8 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Everything that a server can be asked for, in the order of the ports that Services and gateways have for it.
+    /// Everything that a server can be asked for, in the order of the ports that Services and
+    /// gateways have for it.
     pub const ALL: [Self; 3] = [
         Self { app: App::Agent, protocol: Protocol::Tcp },
         Self { app: App::Agent, protocol: Protocol::Http },
@@ -27,11 +28,12 @@ impl Offer {
     pub fn of(job: &Job, server: &ServerSpec) -> Self {
         let app = if server.is_agent() { App::Agent } else { App::Program };
         // A server program speaks nothing else.
-        let http = job.workload == "http" || app == App::Program;
+        let http = job.transport() == Transport::Http || app == App::Program;
         Self { app, protocol: if http { Protocol::Http } else { Protocol::Tcp } }
     }
 
-    /// What the points of the path at this position ask for through proxies; everything where a plan has no cells.
+    /// What the points of the path at this position ask for through proxies; everything where a
+    /// plan has no cells.
     pub fn of_path(plan: &Plan, path: usize) -> BTreeSet<Self> {
         if plan.cells.is_empty() {
             return BTreeSet::from(Self::ALL);

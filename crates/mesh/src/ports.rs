@@ -1,7 +1,8 @@
-//! Which port of a pod passes which sidecars.
+//! The ports of a pod: one for each mode and protocol.
 //!
-//! One pod serves every mode: what an application offers at its own port, it also offers at a port for each mode and
-//! protocol. The rules in the pods intercept some of them and leave the others alone:
+//! One pod serves every mode: what an application offers at its own port, it also offers at a port
+//! for each mode and protocol. The rules in the pods intercept some of them and leave the others
+//! alone:
 //!
 //! ```text
 //!                    the client's sidecar   the server's sidecar
@@ -23,8 +24,8 @@ pub const INBOUND: u16 = 15_006;
 pub const ADMIN: u16 = 15_000;
 /// Where a sidecar takes connections when it is ready.
 pub const READY: u16 = 15_021;
-/// The first of the ports where a sidecar takes what its pod sends where nothing is redirected: there is nothing but the
-/// port to tell destinations apart, so that each has one.
+/// The first of the ports at which a sidecar takes what its pod sends, where nothing is redirected.
+/// Only the port tells destinations apart there, so each has one.
 pub const TAKEN: u16 = 18_000;
 /// The mark of a proxy's own packets, which are not intercepted again.
 pub const MARK: u32 = 1337;

@@ -1,8 +1,11 @@
-//! What a proxy is to do.
+//! The description of a proxy: listeners, routes, variant and identity.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_model::Variant;
+
+/// What the URIs of proxies' certificates begin with; who is behind it does not matter here.
+pub const SPIFFE: &str = "spiffe://hopbench/";
 
 /// What a proxy takes a connection for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,7 +25,8 @@ pub struct Proxy {
     pub variant: Variant,
     /// Its admin endpoint.
     pub admin: Admin,
-    /// A port, on all addresses, at which it closes every connection: whoever gets one knows that it is ready.
+    /// A port, on all addresses, at which it closes every connection: whoever gets one knows that
+    /// it is ready.
     pub ready: Option<u16>,
     /// Where it listens.
     pub listeners: Vec<Listener>,
@@ -72,10 +76,11 @@ pub struct Listener {
     pub address: Ipv4Addr,
     /// The port. Where connections are not redirected, the ports of the routes count instead.
     pub port: u16,
-    /// Whether connections come here by redirection, and routes look at where they were meant to go. Where not, the
-    /// proxy listens at the port of each of its routes.
+    /// Whether connections come here by redirection, and routes look at where they were meant to
+    /// go. Where not, the proxy listens at the port of each of its routes.
     pub redirected: bool,
-    /// Whether this is where a mesh begins: what requests say of the way that they came is not believed.
+    /// Whether this is where a mesh begins: what requests say of the way that they came is not
+    /// believed.
     pub edge: bool,
     /// What it does with them; a connection that no route is for is closed.
     pub routes: Vec<Route>,
@@ -84,8 +89,8 @@ pub struct Listener {
 /// What a proxy does with the connections to one port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Its name, which no other route of the proxy has: letters, digits, `-`; not `admin` or `policy`, and
-    /// not beginning with `telemetry`.
+    /// Its name, which no other route of the proxy has: letters, digits, `-`; not `admin` or
+    /// `policy`, and not beginning with `telemetry`.
     pub name: String,
     /// The address they were meant for; absent: any.
     pub address: Option<Ipv4Addr>,
@@ -108,7 +113,8 @@ pub struct Route {
 /// Where connections go on to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Upstream {
-    /// Where they were meant to go; at this port instead of the one that they were meant for, where there is one.
+    /// Where they were meant to go; at this port instead of the one that they were meant for, where
+    /// there is one.
     Original(Option<u16>),
     /// One of these, in turn.
     Endpoints(Vec<SocketAddr>),

@@ -1,4 +1,4 @@
-//! What a proxy counts, as its admin endpoint tells it.
+//! The counters and gauges of a proxy, as its admin endpoint tells them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,9 @@ const ADMIN: &str = "admin";
 
 /// The path to ask the admin endpoint for, with GET; [`counters`] and [`gauges`] read the answer.
 ///
-/// Counters are those of the moment. Gauges and the times of connecting are as of the asking before: an answer makes
-/// Envoy bring them up to date, and does not wait for that. Who needs them as of now asks twice, some milliseconds apart.
+/// Counters are those of the moment. Gauges and the times of connecting are as of the question
+/// before. An answer makes Envoy bring them up to date, and does not wait for that. Who needs them
+/// as of now asks twice, some milliseconds apart.
 pub const STATS: &str = concat!(
     "/stats/prometheus?histogram_buckets=cumulative&filter=(%5C.(",
     "downstream_cx_(total%7Cactive)%7Cdownstream_rq_(total%7C5xx)",
@@ -32,8 +33,9 @@ pub const STATS: &str = concat!(
 
 /// Envoy's configuration of its statistics.
 ///
-/// Unless `all` are to exist, those exist that are read here and no more, as Istio does for its sidecars: what is left
-/// out costs neither memory nor time. Of the histogram, count and sum are read; one bucket keeps the answer short.
+/// Unless `all` are to exist, those exist that are read here and no more, as in Istio's sidecars.
+/// What is left out costs neither memory nor time. Of the histogram, count and sum are read; one
+/// bucket keeps the answer short.
 pub(crate) fn config(all: bool) -> Value {
     let mut config = json!({"histogram_bucket_settings": [{"match": {"suffix": CONNECT_MS}, "buckets": [1000]}]});
     if !all {
@@ -74,23 +76,27 @@ fn metered() -> Vec<Value> {
     patterns
 }
 
-/// What a proxy has counted since it started, from its answer to [`STATS`]. Every name is always there.
+/// What a proxy has counted since it started, from its answer to [`STATS`]. Every name is always
+/// there.
 ///
 /// - `downstream_connections`: taken from clients; `requests`: HTTP requests that came in them;
-/// - `upstream_connections`: begun towards applications and other proxies; `upstream_connects`: of these, come about,
-///   with the sum of the time that took in `upstream_connect_us_total` (µs; Envoy rounds each down to milliseconds, so
-///   what takes less counts as nothing); `upstream_connect_failures`: not come about;
-/// - `upstream_requests`: HTTP requests sent on; `upstream_resets`: that ended because the other side reset or closed;
-///   `retries`: sent once more;
-/// - `upstream_overflows`: how often the variant's limit of connections stood in the way: a request that waits, a TCP
-///   connection that is closed;
+/// - `upstream_connections`: begun towards applications and other proxies; `upstream_connects`: of
+///   these, come about, with the sum of the time that took in `upstream_connect_us_total` (µs;
+///   Envoy rounds each down to milliseconds, so what takes less counts as nothing);
+///   `upstream_connect_failures`: not come about;
+/// - `upstream_requests`: HTTP requests sent on; `upstream_resets`: that ended because the other
+///   side reset or closed; `retries`: sent once more;
+/// - `upstream_overflows`: how often the variant's limit of connections stood in the way: a request
+///   that waits, a TCP connection that is closed;
 /// - `tls_handshakes` completed and `tls_failures`, on both sides;
 /// - `responses_5xx`: HTTP answers to clients with such a status, whoever made them;
 /// - `policy_checks` begun, `policy_denied`, `policy_errors` without a valid answer;
 /// - `log_write_failures`: of its access log, parts that could not be written and are lost;
-/// - `reports`: entries sent to the telemetry service, which Envoy does once a second; `reports_lost`: thrown away.
+/// - `reports`: entries sent to the telemetry service, which Envoy does once a second;
+///   `reports_lost`: thrown away.
 ///
-/// What the proxy does with its admin endpoint and with the policy and telemetry services is left out.
+/// What the proxy does with its admin endpoint and with the policy and telemetry services is left
+/// out.
 ///
 /// # Errors
 /// The answer cannot be read, or is not Envoy's.
@@ -110,9 +116,9 @@ pub fn counters(body: &[u8]) -> Result<BTreeMap<String, u64>, String> {
 
 /// What a proxy is at the moment, from its answer to [`STATS`]. Every name is always there.
 ///
-/// `allocated_bytes` and `heap_bytes` (asked of the system) of its allocator, `workers` (threads), `uptime_s` (whole
-/// seconds; 0 in the first answer), `active_connections` from clients, `upstream_active_connections` to applications and
-/// other proxies.
+/// `allocated_bytes` and `heap_bytes` (asked of the system) of its allocator, `workers` (threads),
+/// `uptime_s` (whole seconds; 0 in the first answer), `active_connections` from clients,
+/// `upstream_active_connections` to applications and other proxies.
 ///
 /// # Errors
 /// The answer cannot be read, or is not Envoy's.

@@ -1,4 +1,4 @@
-//! How long the kernel's unit of CPU time is.
+//! The kernel's unit of CPU time.
 
 use std::fs;
 

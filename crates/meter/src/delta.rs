@@ -1,4 +1,4 @@
-//! From two readings to the figures of the window between them.
+//! The figures of a window from the readings at its two edges.
 
 use std::collections::BTreeMap;
 

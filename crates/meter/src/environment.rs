@@ -2,6 +2,7 @@
 
 mod cgroup;
 mod cpu;
+mod facts;
 mod nic;
 
 use std::collections::BTreeMap;
@@ -9,8 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::labelled;
-
-type Facts = BTreeMap<String, String>;
+use facts::{Facts, put, read, read_raw};
 
 /// Facts that are the content of one file. Sysctls of the network are those of the calling
 /// thread's namespace; some exist only in the machine's own.
@@ -58,27 +58,11 @@ fn machine_at(root: &Path, offloads: impl Fn(&str) -> Option<String>) -> Facts {
     facts
 }
 
-fn put(facts: &mut Facts, name: &str, value: Option<String>) {
-    if let Some(value) = value.filter(|value| !value.is_empty()) {
-        facts.insert(name.to_owned(), value);
-    }
-}
-
 /// The inode of the calling thread's network namespace, as `lsns` and `stat` tell it: threads and processes with one
 /// number share their interfaces.
 fn netns(root: &Path) -> Option<String> {
     let link = fs::read_link(root.join("proc/thread-self/ns/net")).ok()?;
     Some(link.to_str()?.strip_prefix("net:[")?.strip_suffix(']')?.to_owned())
-}
-
-/// The text of a small file with every run of white space made one blank.
-fn read(root: &Path, path: &str) -> Option<String> {
-    let text = read_raw(root, path)?;
-    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-fn read_raw(root: &Path, path: &str) -> Option<String> {
-    fs::read_to_string(root.join(path)).ok()
 }
 
 #[cfg(test)]

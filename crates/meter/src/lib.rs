@@ -1,4 +1,4 @@
-//! What is observed beside the traffic: CPU, memory, interfaces, protocol counters.
+//! The meters beside the traffic: CPU, memory, interfaces, protocol counters.
 //!
 //! - [`Meter`] says what it can read and opens a [`Source`]; [`METERS`] lists all of them;
 //! - [`MeterSet`] opens every meter once and reads them all at the edges of a window;

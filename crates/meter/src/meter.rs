@@ -1,4 +1,4 @@
-//! What a meter must provide.
+//! The contract of a meter: the values that it can read, and an open source of them.
 
 use std::fmt;
 use std::io;

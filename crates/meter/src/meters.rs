@@ -1,4 +1,4 @@
-//! The meters there are.
+//! The registry of meters.
 
 mod conntrack;
 mod cpu;

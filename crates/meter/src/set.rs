@@ -1,4 +1,4 @@
-//! All meters together.
+//! The set of all meters, opened once and read together.
 
 use std::collections::BTreeMap;
 use std::fmt;

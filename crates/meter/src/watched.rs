@@ -1,4 +1,4 @@
-//! Several processes that are one program: a server's master and its workers.
+//! The processes of one program, read together: a server's master and its workers.
 
 use std::io;
 

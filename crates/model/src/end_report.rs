@@ -1,17 +1,23 @@
-//! What one end of a path saw.
+//! The report of one end of a trial: counts, latencies and readings.
+
+mod counter;
+mod tcp;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Counts, Nanos, TcpTotals};
+use crate::Nanos;
 
-/// The setting of an end whose agent moves at most so many bits/s over all its trials, both directions together; a whole
-/// number. Absent: no limit.
+pub use counter::{Counter, Counts};
+pub use tcp::TcpTotals;
+
+/// The setting of an end whose agent moves at most so many bits/s over all its trials, both
+/// directions together; a whole number. Absent: no limit.
 pub const MAX_RATE_SETTING: &str = "max_rate_bits_per_s";
 
-/// The setting of an end whose process may use only these CPUs, as a [`CpuSet`](crate::CpuSet); read back from the kernel.
-/// Absent: it may use all of its machine's.
+/// The setting of an end whose process may use only these CPUs, as a [`CpuSet`](crate::CpuSet);
+/// read back from the kernel. Absent: it may use all of its machine's.
 pub const CPUS_SETTING: &str = "cpus_allowed";
 
 /// Which latency a histogram holds.
@@ -24,7 +30,8 @@ pub enum LatencyKind {
     Service,
     /// From `connect` to an established connection.
     Connect,
-    /// From the request on a new connection to the end of its answer: the exchange less the connecting.
+    /// From the request on a new connection to the end of its answer: the exchange less the
+    /// connecting.
     Reply,
     /// From the intended start to the actual send.
     Lateness,
@@ -104,7 +111,8 @@ pub struct EndReport {
     pub errors: BTreeMap<String, u64>,
     /// Figures of the workload itself, names with units ("jitter_ns").
     pub extra: BTreeMap<String, f64>,
-    /// What was asked of the system and what it gave, by setting ("send_buffer_bytes": "asked 1, got 2").
+    /// What was asked of the system and what it gave, by setting ("send_buffer_bytes": "asked 1,
+    /// got 2").
     pub settings: BTreeMap<String, String>,
     /// The first flows (at most 16), for the proof of path.
     pub flows: Vec<FlowReport>,
@@ -116,7 +124,8 @@ pub struct EndReport {
     pub incomplete: Option<String>,
     /// Whether another test ran on this agent inside the window.
     pub shared: bool,
-    /// How much later than ordered the last worker began its load here, or how late the order came, ns.
+    /// How much later than ordered the last worker began its load here, or how late the order came,
+    /// ns.
     pub start_late_ns: Nanos,
     /// CPU time that the thread behind the meters and the control session spent in the window, ns.
     pub control_cpu_ns: Nanos,

@@ -1,10 +1,12 @@
-//! What went wrong, sorted by who has to act.
+//! Failures, sorted by who has to act.
+
+mod problem;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Problem;
+pub use problem::Problem;
 
 /// A failure that ends a trial or keeps it from starting; it crosses the wire between agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]

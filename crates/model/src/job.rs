@@ -1,4 +1,6 @@
-//! One trial, as both ends must understand it.
+//! The job of one trial, as both ends must understand it.
+
+mod kind;
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,6 +8,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::{Nanos, Problem};
+
+pub use kind::{Pattern, Transport, WorkloadKind};
 
 /// What to send, when, how and for how long.
 ///
@@ -179,26 +183,33 @@ impl fmt::Display for CpuSet {
     }
 }
 
-/// A schedule of whose arrivals at least this share was done was kept: the rest started or ended beyond an edge of the
-/// window.
+/// A schedule of whose arrivals at least this share was done was kept: the rest started or ended
+/// beyond an edge of the window.
 pub const SCHEDULE_KEPT: f64 = 0.99;
 
 /// A send that is later than this, although a connection was free, is the generator's fault, ns.
 pub const LATE_NS: Nanos = 1_000_000;
 
-/// The workloads whose next message waits for the answer to the one before, unless a schedule says when it starts.
-const EXCHANGES: &[&str] = &["rr", "crr", "http"];
-
-/// Whether a workload, by name, is made of exchanges. All others send whatever has become of what they sent before: the
-/// words *closed loop* and *open loop* say nothing of them.
+/// Whether a workload, by name, is made of exchanges. All others send whatever has become of what
+/// they sent before: the words *closed loop* and *open loop* say nothing of them.
 pub fn is_of_exchanges(workload: &str) -> bool {
-    EXCHANGES.contains(&workload)
+    WorkloadKind::of(workload).pattern == Pattern::Exchanges
 }
 
 impl Job {
+    /// The traits of its workload.
+    pub fn kind(&self) -> WorkloadKind {
+        WorkloadKind::of(&self.workload)
+    }
+
+    /// What carries it: some workloads can be told to use UDP.
+    pub fn transport(&self) -> Transport {
+        if self.params["udp"].as_bool() == Some(true) { Transport::Udp } else { self.kind().transport }
+    }
+
     /// Whether proxies do not take part whatever the path has of them: they take TCP only.
     pub fn bypasses_proxies(&self) -> bool {
-        matches!(self.workload.as_str(), "udp" | "ping") || self.params["udp"].as_bool() == Some(true)
+        matches!(self.transport(), Transport::Udp | Transport::Icmp)
     }
 
     /// See [`is_of_exchanges`].
@@ -206,23 +217,24 @@ impl Job {
         is_of_exchanges(&self.workload)
     }
 
-    /// Whether each exchange starts when the one before is done, so that a slower path is asked less.
+    /// Whether each exchange starts when the one before is done, so that a slower path is asked
+    /// less.
     pub fn is_closed_loop(&self) -> bool {
         self.is_of_exchanges() && self.schedule == Schedule::Closed
     }
 
-    /// Whether how much is to be sent was fixed before the trial, by a schedule or by a `rate` among the workload's own
-    /// parameters: every path is then asked for the same. Otherwise each carries what it can. The job must be settled,
-    /// as those of plans and records are.
+    /// Whether a schedule, or a `rate` among the workload's parameters, fixes how much is sent.
+    /// Every path is then asked for the same. Otherwise each carries what it can. The job must be
+    /// settled, as those of plans and records are.
     pub fn is_paced(&self) -> bool {
         let rate = self.params.get("rate").filter(|rate| !rate.is_null());
         self.schedule.per_s().is_some() || rate.is_some_and(|rate| rate != "max")
     }
 
-    /// Whether throughput says nothing of a path that is not overloaded, since it is what was asked for. Of datagrams it
-    /// does: those that are sent need not arrive.
+    /// Whether throughput says nothing of a path that is not overloaded, since it is what was asked
+    /// for. Of datagrams it does: those that are sent need not arrive.
     pub fn is_throughput_given(&self) -> bool {
-        self.is_paced() && self.workload != "udp"
+        self.is_paced() && self.kind().transport != Transport::Udp
     }
 
     /// The most connections one trial may ask for.
@@ -300,6 +312,7 @@ fn span(ns: Nanos) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture;
 
     #[test]
     fn cpu_lists() {
@@ -311,21 +324,8 @@ mod tests {
 
     #[test]
     fn a_rate_paces_wherever_it_stands() {
-        let job = |workload: &str, params: serde_json::Value, schedule| Job {
-            workload: workload.to_owned(),
-            params,
-            schedule,
-            engine: EngineKind::Epoll,
-            connections: 1,
-            threads: 1,
-            pacing: Pacing::Sleep,
-            client_cpus: None,
-            server_cpus: None,
-            timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
-            seed: 1,
-        };
         let is = |workload, params, schedule| {
-            let job = job(workload, params, schedule);
+            let job = Job { schedule, ..fixture::job(workload, params) };
             (job.is_paced(), job.is_closed_loop())
         };
         let nothing = || serde_json::json!({});

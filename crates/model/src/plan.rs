@@ -1,12 +1,28 @@
 //! A scenario as it was resolved: all that a run needs, and all that is needed to repeat it.
 
+mod cluster;
+mod mesh;
+mod path;
+mod search;
+mod stop;
+mod testbed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Job, Path, SearchSpec, StopRule, TestbedSpec};
+use crate::Job;
+
+pub use cluster::{
+    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec, ServerImage,
+};
+pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
+pub use path::{Path, Place, Via};
+pub use search::{CpuOf, EQUAL_LOAD, RateRange, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
+pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
+pub use testbed::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};
 
 /// The version of [`Plan`] in `run.json`.
 pub const PLAN_SCHEMA: &str = "hopbench.plan/1";
@@ -70,7 +86,8 @@ fn is_zero(share: &f64) -> bool {
 /// What answers at the other end of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServerSpec {
-    /// `hopbench` (the agent itself) or the name of a server program that the testbed starts: `nginx`.
+    /// `hopbench` (the agent itself) or the name of a server program that the testbed starts:
+    /// `nginx`.
     pub program: String,
     /// Path and query of the URL that `http` requests, from the slash on: `/?size=1024`.
     pub request: String,
@@ -98,7 +115,8 @@ pub struct Cell {
     pub point: usize,
 }
 
-/// A point in one line, wherever a person reads it: `connections=4 size=64B`; empty where nothing varies.
+/// A point in one line, wherever a person reads it: `connections=4 size=64B`; empty where nothing
+/// varies.
 pub fn point_label(point: &BTreeMap<String, Value>) -> String {
     let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let parts: Vec<_> = point.iter().map(|(name, v)| format!("{name}={}", value(v))).collect();

@@ -1,17 +1,21 @@
 //! The result of one trial.
 
+mod warning;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{SearchStep, Warning, WarningKind};
+use crate::SearchStep;
+
+pub use warning::{Warning, WarningKind};
 
 /// The version of [`Record`]; a field is never repurposed, this number grows instead.
 pub const RECORD_SCHEMA: &str = "hopbench.record/1";
 
-/// The setting of a record in whose time the testbed changed, with what changed: its figures are in no comparison. Absent
-/// otherwise.
+/// The setting of a record in whose time the testbed changed, with what changed: its figures are in
+/// no comparison. Absent otherwise.
 pub const DISTURBED_SETTING: &str = "testbed_changed";
 
 /// The result of one trial: one JSON line.
@@ -31,8 +35,8 @@ pub struct Record {
     pub point: BTreeMap<String, Value>,
     /// The round, from 1.
     pub round: u32,
-    /// The session of the run in which it was measured, from 1; `--resume` begins the next. Only figures of one session
-    /// were taken under the same circumstances. Absent in old records: 1.
+    /// The session of the run in which it was measured, from 1; `--resume` begins the next. Only
+    /// figures of one session were taken under the same circumstances. Absent in old records: 1.
     #[serde(default = "first")]
     pub session: u32,
     /// UTC, RFC 3339.
@@ -79,14 +83,15 @@ pub struct Record {
     /// Why the trial was cut short, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
-    /// Why the figures must not be used: a proof or an invariant that does not hold. Reports leave them out.
+    /// Why the figures must not be used: a proof or an invariant that does not hold. Reports leave
+    /// them out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl Record {
-    /// Whether the load generator was the limit, or so late that a warning says so: then the figures are not the path's
-    /// alone.
+    /// Whether the load generator was the limit, or so late that a warning says so: then the
+    /// figures are not the path's alone.
     pub fn is_generator_limited(&self) -> bool {
         self.limited_by == "generator" || self.warnings.iter().any(|w| w.kind == WarningKind::GeneratorLimited)
     }
@@ -145,7 +150,8 @@ pub struct Cost {
     pub proxies: Vec<ProxyCost>,
     /// The machines.
     pub nodes: Vec<NodeCost>,
-    /// Whether all nodes are one machine, as in a lab: each has read the same CPUs then, a moment apart.
+    /// Whether all nodes are one machine, as in a lab: each has read the same CPUs then, a moment
+    /// apart.
     #[serde(skip_serializing_if = "is_false")]
     pub one_machine: bool,
     /// What others metered, with their own windows: the kubelets, cAdvisor, Prometheus.
@@ -163,9 +169,11 @@ pub struct MeteredCost {
     pub what: String,
     /// Who metered it: `kubelet`, `cadvisor`, `prometheus`.
     pub source: String,
-    /// Length of the window, s; it covers the trial's where the meter has readings on both sides of it.
+    /// Length of the window, s; it covers the trial's where the meter has readings on both sides of
+    /// it.
     pub window_s: f64,
-    /// From the start of the trial's window to the start of this one, s: negative where this one began before.
+    /// From the start of the trial's window to the start of this one, s: negative where this one
+    /// began before.
     pub starts_at_s: f64,
     /// Figures of it: `cpu_s`, `cores`, `memory_bytes`, `throttled_s`.
     #[serde(flatten)]
@@ -176,15 +184,18 @@ pub struct MeteredCost {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProxyCost {
-    /// Its name on the path: `client-sidecar`, `server-sidecar`, `server-sidecar#2`, `gateway`, `policy`, `telemetry`.
+    /// Its name on the path: `client-sidecar`, `server-sidecar`, `server-sidecar#2`, `gateway`,
+    /// `policy`, `telemetry`.
     pub name: String,
     /// The node that it is on.
     pub node: String,
-    /// Whether the path names it; the others should have seen no traffic: what they spend is the cost of idling.
+    /// Whether the path names it; the others should have seen no traffic: what they spend is the
+    /// cost of idling.
     pub named: bool,
-    /// Figures of the window: `cpu_s`, `user_s`, `system_s`, `cores`, `rss_bytes`, `threads`; and what the proxy itself
-    /// says, from the trial's start to its end, warm-up included: `downstream_connections`, `requests`,
-    /// `upstream_connections`, `retries`, `tls_handshakes`, `allocated_bytes`, `workers` ...
+    /// Figures of the window: `cpu_s`, `user_s`, `system_s`, `cores`, `rss_bytes`, `threads`. And
+    /// what the proxy itself says of the trial, warm-up included: `downstream_connections`,
+    /// `requests`, `upstream_connections`, `retries`, `tls_handshakes`, `allocated_bytes`,
+    /// `workers` ...
     #[serde(flatten)]
     pub figures: BTreeMap<String, f64>,
 }

@@ -1,4 +1,4 @@
-//! `run.json`: what a results folder is about.
+//! `run.json`, the description of a results folder.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ pub struct RunFile {
     pub run_id: String,
     /// How far it came.
     pub status: RunStatus,
-    /// The session that measures, or measured last, from 1; each `--resume` begins the next. Absent in old files: 1.
+    /// The session that measures, or measured last, from 1; each `--resume` begins the next. Absent
+    /// in old files: 1.
     #[serde(default = "first")]
     pub session: u32,
     /// UTC, RFC 3339.
@@ -34,19 +35,19 @@ pub struct RunFile {
     pub environment: BTreeMap<String, String>,
     /// Facts about the testbed, by name: addresses, CPU sets, what is shared.
     pub testbed: BTreeMap<String, String>,
-    /// Trials that failed and left no record, not even an incomplete one; each at most once, in the order in which they
-    /// failed. One that `--resume` tries again stands here until it was.
+    /// Trials that failed and left no record, not even an incomplete one; each at most once, in the
+    /// order in which they failed. One that `--resume` tries again stands here until it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
-    /// Cells that the testbed cannot measure; they have no records and are not missing. Of a cell that only a later session
-    /// cannot measure, what is missing stands in `failures`.
+    /// Cells that the testbed cannot measure; they have no records and are not missing. Of a cell
+    /// that only a later session cannot measure, what is missing stands in `failures`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
     /// Cells whose rounds ended early, because that was enough or for lack of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<Stopped>,
-    /// What a reader should know of the run as a whole, in order: a baseline that cannot be measured, what was different
-    /// when the run was resumed.
+    /// What a reader should know of the run as a whole, in order. Examples are a baseline that
+    /// cannot be measured, and what had changed when the run was resumed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

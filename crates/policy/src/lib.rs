@@ -10,35 +10,16 @@
 //!
 //! Both are gRPC over plaintext HTTP/2 on an async runtime: peers that a scenario measures, and not its data plane.
 
-mod admin;
-mod aggregate;
-mod call;
 mod grpc;
-mod latencies;
 mod messages;
 mod policy;
-mod room;
-mod rules;
-mod seats;
 mod server;
 mod service;
 mod telemetry;
 
-use std::net::SocketAddr;
-
 use hopbench_model::Fault;
 
-/// How one of the services is run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// Where proxies connect to, plaintext HTTP/2.
-    pub listen: SocketAddr,
-    /// What answers every connection with the totals as one JSON object in one line: a Unix socket, by a name in the
-    /// network namespace that begins with `@`, or a TCP port of the loopback, like `127.0.0.1:9000`; absent: nothing.
-    pub admin: Option<String>,
-    /// Threads that serve connections, at least 1.
-    pub threads: usize,
-}
+pub use server::Options;
 
 /// Runs the policy service until `SIGTERM`. Its totals: `checks`, of these `http_checks` and `tcp_checks`, `denied`;
 /// `connections`, `dropped_connections`, `failed_calls`.

@@ -1,5 +1,7 @@
 //! The policy service: one question and one answer for each request, or each connection.
 
+mod rules;
+
 use bytes::Bytes;
 use prost::Message;
 use serde_json::{Map, Value, json};
@@ -9,8 +11,8 @@ use crate::messages::check::{
     AttributeContext, CheckRequest, CheckResponse, DeniedHttpResponse, HeaderValue, HeaderValueOption, HttpStatus,
     OkHttpResponse, RpcStatus,
 };
-use crate::rules::{Http, Question, Rule, denied};
 use crate::service::{Count, Service};
+use rules::{Http, Question, Rule, denied};
 
 /// `google.rpc.Code` of a request that may not pass.
 const PERMISSION_DENIED: i32 = 7;

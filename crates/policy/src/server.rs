@@ -1,7 +1,12 @@
 //! A service on a port: connections come in, each with its calls.
 
+mod admin;
+mod budget;
+mod call;
+mod connection_table;
+
 use std::future::{Future, poll_fn};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -15,12 +20,23 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{sleep, timeout};
 
-use crate::Options;
-use crate::admin::{self, Admin};
-use crate::call::{self, Failure};
-use crate::room::Room;
-use crate::seats::Seats;
 use crate::service::{Count, Service};
+use admin::Admin;
+use budget::Budget;
+use call::Failure;
+use connection_table::ConnectionTable;
+
+/// How one of the services is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Where proxies connect to, plaintext HTTP/2.
+    pub listen: SocketAddr,
+    /// What answers every connection with the totals as one JSON object in one line: a Unix socket, by a name in the
+    /// network namespace that begins with `@`, or a TCP port of the loopback, like `127.0.0.1:9000`; absent: nothing.
+    pub admin: Option<String>,
+    /// Threads that serve connections, at least 1.
+    pub threads: usize,
+}
 
 /// What a server lets its peers do.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +80,8 @@ const BREATH: Duration = Duration::from_millis(20);
 pub(crate) struct Server<S> {
     service: S,
     limits: Limits,
-    seats: Arc<Seats>,
-    pending: Room,
+    connections: Arc<ConnectionTable>,
+    pending: Budget,
     accepted: Count,
     dropped: Count,
     failed: Count,
@@ -148,7 +164,7 @@ async fn accept<S: Service>(server: Arc<Server<S>>, listener: tokio::net::TcpLis
 }
 
 async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream, source: Source) {
-    let (seat, instead) = server.seats.take(source);
+    let (guard, instead) = server.connections.take(source);
     server.accepted.one();
     if instead {
         server.dropped.one();
@@ -161,15 +177,15 @@ async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream, sourc
         .max_header_list_size(MOST_HEADER_BYTES)
         .initial_window_size(CALL_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
-    let mut given_away = pin!(seat.given_away());
+    let mut given_away = pin!(guard.given_away());
     let mut handshake = pin!(timeout(server.limits.patience, protocol.handshake::<_, Bytes>(stream)));
     let begun = poll_fn(|context| match given_away.as_mut().poll(context) {
         Poll::Ready(()) => Poll::Ready(None),
         Poll::Pending => handshake.as_mut().poll(context).map(Some),
     });
     let Some(Ok(Ok(mut connection))) = begun.await else { return };
-    seat.active();
-    let mut idle = pin!(seat.idle_for(server.limits.idle));
+    guard.active();
+    let mut idle = pin!(guard.idle_for(server.limits.idle));
     loop {
         let next = poll_fn(|context| {
             if given_away.as_mut().poll(context).is_ready() {
@@ -186,7 +202,7 @@ async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream, sourc
             Next::Idle => break,
             Next::Over => return,
         };
-        let (server, call) = (Arc::clone(&server), seat.call());
+        let (server, call) = (Arc::clone(&server), guard.call());
         tokio::spawn(async move {
             let Server { service, pending, limits, failed, .. } = &*server;
             match call::serve(service, pending, limits.patience, &call, request, respond).await {
@@ -206,8 +222,8 @@ impl<S: Service> Server<S> {
         Self {
             service,
             limits,
-            seats: Seats::new(limits.connections),
-            pending: Room::new(limits.pending_bytes),
+            connections: ConnectionTable::new(limits.connections),
+            pending: Budget::new(limits.pending_bytes),
             accepted: Count::default(),
             dropped: Count::default(),
             failed: Count::default(),

@@ -1,4 +1,4 @@
-//! What the two services have in common: one method each.
+//! The contract of a service: one gRPC method.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

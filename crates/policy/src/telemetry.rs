@@ -1,16 +1,19 @@
 //! The telemetry service: proxies tell it of each request and each connection, in batches, on streams that never end.
 
+mod aggregate;
+mod latencies;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use prost::Message;
 use serde_json::{Map, Value, json};
 
-use crate::aggregate::{Aggregate, Label, Report};
 use crate::grpc::{Status, framed};
 use crate::messages::access_log::{Common, HttpEntry, StreamAccessLogsMessage, StreamAccessLogsResponse, TcpEntry};
 use crate::messages::address::Address;
 use crate::service::{Count, Service};
+use aggregate::{Aggregate, Label, Report};
 
 /// What it was told.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! What all ends saw, as a record.
+//! The assembly of a record from what all ends saw.
 
 mod balance;
 mod cost;
@@ -8,7 +8,7 @@ mod proxies;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_load::workload::{Trial, Workload};
+use hopbench_load::workload::{TrialReports, Workload};
 use hopbench_model::{
     CPUS_SETTING, CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, Proof, RECORD_SCHEMA, Record, SECOND,
     Warning, WarningKind,
@@ -19,9 +19,9 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::conduct::Outcome;
-use crate::limited::{Limits, limited_by_agents};
-use crate::link_rate::LinkRate;
+use crate::conduct::TrialResult;
+use crate::limited::link_rate::LinkRate;
+use crate::limited::{Evidence, limited_by_agents};
 use crate::warnings::{START_SKEW_SETTING, warnings};
 use cost::End;
 use hopbench_control::resolve::Target;
@@ -64,13 +64,13 @@ pub struct Setting<'a> {
 const OVERHEAD_SEEN_CORES: f64 = 0.02;
 
 /// The record of a trial, with the sentences that explain it.
-pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>) {
+pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<String>) {
     let job = setting.job;
     let (client, server) = (&outcome.client, outcome.server.as_ref());
     let count = u32::try_from(outcome.clients.len()).unwrap_or(u32::MAX);
     let together = setting.workload.together(job, count);
     let proxied = setting.proxies.iter().any(|said| said.proxy.named);
-    let trial = Trial { job: &together, client, server, shared_clock: outcome.shared_clock, proxied };
+    let trial = TrialReports { job: &together, client, server, shared_clock: outcome.shared_clock, proxied };
     let figures = setting.workload.figures(&trial);
     let started = OffsetDateTime::UNIX_EPOCH + outcome.started;
     let (clients, servers) = ends(setting, &together, outcome);
@@ -120,14 +120,14 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
     record.metrics.retain(|_, value| value.is_finite());
     record.warnings.extend(spent.warnings);
     record.invariants.extend(spent.invariants);
-    let limits = Limits {
+    let evidence = Evidence {
         burdens: spent.burdens,
         server_nodes: outcome.server_unseen.then(|| setting.nodes.1.iter().cloned().collect()),
         one_machine: outcome.one_machine,
         link: setting.link,
         proxied,
     };
-    (record.limited_by, record.limited_because) = limited_by_agents(&together, &record, &limits, outcome);
+    (record.limited_by, record.limited_because) = limited_by_agents(&together, &record, &evidence, outcome);
     record.warnings.extend(overhead_seen(outcome, record.window_s));
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
@@ -135,7 +135,7 @@ pub fn record(setting: &Setting<'_>, outcome: &Outcome) -> (Record, Vec<String>)
 }
 
 /// The clients and the servers that reported, with where they were. `together` is the job of all clients.
-fn ends<'a>(setting: &Setting<'a>, together: &Job, outcome: &'a Outcome) -> (Vec<End<'a>>, Vec<End<'a>>) {
+fn ends<'a>(setting: &Setting<'a>, together: &Job, outcome: &'a TrialResult) -> (Vec<End<'a>>, Vec<End<'a>>) {
     let Setting { job, nodes, cpus, .. } = *setting;
     let set = |cpus: &CpuSet| cpus.0.iter().copied().collect::<BTreeSet<_>>();
     let servers = u32::try_from(outcome.servers.len()).unwrap_or(u32::MAX).max(1);
@@ -176,7 +176,7 @@ pub(crate) fn threads(job: &Job, connections: u32) -> u32 {
 
 /// How far apart the ends did something, ns: each as much later than ordered as its own clock says. `None`: fewer than two
 /// ends say so.
-fn apart(outcome: &Outcome, late: impl Fn(&EndReport) -> i64) -> Option<i64> {
+fn apart(outcome: &TrialResult, late: impl Fn(&EndReport) -> i64) -> Option<i64> {
     let ends = outcome.clients.iter().chain(&outcome.servers).flatten();
     let late: Vec<i64> = ends.map(late).collect();
     let (first, last) = (late.iter().min()?, late.iter().max()?);
@@ -184,16 +184,16 @@ fn apart(outcome: &Outcome, late: impl Fn(&EndReport) -> i64) -> Option<i64> {
 }
 
 /// How far apart the ends' load began.
-fn start_skew(outcome: &Outcome) -> Option<i64> {
+fn start_skew(outcome: &TrialResult) -> Option<i64> {
     apart(outcome, |end| i64::try_from(end.start_late_ns).unwrap_or(i64::MAX))
 }
 
 /// How far apart their first readings of CPU and counters are: that much their windows of cost differ.
-fn readings_skew(outcome: &Outcome) -> Option<i64> {
+fn readings_skew(outcome: &TrialResult) -> Option<i64> {
     apart(outcome, |end| end.start.t_ns)
 }
 
-fn incomplete(outcome: &Outcome) -> Option<String> {
+fn incomplete(outcome: &TrialResult) -> Option<String> {
     let fault = outcome.fault.as_ref().map(|f| f.text.clone());
     fault
         .or_else(|| outcome.client.incomplete.clone())
@@ -201,32 +201,30 @@ fn incomplete(outcome: &Outcome) -> Option<String> {
 }
 
 /// CPU time that the conductor and the meters spent in the window, s.
-fn overhead(outcome: &Outcome) -> f64 {
+fn overhead(outcome: &TrialResult) -> f64 {
     let ends = outcome.clients.iter().chain(&outcome.servers).flatten();
     let meters: u64 = ends.map(|end| end.control_cpu_ns).sum();
     (outcome.conductor_cpu_ns + meters) as f64 / SECOND as f64
 }
 
 /// A conductor and meters that work while a trial runs take CPU from it.
-fn overhead_seen(outcome: &Outcome, window_s: f64) -> Option<Warning> {
+fn overhead_seen(outcome: &TrialResult, window_s: f64) -> Option<Warning> {
     let share = |seconds: f64| seconds / window_s * 100.0;
     let (all, conductor) = (overhead(outcome), outcome.conductor_cpu_ns as f64 / SECOND as f64);
     // In a short window the readings at its edges are most of it.
-    let seen = window_s >= 1.0 && all > OVERHEAD_SEEN_CORES * window_s;
-    seen.then(|| {
-        Warning::new(
-            WarningKind::SharedCpu,
-            format!(
-                "the conductor and the meters used {:.1} % of a core during the trial: {:.1} % the conductor, {:.1} % the \
-                 meters of {} agents",
-                share(all),
-                share(conductor),
-                share(all - conductor),
-                outcome.clients.len() + outcome.servers.len(),
-            ),
-            "lengthen the intervals, or give the trial fewer clients",
-        )
-    })
+    let is_seen = window_s >= 1.0 && all > OVERHEAD_SEEN_CORES * window_s;
+    if !is_seen {
+        return None;
+    }
+    let text = format!(
+        "the conductor and the meters used {:.1} % of a core during the trial: {:.1} % the conductor, {:.1} % the \
+         meters of {} agents",
+        share(all),
+        share(conductor),
+        share(all - conductor),
+        outcome.clients.len() + outcome.servers.len(),
+    );
+    Some(Warning::new(WarningKind::SharedCpu, text, "lengthen the intervals, or give the trial fewer clients"))
 }
 
 /// Latencies by kind; one that both ends measured is the client's.
@@ -245,7 +243,7 @@ fn latencies(client: &EndReport, server: Option<&EndReport>) -> BTreeMap<String,
 
 /// Whether the first flow of each client went where it was to go. What a server sees of it depends on the way, which
 /// only the testbed knows: it stands among the settings.
-fn proof(setting: &Setting<'_>, outcome: &Outcome) -> Vec<Proof> {
+fn proof(setting: &Setting<'_>, outcome: &TrialResult) -> Vec<Proof> {
     let target = setting.target.address;
     let proof = |(hop, flow): (String, &FlowReport)| Proof {
         hop,
@@ -264,7 +262,7 @@ fn first_flows<'a>(name: &str, side: &'a [Option<EndReport>]) -> impl Iterator<I
     })
 }
 
-fn settings(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String> {
+fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, String> {
     let mut out = outcome.client.settings.clone();
     if let Some(server) = &outcome.server {
         for (name, value) in &server.settings {

@@ -1,15 +1,12 @@
-//! A whole run: every cell of a plan, in rounds, on a testbed.
+//! The campaign: every cell of a plan in rounds, then the searches, on a testbed.
 
 mod advice;
 mod budget;
-mod changes;
-mod earlier;
 mod event;
-mod links;
 mod meters;
-mod order;
 mod rounds;
 mod searches;
+mod sessions;
 mod start;
 mod stopping;
 mod supported;
@@ -27,14 +24,14 @@ use crate::conduct::Watcher;
 use crate::results::{CellName, Folder, Resumed, Searched, TrialId};
 use budget::Budget;
 pub use event::{Ended, Event, Observer};
-use links::Links;
 use meters::Meters;
-pub use order::order;
-use searches::{Hunt, bounds};
+pub use rounds::order::order;
+use searches::{SearchDriver, bounds};
+use sessions::Sessions;
 pub use start::{new_run, same_build};
 pub use stopping::{CellsEnded, looked_at_instead};
 pub use supported::measurable;
-use trial::{Done, Measured, Trial};
+use trial::{CellTrial, Done, Measured};
 
 /// A trial in whose time the testbed changed is measured again, so often at most.
 const MOST_REPEATS: usize = 2;
@@ -75,7 +72,7 @@ pub struct Finished {
 struct Around<'a> {
     plan: &'a Plan,
     testbed: &'a mut dyn Testbed,
-    links: &'a mut Links,
+    sessions: &'a mut Sessions,
     meters: &'a mut Meters,
     observer: &'a mut dyn Observer,
     /// The largest jobs of the plan.
@@ -148,13 +145,15 @@ impl Campaign {
         })?;
         notes.iter().chain(&baseline).for_each(|note| observer.event(&Event::Note(note)));
         skipped.iter().for_each(|cell| observer.event(&Event::CellSkipped(cell)));
-        let mut links = Links::new(self.ours.clone());
+        let mut sessions = Sessions::new(self.ours.clone());
         let mut meters = Meters::default();
         let bounds = bounds(&plan);
-        let mut around = Around { plan: &plan, testbed, links: &mut links, meters: &mut meters, observer, bounds };
-        let gone = lost.searches.into_iter().filter_map(|(cell, reason)| Hunt::gone(&whole, cell, reason)).collect();
+        let mut around =
+            Around { plan: &plan, testbed, sessions: &mut sessions, meters: &mut meters, observer, bounds };
+        let gone =
+            lost.searches.into_iter().filter_map(|(cell, reason)| SearchDriver::gone(&whole, cell, reason)).collect();
         let walked = self.walk(&mut around, lost.trials).and_then(|()| self.search(&mut around, gone));
-        links.close();
+        sessions.close();
         walked
     }
 
@@ -200,20 +199,20 @@ impl Campaign {
         trial: &TrialId,
         around: &mut Around<'_>,
     ) -> Result<Done, Fault> {
-        let Around { testbed, links, meters, observer, bounds, .. } = around;
+        let Around { testbed, sessions, meters, observer, bounds, .. } = around;
         let RunFile { run_id, session, .. } = self.folder.run();
         let secrets = &self.secrets;
-        let trial_of = Trial { run_id, session: *session, path, point, round, bounds: *bounds, secrets };
+        let trial_of = CellTrial { run_id, session: *session, path, point, round, bounds: *bounds, secrets };
         let mut disturbed: Vec<String> = Vec::new();
         loop {
             let Measured { result, changes, barred } =
-                trial_of.measure(&mut **testbed, links, meters, &mut Looker(&mut **observer));
+                trial_of.measure(&mut **testbed, sessions, meters, &mut Looker(&mut **observer));
             if barred && testbed.is_settling() && !observer.interrupted() {
                 clock::sleep_until(clock::now() + SETTLING);
                 continue;
             }
             if changes.is_empty() || disturbed.len() >= MOST_REPEATS || observer.interrupted() {
-                let mut told = changes::told(result, &changes, &disturbed);
+                let mut told = trial::changes::told(result, &changes, &disturbed);
                 if let Ok(done) = &mut told {
                     advice::suit(&mut done.record, point.search.as_ref());
                 }

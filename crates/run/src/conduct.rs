@@ -1,63 +1,32 @@
-//! One trial.
+//! The conducting of one trial, from the orders to the agents' reports.
 
-mod beside;
+pub(crate) mod agent_connection;
+mod edge_reader;
+mod ends;
 mod follow;
-mod outside;
+mod merge;
 mod proxies;
+mod sandboxes;
 
 use std::net::SocketAddr;
 
 use hopbench_control::secret::random_bytes;
 use hopbench_model::secret::SecretHeaders;
-use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, SignedPermit, Tick};
+use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND};
 use hopbench_sys::clock;
-use hopbench_testbed::Proxy;
 use hopbench_wire::{FlowKey, Prepare, Role};
 
-use crate::link::Link;
-use crate::merge::merge;
-use beside::Seen;
+use agent_connection::AgentConnection;
+use edge_reader::EdgeReadings;
+pub use ends::{Ends, Watch, Watcher};
 use follow::{Conductor, Ending};
+use merge::merge;
 pub use proxies::Edges;
 use proxies::Proxies;
 
-/// The agents at the ends of a path.
-#[derive(Debug)]
-pub struct Ends {
-    /// Those that open connections; at least one.
-    pub clients: Vec<Link>,
-    /// Those that accept them; empty where the server is no agent.
-    pub servers: Vec<Link>,
-    /// What agents of a run want to see with every order; absent: these are none.
-    pub permit: Option<SignedPermit>,
-}
-
-/// Processes that take part beside the agents.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Watch<'a> {
-    /// Those of the server program, as far as they can be seen: the servers' agents look at them. `None`: the agents
-    /// answer themselves.
-    pub programs: Option<&'a [u32]>,
-    /// The proxies on the path and those that stand idle beside it: they are looked at from here.
-    pub proxies: &'a [Proxy],
-}
-
-/// Who looks on while a trial runs.
-pub trait Watcher {
-    /// The state of one end, number `end` of its side, at the end of an interval.
-    fn tick(&mut self, role: Role, end: usize, tick: &Tick);
-
-    /// Whether the user wants the trial to end now.
-    fn interrupted(&self) -> bool;
-
-    /// All connections are open: in the middle of the warm-up and once more shortly before the window ends, for what is
-    /// to be asked of others meanwhile. What takes longer than some milliseconds makes the readings that follow late.
-    fn in_traffic(&mut self) {}
-}
-
 /// What came of a trial.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct TrialResult {
     /// What the clients saw together.
     pub client: EndReport,
     /// What the servers saw together; absent where there is none, and where any end's half of the account is missing.
@@ -107,12 +76,13 @@ pub fn conduct(
     target: SocketAddr,
     watch: &Watch<'_>,
     watcher: &mut dyn Watcher,
-) -> Result<Outcome, Fault> {
+) -> Result<TrialResult, Fault> {
     let shared_clock = shares_clock(ends);
     let orders = orders(ends, job, target, watch.programs, shared_clock)?;
     let all = orders.len() as u64;
     let one_machine = shared_clock || are_here(ends);
-    let clock_error_ns = ends.clients.iter().chain(&ends.servers).map(Link::clock_error_ns).max().unwrap_or(0);
+    let clock_error_ns =
+        ends.clients.iter().chain(&ends.servers).map(AgentConnection::clock_error_ns).max().unwrap_or(0);
     let proxies = Proxies::watch(watch.proxies)?;
     let mut trial = Conductor::new(ends)?;
     let patience =
@@ -138,17 +108,17 @@ pub fn conduct(
     let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();
     let server_unseen = watch.programs.is_some_and(<[u32]>::is_empty);
-    Ok(Outcome { limited, shared_clock, one_machine, server_unseen, clock_error_ns, started, ..outcome })
+    Ok(TrialResult { limited, shared_clock, one_machine, server_unseen, clock_error_ns, started, ..outcome })
 }
 
 fn shares_clock(ends: &Ends) -> bool {
     let Some(first) = ends.clients.first() else { return false };
-    ends.clients.iter().chain(&ends.servers).all(|link| link.shares_clock(first)) || ends.servers.is_empty()
+    ends.clients.iter().chain(&ends.servers).all(|agent| agent.shares_clock(first)) || ends.servers.is_empty()
 }
 
 /// Whether all ends are on the machine of this process.
 fn are_here(ends: &Ends) -> bool {
-    ends.clients.iter().chain(&ends.servers).all(|link| link.is_here)
+    ends.clients.iter().chain(&ends.servers).all(|agent| agent.is_here)
 }
 
 /// What each end must know, the clients first. Several servers get the same: any of them may be sent any flow.
@@ -189,16 +159,16 @@ fn orders(
         // Other programs have no use for it, and are not to be trusted with it.
         shows_credential: !ends.servers.is_empty() && programs.is_none(),
     };
-    let client = |(number, link): (u32, &Link)| Prepare {
-        peer_clock_offset_ns: server_offset.saturating_sub(link.clock_offset_ns),
+    let client = |(number, agent): (u32, &AgentConnection)| Prepare {
+        peer_clock_offset_ns: server_offset.saturating_sub(agent.clock_offset_ns),
         first_flow: number.saturating_mul(job.connections),
         ..common.clone()
     };
-    let server = |link: &Link| Prepare {
+    let server = |agent: &AgentConnection| Prepare {
         role: Role::Server,
         job: together.clone(),
         target: None,
-        peer_clock_offset_ns: first.clock_offset_ns.saturating_sub(link.clock_offset_ns),
+        peer_clock_offset_ns: first.clock_offset_ns.saturating_sub(agent.clock_offset_ns),
         watch: programs.unwrap_or_default().to_vec(),
         looks_on: programs.is_some(),
         ..common.clone()
@@ -207,7 +177,7 @@ fn orders(
 }
 
 /// What the ends' words come to.
-fn outcome(endings: &[(Role, Ending)], seen: Seen, interval_ns: Nanos) -> Result<Outcome, Fault> {
+fn outcome(endings: &[(Role, Ending)], seen: EdgeReadings, interval_ns: Nanos) -> Result<TrialResult, Fault> {
     // An agent that is gone is why the flows of the others broke, and so is a proxy.
     let first = |lost: bool| endings.iter().filter(|(_, e)| e.lost == lost).find_map(|(_, e)| e.fault.clone());
     let fault = first(true).or(seen.fault).or_else(|| first(false));
@@ -221,7 +191,7 @@ fn outcome(endings: &[(Role, Ending)], seen: Seen, interval_ns: Nanos) -> Result
     };
     let whole = clients.iter().chain(&servers).all(Option::is_some);
     let server = if whole { together(&servers) } else { None };
-    Ok(Outcome {
+    Ok(TrialResult {
         client,
         server,
         clients,

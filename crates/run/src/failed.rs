@@ -1,4 +1,4 @@
-//! Whether so many exchanges failed that a trial is no measurement.
+//! Failed exchanges: whether so many failed that a trial is no measurement.
 
 use hopbench_model::Record;
 
@@ -23,13 +23,14 @@ pub fn failed_exchanges(record: &Record) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::fixture;
+
     use super::*;
-    use crate::sample;
 
     #[test]
     fn more_than_half_of_the_exchanges_are_too_many() {
         let why = |name: &str, share: f64| {
-            let mut record = sample::record(&[(name, share)]);
+            let mut record = fixture::record(&[(name, share)]);
             record.errors.insert("timeout".to_owned(), 7);
             failed_exchanges(&record)
         };

@@ -1,6 +1,6 @@
 //! The conductor: drives the agents at the ends of paths through trials and writes records.
 //!
-//! - [`Link`]: a conductor's end of a control session;
+//! - [`AgentConnection`]: a conductor's end of a control session;
 //! - [`conduct`]: one trial;
 //! - [`record`]: what all ends saw, as a record; [`failed_exchanges`]: whether it is one of failures;
 //! - [`Campaign`]: a whole plan in rounds, on whatever testbed;
@@ -13,13 +13,8 @@ mod conduct;
 mod failed;
 mod headers;
 mod limited;
-mod link;
-mod link_rate;
-mod merge;
 mod metered;
 pub mod results;
-#[cfg(test)]
-mod sample;
 mod warnings;
 
 pub use assemble::{ProxySaid, Setting, record};
@@ -27,10 +22,10 @@ pub use campaign::{
     Campaign, CellsEnded, Ended, Event, Finished, Observer, TRIAL_OVERHEAD_NS, looked_at_instead, measurable, new_run,
     order, same_build,
 };
-pub use conduct::{Edges, Ends, Outcome, Watch, Watcher, conduct};
+pub use conduct::agent_connection::AgentConnection;
+pub use conduct::{Edges, Ends, TrialResult, Watch, Watcher, conduct};
 pub use failed::failed_exchanges;
 pub use headers::{headers_known, variable};
 pub use hopbench_control::resolve::{Target, resolve};
-pub use link::Link;
-pub use link_rate::LinkRate;
+pub use limited::link_rate::LinkRate;
 pub use metered::UnderLoad;

@@ -1,19 +1,22 @@
-//! What limited a trial.
+//! The limit of a trial: what kept it from being faster.
 
 mod agent;
 mod cpu;
+mod evidence;
+pub(crate) mod link_rate;
 mod round_trip;
 mod schedule;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hopbench_model::number;
 use hopbench_model::units::BitRate;
 use hopbench_model::{EngineKind, Job, Record, SHORTEST_OF_MACHINE_S};
 
-use crate::conduct::Outcome;
-use crate::link_rate::LinkRate;
-pub(crate) use cpu::{Burden, CLIENT, Process, SERVER};
+use crate::conduct::TrialResult;
+pub(crate) use evidence::{Burden, CLIENT, Evidence, Process, SERVER};
+use evidence::{Limit, limit};
+use link_rate::LinkRate;
 pub(crate) use schedule::late_ns;
 
 /// A share of the sending time above this makes a buffer the limit.
@@ -25,64 +28,43 @@ const LINK_FULL: f64 = 0.95;
 /// Whose retransmissions are known where there are proxies.
 const NEAREST: &str = "on the ends' own connections (behind the first proxy this is not known)";
 
-/// What the record does not say, of what can limit a trial.
-pub(crate) struct Limits {
-    /// What each end put on its CPUs, the clients first, and the proxies between them last.
-    pub(crate) burdens: Vec<Burden>,
-    /// The nodes that a server of which nobody here knows the CPU is on; `None`: it may be on any.
-    pub(crate) server_nodes: Option<BTreeSet<String>>,
-    /// Whether all nodes are one machine.
-    pub(crate) one_machine: bool,
-    /// The slowest link on the way.
-    pub(crate) link: Option<LinkRate>,
-    /// Whether proxies stand between the ends: each end's connections are then with the nearest of them.
-    pub(crate) proxied: bool,
-}
-
-/// The name of a limit and the numbers behind it.
-type Verdict = (String, String);
-
-fn verdict(name: &str, why: String) -> Verdict {
-    (name.to_owned(), why)
-}
-
 /// The name of the limit and the numbers behind it, from the trial's own meters. `job` is that of all clients together.
-pub(crate) fn limited(job: &Job, record: &Record, limits: &Limits) -> Verdict {
+pub(crate) fn limited(job: &Job, record: &Record, evidence: &Evidence) -> Limit {
     let metrics = &record.metrics;
-    let full = limits.link.and_then(|rate| link(job, metrics, rate));
+    let full = evidence.link.and_then(|rate| link(job, metrics, rate));
     let found = schedule::kept(job, record, full.is_some())
         .or(full)
-        .or_else(|| retransmission(metrics, record.window_s, limits.proxied))
+        .or_else(|| retransmission(metrics, record.window_s, evidence.proxied))
         .or_else(|| bit_rate(job, metrics));
     if let Some(found) = found {
         return found;
     }
-    let free = free(job, record, limits);
-    cpu::full(job, record, limits)
-        .or_else(|| buffer(metrics, limits.proxied))
-        .or_else(|| round_trip::of(job, record, &format!("{free}{}", unmetered(limits))))
+    let free = free(job, record, evidence);
+    cpu::full(job, record, evidence)
+        .or_else(|| buffer(metrics, evidence.proxied))
+        .or_else(|| round_trip::of(job, record, &format!("{free}{}", unmetered(evidence))))
         .unwrap_or_else(|| {
-            let twice = if limits.proxied {
+            let twice = if evidence.proxied {
                 format!("few bytes were sent twice {NEAREST}")
             } else {
                 "few bytes were sent twice".to_owned()
             };
-            verdict("unknown", format!("{free}, {twice}, no buffer was full for long"))
+            limit("unknown", format!("{free}, {twice}, no buffer was full for long"))
         })
 }
 
 /// Whose CPUs were not looked at.
-fn unmetered(limits: &Limits) -> &'static str {
-    let metered = limits.burdens.iter().any(|burden| burden.who == SERVER);
+fn unmetered(evidence: &Evidence) -> &'static str {
+    let metered = evidence.burdens.iter().any(|burden| burden.who == SERVER);
     if metered { "" } else { "; nobody metered the server, whose own time is part of the round trip" }
 }
 
 /// What was looked at among the CPUs and was not full.
-fn free(job: &Job, record: &Record, limits: &Limits) -> String {
+fn free(job: &Job, record: &Record, evidence: &Evidence) -> String {
     if job.engine == EngineKind::Spin {
         return "busy polling fills its CPUs whatever the traffic does".to_owned();
     }
-    let whose = if limits.proxied { "ends or proxies" } else { "the ends" };
+    let whose = if evidence.proxied { "ends or proxies" } else { "the ends" };
     if record.window_s < SHORTEST_OF_MACHINE_S {
         return format!(
             "no thread of {whose} was busy all the time (a window of {:.3} s is too short for the machine's CPUs, which \
@@ -95,8 +77,8 @@ fn free(job: &Job, record: &Record, limits: &Limits) -> String {
 
 /// The same, where agents keep to limits of their own: a trial in which one came up to its own was held by it, whatever
 /// else that made it wait for.
-pub(crate) fn limited_by_agents(job: &Job, record: &Record, limits: &Limits, outcome: &Outcome) -> Verdict {
-    let found = limited(job, record, limits);
+pub(crate) fn limited_by_agents(job: &Job, record: &Record, evidence: &Evidence, outcome: &TrialResult) -> Limit {
+    let found = limited(job, record, evidence);
     match found.0.as_str() {
         "target_rate" | "nic" => found,
         _ => agent::held(&outcome.clients, &outcome.servers).unwrap_or(found),
@@ -104,7 +86,7 @@ pub(crate) fn limited_by_agents(job: &Job, record: &Record, limits: &Limits, out
 }
 
 /// Whether the slowest link was full.
-fn link(job: &Job, metrics: &BTreeMap<String, f64>, link: LinkRate) -> Option<Verdict> {
+fn link(job: &Job, metrics: &BTreeMap<String, f64>, link: LinkRate) -> Option<Limit> {
     let most = link.payload_bits_per_s(job)?;
     // Each direction has the link to itself.
     let largest = |name: &str| {
@@ -118,21 +100,17 @@ fn link(job: &Job, metrics: &BTreeMap<String, f64>, link: LinkRate) -> Option<Ve
         (Some(received), false) => received,
         _ => received.into_iter().chain(sent).reduce(f64::max)?,
     };
-    (crossed >= LINK_FULL * most).then(|| {
-        verdict(
-            "nic",
-            format!(
-                "{:.0} Mbit/s of payload, of the {:.0} that a link of {:.0} Mbit/s carries",
-                crossed / 1e6,
-                most / 1e6,
-                link.bits_per_s.unwrap_or(0) as f64 / 1e6
-            ),
-        )
-    })
+    if crossed >= LINK_FULL * most {
+        let rate = link.bits_per_s.unwrap_or(0) as f64;
+        let [crossed_m, most_m, rate_m] = [crossed, most, rate].map(|bits_per_s| bits_per_s / 1e6);
+        let of_link = format!("of the {most_m:.0} that a link of {rate_m:.0} Mbit/s carries");
+        return Some(limit("nic", format!("{crossed_m:.0} Mbit/s of payload, {of_link}")));
+    }
+    None
 }
 
 /// Whether a direction lost so much that sending again set its rate.
-fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool) -> Option<Verdict> {
+fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool) -> Option<Limit> {
     let shares = directions(metrics).iter().filter_map(|(way, words)| {
         let bytes = metrics.get(&format!("{way}retransmitted_bytes"))?;
         let rate = metrics.get(&format!("{way}sent_bits_per_s"))?;
@@ -140,12 +118,15 @@ fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool)
     });
     let (share, way) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let whose = if proxied { format!(" {NEAREST}") } else { String::new() };
-    (share > MANY_RETRANSMISSIONS)
-        .then(|| verdict("retransmission", format!("{:.1} % of the bytes{way} were sent again{whose}", share * 100.0)))
+    if share > MANY_RETRANSMISSIONS {
+        let why = format!("{:.1} % of the bytes{way} were sent again{whose}", share * 100.0);
+        return Some(limit("retransmission", why));
+    }
+    None
 }
 
 /// Whether each direction sent as many bits as were asked for. Where arrivals are scheduled they are what was asked for.
-fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Verdict> {
+fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Limit> {
     let asked: BitRate = job.params.get("rate")?.as_str()?.parse().ok()?;
     if metrics.contains_key("intended_per_s") {
         return None;
@@ -153,23 +134,22 @@ fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Verdict> {
     let rates = directions(metrics).iter().map(|(way, _)| metrics.get(&format!("{way}sent_bits_per_s")).copied());
     let least = rates.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)?;
     let asked = asked.0 as f64;
-    (least >= 0.98 * asked).then(|| {
-        verdict(
-            "target_rate",
-            format!("{} of the {} asked for", number::brief_bit_rate(least), number::brief_bit_rate(asked)),
-        )
-    })
+    if least >= 0.98 * asked {
+        let why = format!("{} of the {} asked for", number::brief_bit_rate(least), number::brief_bit_rate(asked));
+        return Some(limit("target_rate", why));
+    }
+    None
 }
 
 /// Whether senders waited for room most of the time.
-fn buffer(metrics: &BTreeMap<String, f64>, proxied: bool) -> Option<Verdict> {
+fn buffer(metrics: &BTreeMap<String, f64>, proxied: bool) -> Option<Limit> {
     let receiver = if proxied { "the window of the sender's proxy" } else { "the receiver's window" };
     let kinds = [("receive_window_limited_ratio", receiver), ("send_buffer_limited_ratio", "the send buffer")];
     kinds.iter().find_map(|(name, what)| {
         directions(metrics).iter().find_map(|(way, words)| {
             let share = metrics.get(&format!("{way}{name}")).filter(|share| **share > MOSTLY)?;
             let why = format!("{what} was the limit for {:.0} % of the sending time{words}", share * 100.0);
-            Some(verdict("socket_buffer", why))
+            Some(limit("socket_buffer", why))
         })
     })
 }

@@ -1,5 +1,5 @@
-//! What others metered around a trial: kubelets, cAdvisor, Prometheus. They read when they like, so that each figure is of
-//! a window of its own.
+//! The costs that others metered around a trial: kubelets, cAdvisor, Prometheus. They read when they
+//! like, so that each figure is of a window of its own.
 
 mod compare;
 
@@ -185,12 +185,12 @@ pub(crate) const SERVER_PROGRAM: &str = "server_program";
 
 /// One side of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum SandboxedEnd {
     Client,
     Server,
 }
 
-impl Side {
+impl SandboxedEnd {
     fn cost(self, record: &mut Record) -> &mut BTreeMap<String, f64> {
         match self {
             Self::Client => &mut record.cost.client,
@@ -212,12 +212,12 @@ impl Side {
 pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &Load) {
     let costs = &record.cost.metered;
     let each = servers.iter().map(|server| under_load(costs, MeteredKind::Program, server, load)).collect();
-    replace(record, Side::Server, SERVER_PROGRAM, each);
+    replace(record, SandboxedEnd::Server, SERVER_PROGRAM, each);
 }
 
 /// Puts what was metered around the sandboxes of a side's agents in the place of what they see inside. `shared` says that
 /// an agent is on both sides: nobody can tell one from the other then.
-pub(crate) fn of_sandbox(record: &mut Record, side: Side, agents: &[String], load: &Load, shared: bool) {
+pub(crate) fn of_sandbox(record: &mut Record, side: SandboxedEnd, agents: &[String], load: &Load, shared: bool) {
     // The kubelet says what the runtime says, which may know nothing of the sandbox's own kernel.
     let costs: Vec<MeteredCost> = record.cost.metered.iter().filter(|cost| cost.source != "kubelet").cloned().collect();
     let one = |agent: &String| match shared {
@@ -228,7 +228,7 @@ pub(crate) fn of_sandbox(record: &mut Record, side: Side, agents: &[String], loa
 }
 
 /// Puts what each of a side's was metered to use in the place of what its agents saw.
-fn replace(record: &mut Record, side: Side, setting: &str, each: Option<Vec<Result<UnderLoad, String>>>) {
+fn replace(record: &mut Record, side: SandboxedEnd, setting: &str, each: Option<Vec<Result<UnderLoad, String>>>) {
     side.cost(record).clear();
     let all = each.filter(|each| !each.is_empty()).ok_or_else(|| "nobody metered it".to_owned());
     let text = match all.and_then(|each| each.into_iter().collect::<Result<Vec<UnderLoad>, String>>()) {

@@ -1,4 +1,4 @@
-//! Results folders: `run.json`, `records.jsonl`, `agents.log`, `trials.log`, and what the reports
+//! The results folder: `run.json`, `records.jsonl`, `agents.log`, `trials.log`, and what the reports
 //! add.
 //!
 //! What was written is never lost to a crash: `run.json` is replaced as a whole, a record is on the
@@ -8,17 +8,16 @@
 //! - [`Folder`]: writing, by the process that runs the campaign;
 //! - [`open`], [`read`]: reading, by whoever reports.
 
-mod cell_name;
 mod disk;
 mod folder;
 mod lines;
+mod names;
 mod reading;
-mod trial_id;
 
-pub(crate) use cell_name::CellName;
 pub use folder::{Folder, Resumed, Searched, fresh_name, vacant};
+pub(crate) use names::CellName;
+pub use names::TrialId;
 pub use reading::{Records, open, read};
-pub use trial_id::TrialId;
 
 /// What a folder holds of its run.
 const RUN_FILE: &str = "run.json";

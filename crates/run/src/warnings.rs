@@ -5,7 +5,7 @@ use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};
 use hopbench_stats::drift;
 use hopbench_stats::summary::median;
 
-use crate::conduct::Outcome;
+use crate::conduct::TrialResult;
 use crate::limited::late_ns;
 
 /// The latencies whose tail people read.
@@ -17,7 +17,7 @@ pub(crate) const START_SKEW_SETTING: &str = "start_skew_ns";
 const MOST_SKEW: u64 = 20_000_000;
 
 /// All that a reader should know before using the record's figures.
-pub(crate) fn warnings(record: &Record, job: &Job, outcome: &Outcome) -> Vec<Warning> {
+pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec<Warning> {
     let mut out = Vec::new();
     let mut warn = |kind, detail: String, next: &str| out.push(Warning::new(kind, detail, next));
     if let Some(why) = &record.incomplete {
@@ -146,10 +146,10 @@ fn shares_cpu(job: &Job) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::fixture;
     use serde_json::json;
 
     use super::*;
-    use crate::sample;
 
     #[test]
     fn a_change_is_a_ratio_of_what_reports_show() {
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(moved(&[9.0, 9.0, 0.0, 0.0]), "fell by 100 %");
         assert_eq!(moved(&[0.0, 0.0, 9.0, 9.0]), "rose from nothing");
         let names = ["rr", "crr", "push", "udp", "stream", "ping"].map(|name| {
-            let job = sample::job(name, json!({}));
+            let job = fixture::job(name, json!({}));
             (figure("completed_per_s", &job), figure("received_bits_per_s", &job))
         });
         let counted = names.each_ref().map(|(counted, _)| counted.as_str());

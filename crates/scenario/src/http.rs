@@ -1,12 +1,12 @@
-//! What a scenario says of `http` beyond its flags: who answers, and what is requested.
+//! The keys of `http` beyond its flags: the server program and the request.
 
 use hopbench_load::http::Url;
 use hopbench_model::ServerSpec;
 use hopbench_model::units::Bytes;
 
-use crate::node::{At, quoted};
-use crate::problem::Problems;
-use crate::values::Value;
+use crate::document::node::{At, quoted};
+use crate::document::problem::Problems;
+use crate::document::values::Value;
 use crate::vocabulary::{Server, Vocabulary};
 
 /// The keys, with a line about each.
@@ -59,7 +59,8 @@ pub(crate) fn stand_in(request: &str) -> String {
     format!("http://server{request}")
 }
 
-/// Who answers what, from the values of the keys that are there; the agent, `/` for workloads that are not `http`.
+/// Who answers what, from the values of the keys that are there; the agent, `/` for workloads that
+/// are not `http`.
 #[derive(Debug, Default)]
 pub(crate) struct Request<'v> {
     server: Option<&'v str>,
@@ -96,7 +97,8 @@ pub(crate) fn contradiction(at: At, key: &str, problems: &mut Problems) {
     problems.add(at, key, "`path` beside `response`", "only one of the two");
 }
 
-/// Says of the sizes of answers that they are not ours to choose where one of these servers answers.
+/// Says of the sizes of answers that they are not ours to choose where one of these servers
+/// answers.
 pub(crate) fn unsized_answers(
     responses: &[Value],
     key: &str,

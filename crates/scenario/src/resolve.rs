@@ -1,4 +1,8 @@
-//! A scenario's text, as a plan.
+//! The resolver: from a scenario's text to a plan, or to all of its problems.
+
+mod only;
+pub(crate) mod rounds;
+mod twin;
 
 use std::collections::BTreeSet;
 
@@ -6,15 +10,16 @@ use hopbench_model::secret::SecretHeaders;
 use hopbench_model::units::Span;
 use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, TestbedSpec, Via};
 
-use crate::fields::{Fields, NAME, is_name, named};
-use crate::mesh::Mesh;
-use crate::node::{At, Kind, Node};
-use crate::place::Words;
-use crate::problem::{Problems, ScenarioProblem};
+use crate::document::fields::{Fields, NAME, is_name, named};
+use crate::document::node::{At, Kind, Node};
+use crate::document::problem::{Problems, ScenarioProblem};
+use crate::document::{share, yaml};
+use crate::paths::mesh::Mesh;
+use crate::paths::place::Words;
+use crate::paths::{listed, matrix, variants};
 use crate::testbed::{Blocks, Testbed};
 use crate::vocabulary::Vocabularies;
 use crate::workload::Shared;
-use crate::{matrix, only, paths, rounds, share, twin, variants, yaml};
 
 /// The keys of a scenario.
 pub(crate) const KEYS: &[&str] = &[
@@ -173,7 +178,7 @@ fn resolve(
             );
         }
     }
-    let nodes: BTreeSet<&str> = named_paths.iter().flat_map(paths::nodes).collect();
+    let nodes: BTreeSet<&str> = named_paths.iter().flat_map(listed::nodes).collect();
     let (testbed, idle) = testbed.with(&nodes);
     let plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
@@ -235,12 +240,13 @@ fn chosen(own: Blocks, overrides: &Overrides, problems: &mut Problems) -> Testbe
     testbed
 }
 
-/// Those of `paths` and those of `places`, with the variants of `mesh`; `None` if some of it could not be read.
+/// Those of `paths` and those of `places`, with the variants of `mesh`; `None` if some of it could
+/// not be read.
 fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) -> Option<Vec<(At, Path)>> {
     let before = problems.count();
     let mut out = Vec::new();
     if let Some(node) = fields.get("paths") {
-        out.extend(paths::read(node, words, problems));
+        out.extend(listed::read(node, words, problems));
     }
     if let Some(node) = fields.get("places") {
         out.extend(matrix::read(node, words, problems));
@@ -264,7 +270,8 @@ fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) ->
     (problems.count() == before).then_some(out)
 }
 
-/// The names under `paths:`, also of those that make no sense; `None` where there are others that only sense gives names.
+/// The names under `paths:`, also of those that make no sense; `None` where there are others that
+/// only sense gives names.
 fn tried<'a>(fields: &Fields<'a>) -> Option<Vec<&'a str>> {
     match &fields.get("paths")?.kind {
         Kind::Map(map) if fields.get("places").is_none() => {

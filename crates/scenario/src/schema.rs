@@ -1,8 +1,11 @@
-//! The JSON Schema of a scenario, from the same lists that the reader uses: editors complete from it.
+//! The JSON Schema of a scenario, from the same lists that the reader uses: editors complete from
+//! it.
 //!
 //! Keys are written as flags are, with `-`; the reader also takes `_`.
 
+mod grammar;
 mod mesh;
+mod parts;
 mod paths;
 mod search;
 mod stop;
@@ -13,29 +16,15 @@ use hopbench_load::workload::Workload;
 use hopbench_model::ROUNDS;
 use serde_json::{Map, Value, json};
 
-use crate::flags::{Flag, Sort, command, common, flags};
 use crate::http::HTTP_KEYS;
 use crate::resolve::DEFAULT_KEYS;
 use crate::vocabulary::{Vocabularies, Vocabulary};
+use crate::workload::flags::{Flag, Sort, command, common, flags};
+use parts::{NAME, NODE, NUMBER, QUANTITY, SWEEP, described, share};
 
-/// A name that the user gives.
-const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$";
-/// The name of a lab's node.
-const NODE: &str = "[a-z][a-z0-9-]{0,14}";
-/// A bit rate.
-const BIT_RATE: &str = "^[0-9][0-9._]* *[kKMG]?bit(/s)?$";
-/// A size, time or rate, as their parsers take it.
-const QUANTITY: &str = "^ *(max|[0-9][0-9._]* *[A-Za-zµ/]*) *$";
-/// A number a second.
-const NUMBER: &str = "^ *[0-9][0-9._]* *[kM]? *$";
-/// Levels from one to the other.
-const DOUBLING: &str = "^ *[0-9]+ *[.][.] *[0-9]+ *$";
-/// A sweep as flags write it.
-const SWEEP: &str = "^[^:,]+((,[^:,]+)+|:[^:,]+:[*+][^:,]+)$";
-
-/// The schema (JSON Schema 2020-12) of a scenario. Which words paths may consist of follows from the testbeds that it
-/// says; where there are several, or a cluster, which may have names of its own for everything, more is taken than the
-/// reader takes.
+/// The schema (JSON Schema 2020-12) of a scenario. The words of paths follow from its testbeds.
+/// With several testbeds, or a cluster, which may have names of its own, it takes more than the
+/// reader does.
 pub fn schema(vocabularies: &Vocabularies) -> Value {
     let mut properties = Map::from_iter([
         ("name".to_owned(), described(json!({"type": "string", "pattern": NAME}), "Part of the results folder's name")),
@@ -132,19 +121,6 @@ fn of_testbeds(vocabularies: &Vocabularies) -> Value {
     })
 }
 
-/// A share from and to this, written with a per cent sign or without; of the first only its form is checked.
-fn share(lowest: f64, highest: f64) -> Value {
-    json!({"anyOf": [
-        {"type": "number", "minimum": lowest, "maximum": highest},
-        {"type": "string", "pattern": "^ *([0-9]+([.][0-9]*)?|[.][0-9]+) *%? *$"},
-    ]})
-}
-
-fn described(mut schema: Value, text: &str) -> Value {
-    schema["description"] = Value::String(text.to_owned());
-    schema
-}
-
 fn definitions(vocabularies: &Vocabularies) -> Value {
     let Vocabularies { lab, kubernetes, hosts } = vocabularies;
     let mut out = paths::definitions("", lab, NODE);
@@ -185,7 +161,7 @@ fn parameters(workload: &dyn Workload, vocabulary: &Vocabulary) -> Value {
         .into_iter()
         .map(|Flag { name, help, sort, repeats, .. }| (name, described(values(&sort, repeats), &help)))
         .collect();
-    if workload.nature().target == "URL" {
+    if workload.traits().target == "URL" {
         for (name, help) in HTTP_KEYS {
             let sort = if *name == "response" { Sort::Quantity } else { Sort::Text };
             let mut property = described(values(&sort, false), help);

@@ -29,9 +29,9 @@ use self::lab::Lab;
 pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS};
 pub(crate) use self::names::{ENDPOINT, LABEL, endpoint, is_label};
 pub(crate) use self::nodes::Nodes;
-use crate::fields::{Fields, joined};
-use crate::node::{At, Kind, Node, quoted};
-use crate::problem::Problems;
+use crate::document::fields::{Fields, joined};
+use crate::document::node::{At, Kind, Node, quoted};
+use crate::document::problem::Problems;
 use crate::vocabulary::{Vocabularies, Vocabulary};
 
 /// The names of testbeds.
@@ -102,8 +102,8 @@ impl Blocks {
         }
     }
 
-    /// The testbed called `name`; without a name the first, and a lab where there is none. `instead` are blocks that
-    /// hold in place of these.
+    /// The testbed called `name`; without a name the first, and a lab where there is none.
+    /// `instead` are blocks that hold in place of these.
     pub(crate) fn choose(mut self, name: Option<&str>, instead: Option<Self>, problems: &mut Problems) -> Testbed {
         let (mut blocks, replaced) = match instead {
             Some(instead) => (instead, self.lab.take()),
@@ -167,7 +167,8 @@ impl Testbed {
         matches!(&self.chosen, Chosen::Kubernetes(cluster) if cluster.has_gateway())
     }
 
-    /// With the nodes that the paths name, where the scenario lists none; and what of the scenario does not hold there.
+    /// With the nodes that the paths name, where the scenario lists none; and what of the scenario
+    /// does not hold there.
     pub(crate) fn with(self, named: &BTreeSet<&str>) -> (TestbedSpec, Vec<String>) {
         let Self { chosen, replaced } = self;
         let mut notes = Vec::new();

@@ -48,7 +48,8 @@ pub struct Server {
     pub name: String,
     /// A line about it.
     pub summary: String,
-    /// What to request, with [`Server::BYTES`] for the size of the answer; without it the size is not ours to choose.
+    /// What to request, with [`Server::BYTES`] for the size of the answer; without it the size is
+    /// not ours to choose.
     pub request: String,
 }
 

@@ -1,5 +1,10 @@
 //! One entry of `workloads:`.
 
+pub(crate) mod flags;
+mod keys;
+mod points;
+pub(crate) mod search;
+
 use std::collections::BTreeSet;
 
 use hopbench_load::{WORKLOADS, workload};
@@ -7,16 +12,16 @@ use hopbench_model::units::Span;
 use hopbench_model::{Path, Point};
 use wildmatch::WildMatch;
 
-use crate::fields::{Fields, joined};
-use crate::flags::command;
+use self::flags::command;
+use self::keys::Reader;
+use self::points::Maker;
+use self::search::Search;
+use crate::document::fields::{Fields, joined};
+use crate::document::node::{At, Key, Kind, Node, quoted};
+use crate::document::problem::Problems;
+use crate::document::values::Value;
 use crate::http::{contradiction, unsized_answers};
-use crate::keys::Reader;
-use crate::node::{At, Key, Kind, Node, quoted};
-use crate::points::Maker;
-use crate::problem::Problems;
-use crate::search::Search;
-use crate::values::Value;
-use crate::variants;
+use crate::paths::variants;
 use crate::vocabulary::Vocabulary;
 
 /// More cells than this are refused.
@@ -93,7 +98,7 @@ impl Shared<'_> {
         let search = search.map(|node| Search::read(node, joined(&path, "search"), workload, problems));
         let path = joined(&path, kind);
         let mut command = command(workload);
-        let is_http = workload.nature().target == "URL";
+        let is_http = workload.traits().target == "URL";
         let mut reader = Reader { command: &mut command, http: is_http, vocabulary: self.vocabulary };
         let own = match &params.kind {
             Kind::Null => None,

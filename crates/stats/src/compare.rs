@@ -1,4 +1,5 @@
-//! Comparisons: whether two figures differ, how surely, and which difference would have been overlooked.
+//! Comparisons: whether two figures differ, how surely, and which difference would have been
+//! overlooked.
 
 mod bh;
 mod evidence;

@@ -113,7 +113,8 @@ impl Histogram {
 
     /// The population standard deviation, ns; 0 when empty.
     ///
-    /// Values are taken at the middle of their count: a spread far below 0.1 % of the mean shows as 0.
+    /// Values are taken at the middle of their count: a spread far below 0.1 % of the mean shows as
+    /// 0.
     #[must_use]
     pub fn stddev(&self) -> f64 {
         self.counts.stdev()

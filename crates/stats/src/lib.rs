@@ -2,8 +2,8 @@
 //!
 //! Everything here is arithmetic on values that are passed in. This crate does no I/O and reads no
 //! clock, so its results depend on its arguments only and every rule is tested without a network.
-//! What is random follows from a seed that is passed in. What the methods say of themselves (coverage,
-//! power, what a search finds) is simulated in `tests/simulate`.
+//! What is random follows from a seed that is passed in. What the methods say of themselves
+//! (coverage, power, what a search finds) is simulated in `tests/simulate`.
 //!
 //! Of a trial:
 //!
@@ -14,18 +14,21 @@
 //!
 //! Of rounds:
 //!
-//! - [`rounds_interval`]: how sure the median of a cell's rounds is, from 3 rounds on; [`difference_interval`]: the same of what
-//!   may lie around 0;
-//! - [`pooled_percentile`]: the same for a percentile of all rounds together, from their histograms;
+//! - [`rounds_interval`]: how sure the median of a cell's rounds is, from 3 rounds on;
+//!   [`difference_interval`]: the same of what may lie around 0;
+//! - [`pooled_percentile`]: the same for a percentile of all rounds together, from their
+//!   histograms;
 //! - [`Stop`]: whether a cell needs another round, with all looks accounted for;
-//! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at once; [`judge_shift`]: the same
-//!   of a figure that is 0 in some rounds;
-//! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves over them;
+//! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at
+//!   once; [`judge_shift`]: the same of a figure that is 0 in some rounds;
+//! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves
+//!   over them;
 //! - [`summary`]: median, quantiles, mean and spread of a handful of figures.
 //!
 //! Of loads:
 //!
-//! - [`Search`]: a search for a load, with [`Knee`], [`Highest`] (a percentile or a loss within a limit) and [`Ceiling`];
+//! - [`Search`]: a search for a load, with [`Knee`], [`Highest`] (a percentile or a loss within a
+//!   limit) and [`Ceiling`];
 //! - [`fit`]: the line that a cost follows over a rate.
 //!
 //! ```

@@ -2,7 +2,8 @@
 
 use crate::summary::mean;
 
-/// Places on the x axis that a line must be fitted to: through two of them one always goes, and nothing could contradict it.
+/// Places on the x axis that a line must be fitted to: through two of them one always goes, and
+/// nothing could contradict it.
 pub const FEWEST_PLACES: usize = 3;
 
 /// Two x that differ by less than this share of the larger are one place, measured twice.
@@ -25,11 +26,11 @@ impl Line {
     }
 }
 
-/// The line of ordinary least squares through points (x, y). How well it is known is for several of them to say: one of
-/// each round, as of any other figure.
+/// The line of ordinary least squares through points (x, y). How well it is known is for several of
+/// them to say: one of each round, as of any other figure.
 ///
-/// `None` with a value that is not finite, or with points at fewer than [`FEWEST_PLACES`] places: values of x that differ by
-/// less than 5 % are one place, like rates that a path did not reach.
+/// `None` with a value that is not finite, or with points at fewer than [`FEWEST_PLACES`] places:
+/// values of x that differ by less than 5 % are one place, like rates that a path did not reach.
 #[must_use]
 pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
@@ -46,7 +47,8 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     (slope.is_finite() && intercept.is_finite()).then_some(Line { intercept, slope })
 }
 
-/// How many places on the x axis these values are, which are sorted for that: values that differ by less than 5 % are one.
+/// How many places on the x axis these values are, which are sorted for that: values that differ by
+/// less than 5 % are one.
 fn places(xs: &mut [f64]) -> usize {
     xs.sort_unstable_by(f64::total_cmp);
     let mut last: Option<f64> = None;

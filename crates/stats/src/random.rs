@@ -1,10 +1,10 @@
 //! Random numbers that follow from a seed alone.
 
-/// xoshiro256++ of D. Blackman and S. Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM Transactions on
-/// Mathematical Software 47(4), 2021, seeded by splitmix64 as they advise.
+/// xoshiro256++ of D. Blackman and S. Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM
+/// Transactions on Mathematical Software 47(4), 2021, seeded by splitmix64 as they advise.
 ///
-/// Of its own here because what a report says must not change with the version of a library: the same seed gives the same
-/// numbers for ever.
+/// Of its own here because what a report says must not change with the version of a library: the
+/// same seed gives the same numbers for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Random {
     state: [u64; 4],

@@ -1,6 +1,7 @@
 //! Searches for a load: each asks for one load after another and is told what was seen there.
 //!
-//! They are state machines without a clock and without measurements of their own; whoever drives them does that:
+//! They are state machines without a clock and without measurements of their own; whoever drives
+//! them does that:
 //!
 //! ```
 //! use hopbench_stats::{Highest, Outcome, Search, Seen};
@@ -26,10 +27,11 @@ pub use knee::{Growth, Knee};
 /// What a trial at a load showed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// The figure that is searched by: a percentile in ns, a share of CPU, a share of loss, a throughput. Not finite where
-    /// the trial has none.
+    /// The figure that is searched by: a percentile in ns, a share of CPU, a share of loss, a
+    /// throughput. Not finite where the trial has none.
     pub value: f64,
-    /// Whether all else was within bounds: errors, the rate that was to be reached. Where it was not, the load was too high.
+    /// Whether all else was within bounds: errors, the rate that was to be reached. Where it was
+    /// not, the load was too high.
     pub within: bool,
 }
 
@@ -86,7 +88,8 @@ pub enum Outcome {
 
 /// A search for a load.
 pub trait Search {
-    /// The load to measure next; `None` when the search has ended. The same until something was observed.
+    /// The load to measure next; `None` when the search has ended. The same until something was
+    /// observed.
     fn next_load(&self) -> Option<f64>;
     /// What was seen at the load that was asked for.
     fn observe(&mut self, load: f64, seen: Seen);

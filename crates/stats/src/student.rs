@@ -2,10 +2,12 @@
 
 use std::f64::consts::FRAC_2_PI;
 
-/// The share of a t variable with these degrees of freedom that lies beyond `t` on either side: the two-sided p-value.
+/// The share of a t variable with these degrees of freedom that lies beyond `t` on either side: the
+/// two-sided p-value.
 ///
-/// For whole degrees the integral is a finite sum (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and
-/// 26.7.4). Right to about 1e-15, so smaller values may come out as 0. 1 for 0 degrees or a `t` that is not a number.
+/// For whole degrees the integral is a finite sum (Abramowitz and Stegun, "Handbook of Mathematical
+/// Functions", 26.7.3 and 26.7.4). Right to about 1e-15, so smaller values may come out as 0. 1 for
+/// 0 degrees or a `t` that is not a number.
 pub(crate) fn beyond(t: f64, degrees: usize) -> f64 {
     if degrees == 0 || t.is_nan() {
         return 1.0;
@@ -24,8 +26,8 @@ pub(crate) fn beyond(t: f64, degrees: usize) -> f64 {
     (1.0 - within).clamp(0.0, 1.0)
 }
 
-/// The t that is exceeded on either side in a share `outside` of cases together; `None` for 0 degrees or a share outside
-/// 1e-9..1.
+/// The t that is exceeded on either side in a share `outside` of cases together; `None` for 0
+/// degrees or a share outside 1e-9..1.
 pub(crate) fn quantile(degrees: usize, outside: f64) -> Option<f64> {
     if degrees == 0 || !(1e-9..1.0).contains(&outside) {
         return None;

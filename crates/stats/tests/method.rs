@@ -1,4 +1,5 @@
-//! The verdict that docs/method.md works out by hand, worked out by this crate: its numbers stand there.
+//! The verdict that docs/method.md works out by hand, worked out by this crate: its numbers stand
+//! there.
 #![allow(clippy::unwrap_used, reason = "known answers")]
 
 use hopbench_stats::{Question, Test, Verdict, judge, paired, sign_flip};

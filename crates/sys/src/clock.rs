@@ -1,7 +1,7 @@
 //! The one clock: `CLOCK_MONOTONIC` in nanoseconds.
 //!
-//! All processes of one machine read the same monotonic clock, network namespaces included, so times of
-//! two ends on one machine can be subtracted.
+//! All processes of one machine read the same monotonic clock, network namespaces included, so
+//! times of two ends on one machine can be subtracted.
 
 use std::time::Duration;
 
@@ -33,7 +33,8 @@ pub fn sleep_until(until: u64) {
         tv_nsec: (until % 1_000_000_000) as libc::c_long,
     };
     loop {
-        // SAFETY: `time` is a valid timespec; the remaining time is not asked for (null is allowed).
+        // SAFETY: `time` is a valid timespec; the remaining time is not asked for (null is
+        // allowed).
         let code = unsafe {
             libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const time, std::ptr::null_mut())
         };

@@ -1,4 +1,4 @@
-//! What a process got from the one that started it.
+//! Descriptors that a process got from the one that started it.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -8,8 +8,9 @@ use crate::check;
 
 /// The Unix stream socket that this process was started with as `file`, such as its standard input.
 ///
-/// What comes back is a duplicate, closed on `exec` like the original from now on: whoever else in this process holds
-/// the original keeps it. So the other end sees the end of the stream when the process ends, not when this is dropped.
+/// What comes back is a duplicate, closed on `exec` like the original from now on: whoever else in
+/// this process holds the original keeps it. So the other end sees the end of the stream when the
+/// process ends, not when this is dropped.
 ///
 /// # Errors
 /// `ENOTSOCK` when it is no socket, [`io::ErrorKind::InvalidInput`] when it is a socket of another
@@ -36,9 +37,11 @@ fn option(socket: &OwnedFd, name: libc::c_int) -> io::Result<libc::c_int> {
     Ok(value)
 }
 
-/// Ignores `SIGINT`, for a process whose parent decides what Ctrl-C means: a terminal sends it to both.
+/// Ignores `SIGINT`, for a process whose parent decides what Ctrl-C means: a terminal sends it to
+/// both.
 pub fn ignore_interrupt() {
-    // SAFETY: SIG_IGN is a valid disposition for SIGINT, so the call cannot fail, and no handler runs.
+    // SAFETY: SIG_IGN is a valid disposition for SIGINT, so the call cannot fail, and no handler
+    // runs.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
 }
 

@@ -1,11 +1,12 @@
 //! The door to the kernel: clock, CPUs, sockets, epoll, io_uring, `TCP_INFO`.
 //!
-//! This is the only crate of hopbench with `unsafe` code. What it offers is safe: no call can read or
-//! write memory that the caller does not own, and every file descriptor has one owner. It holds no
-//! policy: what to send, when and for how long is decided above.
+//! This is the only crate of hopbench with `unsafe` code. What it offers is safe: no call can read
+//! or write memory that the caller does not own, and every file descriptor has one owner. It holds
+//! no policy: what to send, when and for how long is decided above.
 //!
 //! - [`clock`]: the one clock of schedules, windows and records;
-//! - [`Socket`]: TCP, UDP and ICMP sockets and their options, with the value that the kernel really set;
+//! - [`Socket`]: TCP, UDP and ICMP sockets and their options, with the value that the kernel really
+//!   set;
 //! - [`Epoll`] and [`Waker`]: readiness; [`uring::Ring`]: completions;
 //! - [`tcp_info`]: what the kernel knows of a connection;
 //! - [`cpu`], [`usage`], [`limits`]: placement, what was spent, what is allowed;
@@ -18,37 +19,19 @@
 #![allow(unsafe_code)]
 
 pub mod clock;
-pub mod cpu;
-mod datagram;
-mod epoll;
 pub mod errno;
+mod events;
 pub mod file;
-mod icmp;
 pub mod inherited;
-pub mod limits;
 pub mod namespace;
-mod offload;
+mod net;
 pub mod process;
-mod socket;
-mod sockopt;
-pub mod tcp_info;
+mod resources;
+mod returned;
 pub mod terminal;
-pub mod uring;
-pub mod usage;
 
-pub use datagram::{Arrival, DatagramPort};
-pub use epoll::{Epoll, Events, Ready, Timer, Waker};
-pub use icmp::Icmp;
-pub use offload::{Offloads, offloads};
-pub use socket::{Listener, Progress, Socket};
-pub use tcp_info::TcpInfo;
-
-/// Turns a C return value into a result: negative means `errno` says why.
-fn check(value: libc::c_int) -> std::io::Result<libc::c_int> {
-    if value < 0 { Err(std::io::Error::last_os_error()) } else { Ok(value) }
-}
-
-/// Like [`check`] for calls that return a count.
-fn check_len(value: isize) -> std::io::Result<usize> {
-    usize::try_from(value).map_err(|_| std::io::Error::last_os_error())
-}
+pub use events::{Epoll, Events, Ready, Timer, Waker, uring};
+pub use net::{Arrival, DatagramPort, Icmp, Listener, Offloads, Progress, Socket, offloads};
+pub use net::{TcpInfo, tcp_info};
+pub use resources::{cpu, limits, usage};
+use returned::{check, check_len};

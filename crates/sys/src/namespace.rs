@@ -9,12 +9,14 @@
 mod init;
 mod mark;
 mod on_exec;
+mod prepared;
 mod start;
 mod sys;
 mod tree;
 
 pub use mark::{MARK, is_started};
 pub use on_exec::enter_on_exec;
-pub use start::{StartError, Step, start};
+pub use prepared::Step;
+pub use start::{StartError, start};
 pub use sys::fresh_sys;
 pub use tree::Tree;

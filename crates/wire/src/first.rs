@@ -1,4 +1,4 @@
-//! What a TCP connection is, from the first bytes that its client sends.
+//! The kind of a TCP connection, from the first bytes that its client sends.
 
 use crate::flow::FLOW_MAGIC;
 

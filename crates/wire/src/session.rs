@@ -1,4 +1,4 @@
-//! Which message of a control session is legal when, at both ends.
+//! The state machines of a control session: which message is legal when, at both ends.
 //!
 //! The crate's page draws the states. A session is told of every message before it is sent
 //! (`send`) and when it arrives (`receive`); it holds no bytes and no time.

@@ -80,7 +80,7 @@ impl Answer {
 
 /// What a server does with a datagram from an address that has not registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RegistrationReply {
     /// Nothing, and says nothing.
     Ignore,
     /// Sends this back and forgets.
@@ -99,19 +99,19 @@ pub fn answer<'k>(
     local: IpAddr,
     key: impl FnOnce(u32) -> Option<&'k FlowKey>,
     jar: &CookieJar,
-) -> Verdict {
+) -> RegistrationReply {
     let Some((header, cookie)) = authentic(datagram, key) else {
-        return Verdict::Ignore;
+        return RegistrationReply::Ignore;
     };
     if jar.verify(peer, local, &header, cookie) {
         let mut out = [0; ACCEPTED_BYTES];
         name(&mut out, ACCEPTED_MAGIC, &header);
-        return Verdict::Accept(header, out);
+        return RegistrationReply::Accept(header, out);
     }
     let mut out = [0; CHALLENGE_BYTES];
     name(&mut out, CHALLENGE_MAGIC, &header);
     out[ACCEPTED_BYTES..].copy_from_slice(&jar.cookie(peer, local, &header));
-    Verdict::Challenge(out)
+    RegistrationReply::Challenge(out)
 }
 
 /// The header and cookie of a registration whose token is valid.

@@ -5,7 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use hopbench_model::Fault;
-use hopbench_wire::udp::{Answer, CookieJar, NO_COOKIE, Verdict, answer, register};
+use hopbench_wire::udp::{Answer, CookieJar, NO_COOKIE, RegistrationReply, answer, register};
 use hopbench_wire::{
     Direction, First, FlowHeader, FlowKey, FlowKind, FrameError, FrameReader, FromAgent, Hello, MOST_FIRST_BYTES,
     PROTOCOL, ToAgent, WorkloadCode, classify, encode,
@@ -143,9 +143,9 @@ fn registrations_and_answers() {
     let hear = |datagram: &[u8]| {
         let verdict = answer(datagram, peer, local, |run| (run == 7).then_some(&key), &jar);
         let answered = match &verdict {
-            Verdict::Ignore => 0,
-            Verdict::Challenge(bytes) => bytes.len(),
-            Verdict::Accept(_, bytes) => bytes.len(),
+            RegistrationReply::Ignore => 0,
+            RegistrationReply::Challenge(bytes) => bytes.len(),
+            RegistrationReply::Accept(_, bytes) => bytes.len(),
         };
         assert!(answered < datagram.len().max(1), "{answered} bytes for {}", datagram.len());
         verdict
@@ -159,11 +159,11 @@ fn registrations_and_answers() {
         dice.mutate(&mut bytes);
         let authentic = bytes.len() == 64 && bytes[..32] == good[..32] && bytes[48..] == [0; 16];
         match hear(&bytes) {
-            Verdict::Ignore => {
+            RegistrationReply::Ignore => {
                 assert!(!authentic, "{bytes:?}");
                 ignored += 1;
             }
-            Verdict::Challenge(challenge) => {
+            RegistrationReply::Challenge(challenge) => {
                 assert!(authentic && bytes != good, "{bytes:?}");
                 challenged += 1;
                 let mut challenge = challenge.to_vec();
@@ -173,13 +173,13 @@ fn registrations_and_answers() {
                     assert_eq!(challenge.len(), length);
                 }
             }
-            Verdict::Accept(accepted, _) => {
+            RegistrationReply::Accept(accepted, _) => {
                 assert_eq!((accepted, &bytes[..]), (header, &good[..]));
             }
         }
     }
     assert!(ignored > 1000 && challenged > 300, "the mutations say nothing: {ignored} {challenged}");
-    assert!(matches!(hear(&register(&headers()[0], &key, &NO_COOKIE)), Verdict::Challenge(_)));
+    assert!(matches!(hear(&register(&headers()[0], &key, &NO_COOKIE)), RegistrationReply::Challenge(_)));
 }
 
 #[test]

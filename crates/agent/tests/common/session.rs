@@ -9,7 +9,7 @@ use std::time::Duration;
 use hopbench_agent::{Limits, Options, Server, hello};
 use hopbench_control::secret::Secret;
 use hopbench_control::{Channel, tls};
-use hopbench_model::{EngineKind, FaultKind, Job, Pacing, SECOND, Schedule, Timing};
+use hopbench_model::{FaultKind, Job, SECOND, Timing, fixture};
 use hopbench_sys::clock;
 use hopbench_wire::{FlowKey, FromAgent, Hello, Prepare, Role, ToAgent};
 use serde_json::json;
@@ -85,19 +85,8 @@ pub(crate) fn key() -> FlowKey {
 
 /// The smallest job there is.
 pub(crate) fn job() -> Job {
-    Job {
-        workload: "rr".to_owned(),
-        params: json!({"size": "1B"}),
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND / 10, timeout_ns: SECOND },
-        seed: 1,
-    }
+    let timing = Timing { interval_ns: SECOND / 10, ..fixture::timing(SECOND) };
+    Job { timing, ..fixture::job("rr", json!({"size": "1B"})) }
 }
 
 /// The order to make ready for run 7.

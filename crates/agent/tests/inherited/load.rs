@@ -6,14 +6,14 @@ use hopbench_model::{Counter, EndReport, Job, SECOND};
 use hopbench_sys::clock;
 use hopbench_wire::{Role, ToAgent};
 
-use crate::rig::{Agent, MS, Trial, assert_sound, job, moved, params};
+use crate::rig::{Agent, MS, TestTrial, assert_sound, job, moved, params};
 
 #[test]
 fn flows_at_the_port_belong_to_the_runs_of_the_session() {
     let (mut client, mut server) = (Agent::start(), Agent::start());
     for (run, name) in ["rr", "stream", "udp", "rr-udp", "crr", "push"].into_iter().enumerate() {
         let job = job(name.trim_end_matches("-udp"), params(name, server.address), 3);
-        let trial = Trial::new(job, server.address);
+        let trial = TestTrial::new(job, server.address);
         let outcome = trial.run(run as u32, &mut [&mut client], &mut [&mut server]);
         let (client, server) = (&outcome.clients[0], &outcome.servers[0]);
         assert!(client.incomplete.is_none() && server.incomplete.is_none(), "{name}");
@@ -37,7 +37,7 @@ fn two_clients_share_a_server_and_its_flow_numbers() {
     let (mut one, mut two, mut server) = (Agent::start(), Agent::start(), Agent::start());
     for (run, name) in ["rr", "crr", "udp", "stream"].into_iter().enumerate() {
         let job = job(name, params(name, server.address), 2);
-        let trial = Trial::new(job, server.address);
+        let trial = TestTrial::new(job, server.address);
         let outcome = trial.run(run as u32, &mut [&mut one, &mut two], &mut [&mut server]);
         let served = &outcome.servers[0];
         let sum = |counter| outcome.clients.iter().map(|c| c.drained.of(counter)).sum::<u64>();
@@ -70,9 +70,9 @@ fn a_server_waits_for_no_flow_that_went_to_another() {
     let (mut client, mut busy, mut idle) = (Agent::start(), Agent::start(), Agent::start());
     for (run, name) in (0..).zip(["rr", "crr", "udp", "rr-udp", "stream", "push", "http"]) {
         let job = job(name.trim_end_matches("-udp"), params(name, busy.address), 2);
-        let trial = Trial::new(job.clone(), busy.address);
+        let trial = TestTrial::new(job.clone(), busy.address);
         // Both servers are prepared for more than will come to either.
-        let order = Trial::new(Job { connections: 8, ..job }, busy.address).prepare(run, Role::Server, 0, 1);
+        let order = TestTrial::new(Job { connections: 8, ..job }, busy.address).prepare(run, Role::Server, 0, 1);
         for server in [&mut busy, &mut idle] {
             server.send(&order);
             server.ready();

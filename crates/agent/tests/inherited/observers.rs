@@ -10,7 +10,7 @@ use hopbench_model::{Counter, FaultKind, SECOND, Timing};
 use hopbench_sys::clock;
 use hopbench_wire::{FlowKey, FromAgent, Role, ToAgent};
 
-use crate::rig::{Agent, MS, Trial, ask, assert_sound, job, params};
+use crate::rig::{Agent, MS, TestTrial, ask, assert_sound, job, params};
 
 /// What a stranger is told.
 fn http(address: SocketAddr) -> String {
@@ -26,7 +26,7 @@ fn http_of(run: u32, address: SocketAddr) -> String {
 #[test]
 fn http_is_answered_while_a_trial_is_prepared_and_the_answers_are_counted() {
     let (mut client, mut server) = (Agent::start(), Agent::start());
-    let trial = Trial::new(job("http", params("http", server.address), 4), server.address);
+    let trial = TestTrial::new(job("http", params("http", server.address), 4), server.address);
     assert_eq!(http(server.address), "", "before");
     server.send(&trial.prepare(1, Role::Server, 0, 1));
     server.ready();
@@ -54,7 +54,7 @@ fn http_is_answered_while_a_trial_is_prepared_and_the_answers_are_counted() {
 
     // A program answers, not the agent.
     let mut child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap();
-    let watching = Trial { watch: vec![child.id()], ..Trial::new(trial.job, server.address) };
+    let watching = TestTrial { watch: vec![child.id()], ..TestTrial::new(trial.job, server.address) };
     server.send(&watching.prepare(3, Role::Server, 0, 1));
     let answer = server.answer();
     let said = http(server.address);
@@ -65,7 +65,7 @@ fn http_is_answered_while_a_trial_is_prepared_and_the_answers_are_counted() {
     server.send(&ToAgent::Abort);
     assert!(matches!(server.answer(), FromAgent::Failed { .. }));
     // Nor where nobody can see the program.
-    let unseen = Trial { watch: Vec::new(), ..Trial::new(watching.job.clone(), server.address) };
+    let unseen = TestTrial { watch: Vec::new(), ..TestTrial::new(watching.job.clone(), server.address) };
     let ToAgent::Prepare(mut order) = unseen.prepare(5, Role::Server, 0, 1) else { unreachable!() };
     order.looks_on = true;
     server.send(&ToAgent::Prepare(order));
@@ -87,7 +87,7 @@ fn http_is_answered_while_a_trial_is_prepared_and_the_answers_are_counted() {
 #[test]
 fn ping_needs_no_server_and_may_have_one_that_looks_on() {
     let (mut client, mut server) = (Agent::start(), Agent::start());
-    let mut trial = Trial::new(job("ping", params("ping", server.address), 1), server.address);
+    let mut trial = TestTrial::new(job("ping", params("ping", server.address), 1), server.address);
     trial.target.set_port(0);
     let outcome = trial.run(1, &mut [&mut client], &mut [&mut server]);
     let (seen, looked_on) = (&outcome.clients[0], &outcome.servers[0]);
@@ -118,7 +118,7 @@ fn what_a_server_program_spends_is_read_at_the_edges() {
     let (mut client, mut server) = (Agent::start(), Agent::start());
     let mut job = job("ping", params("ping", server.address), 1);
     job.timing = Timing { warmup_ns: 0, window_ns: 2 * SECOND, ..job.timing };
-    let mut trial = Trial { watch: pids.clone(), ..Trial::new(job, server.address) };
+    let mut trial = TestTrial { watch: pids.clone(), ..TestTrial::new(job, server.address) };
     trial.target.set_port(0);
     // The edges are where the server's report says they were; this thread has to be there without knowing them before.
     let (samples, sampling) = (Mutex::new(Vec::new()), AtomicBool::new(true));

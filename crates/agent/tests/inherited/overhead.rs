@@ -1,6 +1,6 @@
-//! What a trial costs beside its warm-up and its window.
+//! The overhead of a trial beside its warm-up and its window.
 
-use crate::rig::{Agent, MS, Trial, job, params};
+use crate::rig::{Agent, MS, TestTrial, job, params};
 
 /// A path that is healthy needs some milliseconds to open and to close. The bound is far above that, and below what any
 /// timer that is waited out would cost: machines that run tests are busy.
@@ -12,7 +12,7 @@ fn opening_and_closing_take_a_few_milliseconds() {
     let mut slow = Vec::new();
     for (run, name) in ["stream", "push", "rr", "rr-udp", "crr", "udp", "ping", "http"].into_iter().enumerate() {
         let workload = name.trim_end_matches("-udp");
-        let trial = Trial::new(job(workload, params(name, server.address), 4), server.address);
+        let trial = TestTrial::new(job(workload, params(name, server.address), 4), server.address);
         // The fastest of three: what a timer costs it costs every time.
         let times: Vec<(u64, u64)> = (0..3)
             .map(|n| trial.run((3 * run + n) as u32, &mut [&mut client], &mut [&mut server]))

@@ -10,8 +10,8 @@ use std::time::Duration;
 use hopbench_agent::{Inherited, Limits, hello};
 use hopbench_control::Channel;
 use hopbench_control::conductor::RunKey;
-use hopbench_load::workload::Trial as Seen;
-use hopbench_model::{Counter, EndReport, EngineKind, Fault, Job, Pacing, SECOND, Schedule, Timing};
+use hopbench_load::workload::TrialReports;
+use hopbench_model::{Counter, EndReport, Fault, Job, SECOND, Timing, fixture};
 use hopbench_sys::clock;
 use hopbench_wire::{FlowKey, FromAgent, Hello, Prepare, Role, ToAgent};
 use serde_json::{Value, json};
@@ -92,19 +92,8 @@ impl Agent {
 }
 
 pub(crate) fn job(workload: &str, params: Value, connections: u32) -> Job {
-    let mut job = Job {
-        workload: workload.to_owned(),
-        params,
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 20 * MS, window_ns: 200 * MS, interval_ns: 50 * MS, timeout_ns: SECOND },
-        seed: 1,
-    };
+    let timing = Timing { warmup_ns: 20 * MS, interval_ns: 50 * MS, ..fixture::timing(200 * MS) };
+    let mut job = Job { connections, timing, ..fixture::job(workload, params) };
     hopbench_load::workload(workload).unwrap().settle(&mut job);
     job
 }
@@ -123,14 +112,14 @@ pub(crate) fn params(workload: &str, address: SocketAddr) -> Value {
 }
 
 /// A trial of several clients and servers, from the first `Prepare` to the last report.
-pub(crate) struct Trial {
+pub(crate) struct TestTrial {
     pub(crate) job: Job,
     pub(crate) target: SocketAddr,
     pub(crate) watch: Vec<u32>,
 }
 
 /// What came of it.
-pub(crate) struct Outcome {
+pub(crate) struct Measured {
     pub(crate) clients: Vec<EndReport>,
     pub(crate) servers: Vec<EndReport>,
     /// From the first `Prepare` to the last `Ready`, ns; 0 where that was not looked at.
@@ -139,7 +128,7 @@ pub(crate) struct Outcome {
     pub(crate) closing_ns: u64,
 }
 
-impl Trial {
+impl TestTrial {
     pub(crate) fn new(job: Job, target: SocketAddr) -> Self {
         Self { job, target, watch: Vec::new() }
     }
@@ -163,7 +152,7 @@ impl Trial {
         }))
     }
 
-    pub(crate) fn run<'a>(&self, run: u32, clients: &mut [&'a mut Agent], servers: &mut [&'a mut Agent]) -> Outcome {
+    pub(crate) fn run<'a>(&self, run: u32, clients: &mut [&'a mut Agent], servers: &mut [&'a mut Agent]) -> Measured {
         let count = clients.len() as u32;
         let began = clock::now();
         for server in servers.iter_mut() {
@@ -175,11 +164,11 @@ impl Trial {
         }
         clients.iter_mut().for_each(|client| client.ready());
         let opening_ns = clock::now() - began;
-        Outcome { opening_ns, ..self.measure(clients, servers) }
+        Measured { opening_ns, ..self.measure(clients, servers) }
     }
 
     /// From `Start` on, where all are ready.
-    pub(crate) fn measure<'a>(&self, clients: &mut [&'a mut Agent], servers: &mut [&'a mut Agent]) -> Outcome {
+    pub(crate) fn measure<'a>(&self, clients: &mut [&'a mut Agent], servers: &mut [&'a mut Agent]) -> Measured {
         let window_start_ns = clock::now() + 5 * MS + self.job.timing.warmup_ns;
         for agent in clients.iter_mut().chain(servers.iter_mut()) {
             agent.send(&ToAgent::Start { window_start_ns });
@@ -188,15 +177,15 @@ impl Trial {
         servers.iter_mut().for_each(|server| server.send(&ToAgent::Finish));
         let servers = servers.iter_mut().map(|server| server.report()).collect();
         let closing_ns = clock::now().saturating_sub(window_start_ns + self.job.timing.window_ns);
-        Outcome { clients, servers, opening_ns: 0, closing_ns }
+        Measured { clients, servers, opening_ns: 0, closing_ns }
     }
 }
 
 /// Every invariant that the workload's figures state.
-pub(crate) fn assert_sound(trial: &Trial, client: &EndReport, server: &EndReport) -> BTreeSet<String> {
+pub(crate) fn assert_sound(trial: &TestTrial, client: &EndReport, server: &EndReport) -> BTreeSet<String> {
     let workload = hopbench_load::workload(&trial.job.workload).unwrap();
-    let seen = Seen { job: &trial.job, client, server: Some(server), shared_clock: true, proxied: false };
-    let figures = workload.figures(&seen);
+    let reports = TrialReports { job: &trial.job, client, server: Some(server), shared_clock: true, proxied: false };
+    let figures = workload.figures(&reports);
     let broken: Vec<_> = figures.invariants.iter().filter(|i| !i.ok).collect();
     assert!(broken.is_empty(), "{}: {broken:?}", trial.job.workload);
     figures.invariants.into_iter().map(|i| i.name).collect()

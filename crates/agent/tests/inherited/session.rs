@@ -1,4 +1,4 @@
-//! How sessions begin and end, and what ends with them.
+//! The beginning and end of sessions, and what ends with them.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use hopbench_model::{Bounds, FaultKind, SECOND, SignedPermit};
 use hopbench_sys::clock;
 use hopbench_wire::{FromAgent, Prepare, Role, ToAgent};
 
-use crate::rig::{Agent, MS, Trial, ask, job, params};
+use crate::rig::{Agent, MS, TestTrial, ask, job, params};
 
 #[test]
 fn the_end_of_the_session_ends_the_load_at_once() {
@@ -21,7 +21,7 @@ fn the_end_of_the_session_ends_the_load_at_once() {
             let (mut client, mut server) = (Agent::start(), Agent::start());
             let mut job = job("stream", params("stream", server.address), 2);
             job.timing.window_ns = 60 * SECOND;
-            let trial = Trial::new(job, server.address);
+            let trial = TestTrial::new(job, server.address);
             server.send(&trial.prepare(run, Role::Server, 0, 1));
             server.ready();
             client.send(&trial.prepare(run, Role::Client, 0, 1));
@@ -52,7 +52,7 @@ fn the_end_of_the_session_ends_the_load_at_once() {
 #[test]
 fn silence_ends_a_session_inside_a_trial_only() {
     let (mut idle, mut prepared) = (Agent::start(), Agent::start());
-    let trial = Trial::new(job("rr", params("rr", prepared.address), 1), prepared.address);
+    let trial = TestTrial::new(job("rr", params("rr", prepared.address), 1), prepared.address);
     prepared.send(&trial.prepare(1, Role::Server, 0, 1));
     prepared.ready();
     let until = clock::now() + 11 * SECOND / 2;
@@ -70,7 +70,7 @@ fn silence_ends_a_session_inside_a_trial_only() {
 #[test]
 fn a_flood_of_messages_does_not_starve_the_trial() {
     let mut agent = Agent::start();
-    let trial = Trial::new(job("rr", params("rr", agent.address), 1), agent.address);
+    let trial = TestTrial::new(job("rr", params("rr", agent.address), 1), agent.address);
     agent.send(&trial.prepare(1, Role::Server, 0, 1));
     agent.ready();
     agent.send(&ToAgent::Start { window_start_ns: clock::now() + 30 * MS });
@@ -103,7 +103,7 @@ fn a_port_in_use_is_told_over_the_session() {
     let until = clock::now() + 5 * SECOND;
     channel.send(&ToAgent::Hello(hello())).unwrap();
     assert!(matches!(channel.receive_until(until).unwrap(), Some(FromAgent::Hello(_))));
-    let order = Trial::new(job("rr", params("rr", listen), 1), listen).prepare(1, Role::Server, 0, 1);
+    let order = TestTrial::new(job("rr", params("rr", listen), 1), listen).prepare(1, Role::Server, 0, 1);
     channel.send(&order).unwrap();
     let told = match channel.receive_until(until).unwrap() {
         Some(FromAgent::Failed { fault, .. }) => fault,
@@ -143,7 +143,7 @@ fn an_agent_of_a_run_needs_its_permit() {
     let job = job("rr", params("rr", server.address), 1);
     let mut bounds = Bounds::default();
     bounds.cover(&job);
-    let trial = Trial::new(job, server.address);
+    let trial = TestTrial::new(job, server.address);
     let permit = conductor.permit([server.address].into(), bounds);
     let order = |role, permit: Option<&SignedPermit>| {
         let ToAgent::Prepare(order) = trial.prepare(1, role, 0, 1) else { unreachable!() };

@@ -1,4 +1,4 @@
-//! What a failed handshake means to the user.
+//! The explanation of a failed handshake for the user.
 
 use rustls::{AlertDescription as Alert, CertificateError, Error};
 

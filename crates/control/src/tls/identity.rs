@@ -5,7 +5,7 @@ use std::ops::Range;
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SerialNumber, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 
-use super::TlsError;
+use super::error::TlsError;
 use crate::keys::{KeyPair as Keys, PublicKey, SIGNATURE_BYTES};
 
 /// PKCS #8 (RFC 8410) up to the seed of an Ed25519 key.

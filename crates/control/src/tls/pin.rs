@@ -1,4 +1,4 @@
-//! Takes the certificate of one key and no other.
+//! The certificate pin: one key is accepted and no other.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use super::*;
 use crate::conductor::Conductor;
 
 /// How a handshake went, at each end.
-struct Outcome {
+struct BothEnds {
     client: Result<(), Error>,
     server: Result<(), Error>,
 }
@@ -33,8 +33,8 @@ fn server_config(secret: &Secret) -> Result<Arc<ServerConfig>, TlsError> {
     super::server_config(&Credentials::of_token(secret))
 }
 
-fn connect(client: &mut ClientConnection, server: &mut ServerConnection) -> Outcome {
-    let mut outcome = Outcome { client: Ok(()), server: Ok(()) };
+fn connect(client: &mut ClientConnection, server: &mut ServerConnection) -> BothEnds {
+    let mut outcome = BothEnds { client: Ok(()), server: Ok(()) };
     let mut moved = true;
     while moved {
         moved = false;
@@ -61,7 +61,7 @@ fn ends(client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> (ClientConnecti
     (ClientConnection::new(client, server_name()).unwrap(), ServerConnection::new(server).unwrap())
 }
 
-fn handshake(client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> Outcome {
+fn handshake(client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> BothEnds {
     let (mut client, mut server) = ends(client, server);
     connect(&mut client, &mut server)
 }

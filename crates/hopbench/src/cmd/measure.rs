@@ -14,7 +14,7 @@ use hopbench_load::http::Url;
 use hopbench_load::workload::{Workload, points};
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{EngineKind, Fault, Job, Problem, Record};
-use hopbench_run::{Ends, Link, Setting, Target, Watch, conduct, record, resolve, variable};
+use hopbench_run::{AgentConnection, Ends, Setting, Target, Watch, conduct, record, resolve, variable};
 use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
 
@@ -25,15 +25,15 @@ use crate::output::{print, say};
 
 /// The command of a workload.
 pub(super) fn command(workload: &'static dyn Workload) -> Command {
-    let nature = workload.nature();
-    let target = Arg::new("target").value_name(nature.target).required(true).help(match nature.target {
+    let traits = workload.traits();
+    let target = Arg::new("target").value_name(traits.target).required(true).help(match traits.target {
         "URL" => "What to request, like http://host:80/path",
         "HOST" => "Name or address",
         _ => "Name or address of an agent (`hopbench serve`), with a port if it is not 7474",
     });
     let mut command = Command::new(workload.name()).arg(target);
     command = workload.arguments(command);
-    if nature.scheduled {
+    if traits.scheduled {
         command = ScheduleArguments::augment_args(command);
     }
     // Last: each set of flags would put its own documentation there.
@@ -44,19 +44,19 @@ pub(super) fn command(workload: &'static dyn Workload) -> Command {
 pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Result<(), Fault> {
     let common = Common::from_arg_matches(matches).map_err(Fault::input)?;
     common.token.check(matches)?;
-    let nature = workload.nature();
+    let traits = workload.traits();
     let scheduled =
-        if nature.scheduled { Some(ScheduleArguments::from_arg_matches(matches).map_err(Fault::input)?) } else { None };
+        if traits.scheduled { Some(ScheduleArguments::from_arg_matches(matches).map_err(Fault::input)?) } else { None };
     let text = matches.get_one::<String>("target").map_or("", String::as_str);
     let mut params =
         workload.params(matches).map_err(|e| Fault::input(e.to_string().trim_start_matches("error: ").trim_end()))?;
-    if nature.target == "URL"
+    if traits.target == "URL"
         && let Value::Object(map) = &mut params
     {
         map.insert("url".to_owned(), Value::String(text.to_owned()));
     }
     // `ping -c 3` is what every ping means by it.
-    if nature.target == "HOST"
+    if traits.target == "HOST"
         && let (Value::Object(map), Some(count)) = (&mut params, matches.get_one::<u32>("connections"))
     {
         map.entry("count").or_insert_with(|| Value::from(*count));
@@ -73,7 +73,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
         (point, job)
     });
     let trials: Vec<Planned> = trials.collect();
-    let target = match nature.target {
+    let target = match traits.target {
         "URL" => {
             let url = Url::parse(text).map_err(|e| Fault::input(format!("URL: {e}")))?;
             let mut target = resolve_host(url.host(), url.port(), common.family())?;
@@ -88,14 +88,21 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
     // An agent's own HTTP target answers the requests of a trial that it knows of; any other server
     // needs no session.
-    let asks_agent = nature.needs_agent || (workload.over_http() && common.token.is_given(matches));
+    let asks_agent = traits.needs_agent || (workload.over_http() && common.token.is_given(matches));
     let server = if asks_agent {
-        Some(Link::open(target.address, &common.token.secret()?, &ours, timeout).map_err(|f| common.token.explain(f))?)
+        Some(
+            AgentConnection::open(target.address, &common.token.secret()?, &ours, timeout)
+                .map_err(|f| common.token.explain(f))?,
+        )
     } else {
         None
     };
     let client = local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
-    let ends = Ends { clients: vec![Link::over(client, &ours)?], servers: server.into_iter().collect(), permit: None };
+    let ends = Ends {
+        clients: vec![AgentConnection::over(client, &ours)?],
+        servers: server.into_iter().collect(),
+        permit: None,
+    };
     Session {
         workload,
         target,
@@ -225,7 +232,7 @@ impl Session {
             }
         }
         self.print_together(&records)?;
-        self.ends.clients.into_iter().chain(self.ends.servers).for_each(Link::close);
+        self.ends.clients.into_iter().chain(self.ends.servers).for_each(AgentConnection::close);
         failed.map_or(Ok(()), Err)
     }
 

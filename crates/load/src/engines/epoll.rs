@@ -80,7 +80,7 @@ impl Engine for EpollEngine {
     }
 
     fn forget(&mut self, slot: usize) {
-        // Closing the descriptor takes it out of the epoll set; the deck drops the last owner.
+        // Closing the descriptor takes it out of the epoll set; the event loop drops the last owner.
         self.slots[slot] = Watched::default();
     }
 

@@ -8,7 +8,7 @@ use hopbench_sys::{Epoll, Events, Socket, Waker, clock, cpu};
 
 use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
-use crate::window::Window;
+use crate::measure::window::Window;
 
 /// Tries every waiting operation again and again: no wake-up is ever paid, at the price of a CPU.
 /// Until the load begins it sleeps like others: nobody measures that, and an order to start may

@@ -1,4 +1,4 @@
-//! What every engine owes a deck, beyond what a whole trial shows.
+//! The contract of every engine, beyond what a whole trial shows.
 
 use std::net::Shutdown;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn setup(datagrams: bool) -> EngineSetup {
     }
 }
 
-/// Does an operation as a deck does, for at most a second; what came of it in a word.
+/// Does an operation as an event loop does, for at most a second; what came of it in a word.
 fn perform<E: Engine>(engine: &mut E, slot: usize, op: &IoOp<'_>) -> String {
     let give_up = clock::now() + 1_000_000_000;
     let mut ready = Vec::new();

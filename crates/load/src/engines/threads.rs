@@ -16,7 +16,7 @@ use crate::flow::Event;
 pub struct ThreadsEngine {
     socket: Option<Arc<Socket>>,
     /// What gave up waiting and is tried again at once.
-    again: Option<Again>,
+    retry: Option<Retry>,
     idle: Epoll,
     events: Events,
     waker: Arc<Waker>,
@@ -25,7 +25,7 @@ pub struct ThreadsEngine {
 
 /// What a thread goes on with.
 #[derive(Debug, Clone, Copy)]
-enum Again {
+enum Retry {
     /// A call that blocks by itself.
     Call,
     /// A connection attempt, whose socket does not block.
@@ -33,7 +33,7 @@ enum Again {
 }
 
 /// The longest that a blocking call waits.
-const PATIENCE: Duration = Duration::from_millis(20);
+const LONGEST_BLOCK: Duration = Duration::from_millis(20);
 
 impl Engine for ThreadsEngine {
     fn new(setup: &EngineSetup) -> io::Result<Self> {
@@ -41,7 +41,7 @@ impl Engine for ThreadsEngine {
         idle.add_for_reading(&*setup.waker, 0)?;
         Ok(Self {
             socket: None,
-            again: None,
+            retry: None,
             idle,
             events: Events::with_capacity(1),
             waker: Arc::clone(&setup.waker),
@@ -52,7 +52,7 @@ impl Engine for ThreadsEngine {
     fn adopt(&mut self, _slot: usize, socket: &Arc<Socket>) -> io::Result<()> {
         self.socket = Some(Arc::clone(socket));
         // Only from here on: the connection attempt itself does not block, so that its deadline holds.
-        socket.set_timeouts(PATIENCE)?;
+        socket.set_timeouts(LONGEST_BLOCK)?;
         if socket.peer().is_ok() {
             socket.set_nonblocking(false)?;
         }
@@ -61,7 +61,7 @@ impl Engine for ThreadsEngine {
 
     fn forget(&mut self, _slot: usize) {
         self.socket = None;
-        self.again = None;
+        self.retry = None;
     }
 
     #[inline]
@@ -75,23 +75,23 @@ impl Engine for ThreadsEngine {
         {
             return Attempt::Now(Event::Failed(error));
         }
-        self.again = match (op, &attempt) {
-            (IoOp::Connect, Attempt::Later) => Some(Again::Connect),
-            (_, Attempt::Later) => Some(Again::Call),
+        self.retry = match (op, &attempt) {
+            (IoOp::Connect, Attempt::Later) => Some(Retry::Connect),
+            (_, Attempt::Later) => Some(Retry::Call),
             _ => None,
         };
         attempt
     }
 
     fn cancel(&mut self, _slot: usize) -> bool {
-        self.again = None;
+        self.retry = None;
         true
     }
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()> {
-        if let Some(again) = self.again {
-            if let (Again::Connect, Some(socket)) = (again, &self.socket) {
-                socket.wait_connected(PATIENCE.min(Duration::from_nanos(left(until))));
+        if let Some(retry) = self.retry {
+            if let (Retry::Connect, Some(socket)) = (retry, &self.socket) {
+                socket.wait_connected(LONGEST_BLOCK.min(Duration::from_nanos(left(until))));
             }
             ready.push(0);
             return Ok(());

@@ -1,4 +1,4 @@
-//! What the fields of a head say about the end of the message and of the connection.
+//! The end of a message and of its connection, as the fields of its head give it.
 
 use super::excerpt;
 

@@ -1,4 +1,4 @@
-//! Collects the head of a message from pieces of input.
+//! The collector of a message's head from pieces of input.
 
 /// Heads up to this length are remembered.
 const MOST_REMEMBERED_BYTES: usize = 1024;

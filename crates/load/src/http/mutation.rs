@@ -1,4 +1,4 @@
-//! Breaks valid input for the tests of both parsers.
+//! Mutations of valid input for the tests of both parsers.
 
 /// Changes `bytes` once for each edit: place, way and value are taken modulo what is possible.
 pub(super) fn mutate(bytes: &mut Vec<u8>, edits: &[(usize, u8, u8)]) {

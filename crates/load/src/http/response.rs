@@ -1,4 +1,4 @@
-//! Reads responses as they arrive.
+//! The parser of responses as they arrive.
 
 #[cfg(test)]
 mod corpus;
@@ -26,17 +26,17 @@ const MOST_BODY_BYTES: u64 = u64::MAX >> 1;
 
 /// What [`ResponseParser::feed`] made of its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct ResponseStep {
     /// Bytes of the input that were taken. Fewer than given only when a response is complete: the
     /// rest came after its end, which without pipelining nobody asked for.
     pub consumed: usize,
     /// Whether that completed a response.
-    pub state: StepState,
+    pub state: ResponseState,
 }
 
 /// Where the response stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StepState {
+pub enum ResponseState {
     /// The response goes on.
     NeedMore,
     /// The response is complete; the parser is ready for the next one.
@@ -128,13 +128,13 @@ impl ResponseParser {
     /// # Errors
     /// The input is not an HTTP/1.x response, or it cannot be told where the response ends.
     #[inline]
-    pub fn feed(&mut self, input: &[u8]) -> Result<Step, ResponseError> {
+    pub fn feed(&mut self, input: &[u8]) -> Result<ResponseStep, ResponseError> {
         let mut used = 0;
         while matches!(self.phase, Phase::Head) {
             let rest = &input[used..];
             let Some((head, taken)) = self.heads.take(rest, parse_head)? else {
                 self.header_bytes += rest.len() as u64;
-                return Ok(Step { consumed: input.len(), state: StepState::NeedMore });
+                return Ok(ResponseStep { consumed: input.len(), state: ResponseState::NeedMore });
             };
             used += taken;
             self.header_bytes += taken as u64;
@@ -167,7 +167,7 @@ impl ResponseParser {
                 self.body_bytes += rest.len() as u64;
             }
         }
-        Ok(Step { consumed: used, state: StepState::NeedMore })
+        Ok(ResponseStep { consumed: used, state: ResponseState::NeedMore })
     }
 
     /// The peer closed the connection: the end of a response whose body ends that way, `None`
@@ -212,8 +212,8 @@ impl ResponseParser {
         Ok(())
     }
 
-    fn complete(&mut self, consumed: usize) -> Step {
-        Step { consumed, state: StepState::Complete(self.end()) }
+    fn complete(&mut self, consumed: usize) -> ResponseStep {
+        ResponseStep { consumed, state: ResponseState::Complete(self.end()) }
     }
 
     fn end(&mut self) -> ResponseEnd {

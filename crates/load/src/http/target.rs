@@ -1,4 +1,4 @@
-//! Our HTTP target: what `serve --http` answers, and the server of a trial.
+//! The HTTP target as bytes: for `serve --http`, and for the server of a trial.
 //!
 //! | request | answer |
 //! |---|---|

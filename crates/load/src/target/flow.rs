@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use hopbench_model::{Counter, Nanos, SECOND};
 
-use super::guests::Guest;
-use super::patience::{Pace, Patience};
+use super::connection_table::Activity;
+use super::timeouts::{Pace, Timeouts};
+use crate::admission::memory::{MemoryLimit, MemoryShare};
 use crate::flow::{Event, Flow, Op};
 use crate::http::{Body, CONTINUE, Credential, RequestError, RequestParser, RequestState, Responder, refuse};
-use crate::recorder::Recorder;
-use crate::room::{Room, Share};
+use crate::measure::recorder::Recorder;
 
 /// Most bytes of one receive: the most of pipelined requests that is held.
 pub(super) const RECEIVE_BYTES: usize = 16 * 1024;
@@ -30,27 +30,27 @@ const DRAIN_NS: Nanos = 2 * SECOND;
 
 /// What all connections of a target have in common.
 #[derive(Debug)]
-pub(super) struct House {
+pub(super) struct TargetSettings {
     /// Filler that leaves together with heads, [`INLINE_BYTES`] of it.
     pub(super) inline: Arc<[u8]>,
     /// What every request must show; `None`: anybody is answered.
     pub(super) credential: Option<Credential>,
     /// What all of them together may hold of requests; `None`: as much as they send.
-    pub(super) room: Option<Arc<Room>>,
-    pub(super) patience: Patience,
+    pub(super) memory: Option<Arc<MemoryLimit>>,
+    pub(super) timeouts: Timeouts,
 }
 
 /// The state machine of one connection.
 pub(super) struct TargetFlow {
-    house: Arc<House>,
+    settings: Arc<TargetSettings>,
     /// Where signs of life go, if anybody wants them.
-    guest: Option<Arc<Guest>>,
+    activity: Option<Arc<Activity>>,
     parser: RequestParser,
     responder: Responder,
     /// Received bytes behind the request that is being answered.
     surplus: Vec<u8>,
-    /// What they take of the house's room.
-    share: Share,
+    /// What they take of the target's memory.
+    share: MemoryShare,
     /// How many of them were taken.
     taken: usize,
     head: Vec<u8>,
@@ -95,12 +95,12 @@ enum End {
 }
 
 impl TargetFlow {
-    pub(super) fn new(house: Arc<House>, guest: Option<Arc<Guest>>) -> Self {
+    pub(super) fn new(settings: Arc<TargetSettings>, activity: Option<Arc<Activity>>) -> Self {
         Self {
-            parser: house.parser(),
-            share: Share::of(house.room.clone()),
-            house,
-            guest,
+            parser: settings.parser(),
+            share: MemoryShare::of(settings.memory.clone()),
+            settings,
+            activity,
             responder: Responder::default(),
             surplus: Vec::new(),
             taken: 0,
@@ -144,7 +144,7 @@ impl TargetFlow {
     #[inline]
     fn begins(&mut self, now: Nanos) {
         if !self.parser.is_inside() {
-            self.deadline = now + self.house.patience.head_ns;
+            self.deadline = now + self.settings.timeouts.head_ns;
         }
     }
 
@@ -153,8 +153,8 @@ impl TargetFlow {
         if !was_under_way {
             self.pace.begin();
         }
-        if !was_under_way || self.pace.moved(bytes, &self.house.patience) {
-            self.deadline = now + self.house.patience.body_ns;
+        if !was_under_way || self.pace.moved(bytes, &self.settings.timeouts) {
+            self.deadline = now + self.settings.timeouts.body_ns;
         }
     }
 
@@ -173,7 +173,7 @@ impl TargetFlow {
     /// Goes on with what was received already.
     fn next(&mut self, now: Nanos, out: &Recorder) -> Op {
         if self.surplus.is_empty() {
-            self.deadline = now + self.house.patience.idle_ns;
+            self.deadline = now + self.settings.timeouts.idle_ns;
             return self.receive();
         }
         self.begins(now);
@@ -209,7 +209,7 @@ impl TargetFlow {
                 refuse(&error, &mut self.head);
                 (self.rest, self.end) = (Rest::Nothing, End::Refused);
                 // What came of it is of no use any more.
-                self.parser = self.house.parser();
+                self.parser = self.settings.parser();
                 self.write(State::Head, now)
             }
         }
@@ -222,8 +222,8 @@ impl TargetFlow {
         self.rest = match answer.body {
             Body::None => Rest::Nothing,
             Body::Filler(length) => {
-                let inline = length.min(self.house.inline.len() as u64);
-                self.head.extend_from_slice(&self.house.inline[..inline as usize]);
+                let inline = length.min(self.settings.inline.len() as u64);
+                self.head.extend_from_slice(&self.settings.inline[..inline as usize]);
                 if length > inline { Rest::Filler(length - inline) } else { Rest::Nothing }
             }
             Body::Echo if request.body().len() <= INLINE_BYTES => {
@@ -243,7 +243,7 @@ impl TargetFlow {
         self.state = state;
         self.sent = 0;
         self.pace.begin();
-        self.deadline = now + self.house.patience.read_ns;
+        self.deadline = now + self.settings.timeouts.read_ns;
         Op::Send
     }
 
@@ -252,8 +252,8 @@ impl TargetFlow {
         if self.known {
             out.count(Counter::SentBytes, n as u64);
         }
-        if self.pace.moved(n, &self.house.patience) {
-            self.deadline = now + self.house.patience.read_ns;
+        if self.pace.moved(n, &self.settings.timeouts) {
+            self.deadline = now + self.settings.timeouts.read_ns;
         }
         if let (State::Filling, Rest::Filler(left)) = (self.state, &mut self.rest) {
             *left -= n as u64;
@@ -265,7 +265,7 @@ impl TargetFlow {
         }
         match (self.state, self.rest) {
             (State::Leave, _) => {
-                self.deadline = now + self.house.patience.body_ns;
+                self.deadline = now + self.settings.timeouts.body_ns;
                 self.receive()
             }
             (State::Head, Rest::Filler(left)) => {
@@ -295,9 +295,9 @@ impl TargetFlow {
     }
 }
 
-impl House {
+impl TargetSettings {
     fn parser(&self) -> RequestParser {
-        RequestParser::with(self.credential.clone(), self.room.clone())
+        RequestParser::with(self.credential.clone(), self.memory.clone())
     }
 }
 
@@ -307,16 +307,16 @@ fn fill(left: u64) -> Op {
 
 impl Flow for TargetFlow {
     fn start(&mut self, now: Nanos) -> Op {
-        self.deadline = now + self.house.patience.idle_ns;
+        self.deadline = now + self.settings.timeouts.idle_ns;
         self.receive()
     }
 
     #[inline]
     fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
-        if let Some(guest) = &self.guest
+        if let Some(activity) = &self.activity
             && matches!(event, Event::Received(_) | Event::Sent(_))
         {
-            guest.moved(now);
+            activity.moved(now);
         }
         match (self.state, event) {
             (State::Reading, Event::Received(bytes)) => self.received(bytes, now, out),
@@ -345,7 +345,7 @@ impl Flow for TargetFlow {
 
     fn closing(&mut self, _out: &mut Recorder) {
         // The slot keeps the flow until another takes its place.
-        self.parser = self.house.parser();
+        self.parser = self.settings.parser();
         self.responder = Responder::default();
         (self.surplus, self.head) = (Vec::new(), Vec::new());
         let _ = self.share.set(0);

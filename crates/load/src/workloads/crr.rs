@@ -14,7 +14,7 @@
 //! that costs memory, at the client it would cost a local port, and 28 000 connections later there were none.
 //! The client therefore waits for the server's FIN before it closes, and its port is free again at once.
 //!
-//! The server says no word of welcome on these flows: that would be a second answer. One plain connection
+//! The server does not say on these flows that they are accepted: that would be a second answer. One plain connection
 //! before the trial finds out whether the server can be reached at all; every failure after that is counted
 //! and the trial goes on.
 
@@ -26,17 +26,17 @@ use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Schedule, Sweep, Warni
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport, reach};
-use crate::figures;
+use crate::admission::flow_limit::REFUSED_FLOWS;
 use crate::flow::{BEYOND, Event, Flow, Op};
-use crate::recorder::Recorder;
-use crate::tickets::REFUSED_FLOWS;
-use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+use crate::measure::recorder::Recorder;
+use crate::worker::dial::{SocketOptions, Transport, reach};
+use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
+use crate::workload::figures;
+use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
 
 mod client;
 
-use client::{Client, LEFT_OPEN, NO_LOCAL_PORT};
+use client::{CHUNK, Client, LEFT_OPEN, NO_LOCAL_PORT};
 
 /// The workload; see the [module](self).
 #[derive(Debug)]
@@ -57,8 +57,6 @@ pub(super) struct Params {
 
 /// The largest message, bytes.
 const MOST_SIZE: u64 = 1 << 30;
-/// Bytes of one call, at most.
-const CHUNK: usize = 256 * 1024;
 
 impl Params {
     fn request(&self) -> usize {
@@ -69,9 +67,9 @@ impl Params {
         self.response.map_or_else(|| self.request(), |r| r.0 as usize)
     }
 
-    fn setup(&self, job: &Job) -> CrewSetup {
+    fn setup(&self, job: &Job) -> WorkersSetup {
         let largest = self.request().max(self.response()).min(CHUNK);
-        CrewSetup {
+        WorkersSetup {
             receive_bytes: largest + BEYOND,
             fill_bytes: largest,
             options: SocketOptions::default(),
@@ -91,8 +89,8 @@ impl Workload for Crr {
         "connect, request, response, close: new connections a second"
     }
 
-    fn nature(&self) -> Nature {
-        Nature {
+    fn traits(&self) -> Traits {
+        Traits {
             needs_agent: true,
             scheduled: true,
             datagrams: false,
@@ -128,24 +126,29 @@ impl Workload for Crr {
             .collect()
     }
 
-    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+    fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
-        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
+        let handshake = context.handshake.clone().ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
         reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let (connections, timeout) = (job.connections, job.timing.timeout_ns);
-        crew::client(context, &params.setup(job), move |slot| {
-            Client::new(Arc::clone(&greeter), slot, connections, &params, timeout)
+        let sizes = (params.request(), params.response());
+        workers::client(context, &params.setup(job), move |slot| {
+            Client::new(Arc::clone(&handshake), slot, connections, sizes, timeout)
         })
     }
 
-    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+    fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (request, response) = (params.request(), params.response());
-        crew::server(context, &params.setup(&context.job), move |_| Server { left: request, response, counted: false })
+        workers::server(context, &params.setup(&context.job), move |_| Server {
+            left: request,
+            response,
+            counted: false,
+        })
     }
 
-    fn figures(&self, trial: &Trial<'_>) -> Figures {
+    fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
         figures::exchanges(&mut out, trial);
         let client = trial.client;

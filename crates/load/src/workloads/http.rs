@@ -28,11 +28,11 @@ use serde_json::Value;
 
 use self::client::{Client, Plan};
 use self::params::Params;
-use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport, reach};
-use crate::figures;
 use crate::target;
-use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+use crate::worker::dial::{SocketOptions, Transport, reach};
+use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
+use crate::workload::figures;
+use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
 
 /// The workload; see the [module](self).
 #[derive(Debug)]
@@ -52,8 +52,8 @@ impl Workload for Http {
         "HTTP/1.1 requests against any URL: rate, latency, statuses, errors"
     }
 
-    fn nature(&self) -> Nature {
-        Nature {
+    fn traits(&self) -> Traits {
+        Traits {
             needs_agent: false,
             scheduled: true,
             datagrams: false,
@@ -86,7 +86,7 @@ impl Workload for Http {
         }
     }
 
-    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+    fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
         let request =
@@ -100,7 +100,7 @@ impl Workload for Http {
             timeout_ns: job.timing.timeout_ns,
             expected_body_bytes: params.expected_body_bytes(),
         });
-        let setup = CrewSetup {
+        let setup = WorkersSetup {
             receive_bytes: client::RECEIVE_BYTES,
             fill_bytes: 0,
             options: SocketOptions::default(),
@@ -108,11 +108,11 @@ impl Workload for Http {
             watch_sockets: params.keep_alive(),
             grace: job.timing.timeout_ns.saturating_add(GRACE_NS),
         };
-        crew::client(context, &setup, move |_| Client::new(Arc::clone(&plan)))
+        workers::client(context, &setup, move |_| Client::new(Arc::clone(&plan)))
     }
 
     /// The HTTP target of an agent. It measures any URL; this one is only where the trial's server is the agent itself.
-    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+    fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         context.sockets.note_setting(TARGET, || "answers".to_owned());
         target::workers(context, params.keep_alive())
@@ -122,7 +122,7 @@ impl Workload for Http {
         true
     }
 
-    fn figures(&self, trial: &Trial<'_>) -> Figures {
+    fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
         figures::exchanges(&mut out, trial);
         figures::bit_rates(&mut out, "", trial.client);
@@ -183,7 +183,7 @@ fn answers(out: &mut Figures, client: &EndReport) {
 /// Exchanges under way at one time, on average, are rate times service time; in a closed loop there is at most
 /// one a connection. The first exchange of each connection may have begun before the window, and not more than
 /// the longest exchange before it.
-fn littles_law(out: &mut Figures, trial: &Trial<'_>) {
+fn littles_law(out: &mut Figures, trial: &TrialReports<'_>) {
     let text = trial.client.latency.get(&LatencyKind::Service);
     let Some(service) = text.and_then(|text| Histogram::from_base64(text).ok()) else {
         return;

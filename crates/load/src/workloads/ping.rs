@@ -20,12 +20,12 @@ use hopbench_sys::Socket;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::broken::explain;
-use crate::bystander::bystander;
-use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport, echo_identifier};
-use crate::figures;
-use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+use crate::flow::failure::explain;
+use crate::worker::dial::{SocketOptions, Transport, echo_identifier};
+use crate::worker::passive_end::passive_end;
+use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
+use crate::workload::figures;
+use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
 
 mod echoes;
 mod packet;
@@ -73,8 +73,8 @@ impl Workload for Ping {
         "ICMP echo: round-trip time and loss to any host, without an agent"
     }
 
-    fn nature(&self) -> Nature {
-        Nature {
+    fn traits(&self) -> Traits {
+        Traits {
             needs_agent: false,
             scheduled: false,
             datagrams: false,
@@ -140,13 +140,13 @@ impl Workload for Ping {
         out
     }
 
-    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+    fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
         let mut context = context.clone();
         // ICMP has no ports; a socket counts as connected when it has one all the same.
         context.target.set_port(1);
         permitted(context.target)?;
-        let setup = CrewSetup {
+        let setup = WorkersSetup {
             receive_bytes: MOST_PACKET,
             fill_bytes: 0,
             options: SocketOptions::default(),
@@ -156,15 +156,15 @@ impl Workload for Ping {
         };
         let (v6, size) = (context.target.is_ipv6(), params.size.first().0 as usize);
         let timeout = context.job.timing.timeout_ns;
-        crew::client(&context, &setup, move |flow| Echoes::new(v6, echo_identifier(flow), size, timeout))
+        workers::client(&context, &setup, move |flow| Echoes::new(v6, echo_identifier(flow), size, timeout))
     }
 
     /// The other end's kernel answers.
-    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
-        Ok((bystander(context)?, Arc::new(drop)))
+    fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
+        Ok((passive_end(context)?, Arc::new(drop)))
     }
 
-    fn figures(&self, trial: &Trial<'_>) -> Figures {
+    fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
         let client = trial.client;
         let drained = |counter| client.drained.of(counter);

@@ -16,6 +16,7 @@
 //! what the message took longer than the fastest message of its connection so far, and the record says so.
 
 mod client;
+mod message;
 mod server;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
@@ -27,13 +28,14 @@ use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::crew::{self, Accepted, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport};
-use crate::figures;
-use crate::greeting::Greeting;
-use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+use crate::flow::handshake::Handshake;
+use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
+use crate::workload::figures;
+use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
 
 use client::{Clocks, PushClient};
+use message::{CHUNK, CLEAN_CLOSES, HEADER, LATE_MESSAGES, MAX_MESSAGES, MIN_MESSAGES};
 use server::PushServer;
 
 /// The workload; see the [module](self).
@@ -63,22 +65,10 @@ enum Stagger {
     Together,
 }
 
-/// Bytes of a message's header.
-const HEADER: usize = 16;
 /// The largest message, bytes.
 const MOST_SIZE: u64 = 1 << 30;
 /// The highest rate of a connection, messages a second.
 const MOST_RATE: f64 = 1e6;
-/// Bytes of one call, at most.
-const CHUNK: usize = 256 * 1024;
-/// From here on a message counts as late, ns.
-const LATE: Nanos = 1_000_000;
-
-/// Figures in the reports of the ends.
-const LATE_MESSAGES: &str = "late_messages";
-const CLEAN_CLOSES: &str = "clean_closes";
-const MIN_MESSAGES: &str = "min_messages_per_connection";
-const MAX_MESSAGES: &str = "max_messages_per_connection";
 
 impl Params {
     fn size(&self) -> usize {
@@ -98,8 +88,8 @@ impl Params {
         }
     }
 
-    fn setup(&self) -> CrewSetup {
-        CrewSetup {
+    fn setup(&self) -> WorkersSetup {
+        WorkersSetup {
             receive_bytes: CHUNK,
             fill_bytes: self.size().min(CHUNK),
             options: SocketOptions::default(),
@@ -119,8 +109,8 @@ impl Workload for Push {
         "messages from the server on a schedule: delay, gaps, lateness"
     }
 
-    fn nature(&self) -> Nature {
-        Nature {
+    fn traits(&self) -> Traits {
+        Traits {
             needs_agent: true,
             scheduled: false,
             datagrams: false,
@@ -180,27 +170,28 @@ impl Workload for Push {
         true
     }
 
-    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+    fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("push needs an agent at the other end"))?;
+        let handshake =
+            context.handshake.clone().ok_or_else(|| Fault::input("push needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
         let clocks = Clocks { server_offset_ns: context.peer_clock_offset_ns, shared: context.shared_clock };
-        crew::client(context, &params.setup(), move |flow| {
-            Greeting::new(greeter.clone(), flow, false, timeout, PushClient::new(params.size(), clocks))
+        workers::client(context, &params.setup(), move |flow| {
+            Handshake::new(handshake.clone(), flow, false, timeout, PushClient::new(params.size(), clocks))
         })
     }
 
-    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+    fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let connections = context.job.connections;
-        // The client says nothing after its greeting.
-        let setup = CrewSetup { receive_bytes: 64, ..params.setup() };
-        crew::server(context, &setup, move |accepted: &Accepted| {
+        // The client says nothing after its handshake.
+        let setup = WorkersSetup { receive_bytes: 64, ..params.setup() };
+        workers::server(context, &setup, move |accepted: &Accepted| {
             PushServer::new(params.size(), params.period(), params.phase(accepted.flow, connections))
         })
     }
 
-    fn figures(&self, trial: &Trial<'_>) -> Figures {
+    fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
         let client = trial.client;
         let messages = client.drained.of(Counter::Counted) as f64;
@@ -256,7 +247,7 @@ fn schedule_kept(out: &mut Figures, server: &EndReport) {
 }
 
 /// No message and no byte comes from nowhere, or gets lost.
-fn conservation(out: &mut Figures, trial: &Trial<'_>, server: &EndReport) {
+fn conservation(out: &mut Figures, trial: &TrialReports<'_>, server: &EndReport) {
     let client = trial.client;
     let messages = (server.drained.of(Counter::Sent), client.drained.of(Counter::Completed));
     let bytes = (server.drained.of(Counter::SentBytes), client.drained.of(Counter::ReceivedBytes));

@@ -9,15 +9,15 @@ use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Schedule, Sweep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::broken::lost;
-use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport};
-use crate::figures;
+use crate::flow::failure::lost;
+use crate::flow::handshake::Handshake;
+use crate::flow::udp_registration::WithRegistration;
 use crate::flow::{BEYOND, Event, Flow, Op};
-use crate::greeting::Greeting;
-use crate::recorder::Recorder;
-use crate::welcome::Welcoming;
-use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+use crate::measure::recorder::Recorder;
+use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
+use crate::workload::figures;
+use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
 
 /// The workload; see the [module](self).
 #[derive(Debug)]
@@ -56,9 +56,9 @@ impl Params {
         self.response.map_or_else(|| self.request(), |r| r.0 as usize)
     }
 
-    fn setup(&self, job: &Job) -> CrewSetup {
+    fn setup(&self, job: &Job) -> WorkersSetup {
         let largest = self.request().max(self.response());
-        CrewSetup {
+        WorkersSetup {
             receive_bytes: if self.udp { MOST_UDP as usize } else { largest.min(256 * 1024) + BEYOND },
             fill_bytes: largest.min(256 * 1024),
             options: SocketOptions::default(),
@@ -78,8 +78,8 @@ impl Workload for Rr {
         "request and response over one connection: round-trip latency"
     }
 
-    fn nature(&self) -> Nature {
-        Nature {
+    fn traits(&self) -> Traits {
+        Traits {
             needs_agent: true,
             scheduled: true,
             datagrams: false,
@@ -122,35 +122,35 @@ impl Workload for Rr {
         out
     }
 
-    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+    fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
+        let handshake = context.handshake.clone().ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
         let (request, response, udp) = (params.request(), params.response(), params.udp);
-        crew::client(context, &params.setup(&context.job), move |flow| {
+        workers::client(context, &params.setup(&context.job), move |flow| {
             let inner = if udp {
                 RrClient::Datagram(DatagramClient::new(request, response, timeout))
             } else {
                 RrClient::Stream(StreamClient::new(request, response, timeout))
             };
-            Greeting::new(greeter.clone(), flow, udp, timeout, inner)
+            Handshake::new(handshake.clone(), flow, udp, timeout, inner)
         })
     }
 
-    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+    fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (request, response, udp) = (params.request(), params.response(), params.udp);
-        crew::server(context, &params.setup(&context.job), move |accepted| {
+        workers::server(context, &params.setup(&context.job), move |accepted| {
             if udp {
                 let server = DatagramServer { request, answer: vec![0; response] };
-                RrServer::Datagram(Welcoming::new(server, accepted.again.clone()))
+                RrServer::Datagram(WithRegistration::new(server, accepted.registration.clone()))
             } else {
                 RrServer::Stream(StreamServer { request, response, left: request })
             }
         })
     }
 
-    fn figures(&self, trial: &Trial<'_>) -> Figures {
+    fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
         figures::exchanges(&mut out, trial);
         if let Some(tcp) = figures::tcp(trial.client) {
@@ -317,7 +317,7 @@ fn copy_number(number: &[u8; 8], into: &mut [u8]) {
 /// The server's end of either transport.
 enum RrServer {
     Stream(StreamServer),
-    Datagram(Welcoming<DatagramServer>),
+    Datagram(WithRegistration<DatagramServer>),
 }
 
 impl Flow for RrServer {

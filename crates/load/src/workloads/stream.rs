@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::account::{account, receiving, sending};
-use crate::broken::lost;
-use crate::crew::{self, Accepted, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport};
+use crate::flow::failure::lost;
+use crate::flow::handshake::Handshake;
 use crate::flow::{Event, Flow, Op};
-use crate::greeting::Greeting;
-use crate::recorder::Recorder;
-use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+use crate::measure::recorder::Recorder;
+use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
+use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
 
 /// The workload; see the [module](self).
 #[derive(Debug)]
@@ -92,9 +92,9 @@ const RUN_OUT: Nanos = 20_000_000;
 const LUMP: Nanos = 10_000_000;
 
 impl Params {
-    fn setup(&self, job: &Job) -> CrewSetup {
+    fn setup(&self, job: &Job) -> WorkersSetup {
         let size = self.size.first().0 as usize;
-        CrewSetup {
+        WorkersSetup {
             // A discarding receiver reads only the end of the stream.
             receive_bytes: if self.receive == Receive::Discard { 64 } else { size },
             fill_bytes: size,
@@ -160,8 +160,8 @@ impl Workload for Stream {
         "bytes in bulk over TCP: throughput, and where every byte went"
     }
 
-    fn nature(&self) -> Nature {
-        Nature {
+    fn traits(&self) -> Traits {
+        Traits {
             needs_agent: true,
             scheduled: false,
             datagrams: false,
@@ -242,25 +242,26 @@ impl Workload for Stream {
         }
     }
 
-    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+    fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
+        let handshake =
+            context.handshake.clone().ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
         let job = context.job.clone();
-        crew::client(context, &params.setup(&context.job), move |flow| {
+        workers::client(context, &params.setup(&context.job), move |flow| {
             let inner = params.flow(&job, !Self.server_sends(&job, flow), true);
-            Greeting::new(greeter.clone(), flow, false, job.timing.timeout_ns, inner)
+            Handshake::new(handshake.clone(), flow, false, job.timing.timeout_ns, inner)
         })
     }
 
-    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+    fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let job = context.job.clone();
-        crew::server(context, &params.setup(&context.job), move |accepted: &Accepted| {
+        workers::server(context, &params.setup(&context.job), move |accepted: &Accepted| {
             params.flow(&job, accepted.from_server, false)
         })
     }
 
-    fn figures(&self, trial: &Trial<'_>) -> Figures {
+    fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
         let Ok(params) = read_params::<Params>(trial.job) else {
             return out;

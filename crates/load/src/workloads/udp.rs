@@ -12,6 +12,7 @@
 //! That is another cost per datagram than most programs pay, so the record is labelled with it.
 
 mod client;
+mod datagram;
 mod rate;
 mod server;
 
@@ -24,14 +25,15 @@ use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::crew::{self, Acceptor, Context, Crew, CrewSetup};
-use crate::dial::{SocketOptions, Transport};
-use crate::figures;
-use crate::greeting::Greeting;
-use crate::welcome::Welcoming;
-use crate::workload::{Figures, Nature, Trial, Workload, read_params};
+use crate::flow::handshake::Handshake;
+use crate::flow::udp_registration::WithRegistration;
+use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
+use crate::workload::figures;
+use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
 
 use client::UdpClient;
+use datagram::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
 use rate::Rate;
 use server::UdpServer;
 
@@ -54,17 +56,10 @@ pub(super) struct Params {
     gso: u16,
 }
 
-/// Bytes of a datagram's header.
-const HEADER: usize = 16;
 /// The largest UDP payload over IPv4, bytes.
 const MOST_UDP: u64 = 65_507;
 /// The most segments that every kernel with `UDP_SEGMENT` takes in one send.
 const MOST_SEGMENTS: u16 = 64;
-
-/// Figures in the reports of the ends.
-const JITTER_SUM: &str = "jitter_sum_ns";
-const JITTER_FLOWS: &str = "jitter_flows";
-const FOREIGN: &str = "foreign_datagrams";
 
 impl Params {
     fn size(&self) -> usize {
@@ -83,8 +78,8 @@ impl Params {
         }
     }
 
-    fn setup(&self) -> CrewSetup {
-        CrewSetup {
+    fn setup(&self) -> WorkersSetup {
+        WorkersSetup {
             // One more than a datagram, so that a longer one shows.
             receive_bytes: (self.size() + 1).max(128),
             fill_bytes: 0,
@@ -109,8 +104,8 @@ impl Workload for Udp {
         "datagrams one way: delivered rate, loss, reordering, duplicates, jitter"
     }
 
-    fn nature(&self) -> Nature {
-        Nature {
+    fn traits(&self) -> Traits {
+        Traits {
             needs_agent: true,
             scheduled: false,
             datagrams: true,
@@ -173,29 +168,29 @@ impl Workload for Udp {
         out
     }
 
-    fn client(&self, context: &Context) -> Result<Crew, Fault> {
+    fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let greeter = context.greeter.clone().ok_or_else(|| Fault::input("udp needs an agent at the other end"))?;
+        let handshake = context.handshake.clone().ok_or_else(|| Fault::input("udp needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
         let mut context = context.clone();
         // The job was settled for the first size of a sweep, and a bit rate is another packet rate for each.
         context.job.schedule = params.schedule();
         let paced = context.job.schedule.per_s().is_some();
-        crew::client(&context, &params.setup(), move |flow| {
+        workers::client(&context, &params.setup(), move |flow| {
             let inner = UdpClient::new(params.size(), params.segments(), paced);
-            Greeting::new(greeter.clone(), flow, true, timeout, inner)
+            Handshake::new(handshake.clone(), flow, true, timeout, inner)
         })
     }
 
-    fn server(&self, context: &Context) -> Result<(Crew, Acceptor), Fault> {
+    fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (offset, shared) = (context.peer_clock_offset_ns, context.shared_clock);
-        crew::server(context, &params.setup(), move |accepted| {
-            Welcoming::new(UdpServer::new(params.size(), offset, shared), accepted.again.clone())
+        workers::server(context, &params.setup(), move |accepted| {
+            WithRegistration::new(UdpServer::new(params.size(), offset, shared), accepted.registration.clone())
         })
     }
 
-    fn figures(&self, trial: &Trial<'_>) -> Figures {
+    fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
         let Ok(params) = read_params::<Params>(trial.job) else {
             return out;
@@ -220,7 +215,7 @@ impl Workload for Udp {
 }
 
 /// What was asked for and what left.
-fn rates(out: &mut Figures, trial: &Trial<'_>, params: &Params) {
+fn rates(out: &mut Figures, trial: &TrialReports<'_>, params: &Params) {
     let client = trial.client;
     let of = |counter| client.drained.of(counter);
     out.metric("sent_packets_per_s", figures::per_s(client, Counter::Sent));

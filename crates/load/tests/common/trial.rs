@@ -3,21 +3,20 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Command;
-use hopbench_load::crew::{Context, Crew};
 use hopbench_load::workload::{Workload, points};
-use hopbench_load::{Recorder, SocketSet, Tickets, Window, workload};
-use hopbench_model::{Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, Schedule, Timing};
+use hopbench_load::{Context, FlowLimit, Recorder, SocketSet, Window, Workers, workload};
+use hopbench_model::{Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Schedule, Timing, fixture};
 use hopbench_sys::{Waker, clock, limits};
 
-use super::door::{Door, Inside};
-use super::greeting::Plain;
+use super::acceptor::{FlowAcceptor, Inside};
+use super::handshake::Plain;
 
 pub(crate) const MS: Nanos = 1_000_000;
 /// What must happen within this time on any machine.
 pub(crate) const LONG: Nanos = 20_000 * MS;
 
 /// What to run.
-pub(crate) struct Trial {
+pub(crate) struct TestTrial {
     pub(crate) workload: &'static str,
     /// The workload's flags, as on the command line.
     pub(crate) flags: &'static [&'static str],
@@ -34,11 +33,11 @@ pub(crate) struct Trial {
 /// Both ends, connected, before the load.
 pub(crate) struct Running {
     pub(crate) job: Job,
-    pub(crate) client: Crew,
-    pub(crate) server: Crew,
+    pub(crate) client: Workers,
+    pub(crate) server: Workers,
     windows: [Arc<Window>; 2],
-    door: Door,
-    tickets: Arc<Tickets>,
+    port: FlowAcceptor,
+    flow_limit: Arc<FlowLimit>,
     files: usize,
     datagrams: bool,
     /// Trials come one after the other: they count files and CPU time of the process.
@@ -46,7 +45,7 @@ pub(crate) struct Running {
 }
 
 /// What both ends saw.
-pub(crate) struct Outcome {
+pub(crate) struct Measured {
     pub(crate) job: Job,
     pub(crate) client: Counts,
     pub(crate) server: Counts,
@@ -55,7 +54,7 @@ pub(crate) struct Outcome {
     pub(crate) recorder: Recorder,
 }
 
-impl Trial {
+impl TestTrial {
     pub(crate) fn new(workload: &'static str, flags: &'static [&'static str], engine: EngineKind) -> Self {
         Self {
             workload,
@@ -74,15 +73,10 @@ impl Trial {
         let command = workload.arguments(Command::new(self.workload).no_binary_name(true));
         let matches = command.try_get_matches_from(self.flags).unwrap();
         let mut job = Job {
-            workload: self.workload.to_owned(),
-            params: workload.params(&matches).unwrap(),
             schedule: self.schedule,
             engine: self.engine,
             connections: self.connections,
             threads: self.threads,
-            pacing: Pacing::Sleep,
-            client_cpus: None,
-            server_cpus: None,
             timing: Timing {
                 warmup_ns: 50 * MS,
                 window_ns: self.window,
@@ -90,6 +84,7 @@ impl Trial {
                 timeout_ns: self.timeout,
             },
             seed: 7,
+            ..fixture::job(self.workload, workload.params(&matches).unwrap())
         };
         workload.settle(&mut job);
         let problems = [job.problems(), workload.problems(&job)].concat();
@@ -113,32 +108,36 @@ impl Trial {
             throttle: None,
             notify: Arc::new(Waker::new().unwrap()),
             target,
-            greeter: Some(Arc::new(Plain)),
+            handshake: Some(Arc::new(Plain)),
             credential: None,
             peer_clock_offset_ns: 0,
             shared_clock: true,
         };
         let (server, acceptor) = workload.server(&context(&windows[1], "127.0.0.1:1".parse().unwrap())).unwrap();
         // Not one more than there are connections: each must be given back before the next one comes.
-        let tickets = Tickets::new(Some(job.connections as usize));
+        let flow_limit = FlowLimit::new(Some(job.connections as usize));
         let inside = if self.silent {
             Inside::Silent(Mutex::default())
         } else {
             let job = job.clone();
-            let tickets = Arc::clone(&tickets);
-            Inside::Served { acceptor, tickets, from_server: Box::new(move |flow| workload.server_sends(&job, flow)) }
+            let flow_limit = Arc::clone(&flow_limit);
+            Inside::Served {
+                acceptor,
+                flow_limit,
+                from_server: Box::new(move |flow| workload.server_sends(&job, flow)),
+            }
         };
-        // Short-lived flows save themselves the wait for a word of welcome.
-        let door = Door::open(self.workload != "crr", inside);
-        let client = workload.client(&context(&windows[0], door.address)).unwrap();
-        let datagrams = workload.nature().datagrams || self.flags.contains(&"--udp");
-        let running = Running { job, client, server, windows, door, tickets, files, datagrams, _alone: alone };
+        // Short-lived flows save themselves the wait for the answer.
+        let port = FlowAcceptor::open(self.workload != "crr", inside);
+        let client = workload.client(&context(&windows[0], port.address)).unwrap();
+        let datagrams = workload.traits().datagrams || self.flags.contains(&"--udp");
+        let running = Running { job, client, server, windows, port, flow_limit, files, datagrams, _alone: alone };
         until("all flows are up", || running.client.ready() || running.client.fault().is_some());
         running
     }
 
     /// Runs it from start to end.
-    pub(crate) fn run(&self) -> Outcome {
+    pub(crate) fn run(&self) -> Measured {
         let running = self.start();
         running.open();
         running.end()
@@ -175,7 +174,7 @@ impl Running {
     }
 
     /// Waits for both ends to end by themselves, and looks whether they left files open.
-    pub(crate) fn end(self) -> Outcome {
+    pub(crate) fn end(self) -> Measured {
         until("the client has ended", || self.client.running() == 0);
         let (client, server) = (self.client.counts_handle(), self.server.counts_handle());
         let (recorder, client_fault) = self.client.join();
@@ -188,17 +187,17 @@ impl Running {
         }
         until("the server has ended", || self.server.running() == 0);
         let (_, server_fault) = self.server.join();
-        self.door.shut();
-        assert_eq!((self.tickets.open(), self.tickets.refused()), (0, 0), "places of flows that ended");
+        self.port.shut();
+        assert_eq!((self.flow_limit.open(), self.flow_limit.refused()), (0, 0), "places of flows that ended");
         let outcome =
-            Outcome { job: self.job, client: client(), server: server(), client_fault, server_fault, recorder };
+            Measured { job: self.job, client: client(), server: server(), client_fault, server_fault, recorder };
         drop((client, server));
         assert_eq!(open_files(), self.files, "files were left open");
         outcome
     }
 }
 
-impl Outcome {
+impl Measured {
     /// A count of the client.
     pub(crate) fn client(&self, counter: Counter) -> u64 {
         self.client.of(counter)

@@ -6,28 +6,27 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use hopbench_load::crew::{Accepted, Acceptor, Context};
-use hopbench_load::{Tickets, workload};
+use hopbench_load::{Accepted, Acceptor, Context, FlowLimit, workload};
 use hopbench_model::{Fault, Job};
 use hopbench_sys::{Epoll, Events, Listener, Socket, Waker};
 
-use crate::trial::{Outcome, context, drive, report};
+use crate::trial::{Measured, context, drive, report};
 
 /// Runs a server on `listen` and a client against it.
-pub(crate) fn run_both(job: &Job, listen: SocketAddr) -> Result<Outcome, Fault> {
+pub(crate) fn run_both(job: &Job, listen: SocketAddr) -> Result<Measured, Fault> {
     let workload = workload(&job.workload).unwrap();
     let context = context(job, listen);
     let (server, acceptor) = workload.server(&context)?;
     let front = Front::start(listen, acceptor);
     let context = Context { target: front.address, ..context };
-    let crew = workload.client(&context)?;
-    let (client, fault) = drive(&context, crew);
+    let workers = workload.client(&context)?;
+    let (client, fault) = drive(&context, workers);
     front.stop();
     let counts = server.counts_handle();
     server.close();
     let (recorder, server_fault) = server.join();
     let server = report(&recorder, counts());
-    Ok(Outcome {
+    Ok(Measured {
         client,
         server: Some(server),
         faults: fault.into_iter().chain(server_fault).collect(),
@@ -83,7 +82,7 @@ fn read_header(socket: Socket) -> Option<Accepted> {
     assert_eq!(header[4..], [b'h'; 28]);
     stream.set_nonblocking(true).unwrap();
     let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
-    let ticket = Tickets::new(None).take().unwrap();
+    let flow_guard = FlowLimit::new(None).take().unwrap();
     let socket = Arc::new(Socket::from(OwnedFd::from(stream)));
-    Some(Accepted { flow, from_server: false, socket, again: None, ticket })
+    Some(Accepted { flow, from_server: false, socket, registration: None, flow_guard })
 }

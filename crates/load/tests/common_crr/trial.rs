@@ -3,40 +3,28 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use hopbench_load::crew::{Context, Crew};
-use hopbench_load::workload::{Figures, Trial};
-use hopbench_load::{Greeted, Greeter, SocketSet, Window, workload};
-use hopbench_model::{EndReport, EngineKind, Fault, Job, Pacing, SECOND, Schedule, Tick, Timing};
+use hopbench_load::workload::{Figures, TrialReports};
+use hopbench_load::{Context, HandshakeAnswer, HandshakeCodec, SocketSet, Window, Workers, workload};
+use hopbench_model::{EndReport, EngineKind, Fault, Job, SECOND, Tick, Timing, fixture};
 use hopbench_sys::{Epoll, Events, Waker, clock};
 
 /// A job of 200 ms with one thread and no warm-up.
 pub(crate) fn job(workload: &str, engine: EngineKind, params: serde_json::Value) -> Job {
-    Job {
-        workload: workload.to_owned(),
-        params,
-        schedule: Schedule::Closed,
-        engine,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND / 5, interval_ns: SECOND, timeout_ns: 2 * SECOND },
-        seed: 1,
-    }
+    let timing = Timing { interval_ns: SECOND, timeout_ns: 2 * SECOND, ..fixture::timing(SECOND / 5) };
+    Job { engine, timing, ..fixture::job(workload, params) }
 }
 
 /// What a client and, where there was one, a server saw.
-pub(crate) struct Outcome {
+pub(crate) struct Measured {
     pub(crate) client: EndReport,
     pub(crate) server: Option<EndReport>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) job: Job,
 }
 
-impl Outcome {
+impl Measured {
     pub(crate) fn figures(&self) -> Figures {
-        let trial = Trial {
+        let trial = TrialReports {
             job: &self.job,
             client: &self.client,
             server: self.server.as_ref(),
@@ -52,11 +40,11 @@ impl Outcome {
 }
 
 /// Runs a client alone.
-pub(crate) fn run_client(job: &Job, target: SocketAddr) -> Result<Outcome, Fault> {
+pub(crate) fn run_client(job: &Job, target: SocketAddr) -> Result<Measured, Fault> {
     let context = context(job, target);
-    let crew = workload(&job.workload).unwrap().client(&context)?;
-    let (client, fault) = drive(&context, crew);
-    Ok(Outcome { client, server: None, faults: fault.into_iter().collect(), job: job.clone() })
+    let workers = workload(&job.workload).unwrap().client(&context)?;
+    let (client, fault) = drive(&context, workers);
+    Ok(Measured { client, server: None, faults: fault.into_iter().collect(), job: job.clone() })
 }
 
 pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
@@ -67,15 +55,15 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         throttle: None,
         notify: Arc::new(Waker::new().unwrap()),
         target,
-        greeter: Some(Arc::new(PlainGreeter)),
+        handshake: Some(Arc::new(PlainHandshake)),
         credential: None,
         peer_clock_offset_ns: 0,
         shared_clock: true,
     }
 }
 
-/// Opens the window once the crew is ready and waits until it is done.
-pub(crate) fn drive(context: &Context, crew: Crew) -> (EndReport, Option<Fault>) {
+/// Opens the window once the workers are ready and waits until it is done.
+pub(crate) fn drive(context: &Context, workers: Workers) -> (EndReport, Option<Fault>) {
     let timing = context.job.timing;
     let give_up = clock::now() + timing.warmup_ns + timing.window_ns + timing.timeout_ns + 10 * SECOND;
     let notified = Epoll::new().unwrap();
@@ -88,13 +76,13 @@ pub(crate) fn drive(context: &Context, crew: Crew) -> (EndReport, Option<Fault>)
             context.notify.reset();
         }
     };
-    wait_for(&|| crew.ready() || crew.running() == 0);
+    wait_for(&|| workers.ready() || workers.running() == 0);
     let start = clock::now() + timing.warmup_ns;
     context.window.open(start - timing.warmup_ns, start, start + timing.window_ns);
-    crew.wake();
-    wait_for(&|| crew.running() == 0);
-    let counts = crew.counts();
-    let (recorder, fault) = crew.join();
+    workers.wake();
+    wait_for(&|| workers.running() == 0);
+    let counts = workers.counts();
+    let (recorder, fault) = workers.join();
     let mut report = report(&recorder, counts);
     report.window_ns = timing.window_ns;
     report.settings = context.sockets.settings();
@@ -114,9 +102,9 @@ pub(crate) fn report(recorder: &hopbench_load::Recorder, counts: hopbench_model:
 }
 
 /// A header of a fixed word and the flow's number.
-struct PlainGreeter;
+struct PlainHandshake;
 
-impl Greeter for PlainGreeter {
+impl HandshakeCodec for PlainHandshake {
     fn tcp(&self, flow: u32) -> [u8; 32] {
         let mut header = [b'h'; 32];
         header[..4].copy_from_slice(&flow.to_le_bytes());
@@ -127,7 +115,7 @@ impl Greeter for PlainGreeter {
         [0; 64]
     }
 
-    fn read(&self, _flow: u32, _answer: &[u8]) -> Greeted {
-        Greeted::Unknown
+    fn read(&self, _flow: u32, _answer: &[u8]) -> HandshakeAnswer {
+        HandshakeAnswer::Unknown
     }
 }

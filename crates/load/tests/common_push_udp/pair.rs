@@ -1,4 +1,4 @@
-//! Both ends of a trial in one process, over 127.0.0.1, with the simplest greeting that there can be.
+//! Both ends of a trial in one process, over 127.0.0.1, with the simplest handshake that there can be.
 
 #![allow(dead_code, reason = "each workload's tests use a part of it")]
 #![allow(clippy::unwrap_used, reason = "all of this runs inside tests")]
@@ -9,10 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use hopbench_load::crew::{Accepted, Acceptor, Context, Crew};
-use hopbench_load::workload::{Figures, Trial, Workload};
-use hopbench_load::{Greeted, Greeter, SocketSet, Ticket, Tickets, Window, workload};
-use hopbench_model::{Counter, EndReport, EngineKind, Job, LatencyKind, Nanos, Pacing, SECOND, Schedule, Tick, Timing};
+use hopbench_load::workload::{Figures, TrialReports, Workload};
+use hopbench_load::{
+    Accepted, Acceptor, Context, FlowGuard, FlowLimit, HandshakeAnswer, HandshakeCodec, SocketSet, Window, Workers,
+    workload,
+};
+use hopbench_model::{Counter, EndReport, Job, LatencyKind, Nanos, SECOND, Tick, Timing, fixture};
 use hopbench_stats::Histogram;
 use hopbench_sys::{DatagramPort, Listener, Waker, clock};
 
@@ -20,30 +22,16 @@ pub(crate) const MS: Nanos = 1_000_000;
 /// No step of a test takes longer, on whatever machine.
 const PATIENCE: Nanos = 30 * SECOND;
 /// The answer to a registration.
-pub(crate) const WELCOME: [u8; 8] = *b"welcome!";
+pub(crate) const ACCEPTED: [u8; 8] = *b"welcome!";
 
 /// A trial with these flags, as the command line would make it.
 pub(crate) fn job(name: &str, flags: &[&str], connections: u32, warmup_ms: u64, window_ms: u64) -> Job {
     let workload = workload(name).unwrap();
     let command = workload.arguments(clap::Command::new("test").no_binary_name(true));
-    let mut job = Job {
-        workload: name.to_owned(),
-        params: workload.params(&command.try_get_matches_from(flags).unwrap()).unwrap(),
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing {
-            warmup_ns: warmup_ms * MS,
-            window_ns: window_ms * MS,
-            interval_ns: SECOND,
-            timeout_ns: 10 * SECOND,
-        },
-        seed: 1,
-    };
+    let params = workload.params(&command.try_get_matches_from(flags).unwrap()).unwrap();
+    let timing =
+        Timing { warmup_ns: warmup_ms * MS, window_ns: window_ms * MS, interval_ns: SECOND, timeout_ns: 10 * SECOND };
+    let mut job = Job { connections, timing, ..fixture::job(name, params) };
     workload.settle(&mut job);
     assert_eq!(workload.problems(&job), []);
     assert_eq!(job.problems(), []);
@@ -52,37 +40,37 @@ pub(crate) fn job(name: &str, flags: &[&str], connections: u32, warmup_ms: u64, 
 
 /// What came of a trial.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct Measured {
     pub(crate) client: EndReport,
     pub(crate) server: EndReport,
     pub(crate) figures: Figures,
 }
 
 /// Runs both ends of a trial.
-pub(crate) fn run(job: &Job, shared_clock: bool) -> Outcome {
+pub(crate) fn run(job: &Job, shared_clock: bool) -> Measured {
     let server = Server::start(job, shared_clock);
     let client = End::new(job, server.target, shared_clock);
-    let crew = client.workload.client(&client.context).unwrap();
-    wait_for("every flow is up", || crew.ready() || crew.fault().is_some());
-    assert_eq!(crew.fault(), None);
+    let workers = client.workload.client(&client.context).unwrap();
+    wait_for("every flow is up", || workers.ready() || workers.fault().is_some());
+    assert_eq!(workers.fault(), None);
     let start = open(job, &[&client.context.window, &server.end.context.window]);
-    crew.wake();
-    server.crew.wake();
+    workers.wake();
+    server.workers.wake();
     let edges = |at| {
         clock::sleep_until(at);
-        (crew.counts(), server.crew.counts())
+        (workers.counts(), server.workers.counts())
     };
     let (first, last) = (edges(start), edges(start + job.timing.window_ns));
-    wait_for("the client is done", || crew.running() == 0);
-    let client = client.report(crew, [first.0, last.0]);
+    wait_for("the client is done", || workers.running() == 0);
+    let client = client.report(workers, [first.0, last.0]);
     let server = server.finish([first.1, last.1]);
     let figures = figures(job, &client, &server, shared_clock);
-    Outcome { client, server, figures }
+    Measured { client, server, figures }
 }
 
 /// The figures of a trial, whose invariants must hold.
 pub(crate) fn figures(job: &Job, client: &EndReport, server: &EndReport, shared_clock: bool) -> Figures {
-    let figures = workload(&job.workload).unwrap().figures(&Trial {
+    let figures = workload(&job.workload).unwrap().figures(&TrialReports {
         job,
         client,
         server: Some(server),
@@ -133,7 +121,7 @@ impl End {
             throttle: None,
             notify: Arc::new(Waker::new().unwrap()),
             target,
-            greeter: Some(Arc::new(Plain)),
+            handshake: Some(Arc::new(Plain)),
             credential: None,
             peer_clock_offset_ns: 0,
             shared_clock,
@@ -141,11 +129,11 @@ impl End {
         Self { workload: workload(&job.workload).unwrap(), context }
     }
 
-    fn report(self, crew: Crew, edges: [hopbench_model::Counts; 2]) -> EndReport {
-        crew.close();
-        wait_for("the workers end by themselves", || crew.running() == 0);
-        let drained = crew.counts();
-        let (recorder, fault) = crew.join();
+    fn report(self, workers: Workers, edges: [hopbench_model::Counts; 2]) -> EndReport {
+        workers.close();
+        wait_for("the workers end by themselves", || workers.running() == 0);
+        let drained = workers.counts();
+        let (recorder, fault) = workers.join();
         assert_eq!(fault, None);
         let [start, end] = edges.map(|counts| Tick { counts, ..Tick::default() });
         let (_, errors, extra) = recorder.tallies();
@@ -166,7 +154,7 @@ impl End {
 /// A server and the thread that accepts its flows.
 pub(crate) struct Server {
     pub(crate) target: SocketAddr,
-    pub(crate) crew: Crew,
+    pub(crate) workers: Workers,
     end: End,
     stop: Arc<AtomicBool>,
     accepting: JoinHandle<()>,
@@ -176,10 +164,10 @@ impl Server {
     pub(crate) fn start(job: &Job, shared_clock: bool) -> Self {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let end = End::new(job, any, shared_clock);
-        let (crew, acceptor) = end.workload.server(&end.context).unwrap();
+        let (workers, acceptor) = end.workload.server(&end.context).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let (target, accepting) = if end.workload.nature().datagrams {
+        let (target, accepting) = if end.workload.traits().datagrams {
             // A port number that is free for the datagram port: the kernel chooses, the arrival tells.
             let probe = std::net::UdpSocket::bind(any).unwrap();
             let target = probe.local_addr().unwrap();
@@ -191,7 +179,7 @@ impl Server {
             let target = listener.local().unwrap();
             (target, std::thread::spawn(move || accept(&listener, &acceptor, &stopped)))
         };
-        Self { target, crew, end, stop, accepting }
+        Self { target, workers, end, stop, accepting }
     }
 
     pub(crate) fn window(&self) -> &Window {
@@ -202,13 +190,13 @@ impl Server {
     pub(crate) fn finish(self, edges: [hopbench_model::Counts; 2]) -> EndReport {
         self.stop.store(true, Ordering::Relaxed);
         self.accepting.join().unwrap();
-        self.end.report(self.crew, edges)
+        self.end.report(self.workers, edges)
     }
 }
 
 /// Flows are not limited here.
-fn ticket() -> Ticket {
-    Tickets::new(None).take().unwrap()
+fn flow_guard() -> FlowGuard {
+    FlowLimit::new(None).take().unwrap()
 }
 
 fn accept(listener: &Listener, acceptor: &Acceptor, stop: &AtomicBool) {
@@ -221,8 +209,14 @@ fn accept(listener: &Listener, acceptor: &Acceptor, stop: &AtomicBool) {
         wait_for("a flow's header", || socket.peek(&mut [0; 32]).is_ok_and(|n| n == 32));
         assert_eq!(socket.recv(&mut header).unwrap(), 32);
         let flow = u32::from_le_bytes(header[..4].try_into().unwrap());
-        socket.send(&WELCOME).unwrap();
-        acceptor(Accepted { flow, from_server: true, socket: Arc::new(socket), again: None, ticket: ticket() });
+        socket.send(&ACCEPTED).unwrap();
+        acceptor(Accepted {
+            flow,
+            from_server: true,
+            socket: Arc::new(socket),
+            registration: None,
+            flow_guard: flow_guard(),
+        });
     }
 }
 
@@ -238,16 +232,16 @@ fn register(port: &DatagramPort, acceptor: &Acceptor, stop: &AtomicBool) {
         let flow = u32::from_le_bytes(datagram[..4].try_into().unwrap());
         if known.insert(flow) {
             let socket = Arc::new(DatagramPort::connected(arrival.local, arrival.peer).unwrap());
-            acceptor(Accepted { flow, from_server: false, socket, again: None, ticket: ticket() });
+            acceptor(Accepted { flow, from_server: false, socket, registration: None, flow_guard: flow_guard() });
         }
-        port.send_from(&WELCOME, arrival.local.ip(), arrival.peer).unwrap();
+        port.send_from(&ACCEPTED, arrival.local.ip(), arrival.peer).unwrap();
     }
 }
 
-/// A greeting that says no more than the flow's number.
+/// A handshake that says no more than the flow's number.
 struct Plain;
 
-impl Greeter for Plain {
+impl HandshakeCodec for Plain {
     fn tcp(&self, flow: u32) -> [u8; 32] {
         let mut out = [0; 32];
         out[..4].copy_from_slice(&flow.to_le_bytes());
@@ -258,8 +252,8 @@ impl Greeter for Plain {
         registration(flow)
     }
 
-    fn read(&self, _flow: u32, answer: &[u8]) -> Greeted {
-        if answer == WELCOME { Greeted::Accepted } else { Greeted::Unknown }
+    fn read(&self, _flow: u32, answer: &[u8]) -> HandshakeAnswer {
+        if answer == ACCEPTED { HandshakeAnswer::Accepted } else { HandshakeAnswer::Unknown }
     }
 }
 

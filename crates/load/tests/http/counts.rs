@@ -4,10 +4,10 @@ use hopbench_model::{Counter, Job, LatencyKind, Schedule};
 use serde_json::json;
 
 use crate::ours::Ours;
-use crate::rig::{MS, Seen, engines, job, run};
+use crate::rig::{MS, Measured, engines, job, run};
 
 /// Runs a job against our target and checks that both ends agree.
-fn agree(job: &Job, target: &str) -> Seen {
+fn agree(job: &Job, target: &str) -> Measured {
     let ours = Ours::start();
     let mut job = job.clone();
     job.params["url"] = json!(ours.url(target));

@@ -1,4 +1,4 @@
-//! What is no success is counted as what it is, and is in no latency.
+//! Failures of exchanges: counted as what they are, and in no latency.
 
 use std::net::TcpListener;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::ours::Ours;
 use crate::peers::{Connection, Peer};
-use crate::rig::{MS, Seen, engines, job, run, run_and};
+use crate::rig::{MS, Measured, engines, job, run, run_and};
 
 /// All exchanges failed, for this one reason.
-fn all_failed(seen: &Seen, reason: &str) {
+fn all_failed(seen: &Measured, reason: &str) {
     let engine = seen.job.engine;
     let failed = seen.count(Counter::CountedErrors);
     assert!(failed > 0, "{reason} with {engine}");
@@ -152,7 +152,7 @@ fn a_server_that_stalls_holds_up_an_open_loop_visibly() {
 }
 
 /// Every arrival of an open loop is a success, a failure or unsent.
-fn accounted(seen: &Seen) {
+fn accounted(seen: &Measured) {
     let done = [Counter::Counted, Counter::CountedErrors, Counter::Unsent].map(|c| seen.count(c));
     let intended = seen.count(Counter::Intended);
     assert!(intended > 0);
@@ -161,7 +161,7 @@ fn accounted(seen: &Seen) {
 }
 
 /// A server that is gone once the workers have been started.
-fn vanished(mut job: Job) -> Seen {
+fn vanished(mut job: Job) -> Measured {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     job.params = json!({"url": format!("http://{address}/"), "no_keep_alive": true});

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use hopbench_load::crew::Crew;
-use hopbench_load::{StrangerBounds, TargetContext, Window, target};
+use hopbench_load::{StrangerBounds, TargetContext, Window, Workers, target};
 use hopbench_model::{Counts, SECOND};
 use hopbench_sys::{Socket, Waker, clock};
 
 /// A running target.
 pub(crate) struct Ours {
     pub(crate) address: SocketAddr,
-    crew: Crew,
+    workers: Workers,
     window: Arc<Window>,
     over: Arc<AtomicBool>,
     accepting: JoinHandle<()>,
@@ -29,7 +28,7 @@ impl Ours {
     pub(crate) fn with(bounds: StrangerBounds) -> Self {
         let context = TargetContext { bounds, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
         let window = Arc::clone(&context.window);
-        let (crew, acceptor) = target(&context).unwrap();
+        let (workers, acceptor) = target(&context).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let over = Arc::new(AtomicBool::new(false));
@@ -44,7 +43,7 @@ impl Ours {
                 acceptor(Socket::from(OwnedFd::from(stream)));
             }
         });
-        Self { address, crew, window, over, accepting }
+        Self { address, workers, window, over, accepting }
     }
 
     pub(crate) fn url(&self, target: &str) -> String {
@@ -56,15 +55,15 @@ impl Ours {
         self.over.store(true, Ordering::Release);
         drop(TcpStream::connect(self.address).unwrap());
         self.accepting.join().unwrap();
-        self.crew.close();
-        let patience = clock::now() + 5 * SECOND;
-        while self.crew.running() > 0 && clock::now() < patience {
+        self.workers.close();
+        let limit = clock::now() + 5 * SECOND;
+        while self.workers.running() > 0 && clock::now() < limit {
             clock::sleep_until(clock::now() + 1_000_000);
         }
-        assert_eq!(self.crew.running(), 0, "the target ends with its last connection");
+        assert_eq!(self.workers.running(), 0, "the target ends with its last connection");
         self.window.stop();
-        let counts = self.crew.counts();
-        let (_, fault) = self.crew.join();
+        let counts = self.workers.counts();
+        let (_, fault) = self.workers.join();
         assert_eq!(fault, None);
         counts
     }

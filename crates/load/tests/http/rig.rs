@@ -3,12 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hopbench_load::crew::Context;
-use hopbench_load::workload::{Figures, Trial};
-use hopbench_load::{SocketSet, Window, workload};
-use hopbench_model::{
-    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Pacing, SECOND, Schedule, Tick, Timing,
-};
+use hopbench_load::workload::{Figures, TrialReports};
+use hopbench_load::{Context, SocketSet, Window, workload};
+use hopbench_model::{Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, SECOND, Tick, Timing, fixture};
 use hopbench_stats::Histogram;
 use hopbench_sys::{Waker, clock};
 use serde_json::{Value, json};
@@ -20,19 +17,8 @@ static MACHINE: Mutex<()> = Mutex::new(());
 
 /// A closed loop of 4 connections for 150 ms.
 pub(crate) fn job(params: Value) -> Job {
-    Job {
-        workload: "http".to_owned(),
-        params,
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 4,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: 150 * MS, interval_ns: 100 * MS, timeout_ns: 2 * SECOND },
-        seed: 7,
-    }
+    let timing = Timing { interval_ns: 100 * MS, timeout_ns: 2 * SECOND, ..fixture::timing(150 * MS) };
+    Job { connections: 4, timing, seed: 7, ..fixture::job("http", params) }
 }
 
 /// The same once with every engine.
@@ -48,7 +34,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         throttle: None,
         notify: Arc::new(Waker::new().unwrap()),
         target,
-        greeter: None,
+        handshake: None,
         credential: None,
         peer_clock_offset_ns: 0,
         shared_clock: true,
@@ -57,37 +43,37 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
 
 /// What a client saw.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Measured {
     pub(crate) job: Job,
     pub(crate) report: EndReport,
 }
 
-pub(crate) fn run(job: &Job, target: SocketAddr) -> Seen {
+pub(crate) fn run(job: &Job, target: SocketAddr) -> Measured {
     run_and(job, target, || {}).unwrap()
 }
 
 /// Runs a job; `meanwhile` is called when the workers have been started.
-pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -> Result<Seen, Fault> {
+pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -> Result<Measured, Fault> {
     let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let http = workload("http").unwrap();
     assert_eq!(http.problems(job), []);
     let context = context(job, target);
     let window = Arc::clone(&context.window);
-    let crew = http.client(&context)?;
+    let workers = http.client(&context)?;
     meanwhile();
-    wait("the connections to stand", 5 * SECOND, || crew.ready() || crew.fault().is_some());
+    wait("the connections to stand", 5 * SECOND, || workers.ready() || workers.fault().is_some());
     let load_start = clock::now();
     let start = load_start + job.timing.warmup_ns;
     let end = start + job.timing.window_ns;
     window.open(load_start, start, end);
-    crew.wake();
+    workers.wake();
     clock::sleep_until(start);
-    let first = Tick { counts: crew.counts(), ..Tick::default() };
+    let first = Tick { counts: workers.counts(), ..Tick::default() };
     clock::sleep_until(end);
-    let last = Tick { counts: crew.counts(), ..Tick::default() };
-    wait("the workers to end", job.timing.timeout_ns + 5 * SECOND, || crew.running() == 0);
-    let drained = crew.counts();
-    let (recorder, fault) = crew.join();
+    let last = Tick { counts: workers.counts(), ..Tick::default() };
+    wait("the workers to end", job.timing.timeout_ns + 5 * SECOND, || workers.running() == 0);
+    let drained = workers.counts();
+    let (recorder, fault) = workers.join();
     if let Some(fault) = fault {
         return Err(fault);
     }
@@ -103,18 +89,18 @@ pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -
         window_ns: job.timing.window_ns,
         ..EndReport::default()
     };
-    Ok(Seen { job: job.clone(), report })
+    Ok(Measured { job: job.clone(), report })
 }
 
-pub(crate) fn wait(what: &str, patience: Nanos, done: impl Fn() -> bool) {
-    let until = clock::now() + patience;
+pub(crate) fn wait(what: &str, limit: Nanos, done: impl Fn() -> bool) {
+    let until = clock::now() + limit;
     while !done() {
         assert!(clock::now() < until, "waited too long for {what}");
         clock::sleep_until(clock::now() + MS);
     }
 }
 
-impl Seen {
+impl Measured {
     /// A total after everything has ended.
     pub(crate) fn count(&self, counter: Counter) -> u64 {
         self.report.drained.of(counter)
@@ -136,7 +122,8 @@ impl Seen {
 
     /// The figures, all of whose invariants hold.
     pub(crate) fn figures(&self) -> Figures {
-        let trial = Trial { job: &self.job, client: &self.report, server: None, shared_clock: true, proxied: false };
+        let trial =
+            TrialReports { job: &self.job, client: &self.report, server: None, shared_clock: true, proxied: false };
         let figures = workload("http").unwrap().figures(&trial);
         for invariant in &figures.invariants {
             assert!(invariant.ok, "{invariant:?} with {}", self.job.engine);

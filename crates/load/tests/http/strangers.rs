@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use hopbench_load::{Patience, StrangerBounds};
+use hopbench_load::{StrangerBounds, Timeouts};
 use hopbench_model::{Nanos, SECOND};
 use hopbench_sys::clock;
 
@@ -13,8 +13,8 @@ use crate::ours::Ours;
 
 const MS: Nanos = 1_000_000;
 /// Times that a test can wait for. What is kept moving lives longer than any of them.
-const HASTY: Patience =
-    Patience { head_ns: 400 * MS, idle_ns: 800 * MS, body_ns: 400 * MS, read_ns: 400 * MS, pace_bytes: 16 * 1024 };
+const HASTY: Timeouts =
+    Timeouts { head_ns: 400 * MS, idle_ns: 800 * MS, body_ns: 400 * MS, read_ns: 400 * MS, pace_bytes: 16 * 1024 };
 
 fn connect(ours: &Ours) -> TcpStream {
     let stream = TcpStream::connect(ours.address).unwrap();
@@ -145,7 +145,7 @@ fn a_full_table_drops_the_longest_idle_and_keeps_nobody_out() {
 
 #[test]
 fn slow_heads_and_bodies_are_given_up_however_they_trickle() {
-    let ours = Ours::with(StrangerBounds { patience: HASTY, ..StrangerBounds::default() });
+    let ours = Ours::with(StrangerBounds { timeouts: HASTY, ..StrangerBounds::default() });
     for (what, begin_with, after) in [
         ("a head", &b"GET / HTTP/1.1\r\nA: "[..], HASTY.head_ns),
         ("a body", &post(1 << 20), HASTY.body_ns),
@@ -213,7 +213,7 @@ fn the_kernel_holds_little_for_who_stops_reading() {
 
 #[test]
 fn who_reads_too_slowly_or_rests_too_long_is_given_up() {
-    let ours = Ours::with(StrangerBounds { patience: HASTY, ..StrangerBounds::default() });
+    let ours = Ours::with(StrangerBounds { timeouts: HASTY, ..StrangerBounds::default() });
     // A reader of a KiB now and then: its socket is full, and what it takes is below every pace.
     let mut slow = begin(&ours, b"GET /?size=1GiB HTTP/1.1\r\nHost: h\r\n\r\n");
     let began = clock::now();

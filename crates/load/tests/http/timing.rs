@@ -4,7 +4,7 @@ use hopbench_model::{Counter, Job, LatencyKind, SECOND, Schedule};
 use serde_json::json;
 
 use crate::ours::Ours;
-use crate::rig::{MS, Seen, engines, job, run};
+use crate::rig::{MS, Measured, engines, job, run};
 
 fn open_loop(rate: f64, connections: u32, seconds: f64) -> Job {
     let mut job = Job { schedule: Schedule::Rate(rate), connections, ..job(json!({})) };
@@ -12,7 +12,7 @@ fn open_loop(rate: f64, connections: u32, seconds: f64) -> Job {
     job
 }
 
-fn against_ours(mut job: Job, target: &str) -> Seen {
+fn against_ours(mut job: Job, target: &str) -> Measured {
     let ours = Ours::start();
     job.params["url"] = json!(ours.url(target));
     let seen = run(&job, ours.address);

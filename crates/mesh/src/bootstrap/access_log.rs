@@ -1,8 +1,9 @@
-//! What is written down about each request and each connection.
+//! Access logs: a line, a report and statistics of each request or connection.
 
 use serde_json::{Value, json};
 
-use super::{extension, services};
+use super::parts::extension;
+use super::services;
 use crate::{Proxy, Route};
 
 /// A line about a request: when and what, how it ended, how long it took, who spoke with whom.

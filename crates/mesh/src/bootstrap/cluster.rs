@@ -1,15 +1,16 @@
-//! Where connections go on to.
+//! Clusters: where the connections of a route go on to.
 
 use hopbench_model::{HttpVersion, Variant};
 use serde_json::{Value, json};
 
-use super::{UNLIMITED, address, tls, typed};
+use super::parts::{UNLIMITED, address, typed};
+use super::tls;
 use crate::{Identity, Protocol, Route, Upstream};
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: &str = "5s";
-/// How long a destination that nobody asks for is remembered. Forgetting it closes its idle connections, which clients
-/// with pauses between their requests would see as connection times.
+/// How long a destination that nobody asks for is remembered. Forgetting it closes its idle
+/// connections, which clients with pauses between their requests would see as connection times.
 const REMEMBERED: &str = "86400s";
 
 /// The cluster of a route, named like it.
@@ -56,8 +57,8 @@ pub(super) fn assignment(cluster: &str, endpoints: impl Iterator<Item = (String,
     json!({"cluster_name": cluster, "endpoints": [{"lb_endpoints": endpoints}]})
 }
 
-/// No limit but that of the variant. Beyond it requests wait for a connection (each worker may have one in any case),
-/// and TCP connections are closed.
+/// No limit but that of the variant. Beyond it requests wait for a connection (each worker may have
+/// one in any case), and TCP connections are closed.
 pub(super) fn limits(max_connections: Option<u32>) -> Value {
     json!({"thresholds": [{
         "max_connections": max_connections.unwrap_or(UNLIMITED),
@@ -67,7 +68,8 @@ pub(super) fn limits(max_connections: Option<u32>) -> Value {
     }]})
 }
 
-/// The version of HTTP that is spoken with a cluster; its connections stay open however long they are idle.
+/// The version of HTTP that is spoken with a cluster; its connections stay open however long they
+/// are idle.
 pub(super) fn speaks(version: HttpVersion) -> Value {
     let options = match version {
         HttpVersion::Http1 => json!({"http_protocol_options": {}}),

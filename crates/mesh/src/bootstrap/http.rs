@@ -3,13 +3,15 @@
 use hopbench_model::FLAGS_HEADER;
 use serde_json::{Value, json};
 
-use super::{access_log, extension, services};
+use super::parts::extension;
+use super::{access_log, services};
 use crate::{Listener, Proxy, Route};
 
 /// The network filters of an HTTP route.
 ///
-/// No timeouts and no retries: a request takes what it takes, and what fails is seen. Headers that only other parts of
-/// a mesh would read (`server`, `x-envoy-*`) are not written, as in Istio's sidecars; `x-request-id` is, as there.
+/// No timeouts and no retries: a request takes what it takes, and what fails is seen. Headers that
+/// only other parts of a mesh would read (`server`, `x-envoy-*`) are not written, as in Istio's
+/// sidecars; `x-request-id` is, as there.
 pub(super) fn filters(route: &Route, listener: &Listener, proxy: &Proxy) -> Value {
     let mut http_filters = Vec::new();
     if proxy.variant.policy_check && route.checked {
@@ -24,7 +26,8 @@ pub(super) fn filters(route: &Route, listener: &Listener, proxy: &Proxy) -> Valu
         "stat_prefix": route.name,
         "codec_type": "AUTO",
         "server_header_transformation": "PASS_THROUGH",
-        // A gateway is the edge: it trusts no x-forwarded-for but writes its own, and x-envoy-external-address with it.
+        // A gateway is the edge: it trusts no x-forwarded-for but writes its own, and
+        // x-envoy-external-address with it.
         "use_remote_address": listener.edge,
         "stream_idle_timeout": "0s",
         "common_http_protocol_options": {"idle_timeout": "0s"},
@@ -60,8 +63,8 @@ fn method(name: &str) -> Value {
     json!({"name": name, "headers": [{"name": ":method", "string_match": {"exact": name}}]})
 }
 
-/// An error reply that Envoy makes itself says why. One that comes from the other side is passed on as it is: it has
-/// the header already when a proxy there made it.
+/// An error reply that Envoy makes itself says why. One that comes from the other side is passed on
+/// as it is: it has the header already when a proxy there made it.
 fn flags_in_own_replies() -> Value {
     json!({"mappers": [{
         "filter": {"status_code_filter": {"comparison": {

@@ -1,14 +1,15 @@
-//! Where connections come in, and which route takes them.
+//! Listeners: ports, and the filter chain of each route.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{address, extension, http, tcp, tls};
+use super::parts::{address, extension};
+use super::{http, tcp, tls};
 use crate::{Listener, Protocol, Proxy, Route};
 
-/// One listener, with a filter chain for each route. There is no default chain: a connection that no route is for is
-/// closed before anything is read from it.
+/// One listener, with a filter chain for each route. There is no default chain: a connection that
+/// no route is for is closed before anything is read from it.
 pub(super) fn of(listener: &Listener, proxy: &Proxy) -> Value {
     let ip = listener.address.to_string();
     let mut ports = bound(listener).into_iter().map(|port| address(&ip, port));
@@ -41,7 +42,8 @@ pub(super) fn ready(port: u16) -> Value {
     json!({"name": "ready", "address": address("0.0.0.0", port), "filter_chains": [{"filters": [closes]}]})
 }
 
-/// The ports that it binds: its own where connections are redirected to it, otherwise those of its routes.
+/// The ports that it binds: its own where connections are redirected to it, otherwise those of its
+/// routes.
 fn bound(listener: &Listener) -> BTreeSet<u16> {
     let routes = listener.routes.iter().map(|route| route.port);
     if listener.redirected || listener.routes.is_empty() { [listener.port].into() } else { routes.collect() }

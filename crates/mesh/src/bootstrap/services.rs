@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use hopbench_model::HttpVersion;
 use serde_json::{Value, json};
 
-use super::{cluster, extension};
+use super::cluster;
+use super::parts::extension;
 use crate::{Proxy, Route, stats};
 
 /// How long the policy service may take to answer; without an answer the request is refused.
@@ -53,7 +54,8 @@ fn telemetry_of(proxy: &Proxy, at: Option<SocketAddr>) -> String {
     }
 }
 
-/// Asks before each request. What the service refuses is answered with its status, or 403; what it did not answer, 503.
+/// Asks before each request. What the service refuses is answered with its status, or 403; what it
+/// did not answer, 503.
 pub(super) fn http_check() -> Value {
     extension(
         "envoy.filters.http.ext_authz",

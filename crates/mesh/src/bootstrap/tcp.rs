@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{access_log, extension, services};
+use super::parts::extension;
+use super::{access_log, services};
 use crate::{Proxy, Route};
 
-/// The network filters of a TCP route. The connection to the other side is opened as soon as one comes in, so that
-/// servers can speak first. A check happens when the first bytes come.
+/// The network filters of a TCP route. The connection to the other side is opened as soon as one
+/// comes in, so that servers can speak first. A check happens when the first bytes come.
 pub(super) fn filters(route: &Route, proxy: &Proxy) -> Value {
     let mut filters = Vec::new();
     if proxy.variant.policy_check && route.checked {

@@ -1,9 +1,9 @@
-//! Proxies that prove to each other who they are, and encrypt.
+//! Mutual TLS between proxies.
 
 use hopbench_model::{HttpVersion, Variant};
 use serde_json::{Value, json};
 
-use super::extension;
+use super::parts::extension;
 use crate::{Identity, Protocol, Route, SPIFFE};
 
 /// The server's side of connections from other proxies.
@@ -11,8 +11,8 @@ pub(super) fn downstream(route: &Route, variant: &Variant, identity: Option<&Ide
     socket("Downstream", json!({"require_client_certificate": true}), common(route, variant, identity))
 }
 
-/// The client's side of connections to other proxies. Who is there is told by the certificate's URI, not by a host
-/// name, so none is asked for.
+/// The client's side of connections to other proxies. Who is there is told by the certificate's
+/// URI, not by a host name, so none is asked for.
 pub(super) fn upstream(route: &Route, variant: &Variant, identity: Option<&Identity>) -> Value {
     socket("Upstream", json!({}), common(route, variant, identity))
 }

@@ -1,15 +1,17 @@
 //! Answers that Envoys gave after traffic that is known.
 //!
-//! `client.txt` and `server.txt`: two sidecars, plain, on either side of these. HTTP, a connection each, by the port:
-//! `server` 1 request; `client` 1, and 1 to an address where nobody is; `both` 3 to the program, of which the
-//! application answers one with 404 and one by closing, and 1 to the agent. Bytes: 1 connection to each port, echoed and
-//! closed. 1 connection to the server's sidecar that was meant for no route.
+//! `client.txt` and `server.txt`: two sidecars, plain, on either side of these. HTTP, a connection
+//! each, by the port: `server` 1 request; `client` 1, and 1 to an address where nobody is; `both` 3
+//! to the program, of which the application answers one with 404 and one by closing, and 1 to the
+//! agent. Bytes: 1 connection to each port, echoed and closed. 1 connection to the server's sidecar
+//! that was meant for no route.
 //!
-//! `gateway.txt`: everything on, and neither service there. 3 requests; a TCP connection to a dead server; one to a
-//! live server, closed at its first bytes because the check failed. Each of them is reported.
+//! `gateway.txt`: everything on, and neither service there. 3 requests; a TCP connection to a dead
+//! server; one to a live server, closed at its first bytes because the check failed. Each of them
+//! is reported.
 //!
-//! `services.txt`: the same gateway with both services. 7 requests, of which the policy service denied one; 3 TCP
-//! connections, of which it denied one.
+//! `services.txt`: the same gateway with both services. 7 requests, of which the policy service
+//! denied one; 3 TCP connections, of which it denied one.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +41,8 @@ fn the_clients_sidecar_counted_what_it_saw() {
         ("requests", 6),
         ("responses_5xx", 2),
         ("tls_handshakes", 4),
-        // Two bytes' connections, one to nobody, one `client`; of the four requests to `both` two shared one.
+        // Two bytes' connections, one to nobody, one `client`; of the four requests to `both` two
+        // shared one.
         ("upstream_connections", 7),
         ("upstream_connect_failures", 1),
         ("upstream_connects", 6),

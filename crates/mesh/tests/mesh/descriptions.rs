@@ -25,7 +25,8 @@ pub(crate) struct Authority {
 impl Authority {
     pub(crate) fn new() -> Self {
         let mut params = rcgen::CertificateParams::default();
-        // A certificate whose subject is its issuer's would be taken for one that nobody else signed.
+        // A certificate whose subject is its issuer's would be taken for one that nobody else
+        // signed.
         params.distinguished_name.push(rcgen::DnType::CommonName, "authority");
         params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let key = rcgen::KeyPair::generate().unwrap();
@@ -120,7 +121,8 @@ pub(crate) fn one_way(variant: &Variant, way: &str) -> Proxy {
     proxy
 }
 
-/// A pod's sidecar where nothing is redirected: its application connects to it at the ports that stand for servers.
+/// A pod's sidecar where nothing is redirected: its application connects to it at the ports that
+/// stand for servers.
 pub(crate) fn connected(variant: &Variant) -> Proxy {
     let mut proxy = sidecar(variant);
     for listener in &mut proxy.listeners {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use hopbench_mesh::{Admin, Proxy, STATS};
 
-/// Where it is: in the path, or where `make` fetches it to. Without one the calling test is skipped, which is printed;
-/// with `HOPBENCH_REQUIRE_ENVOY=1` it fails.
+/// Where it is: in the path, or where `make` fetches it to. Without one the calling test is
+/// skipped, which is printed; with `HOPBENCH_REQUIRE_ENVOY=1` it fails.
 pub(crate) fn program(test: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
@@ -21,7 +21,8 @@ pub(crate) fn program(test: &str) -> Option<PathBuf> {
     if found.is_none() {
         let required = std::env::var("HOPBENCH_REQUIRE_ENVOY").is_ok_and(|value| value == "1");
         assert!(!required, "{test} needs Envoy (HOPBENCH_REQUIRE_ENVOY=1)");
-        // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.
+        // Not `println`: what that prints is kept back when the test passes, and a skip is to be
+        // seen.
         let _ = writeln!(std::io::stdout(), "\nSKIP {test}: there is no envoy");
     }
     found

@@ -1,7 +1,7 @@
 //! A test once more, in a network of its own.
 //!
-//! The inner test is the first process of a process namespace: when it ends, however it ends, the kernel kills the
-//! Envoys that it started.
+//! The inner test is the first process of a process namespace: when it ends, however it ends, the
+//! kernel kills the Envoys that it started.
 
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -9,9 +9,11 @@ use std::process::{Command, Stdio};
 
 const MARK: &str = "HOPBENCH_MESH_TEST_INSIDE";
 
-/// Runs `body` where `lo` is up and nothing else is there. `test` is the path of the calling test function.
+/// Runs `body` where `lo` is up and nothing else is there. `test` is the path of the calling test
+/// function.
 ///
-/// Without the right to make namespaces the test is skipped, which is printed; with `HOPBENCH_REQUIRE_NETNS=1` it fails.
+/// Without the right to make namespaces the test is skipped, which is printed; with
+/// `HOPBENCH_REQUIRE_NETNS=1` it fails.
 pub(crate) fn inside(test: &str, body: impl FnOnce()) {
     if std::env::var(MARK).is_ok_and(|name| name == test) {
         shell("ip link set lo up").unwrap();

@@ -4,6 +4,7 @@
 
 mod answers;
 mod descriptions;
+mod difference;
 mod envoy;
 mod golden;
 mod inside;

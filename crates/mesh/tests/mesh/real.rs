@@ -1,4 +1,5 @@
-//! What the real Envoy does with the bootstraps: two sidecars on one loopback, redirected to as in pods, and a gateway.
+//! What the real Envoy does with the bootstraps: two sidecars on one loopback, redirected to as in
+//! pods, and a gateway.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -19,7 +20,8 @@ use crate::peers::{self, Seen, app, connect, echo, get, is_closed};
 const AGENT: u16 = 7474;
 const PROGRAM: u16 = 7480;
 
-/// The sidecars of two pods. Both pods are this loopback: whose packets they are is told by the mark.
+/// The sidecars of two pods. Both pods are this loopback: whose packets they are is told by the
+/// mark.
 struct Pair {
     client: Envoy,
     server: Envoy,
@@ -80,8 +82,8 @@ fn of<const N: usize>(counters: &BTreeMap<String, u64>, names: [&str; N]) -> [u6
 
 const MODES: [MeshMode; 3] = [MeshMode::Server, MeshMode::Client, MeshMode::Both];
 
-/// Traffic through each mode: 3 requests in a connection, and 2 connections of one byte. What is counted must be what
-/// was sent, at each sidecar that the mode names, and nothing at others.
+/// Traffic through each mode: 3 requests in a connection, and 2 connections of one byte. What is
+/// counted must be what was sent, at each sidecar that the mode names, and nothing at others.
 fn all_modes(envoy: &Path, variant: &Variant, (agent, program): (&Seen, &Seen)) -> Pair {
     let pair = Pair::start(envoy, variant);
     let before = (program.requests.load(Ordering::SeqCst), agent.connections.load(Ordering::SeqCst));
@@ -102,7 +104,8 @@ fn all_modes(envoy: &Path, variant: &Variant, (agent, program): (&Seen, &Seen)) 
     for sidecar in [&pair.client, &pair.server] {
         let counters = sidecar.counters();
         assert_eq!(of(&counters, ["requests", "upstream_requests"]), [6; 2], "{}: {counters:?}", variant.name);
-        // A request that comes before Envoy has put back the connection of the one before gets another one.
+        // A request that comes before Envoy has put back the connection of the one before gets
+        // another one.
         let upstream = counters["upstream_connections"];
         assert!((6..=10).contains(&upstream), "{}: {counters:?}", variant.name);
         assert_eq!(counters["upstream_connects"], upstream);

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use super::{read, read_raw};
+use super::facts::{read, read_raw};
 
 /// Reads the limit of one group, given its folder.
 type ReadLimit = fn(&Path, &str) -> Option<f64>;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::{Facts, put, read};
+use super::facts::{Facts, put, read};
 use crate::labelled;
 
 /// The first CPU's part of `/proc/cpuinfo` fits; the rest repeats it for every other one.

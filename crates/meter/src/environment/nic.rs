@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hopbench_sys::Offloads;
 
-use super::{Facts, put, read, read_raw};
+use super::facts::{Facts, put, read, read_raw};
 use crate::meters::netdev;
 
 /// Details are given for so many interfaces; those with a device behind them come first.

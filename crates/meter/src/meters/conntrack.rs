@@ -1,4 +1,4 @@
-//! How full the connection tracking table is.
+//! The fill of the connection tracking table.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! How long tasks waited for a CPU or for memory.
+//! Pressure stall information: how long tasks waited for a CPU or for memory.
 
 use std::io;
 

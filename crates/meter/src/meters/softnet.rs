@@ -1,4 +1,4 @@
-//! What the kernel's packet receive loop did.
+//! Counters of the kernel's packet receive loop.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,22 +1,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::{EngineKind, Pacing, SECOND, Schedule, Timing};
+use crate::fixture;
 
 fn job(headers: &[&str]) -> Job {
-    Job {
-        workload: "http".to_owned(),
-        params: json!({"headers": headers}),
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
-        seed: 1,
-    }
+    fixture::job("http", json!({"headers": headers}))
 }
 
 fn nothing(_: &str) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Whether the nodes of one role worked equally hard.
+//! The balance of the nodes of one role: whether they worked equally hard.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,13 +65,12 @@ impl Odd {
         let mean = nodes.values().sum::<f64>() / nodes.len().max(1) as f64;
         let (node, cores) = nodes.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
         let is_odd = nodes.len() > 1 && *cores > FACTOR * mean && *cores > mean + LEAST;
+        if !is_odd {
+            return None;
+        }
         let others = nodes.iter().filter(|(name, _)| *name != node).map(|(name, cores)| format!("{name} {cores:.2}"));
-        is_odd.then(|| Self {
-            node: (*node).to_owned(),
-            cores: *cores,
-            mean,
-            others: others.collect::<Vec<_>>().join(", "),
-        })
+        let others = others.collect::<Vec<_>>().join(", ");
+        Some(Self { node: (*node).to_owned(), cores: *cores, mean, others })
     }
 }
 

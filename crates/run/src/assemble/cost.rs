@@ -1,4 +1,4 @@
-//! What a trial cost, process by process and machine by machine.
+//! The cost of a trial, process by process and machine by machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use hopbench_meter::delta;
 use hopbench_model::{Cost, EndReport, Invariant, NodeCost, SECOND, SHORTEST_OF_MACHINE_S, Tick, Warning, WarningKind};
 
 use super::{balance, processes, proxies};
-use crate::conduct::Outcome;
+use crate::conduct::TrialResult;
 use crate::limited::{Burden, CLIENT, SERVER};
 
 /// One end: the node it ran on, and what it saw.
@@ -31,7 +31,7 @@ pub(super) struct Spent {
 }
 
 /// The costs of the two sides of a trial.
-pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], proxies: proxies::Spent, outcome: &Outcome) -> Spent {
+pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], proxies: proxies::Spent, outcome: &TrialResult) -> Spent {
     // Every node is the same machine then, whatever it is called.
     let one_machine = outcome.one_machine;
     let processes =

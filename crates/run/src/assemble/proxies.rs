@@ -1,4 +1,4 @@
-//! What the proxies of a path cost.
+//! The cost of the proxies of a path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,8 +56,8 @@ impl Work {
         let seconds = client.end.t_ns.saturating_sub(client.start.t_ns) as f64 / SECOND as f64;
         let grown = client.end.counts.since(&client.start.counts);
         let rate = |n: u64| (seconds > 0.0 && n > 0).then(|| n as f64 / seconds);
-        let nature = workload.nature();
-        let bare = nature.needs_agent && !nature.datagrams;
+        let traits = workload.traits();
+        let bare = traits.needs_agent && !traits.datagrams;
         let bytes = grown.of(Counter::SentBytes) + grown.of(Counter::ReceivedBytes);
         Self {
             requests_per_s: rate(grown.of(Counter::Completed)).filter(|_| metrics.contains_key("requests_per_s")),

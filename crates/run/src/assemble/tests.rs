@@ -1,3 +1,4 @@
+use hopbench_model::fixture::job;
 use hopbench_model::{CPUS_SETTING, Counter, Counts, LatencyKind, Nanos, Reading, Schedule, Tick};
 use hopbench_testbed::Proxy;
 use hopbench_wire::PROTOCOL;
@@ -5,7 +6,6 @@ use serde_json::json;
 
 use super::*;
 use crate::conduct::Edges;
-use crate::sample::job;
 
 /// Readings of the machine and of one process group, at the edges of a second in which it used so many seconds.
 fn end(counts: &[(Counter, u64)], readings: &[(&str, &[(&str, f64)])]) -> EndReport {
@@ -27,8 +27,8 @@ fn end(counts: &[(Counter, u64)], readings: &[(&str, &[(&str, f64)])]) -> EndRep
     }
 }
 
-fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) -> Outcome {
-    Outcome {
+fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) -> TrialResult {
+    TrialResult {
         client,
         server: servers.first().cloned(),
         clients: clients.into_iter().map(Some).collect(),
@@ -47,11 +47,11 @@ fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) 
 
 type Held<'a> = (&'a [Option<CpuSet>], &'a [Option<CpuSet>]);
 
-fn recorded(job: &Job, cpus: Held<'_>, outcome: &Outcome) -> Record {
+fn recorded(job: &Job, cpus: Held<'_>, outcome: &TrialResult) -> Record {
     recorded_with(job, cpus, outcome, &[])
 }
 
-fn recorded_with(job: &Job, cpus: Held<'_>, outcome: &Outcome, proxies: &[ProxySaid<'_>]) -> Record {
+fn recorded_with(job: &Job, cpus: Held<'_>, outcome: &TrialResult, proxies: &[ProxySaid<'_>]) -> Record {
     let hello = Hello {
         protocol: PROTOCOL,
         version: "1".to_owned(),
@@ -212,7 +212,7 @@ fn an_agent_that_sees_nothing_of_the_program_beside_it_is_not_taken_for_it() {
     let seen = outcome(agent(0.6), vec![agent(0.6)], vec![agent(0.01)]);
     let record = recorded(&http, (&[], &[]), &seen);
     assert_eq!((record.limited_by.as_str(), record.cost.server["cores"]), ("cpu:client", 0.01), "it is the server");
-    let record = recorded(&http, (&[], &[]), &Outcome { server_unseen: true, ..seen });
+    let record = recorded(&http, (&[], &[]), &TrialResult { server_unseen: true, ..seen });
     assert_eq!(record.limited_by, "cpu:other", "{}", record.limited_because);
     let why = "what is not metered 1.00, of which the server may be a part";
     assert!(record.limited_because.contains(why), "{}", record.limited_because);

@@ -1,4 +1,4 @@
-//! What to do about a warning, in the words of a scenario.
+//! The advice of a warning, in the words of a scenario.
 //!
 //! Workloads advise whoever types flags. Who reads a run has written keys, and within a search a rate that nobody chose is
 //! nobody's to lower.
@@ -53,16 +53,15 @@ fn as_keys(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{RateRange, Warning};
+    use hopbench_model::{RateRange, Warning, fixture};
 
     use super::*;
-    use crate::sample;
 
     const UNSENT: &str = "raise --connections or lower --rate; the latencies shown leave these requests out";
     const LATE: &str = "take --pacing spin on a CPU of its own, more --threads, or a lower rate";
 
     fn suited(search: Option<&SearchSpec>) -> Vec<String> {
-        let mut record = sample::record(&[]);
+        let mut record = fixture::record(&[]);
         record.warnings = vec![
             Warning::new(WarningKind::Unsent, "5 were never sent", UNSENT),
             Warning::new(WarningKind::GeneratorLimited, "late", LATE),
@@ -92,13 +91,12 @@ mod tests {
 
     #[test]
     fn a_rate_that_a_search_chose_is_nobodys_to_lower() {
-        let spec = |goal| SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false };
         let rates = RateRange { lowest_per_s: 1.0, highest_per_s: 9.0 };
-        let cpu = spec(SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.5, rates });
+        let cpu = fixture::search(SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.5, rates });
         let told = suited(Some(&cpu));
         assert!(told.iter().all(|next| !next.contains("--") && !next.contains("lower")), "{told:?}");
         // The knee's rate is what the answers make it, and its warnings are those of any closed loop.
-        let knee = spec(SearchGoal::Knee { connections: vec![1, 2], threads: vec![], least_growth: 0.05 });
+        let knee = fixture::search(SearchGoal::Knee { connections: vec![1, 2], threads: vec![], least_growth: 0.05 });
         assert_eq!(suited(Some(&knee)), suited(None));
     }
 }

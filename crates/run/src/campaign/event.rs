@@ -1,4 +1,4 @@
-//! What a campaign tells whoever looks on.
+//! The events of a campaign, for whoever looks on.
 
 use hopbench_model::{
     Failure, Fault, Job, Nanos, Record, RunFile, SearchGoal, SearchOutcome, SearchStep, Skipped, Tick,

@@ -1,4 +1,5 @@
-//! Waits for the meters of others, so that what they read before the traffic and after it holds one trial's load.
+//! The wait for the meters of others: their readings before and after the traffic hold one trial's
+//! load.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

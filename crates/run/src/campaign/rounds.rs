@@ -1,16 +1,19 @@
 //! The rounds of a campaign.
 
+pub(super) mod earlier;
+pub(super) mod order;
+
 use std::collections::{BTreeMap, HashSet};
 
 use hopbench_model::{Cell, Failure, Fault, Nanos, Plan, Stopped};
 use hopbench_sys::clock;
 
-use super::earlier::Earlier;
 use super::event::{Event, Observer};
-use super::order::order;
 use super::stopping::{Open, Stopping};
 use super::{Around, Campaign, Next};
 use crate::results::{self, CellName, TrialId};
+use earlier::Earlier;
+use order::order;
 
 /// So many failures of a path in a row say that the next will fail too.
 const MOST_FAILURES: u32 = 3;

@@ -1,4 +1,4 @@
-//! What a run says of itself.
+//! The facts of a run at its start: build, time, differences to earlier sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,12 +1,12 @@
-//! What of a plan a testbed can measure.
+//! The part of a plan that a testbed can measure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{Cell, Fault, Plan, RunFile, Skipped};
 use hopbench_testbed::{Need, Testbed};
 
-use super::earlier;
-use super::searches;
+use super::rounds::earlier;
+use super::searches::search_driver;
 use crate::results::{CellName, Searched, TrialId};
 
 /// What cannot be measured any more of cells that an earlier session measured, in part or whole, with the reasons.
@@ -72,7 +72,7 @@ pub(super) fn lost(
     for (cell, reason) in unmeasurable {
         let name = CellName::of(&run.plan, cell);
         let measured = earlier::rounds(done, name.clone());
-        if searches::is_begun(&run.plan, cell, searched) {
+        if search_driver::is_begun(&run.plan, cell, searched) {
             lost.searches.push((cell, reason));
         } else if measured.is_empty() {
             skipped.push(name.skipped(reason));

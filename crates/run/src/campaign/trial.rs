@@ -1,6 +1,7 @@
-//! One trial of a campaign: a cell in a round, on a testbed.
+//! The trial of a campaign: one cell in one round, on a testbed.
 
 mod around;
+pub(super) mod changes;
 mod cpu_share;
 
 use std::collections::BTreeMap;
@@ -12,14 +13,14 @@ use hopbench_model::{Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Path, Poi
 use hopbench_testbed::{AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth};
 use hopbench_wire::{Hello, Role};
 
-use super::links::Links;
 use super::meters::{Meters, Unseen};
+use super::sessions::Sessions;
 use crate::assemble::{ProxySaid, Setting, record};
-use crate::conduct::{Ends, Outcome, Watch, Watcher, conduct};
+use crate::conduct::agent_connection::AgentConnection;
+use crate::conduct::{Ends, TrialResult, Watch, Watcher, conduct};
 use crate::failed::failed_exchanges;
 use crate::headers::variable;
-use crate::link::Link;
-use crate::link_rate::LinkRate;
+use crate::limited::link_rate::LinkRate;
 use crate::metered::under_load;
 use around::Costs;
 pub(super) use cpu_share::CPU_SHARE;
@@ -27,7 +28,7 @@ use cpu_share::Known;
 use hopbench_control::resolve::Target;
 
 /// What is measured.
-pub(super) struct Trial<'a> {
+pub(super) struct CellTrial<'a> {
     pub(super) run_id: &'a str,
     pub(super) session: u32,
     pub(super) path: &'a Path,
@@ -64,7 +65,7 @@ struct Over<'a> {
     route: &'a Route,
     /// What the agents said of themselves, the clients first.
     hellos: &'a [Hello],
-    outcome: &'a Outcome,
+    outcome: &'a TrialResult,
     /// The testbed's counters before the traffic and after it.
     before: &'a Counters,
     after: Result<Counters, Fault>,
@@ -73,18 +74,18 @@ struct Over<'a> {
     gauges: Result<BTreeMap<String, Gauges>, String>,
 }
 
-impl Trial<'_> {
+impl CellTrial<'_> {
     /// Measures.
     pub(super) fn measure(
         &self,
         testbed: &mut dyn Testbed,
-        links: &mut Links,
+        sessions: &mut Sessions,
         meters: &mut Meters,
         watcher: &mut dyn Watcher,
     ) -> Measured {
         let mut changes = Ok(Vec::new());
         let mut barred = false;
-        let mut result = self.measured(testbed, links, meters, watcher, &mut changes, &mut barred);
+        let mut result = self.measured(testbed, sessions, meters, watcher, &mut changes, &mut barred);
         if let (Ok(done), Err(why)) = (&mut result, &changes) {
             done.record.settings.insert("changes".to_owned(), format!("unavailable: {why}"));
         }
@@ -95,7 +96,7 @@ impl Trial<'_> {
     fn measured(
         &self,
         testbed: &mut dyn Testbed,
-        links: &mut Links,
+        sessions: &mut Sessions,
         meters: &mut Meters,
         watcher: &mut dyn Watcher,
         changes: &mut Result<Vec<String>, String>,
@@ -108,8 +109,8 @@ impl Trial<'_> {
         let (job, target) = self.address(workload, &route);
         let sent = self.secrets.restored(&self.point.workload, &job, variable)?;
         // An agent that is started again for this is no change of the trial's time.
-        links.open(testbed, &route.clients, &route.servers)?;
-        let quiet_since = links.quiet_since();
+        sessions.open(testbed, &route.clients, &route.servers)?;
+        let quiet_since = sessions.quiet_since();
         let sandboxed = self.sandboxed(testbed, &route);
         let unseen = Unseen::of(&route, !self.point.server.is_agent(), &sandboxed);
         let metered_before = meters.before(testbed, &route, &unseen, quiet_since, &|| watcher.interrupted());
@@ -117,19 +118,19 @@ impl Trial<'_> {
         // As near to the traffic as can be.
         let counters = testbed.counters(&route)?;
         let permit = testbed.permit(&self.bounds)?;
-        let mut ends = links.take(testbed, &route.clients, &route.servers)?;
+        let mut ends = sessions.take(testbed, &route.clients, &route.servers)?;
         ends.permit = permit;
-        for (agent, link) in ends_of(&route, &mut ends) {
-            link.is_in(testbed.sandbox(agent));
+        for (agent, connection) in ends_of(&route, &mut ends) {
+            connection.is_in(testbed.sandbox(agent));
         }
-        let hellos: Vec<Hello> = ends_of(&route, &mut ends).map(|(_, link)| link.hello.clone()).collect();
+        let hellos: Vec<Hello> = ends_of(&route, &mut ends).map(|(_, agent)| agent.hello.clone()).collect();
         let programs = (!self.point.server.is_agent()).then_some(route.programs.as_slice());
         let watch = Watch { programs, proxies: &route.proxies };
         let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
         let conducted = conduct(&mut ends, &sent, target, &watch, &mut asking);
         let gauges = asking.gauges.unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
         // What follows can take a while, in which somebody must keep the sessions alive.
-        links.put_back(ends, &route.clients, &route.servers);
+        sessions.put_back(ends, &route.clients, &route.servers);
         let fault = conducted.as_ref().map_or_else(Some, |outcome| outcome.fault.as_ref());
         *barred = fault.is_some_and(|fault| fault.kind == FaultKind::Environment);
         let conducted = conducted.map(|outcome| (outcome, testbed.counters(&route)));
@@ -137,7 +138,7 @@ impl Trial<'_> {
         let (outcome, after) = conducted?;
         // A trial that broke is worth no wait.
         let unseen = if outcome.fault.is_none() { unseen } else { Unseen::default() };
-        let quiet = (quiet_since, links.quiet_since());
+        let quiet = (quiet_since, sessions.quiet_since());
         let read = metered_before.as_deref().unwrap_or_default();
         let metered_after = Meters::after(testbed, &route, &unseen, read, quiet, &|| watcher.interrupted());
         let mut costs =
@@ -159,7 +160,7 @@ impl Trial<'_> {
     fn address(&self, workload: &dyn Workload, route: &Route) -> (Job, SocketAddr) {
         let mut job = self.point.job.clone();
         let mut target = route.target;
-        match workload.nature().target {
+        match workload.traits().target {
             "URL" => job.params["url"] = format!("http://{target}{}", self.point.server.request).into(),
             // ICMP has no ports.
             "HOST" => target.set_port(0),
@@ -269,7 +270,7 @@ impl Watcher for Asking<'_> {
 }
 
 /// The sessions of a trial with whose they are.
-fn ends_of<'a>(route: &'a Route, ends: &'a mut Ends) -> impl Iterator<Item = (&'a AgentId, &'a mut Link)> {
+fn ends_of<'a>(route: &'a Route, ends: &'a mut Ends) -> impl Iterator<Item = (&'a AgentId, &'a mut AgentConnection)> {
     let agents = route.clients.iter().chain(&route.servers);
     agents.zip(ends.clients.iter_mut().chain(&mut ends.servers))
 }

@@ -4,10 +4,10 @@ use hopbench_model::{EndReport, Fault, Nanos, SECOND, Timing};
 use hopbench_sys::{Epoll, Events, clock};
 use hopbench_wire::{FromAgent, MAX_ORDER, Prepare, Role, ToAgent, encode};
 
-use super::beside::{Beside, Seen};
+use super::agent_connection::AgentConnection;
+use super::edge_reader::{EdgeReader, EdgeReadings};
+use super::ends::{Ends, Watcher};
 use super::proxies::Proxies;
-use super::{Ends, Watcher};
-use crate::link::Link;
 
 /// How often the conductor looks around although nothing came.
 const LOOK: Nanos = 50_000_000;
@@ -38,12 +38,12 @@ pub(super) struct Ending {
 impl<'e> Conductor<'e> {
     pub(super) fn new(ends: &'e mut Ends) -> Result<Self, Fault> {
         // Nobody spoke while they rested.
-        ends.clients.iter_mut().chain(&mut ends.servers).for_each(Link::begin);
+        ends.clients.iter_mut().chain(&mut ends.servers).for_each(AgentConnection::begin);
         let cannot = |e: std::io::Error| Fault::environment(format!("cannot watch the agents: {e}"));
         let epoll = Epoll::new().map_err(cannot)?;
-        let links = ends.clients.iter().chain(&ends.servers);
-        for (token, link) in (0..).zip(links) {
-            epoll.add_for_reading(link.channel.readiness(), token).map_err(cannot)?;
+        let agents = ends.clients.iter().chain(&ends.servers);
+        for (token, agent) in (0..).zip(agents) {
+            epoll.add_for_reading(agent.channel.readiness(), token).map_err(cannot)?;
         }
         let events = Events::with_capacity((ends.clients.len() + ends.servers.len()).clamp(1, 64));
         Ok(Self { ends, epoll, events })
@@ -64,30 +64,30 @@ impl<'e> Conductor<'e> {
         }
     }
 
-    fn link(&mut self, end: usize) -> &mut Link {
+    fn agent(&mut self, end: usize) -> &mut AgentConnection {
         let clients = self.ends.clients.len();
         if end < clients { &mut self.ends.clients[end] } else { &mut self.ends.servers[end - clients] }
     }
 
     /// Whether any session does.
     pub(super) fn crosses_networks(&self) -> bool {
-        self.ends.clients.iter().chain(&self.ends.servers).any(Link::is_remote)
+        self.ends.clients.iter().chain(&self.ends.servers).any(AgentConnection::is_remote)
     }
 
     pub(super) fn slowest_round_trip(&self) -> Nanos {
-        self.ends.clients.iter().chain(&self.ends.servers).map(|link| link.round_trip_ns).max().unwrap_or(0)
+        self.ends.clients.iter().chain(&self.ends.servers).map(|agent| agent.round_trip_ns).max().unwrap_or(0)
     }
 
     /// Sends one side its orders, which stand at the numbers of the ends.
     pub(super) fn prepare(&mut self, role: Role, orders: &[Prepare]) -> Result<(), Fault> {
         self.side(role).try_for_each(|end| {
             let order = ToAgent::Prepare(Box::new(orders[end].clone()));
-            let link = self.link(end);
+            let agent = self.agent(end);
             // The agent would end the session, and could not say why.
-            if link.is_remote() {
+            if agent.is_remote() {
                 fits(&order)?;
             }
-            link.send(&order)
+            agent.send(&order)
         })
     }
 
@@ -107,7 +107,7 @@ impl<'e> Conductor<'e> {
                 if role == Role::Server && !side.contains(&end) {
                     continue;
                 }
-                match self.link(end).receive()? {
+                match self.agent(end).receive()? {
                     Some(FromAgent::Ready { limited: more }) => {
                         waiting.retain(|waits| *waits != end);
                         limited.extend(more);
@@ -134,9 +134,9 @@ impl<'e> Conductor<'e> {
     /// that is gone, or does not read, is noticed when it is listened to.
     pub(super) fn start(&mut self, window_start: Nanos) {
         for end in 0..self.count() {
-            let link = self.link(end);
-            let at = window_start.saturating_add_signed(link.clock_offset_ns);
-            let _ = link.send_now(&ToAgent::Start { window_start_ns: at });
+            let agent = self.agent(end);
+            let at = window_start.saturating_add_signed(agent.clock_offset_ns);
+            let _ = agent.send_now(&ToAgent::Start { window_start_ns: at });
         }
     }
 
@@ -147,12 +147,12 @@ impl<'e> Conductor<'e> {
         window_start: Nanos,
         proxies: Proxies,
         watcher: &mut dyn Watcher,
-    ) -> Result<(Vec<(Role, Ending)>, Seen), Fault> {
+    ) -> Result<(Vec<(Role, Ending)>, EdgeReadings), Fault> {
         let until = window_start + timing.window_ns + 2 * timing.timeout_ns + 30 * SECOND;
         let mut endings: Vec<Option<Ending>> = (0..self.count()).map(|_| None).collect();
         let mut finished = vec![false; self.count()];
         let mut look_at_all = 0;
-        let mut beside = Beside::of(self.ends, proxies, timing, window_start);
+        let mut beside = EdgeReader::of(self.ends, proxies, timing, window_start);
         loop {
             beside.look(watcher);
             // Only who has something to say is listened to; everybody now and then, for what no event tells.
@@ -181,7 +181,7 @@ impl<'e> Conductor<'e> {
                 if ends && !finished[end] && endings[end].is_none() {
                     finished[end] = true;
                     // An agent that is gone is noticed by the next receive.
-                    let _ = self.link(end).send_now(&ToAgent::Finish);
+                    let _ = self.agent(end).send_now(&ToAgent::Finish);
                 }
             }
             if now >= until + LAST_WORD {
@@ -206,9 +206,9 @@ impl<'e> Conductor<'e> {
         let role = self.role(end);
         let number = end - self.side(role).start;
         for _ in 0..TURN {
-            match self.link(end).receive() {
+            match self.agent(end).receive() {
                 Ok(None) => {
-                    let fault = self.link(end).check_heard(clock::now()).err()?;
+                    let fault = self.agent(end).check_heard(clock::now()).err()?;
                     return Some(Ending { report: None, fault: Some(fault), lost: true });
                 }
                 Ok(Some(FromAgent::Progress(tick))) => watcher.tick(role, number, &tick),
@@ -236,7 +236,7 @@ impl<'e> Conductor<'e> {
         let patience = until.map_or(LOOK, |until| until.saturating_sub(now).min(LOOK));
         for end in 0..self.count() {
             // Who is gone is noticed by the next receive, and must not keep the others from being kept alive.
-            let _ = self.link(end).keep_alive(now);
+            let _ = self.agent(end).keep_alive(now);
         }
         self.epoll.wait(&mut self.events, Some(patience)).map_err(|e| Fault::measuring(format!("epoll: {e}")))
     }
@@ -245,11 +245,11 @@ impl<'e> Conductor<'e> {
     pub(super) fn abort(&mut self) {
         let until = clock::now() + ABORT_PATIENCE;
         for end in 0..self.count() {
-            let _ = self.link(end).send_now(&ToAgent::Abort);
+            let _ = self.agent(end).send_now(&ToAgent::Abort);
         }
         for end in 0..self.count() {
-            while clock::now() < until && self.link(end).in_trial() {
-                match self.link(end).receive() {
+            while clock::now() < until && self.agent(end).in_trial() {
+                match self.agent(end).receive() {
                     Ok(Some(_)) => {}
                     Ok(None) => drop(self.epoll.wait(&mut self.events, Some(LOOK))),
                     Err(_) => break,

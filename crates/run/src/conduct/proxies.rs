@@ -1,4 +1,5 @@
-//! What the proxies of a path spend: they are processes of the testbed, in which no agent is.
+//! The proxies of a path and what they spend: they are processes of the testbed, in which no agent
+//! is.
 
 use hopbench_meter::Watched;
 use hopbench_model::{Fault, Nanos, Reading, SECOND};

@@ -1,27 +1,28 @@
-//! Whether an agent held a trial to its own limit.
+//! An agent's own limit, as the limit of a trial.
 
 use hopbench_model::number;
 use hopbench_model::{Counter, EndReport, MAX_RATE_SETTING, SECOND};
 
-use super::{CLIENT, SERVER, Verdict, verdict};
+use super::evidence::{CLIENT, Limit, SERVER, limit};
 
 /// More of what an agent allows than this is all of it: a ceiling is kept from below.
 const MOSTLY: f64 = 0.8;
 
 /// The end that came up to the limit that its own agent keeps, if one did. One that was far below it was limited by
 /// something else, as is one that shared the agent's allowance with others.
-pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>]) -> Option<Verdict> {
+pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>]) -> Option<Limit> {
     [(CLIENT, clients), (SERVER, servers)].into_iter().find_map(|(name, side)| {
         (1..).zip(side).find_map(|(number, report)| {
             let report = report.as_ref()?;
             let most: f64 = report.settings.get(MAX_RATE_SETTING)?.parse().ok()?;
             let moved = moved(report)?;
             let whose = if side.len() > 1 { format!("{name} {number}") } else { format!("the {name}") };
-            let (moved_words, most_words) = (number::brief_bit_rate(moved), number::brief_bit_rate(most));
-            (moved >= MOSTLY * most).then(|| {
-                let why = format!("{whose} moved {moved_words} of the {most_words} that its agent allows (--max-rate)");
-                verdict("agent_limit", why)
-            })
+            if moved >= MOSTLY * most {
+                let [moved_text, most_text] = [moved, most].map(number::brief_bit_rate);
+                let why = format!("{whose} moved {moved_text} of the {most_text} that its agent allows (--max-rate)");
+                return Some(limit("agent_limit", why));
+            }
+            None
         })
     })
 }

@@ -1,4 +1,4 @@
-//! Whether CPUs limited a trial, and whose.
+//! Full CPUs as the limit of a trial, and whose they are.
 
 mod owners;
 
@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use hopbench_model::{EngineKind, Job, NodeCost, Record, SHORTEST_OF_MACHINE_S};
 
-use super::{Limits, Verdict, verdict};
-use owners::Owners;
+use super::evidence::{Burden, Evidence, Limit, Process, SERVER, limit};
+use owners::{Owners, cores};
 
 /// A CPU that is busier than this has nothing left to give.
 const FULL: f64 = 0.95;
@@ -21,74 +21,35 @@ const WAIT_S: f64 = 10e-6;
 /// the same, those of the agent's other threads, which read meters.
 const HARDLY: f64 = 0.01;
 
-/// The ends' names.
-pub(crate) const CLIENT: &str = "client";
-pub(crate) const SERVER: &str = "server";
-
-/// What one end, or a proxy between them, put on its CPUs.
-#[derive(Debug, Clone)]
-pub(crate) struct Burden {
-    /// Which side it is of, or the proxy's name: `client`, `server`, `client-sidecar`.
-    pub(crate) who: String,
-    /// The node that it is on.
-    pub(crate) node: String,
-    /// Cores that all its processes used.
-    pub(crate) cores: f64,
-    /// Its processes, each with the threads that do the work: one that did not wait is a limit by itself.
-    pub(crate) processes: Vec<Process>,
-    /// CPUs that it is held to; absent: any of its node.
-    pub(crate) cpus: Option<BTreeSet<usize>>,
-}
-
-/// A process that does the work of an end.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Process {
-    /// Cores that it used.
-    pub(crate) cores: f64,
-    /// Threads that can be busy at a time.
-    pub(crate) threads: u32,
-    /// How often they gave up the CPU to wait, a second; `None` where nobody says it.
-    pub(crate) waits_per_s: Option<f64>,
-}
-
-impl Burden {
-    fn is_end(&self) -> bool {
-        [CLIENT, SERVER].contains(&self.who.as_str())
-    }
-
-    fn may_use(&self, cpu: usize) -> bool {
-        self.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu))
-    }
-}
-
 /// The end or the proxy whose threads hardly waited, else whoever filled a CPU.
-pub(super) fn full(job: &Job, record: &Record, limits: &Limits) -> Option<Verdict> {
+pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Limit> {
     // A polling thread fills its CPU whatever the traffic does.
     let polls = job.engine == EngineKind::Spin;
-    let mut works = limits.burdens.iter().filter(|burden| !(polls && burden.is_end()));
-    if let Some(found) = works.find_map(|burden| hardly_waited(burden, &record.cost.nodes, limits.one_machine)) {
+    let mut works = evidence.burdens.iter().filter(|burden| !(polls && burden.is_end()));
+    if let Some(found) = works.find_map(|burden| hardly_waited(burden, &record.cost.nodes, evidence.one_machine)) {
         return Some(found);
     }
     // A few ticks say nothing of a CPU; the processes above have their time in nanoseconds.
     if record.window_s < SHORTEST_OF_MACHINE_S {
         return None;
     }
-    let no_server = !polls && limits.burdens.iter().all(|burden| burden.who != SERVER);
+    let no_server = !polls && evidence.burdens.iter().all(|burden| burden.who != SERVER);
     let mut other = None;
     for node in &record.cost.nodes {
-        let unmetered = no_server && limits.may_have_server(node);
-        let here: Vec<&Burden> = limits.burdens.iter().filter(|b| limits.one_machine || b.node == node.name).collect();
+        let unmetered = no_server && evidence.may_have_server(node);
+        let here: Vec<&Burden> =
+            evidence.burdens.iter().filter(|b| evidence.one_machine || b.node == node.name).collect();
         for (cpu, busy) in node.per_cpu_busy.iter().enumerate().filter(|(_, busy)| **busy >= FULL) {
             let softirq = softirq(node, cpu);
             let owners: Vec<&Burden> = here.iter().copied().filter(|burden| burden.may_use(cpu)).collect();
             let at = format!("CPU {cpu} was busy {:.0} %, {:.0} % in softirq", busy * 100.0, softirq * 100.0);
             let found = match (owners.is_empty(), softirq >= MOSTLY) {
-                (false, true) => return Some(verdict("softirq", format!("{at}; {}", Owners::of(&owners).whose(cpu)))),
+                (false, true) => return Some(limit("softirq", format!("{at}; {}", Owners::of(&owners).whose(cpu)))),
                 // Packets of the path are forwarded on the CPUs of nodes between its ends, too.
-                (true, true) => verdict("softirq", format!("{at}; neither end may use it")),
+                (true, true) => limit("softirq", format!("{at}; neither end may use it")),
                 // What others do where no end may run takes nothing from the trial; only of a server that nobody meters
                 // is not known where it may run.
-                (true, false) if unmetered => verdict(
+                (true, false) if unmetered => limit(
                     "cpu:other",
                     format!("{at}; no end that is metered may use it, and the server is none of these"),
                 ),
@@ -105,7 +66,7 @@ pub(super) fn full(job: &Job, record: &Record, limits: &Limits) -> Option<Verdic
     other
 }
 
-impl Limits {
+impl Evidence {
     /// Whether a server that nobody meters may be on a node. By hand nobody knows: it may well be on this machine.
     fn may_have_server(&self, node: &NodeCost) -> bool {
         self.one_machine || self.server_nodes.as_ref().is_none_or(|nodes| nodes.contains(&node.name))
@@ -118,7 +79,7 @@ fn softirq(node: &NodeCost, cpu: usize) -> f64 {
 
 /// A thread that hardly waits is the limit even when the scheduler moves it between CPUs. Where such a CPU processed
 /// packets for most of its time, that is the limit: the kernel charges the thread that it interrupts.
-fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Option<Verdict> {
+fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Option<Limit> {
     // A gateway's node may have no end that read its CPUs.
     let node = nodes.iter().find(|node| node.name == burden.node).or_else(|| nodes.first().filter(|_| one_machine));
     let of_node = node.map_or(0, |node| node.per_cpu_busy.len());
@@ -142,8 +103,8 @@ fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Opti
         };
         let packets = node.and_then(|node| interrupted(burden, node, most));
         Some(match packets {
-            Some(at) => verdict("softirq", format!("{at}; of the {}: {why}", burden.who)),
-            None => verdict(&by(&burden.who), why),
+            Some(at) => limit("softirq", format!("{at}; of the {}: {why}", burden.who)),
+            None => limit(&by(&burden.who), why),
         })
     })
 }
@@ -162,7 +123,7 @@ fn interrupted(burden: &Burden, node: &NodeCost, busy: usize) -> Option<String> 
 
 /// Who filled a CPU, of those that may use it; `Err`: none of them did. Where a server is `unmetered`, all that nobody
 /// accounts for on these CPUs may be its.
-fn blame(owners: &[&Burden], node: &NodeCost, unmetered: bool, cpu: usize, at: &str) -> Result<Verdict, Verdict> {
+fn blame(owners: &[&Burden], node: &NodeCost, unmetered: bool, cpu: usize, at: &str) -> Result<Limit, Limit> {
     let on_theirs = |(cpu, busy): (usize, &f64)| owners.iter().any(|owner| owner.may_use(cpu)).then_some(*busy);
     let busy: f64 = node.per_cpu_busy.iter().enumerate().filter_map(on_theirs).sum();
     let owners = Owners::of(owners);
@@ -177,18 +138,14 @@ fn blame(owners: &[&Burden], node: &NodeCost, unmetered: bool, cpu: usize, at: &
     let most = owners.0.iter().rev().max_by(|a, b| cores(&a.1).total_cmp(&cores(&b.1)));
     match most {
         Some((who, burdens)) if cores(burdens) >= LEAST && !(unmetered && rest > cores(burdens)) => {
-            Ok(verdict(&by(who), why))
+            Ok(limit(&by(who), why))
         }
-        _ => Err(verdict("cpu:other", why)),
+        _ => Err(limit("cpu:other", why)),
     }
 }
 
 fn by(who: &str) -> String {
     format!("cpu:{who}")
-}
-
-fn cores(burdens: &[&Burden]) -> f64 {
-    burdens.iter().map(|burden| burden.cores).sum()
 }
 
 #[cfg(test)]

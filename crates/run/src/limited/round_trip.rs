@@ -3,7 +3,7 @@
 use hopbench_model::number;
 use hopbench_model::{Job, Record};
 
-use super::{Verdict, verdict};
+use super::evidence::{Limit, limit};
 
 /// What the connections may have rested between their exchanges, or the figures be rounded, as a
 /// share of the window. An exchange counts from its send, and the one after it is sent a little
@@ -54,14 +54,14 @@ impl Law {
 
 /// The round trip, where every connection waited for answers all the time; `else_free` says what
 /// else was looked at and was not full.
-pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Verdict> {
+pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Limit> {
     let law = Law::of(job, record).filter(|law| job.is_closed_loop() && law.holds())?;
     let mean = number::brief_time_ns((law.mean_s * 1e9) as u64);
     let connections = match job.connections {
         1 => "1 connection".to_owned(),
         n => format!("{n} connections"),
     };
-    Some(verdict(
+    Some(limit(
         "round_trip",
         format!(
             "{connections} / {mean} a round trip = {} a second, {} were done (Little's law, within {:.0} %); {else_free}",

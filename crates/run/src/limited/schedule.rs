@@ -1,10 +1,10 @@
-//! Whether a schedule limited a trial: it was kept, or the generator was late.
+//! The schedule as the limit of a trial: it was kept, or the generator was late.
 
 use hopbench_model::number;
 use hopbench_model::{Job, LATE_NS, Nanos, NodeCost, Record, SCHEDULE_KEPT};
 use hopbench_stats::Histogram;
 
-use super::{Verdict, verdict};
+use super::evidence::{Limit, limit};
 
 /// More than was asked for, by more than readings at two edges differ, is what had piled up before the window.
 const CATCHING_UP: f64 = 1.01;
@@ -15,7 +15,7 @@ const FEW: f64 = 0.01;
 const NO_ROOM: f64 = 0.001;
 
 /// Whether all that was due was done, or else the generator was late. `link_full`: whether the path's slowest link was.
-pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Verdict> {
+pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let asked = metric("intended_per_s").filter(|rate| *rate > 0.0)?;
     let first = |names: &[&str]| names.iter().find_map(|name| metric(name));
@@ -26,17 +26,19 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Verdic
     let unsent = metric("unsent").unwrap_or(0.0);
     if done >= SCHEDULE_KEPT * asked && unsent == 0.0 {
         let catching_up = done > CATCHING_UP * asked && waited(record).is_some_and(|share| share >= FEW);
-        let why =
-            || format!("{} a second of the {} that were due", number::brief_per_s(done), number::brief_per_s(asked));
         // A path that works off what it left undone in the warm-up is as fast as it can.
-        return (!catching_up).then(|| verdict("target_rate", why()));
+        if catching_up {
+            return None;
+        }
+        let why = format!("{} a second of the {} that were due", number::brief_per_s(done), number::brief_per_s(asked));
+        return Some(limit("target_rate", why));
     }
     // Datagrams that left in time and did not arrive are no fault of who sent them.
     if metric("sent_packets_per_s").is_some_and(|sent| sent >= SCHEDULE_KEPT * asked) && unsent == 0.0 {
         return None;
     }
     let late = late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(number::brief_time_ns)?;
-    Some(verdict("generator", format!("sends were {late} late at p99 although connections were free")))
+    Some(limit("generator", format!("sends were {late} late at p99 although connections were free")))
 }
 
 /// How late the generator was with 1 % of its sends although connections were free, ns, where that is more than
@@ -75,13 +77,13 @@ fn waited(record: &Record) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use hopbench_model::Latency;
+    use hopbench_model::fixture::{self, record};
     use serde_json::json;
 
     use super::*;
-    use crate::sample::{self, record};
 
     fn job(workload: &str) -> Job {
-        sample::job(workload, json!({}))
+        fixture::job(workload, json!({}))
     }
 
     fn by(workload: &str, metrics: &[(&str, f64)]) -> Option<String> {

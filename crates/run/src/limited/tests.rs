@@ -1,11 +1,11 @@
+use hopbench_model::fixture::{self, record};
 use hopbench_model::{Latency, NodeCost};
 use serde_json::json;
 
 use super::*;
-use crate::sample::{self, record};
 
 pub(super) fn job(workload: &str) -> Job {
-    sample::job(workload, json!({"size": "1472B"}))
+    fixture::job(workload, json!({"size": "1472B"}))
 }
 
 /// An end whose one thread used so many cores.
@@ -23,14 +23,15 @@ fn by(workload: &str, metrics: &[(&str, f64)], [client, server]: [f64; 2]) -> St
     limited(
         &job(workload),
         &record(metrics),
-        &Limits { server_nodes: None, burdens, one_machine: true, link: Some(LINK), proxied: false },
+        &Evidence { server_nodes: None, burdens, one_machine: true, link: Some(LINK), proxied: false },
     )
     .0
 }
 
 fn on_link(workload: &str, metrics: &[(&str, f64)]) -> (String, String) {
-    let limits = Limits { server_nodes: None, burdens: vec![], one_machine: true, link: Some(LINK), proxied: false };
-    limited(&job(workload), &record(metrics), &limits)
+    let evidence =
+        Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: Some(LINK), proxied: false };
+    limited(&job(workload), &record(metrics), &evidence)
 }
 
 /// The verdict on a closed loop on one machine whose CPUs were so busy, and so much of that in softirq.
@@ -48,7 +49,7 @@ pub(super) fn on_cpus(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, Str
     limited(
         &job("http"),
         &record,
-        &Limits { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
+        &Evidence { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
     )
 }
 
@@ -70,7 +71,7 @@ fn streaming(job: &Job, metrics: &BTreeMap<String, f64>) -> (String, String) {
     limited(
         job,
         &record(&metrics),
-        &Limits { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied: false },
+        &Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied: false },
     )
 }
 
@@ -232,7 +233,7 @@ fn machines_have_cpus_of_their_own() {
     let (name, _) = limited(
         &job("http"),
         &record,
-        &Limits { server_nodes: None, burdens, one_machine: false, link: None, proxied: false },
+        &Evidence { server_nodes: None, burdens, one_machine: false, link: None, proxied: false },
     );
     assert_eq!(name, "cpu:server", "the client used more, on the other machine");
 }
@@ -244,7 +245,7 @@ fn a_late_generator_is_told_in_a_unit_that_reads() {
     let (name, why) = limited(
         &job("rr"),
         &record,
-        &Limits { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied: false },
+        &Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied: false },
     );
     assert_eq!(name, "generator");
     assert!(why.contains("1.61 ms late at p99"), "{why}");
@@ -280,7 +281,7 @@ fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
         limited(
             &polling,
             &record,
-            &Limits { server_nodes: None, burdens, one_machine: true, link: None, proxied: true },
+            &Evidence { server_nodes: None, burdens, one_machine: true, link: None, proxied: true },
         )
         .0
     };
@@ -290,7 +291,7 @@ fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
     let (name, why) = limited(
         &polling,
         &record,
-        &Limits { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
+        &Evidence { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
     );
     assert_eq!(name, "unknown");
     assert!(why.starts_with("busy polling fills its CPUs"), "{why}");
@@ -302,9 +303,9 @@ fn a_gateway_on_a_node_without_an_end_has_the_machines_cpus() {
     record.cost.nodes = vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![0.5; 2], ..NodeCost::default() }];
     let gateway = Burden { node: "c".to_owned(), ..proxy("gateway", 1.95, 4, None) };
     let limit = |one_machine| {
-        let limits =
-            Limits { server_nodes: None, burdens: vec![gateway.clone()], one_machine, link: None, proxied: true };
-        limited(&job("http"), &record, &limits)
+        let evidence =
+            Evidence { server_nodes: None, burdens: vec![gateway.clone()], one_machine, link: None, proxied: true };
+        limited(&job("http"), &record, &evidence)
     };
     let (name, why) = limit(true);
     assert_eq!(
@@ -317,8 +318,8 @@ fn a_gateway_on_a_node_without_an_end_has_the_machines_cpus() {
 #[test]
 fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
     let says = |metrics: &[(&str, f64)], proxied| {
-        let limits = Limits { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied };
-        limited(&job("stream"), &record(metrics), &limits).1
+        let evidence = Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied };
+        limited(&job("stream"), &record(metrics), &evidence).1
     };
     let lossy = [("sent_bits_per_s", 8e6), ("retransmitted_bytes", 5e4)];
     assert_eq!(says(&lossy, false), "5.0 % of the bytes were sent again");
@@ -382,7 +383,7 @@ fn a_sender_that_waits_for_a_proxy_is_not_said_to_wait_for_the_receiver() {
         limited(
             &job("stream"),
             &waits,
-            &Limits { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied },
+            &Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied },
         )
         .1
     };
@@ -398,7 +399,11 @@ fn in_a_window_of(seconds: f64, client: f64, busy: f64) -> (String, String) {
     record.latency.insert("service_ns".to_owned(), service);
     record.cost.nodes = vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![busy; 2], ..NodeCost::default() }];
     let burdens = vec![end(CLIENT, client, None), end(SERVER, 0.4, None)];
-    limited(&job("rr"), &record, &Limits { server_nodes: None, burdens, one_machine: true, link: None, proxied: false })
+    limited(
+        &job("rr"),
+        &record,
+        &Evidence { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
+    )
 }
 
 #[test]
@@ -420,8 +425,8 @@ fn the_round_trip_limits_only_what_nothing_else_does() {
         let mut record = record(&[&[("requests_per_s", 10_000.0)], metrics].concat());
         let service = Latency { count: 10_000, mean: 99_000.0, max: 400_000, ..Latency::default() };
         record.latency.insert("service_ns".to_owned(), service);
-        let limits = Limits { server_nodes: None, burdens: vec![], one_machine: true, link, proxied: false };
-        limited(&job("rr"), &record, &limits)
+        let evidence = Evidence { server_nodes: None, burdens: vec![], one_machine: true, link, proxied: false };
+        limited(&job("rr"), &record, &evidence)
     };
     let (name, why) = fits(&[("received_bits_per_s", 500e6)], Some(LINK));
     assert_eq!(name, "round_trip");

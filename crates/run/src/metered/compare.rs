@@ -1,4 +1,4 @@
-//! Whether two meters of one thing agree.
+//! The agreement of two meters of one thing.
 
 use hopbench_meter::delta;
 use hopbench_model::{EndReport, MeteredCost, SECOND, Warning, WarningKind};

@@ -1,5 +1,6 @@
+use hopbench_model::fixture;
+
 use super::*;
-use crate::sample;
 
 const S: u64 = SECOND;
 
@@ -180,7 +181,7 @@ fn what_was_seen_here_is_a_meter_too() {
 
 #[test]
 fn a_program_that_only_others_meter_is_the_servers_cost() {
-    let mut record = sample::record(&[]);
+    let mut record = fixture::record(&[]);
     record.cost.server.insert("cores".to_owned(), 0.01);
     let program =
         |who: &str| MeteredCost { who: who.to_owned(), what: "program".to_owned(), ..one((97, 0.0), (161, 31.0)) };
@@ -202,16 +203,16 @@ fn a_sandbox_costs_what_was_metered_around_it() {
         source: source.to_owned(),
         ..one((97, 0.0), (161, cpu_s))
     };
-    let mut record = sample::record(&[]);
+    let mut record = fixture::record(&[]);
     record.cost.metered = vec![around("kubelet", 1.0), around("cadvisor", 31.0)];
     record.cost.client.insert("user_s".to_owned(), 0.1);
-    of_sandbox(&mut record, Side::Client, &["p".to_owned()], &LOAD, false);
+    of_sandbox(&mut record, SandboxedEnd::Client, &["p".to_owned()], &LOAD, false);
     assert_eq!((record.cost.client["cores"], record.cost.client.contains_key("user_s")), (0.5, false));
     assert!(record.settings["client_sandbox"].starts_with("by cadvisor"));
-    of_sandbox(&mut record, Side::Client, &["p".to_owned()], &LOAD, true);
+    of_sandbox(&mut record, SandboxedEnd::Client, &["p".to_owned()], &LOAD, true);
     assert!(record.cost.client.is_empty());
     assert_eq!(record.settings["client_sandbox"], "unavailable: one sandbox is client and server");
     record.cost.metered.pop();
-    of_sandbox(&mut record, Side::Server, &["p".to_owned()], &LOAD, false);
+    of_sandbox(&mut record, SandboxedEnd::Server, &["p".to_owned()], &LOAD, false);
     assert_eq!(record.settings["server_sandbox"], "unavailable: nobody metered it");
 }

@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 use super::disk::{refused, replace, sync_dir, unreadable};
 use super::lines::Lines;
-use super::reading::{Verdict, judge, run_file};
+use super::reading::{LineState, judge, run_file};
 use super::{AGENTS_LOG, RECORDS, RUN_FILE, SUPERSEDED, TRIALS_LOG, TrialId};
 
 /// A results folder that this process, and no other, writes to.
@@ -324,18 +324,18 @@ fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
     for line in Lines::new(BufReader::new(file)) {
         let line = line.map_err(|e| unreadable(path, &e))?;
         match judge(&line, run_id, path) {
-            Verdict::Good(record) if record.incomplete.is_none() && record.error.is_none() => {
+            LineState::Good(record) if record.incomplete.is_none() && record.error.is_none() => {
                 let trial = TrialId::of(&record);
                 let Record { search, job, .. } = *record;
                 out.searched.extend(search.map(|step| Searched { trial: trial.clone(), step, job }));
                 out.done.insert(trial);
             }
-            Verdict::Good(record) => drop(out.again.insert(line.number, TrialId::of(&record))),
-            Verdict::Cut(note) => {
+            LineState::Good(record) => drop(out.again.insert(line.number, TrialId::of(&record))),
+            LineState::Cut(note) => {
                 out.cut_at = Some(line.start);
                 out.notes.push(note);
             }
-            Verdict::Damaged(fault) => return Err(fault),
+            LineState::Damaged(fault) => return Err(fault),
         }
     }
     Ok(out)

@@ -39,12 +39,12 @@ impl Records {
             Err(error) => return Some(Err(unreadable(&self.path, &error))),
         };
         match judge(&line, &self.run_id, &self.path) {
-            Verdict::Good(record) => Some(Ok(*record)),
-            Verdict::Cut(note) => {
+            LineState::Good(record) => Some(Ok(*record)),
+            LineState::Cut(note) => {
                 self.notes.push(note);
                 None
             }
-            Verdict::Damaged(fault) => Some(Err(fault)),
+            LineState::Damaged(fault) => Some(Err(fault)),
         }
     }
 }
@@ -63,7 +63,7 @@ impl Iterator for Records {
 }
 
 /// What a line of `records.jsonl` is.
-pub(super) enum Verdict {
+pub(super) enum LineState {
     Good(Box<Record>),
     /// The last line, not whole: the trial under way when the program or the machine died.
     Cut(String),
@@ -71,10 +71,10 @@ pub(super) enum Verdict {
 }
 
 /// Judges one line of a run's records.
-pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> Verdict {
+pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> LineState {
     let place = format!("{} line {}", path.display(), line.number);
     let cut = |why: &str| {
-        Verdict::Cut(format!("{place} is not whole ({why}): the trial under way at a crash; it is left out"))
+        LineState::Cut(format!("{place} is not whole ({why}): the trial under way at a crash; it is left out"))
     };
     if !line.is_whole() {
         return cut("its end was never written");
@@ -84,25 +84,25 @@ pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> Verdict {
         // Blocks that a crash kept from the disk read as zeros.
         Err(_) if line.last && line.bytes.contains(&0) => return cut("part of it never reached the disk"),
         Err(error) => {
-            return Verdict::Damaged(Fault::input(format!(
+            return LineState::Damaged(Fault::input(format!(
                 "{place} is damaged: {error}. Nothing was changed; move that line to another file, and --resume measures \
                  its trial again"
             )));
         }
     };
     if record.schema != RECORD_SCHEMA {
-        return Verdict::Damaged(Fault::input(format!(
+        return LineState::Damaged(Fault::input(format!(
             "{place}: found schema `{}`, expected `{RECORD_SCHEMA}`; use the hopbench that wrote it",
             record.schema
         )));
     }
     if record.run_id != run_id {
-        return Verdict::Damaged(Fault::input(format!(
+        return LineState::Damaged(Fault::input(format!(
             "{place} is of run {}, the folder is of run {run_id}; move the records of other runs elsewhere",
             record.run_id
         )));
     }
-    Verdict::Good(Box::new(record))
+    LineState::Good(Box::new(record))
 }
 
 /// Opens a results folder for reading; a run that goes on in it may be writing meanwhile.

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use hopbench_agent::{hello, local};
 use hopbench_control::Channel;
 use hopbench_model::{SECOND, Tick};
-use hopbench_run::{Ends, Link, Watch, Watcher, conduct};
+use hopbench_run::{AgentConnection, Ends, Watch, Watcher, conduct};
 use hopbench_sys::clock;
 use hopbench_wire::{FromAgent, Hello, Role, ToAgent};
 use serde_json::json;
@@ -51,8 +51,8 @@ fn an_agent_that_hangs_does_not_hang_the_conductor() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     std::thread::spawn(move || hangs(theirs));
     let ours_hello = hello();
-    let server = Link::over_pair(ours, &ours_hello, "the server".to_owned()).unwrap();
-    let client = Link::over(local().unwrap(), &ours_hello).unwrap();
+    let server = AgentConnection::over_pair(ours, &ours_hello, "the server".to_owned()).unwrap();
+    let client = AgentConnection::over(local().unwrap(), &ours_hello).unwrap();
     let mut ends = Ends { clients: vec![client], servers: vec![server], permit: None };
     // Pings the loopback: that needs nothing of a server.
     let job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
@@ -89,8 +89,8 @@ fn an_agent_that_does_not_read_keeps_nobody_from_starting() {
     std::thread::spawn(move || does_not_read(theirs, conductors));
     let ours_hello = hello();
     // It comes first: whoever waited for it would start late.
-    let mut clients = vec![Link::over_pair(ours, &ours_hello, "the deaf one".to_owned()).unwrap()];
-    clients.extend((0..10).map(|_| Link::over(local().unwrap(), &ours_hello).unwrap()));
+    let mut clients = vec![AgentConnection::over_pair(ours, &ours_hello, "the deaf one".to_owned()).unwrap()];
+    clients.extend((0..10).map(|_| AgentConnection::over(local().unwrap(), &ours_hello).unwrap()));
     let mut ends = Ends { clients, servers: Vec::new(), permit: None };
     let job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
     let began = clock::now();

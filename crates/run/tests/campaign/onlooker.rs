@@ -1,4 +1,4 @@
-//! Who looks on in tests, and runs campaigns.
+//! An observer for tests, and the running of campaigns.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What proxies cost, played by processes whose CPU time is known.
+//! The cost of proxies, played by processes whose CPU time is known.
 
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};

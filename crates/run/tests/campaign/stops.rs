@@ -273,7 +273,7 @@ fn every_workload_has_the_figures_that_it_names() {
     for workload in hopbench_load::WORKLOADS {
         let mut job = job(workload.name(), params(workload.name()), 1, 300);
         workload.settle(&mut job);
-        if workload.nature().scheduled {
+        if workload.traits().scheduled {
             let paced = hopbench_model::Job { schedule: Schedule::Rate(100.0), ..job.clone() };
             points.push(point(workload.name(), &[("rate", json!(100))], paced));
         }

@@ -20,7 +20,7 @@ mod plans;
 mod relay;
 mod workshop;
 
-use hopbench_model::{Job, Path, Plan, Point, RateRange, Record, Schedule, SearchGoal, SearchSpec, SearchStep};
+use hopbench_model::{Job, Path, Plan, Point, RateRange, Record, Schedule, SearchGoal, SearchStep, fixture};
 use serde_json::json;
 
 use crate::bed::Bed;
@@ -33,8 +33,7 @@ const MS: u64 = 1_000_000;
 fn searched(workload: &str, params: serde_json::Value, window_ms: u64, goal: SearchGoal) -> Point {
     let mut job = job(workload, params, 1, window_ms);
     job.timing.warmup_ns = 50 * MS;
-    let search = Some(SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false });
-    Point { search, ..point("web", &[], job) }
+    Point { search: Some(fixture::search(goal)), ..point("web", &[], job) }
 }
 
 /// HTTP, answered by a program that is no agent.

@@ -3,8 +3,8 @@
 use hopbench_model::Variant;
 use serde_json::{Map, Value, json};
 
-use super::{NAME, described};
-use crate::mesh::{UPSTREAMS, VARIANT_KEYS, WORKERS, known_names};
+use super::parts::{NAME, described};
+use crate::paths::mesh::{UPSTREAMS, VARIANT_KEYS, WORKERS, known_names};
 
 /// `mesh:`.
 pub(super) fn mesh() -> Value {

@@ -3,8 +3,8 @@
 use hopbench_model::Job;
 use serde_json::{Map, Value, json};
 
-use super::{described, share};
-use crate::search::{BESIDE, CPU_KEYS, ERRORS, GOALS, KNEE_KEYS, LOSSLESS_KEYS, SLO_KEYS};
+use super::parts::{DOUBLING, QUANTITY, SWEEP, described, share};
+use crate::workload::search::{BESIDE, CPU_KEYS, ERRORS, GOALS, KNEE_KEYS, LOSSLESS_KEYS, SLO_KEYS};
 
 /// The block in a line.
 pub(super) const ABOUT: &str = "What load to find, instead of rounds at one that is said";
@@ -66,8 +66,8 @@ fn key_of(goal: &str, key: &str) -> Value {
         json!({"anyOf": [
             {"type": "array", "minItems": 2, "items": level},
             {"$ref": "#/$defs/range"},
-            {"type": "string", "pattern": super::SWEEP},
-            {"type": "string", "pattern": super::DOUBLING},
+            {"type": "string", "pattern": SWEEP},
+            {"type": "string", "pattern": DOUBLING},
         ]})
     };
     match (goal, key) {
@@ -106,5 +106,5 @@ fn key_of(goal: &str, key: &str) -> Value {
 }
 
 fn time() -> Value {
-    json!({"type": ["string", "number"], "pattern": super::QUANTITY, "exclusiveMinimum": 0})
+    json!({"type": ["string", "number"], "pattern": QUANTITY, "exclusiveMinimum": 0})
 }

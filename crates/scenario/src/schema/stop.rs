@@ -3,8 +3,8 @@
 use hopbench_model::ROUNDS;
 use serde_json::{Value, json};
 
-use super::{described, share};
-use crate::rounds::{MAX_ROUNDS, MIN_ROUNDS, all_metrics};
+use super::parts::{described, share};
+use crate::resolve::rounds::{MAX_ROUNDS, MIN_ROUNDS, all_metrics};
 
 /// A time.
 const TIME: &str = "^ *[0-9][0-9._]* *(ns|us|µs|ms|s|m|min|h)? *$";

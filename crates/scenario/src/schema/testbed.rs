@@ -3,7 +3,7 @@
 use hopbench_model::MeshProvider;
 use serde_json::{Map, Value, json};
 
-use super::{BIT_RATE, NODE, QUANTITY, described};
+use super::parts::{BIT_RATE, NODE, QUANTITY, described};
 use crate::testbed::{
     CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, HOST_KEYS, HOSTS_KEYS, IMAGE, LAB_KEYS, MESH_KEYS, MOST_NODES, MTU,
     NETWORK_KEYS, NODE_KEYS, PROMETHEUS_KEYS, PULL_POLICIES, SERVER_KEYS,

@@ -4,9 +4,9 @@ use hopbench_model::{Host, HostsSpec};
 
 use super::lab::MOST_NODES;
 use super::names::{DOMAIN, endpoint, is_domain, is_host};
-use crate::fields::{Fields, joined, twice};
-use crate::node::{Key, Kind, Node, quoted};
-use crate::problem::Problems;
+use crate::document::fields::{Fields, joined, twice};
+use crate::document::node::{Key, Kind, Node, quoted};
+use crate::document::problem::Problems;
 
 /// The keys of the block.
 pub(crate) const HOSTS_KEYS: &[&str] = &["nodes", "token-file"];
@@ -51,7 +51,8 @@ impl Hosts {
     }
 }
 
-/// `None` if some of them could not be read: every path to one that is missing would be reported, too.
+/// `None` if some of them could not be read: every path to one that is missing would be reported,
+/// too.
 fn nodes(node: &Node, path: &str, problems: &mut Problems) -> Option<Vec<Host>> {
     let map = match &node.kind {
         Kind::Map(map) if !map.is_empty() => map,

@@ -4,6 +4,7 @@ mod gateway;
 mod mesh;
 mod networks;
 mod nodes;
+mod patch;
 mod prometheus;
 mod servers;
 mod texts;
@@ -17,14 +18,14 @@ pub(crate) use self::gateway::GATEWAY_KEYS;
 pub(crate) use self::mesh::MESH_KEYS;
 pub(crate) use self::networks::NETWORK_KEYS;
 pub(crate) use self::nodes::CONSTRAINT_KEYS;
+use self::patch::patch;
 pub(crate) use self::prometheus::PROMETHEUS_KEYS;
 pub(crate) use self::servers::SERVER_KEYS;
-use super::lab::{Lab, is_node_name};
+use super::lab::Lab;
 use super::names;
-use crate::fields::Fields;
-use crate::json::json;
-use crate::node::{Kind, Node};
-use crate::problem::Problems;
+use crate::document::fields::Fields;
+use crate::document::node::{Kind, Node};
+use crate::document::problem::Problems;
 use crate::vocabulary::{Network, Server, Vocabulary};
 
 /// The keys of a cluster.
@@ -48,7 +49,8 @@ pub(crate) const PULL_POLICIES: &[&str] = &["IfNotPresent", "Always", "Never"];
 /// The image of the agents, as `hopbench kube image` calls it.
 pub(crate) const IMAGE: &str = concat!("hopbench:", env!("CARGO_PKG_VERSION"));
 
-/// How long pods may take to get ready, where the scenario does not say, ns: images may have to be pulled.
+/// How long pods may take to get ready, where the scenario does not say, ns: images may have to be
+/// pulled.
 const START_TIMEOUT_NS: Nanos = 120 * SECOND;
 /// RuntimeClasses of runtimes that are called otherwise.
 const RUNTIME_CLASSES: [(&str, &str); 1] = [("runsc", "gvisor")];
@@ -167,7 +169,8 @@ impl Cluster {
         out
     }
 
-    /// With the nodes that the paths name, those of `lab` first and in its zones; and notes on nodes that no path names.
+    /// With the nodes that the paths name, those of `lab` first and in its zones; and notes on
+    /// nodes that no path names.
     pub(super) fn with(self, named: &BTreeSet<&str>, lab: Option<&Lab>) -> (ClusterSpec, Vec<String>) {
         let Self { mut spec } = self;
         let said = std::mem::take(&mut spec.nodes);
@@ -198,19 +201,10 @@ impl Cluster {
 /// One of these words.
 fn word(fields: &Fields<'_>, name: &str, words: &[&str], problems: &mut Problems) -> Option<String> {
     let node = fields.get(name)?;
-    let text: String = crate::fields::parsed(node, &fields.path_of(name), &words.join(", "), problems)?;
+    let text: String = crate::document::fields::parsed(node, &fields.path_of(name), &words.join(", "), problems)?;
     if words.contains(&text.as_str()) {
         return Some(text);
     }
     problems.unknown(node.at, &fields.path_of(name), &text, words);
-    None
-}
-
-/// A strategic merge patch, which Kubernetes understands and we do not.
-fn patch(node: &Node, path: &str, problems: &mut Problems) -> Option<serde_json::Value> {
-    if let Kind::Map(_) = node.kind {
-        return Some(json(node, path, problems));
-    }
-    problems.add(node.at, path, node.shown(), "a patch of the pods' template, like {spec: {priorityClassName: high}}");
     None
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{LabNode, LabSpec, SECOND};
 
-use crate::fields::{Fields, joined, named, parsed};
-use crate::node::{At, Kind, Node, quoted};
-use crate::problem::Problems;
+use crate::document::fields::{Fields, joined, named, parsed};
+use crate::document::node::{At, Kind, Node, quoted};
+use crate::document::problem::Problems;
 
 /// The keys of a lab.
 pub(crate) const LAB_KEYS: &[&str] = &["nodes", "link", "mtu", "zone-link", "zone-delay"];

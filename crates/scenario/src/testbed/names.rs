@@ -1,4 +1,4 @@
-//! What names and addresses in the blocks of testbeds look like.
+//! The forms of names and addresses in the blocks of testbeds.
 
 /// What [`is_label`] accepts.
 pub(crate) const LABEL: &str = "a name of at most 63 lower-case letters, digits and -";
@@ -9,14 +9,16 @@ pub(crate) const ENDPOINT: &str = "an address with a port, like 203.0.113.7:80";
 /// What [`is_image`] accepts.
 pub(crate) const IMAGE: &str = "an image like name:tag, without spaces";
 
-/// Whether a text is a label of the DNS: what Kubernetes takes as the name of a namespace or a Service.
+/// Whether a text is a label of the DNS: what Kubernetes takes as the name of a namespace or a
+/// Service.
 pub(crate) fn is_label(text: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     text.len() <= 63 && edge(text.chars().next()) && edge(text.chars().last()) && text.chars().all(inner)
 }
 
-/// Whether a text is labels with dots between them: what Kubernetes takes as the name of a node or a RuntimeClass.
+/// Whether a text is labels with dots between them: what Kubernetes takes as the name of a node or
+/// a RuntimeClass.
 pub(crate) fn is_domain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label)
 }

@@ -1,4 +1,4 @@
-//! Which nodes paths may name.
+//! The nodes that paths may name.
 
 use super::lab::{NODE_NAME, is_node_name};
 use super::names::{DOMAIN, is_domain};
@@ -25,7 +25,8 @@ impl Nodes<'_> {
         if self.domains { DOMAIN } else { NODE_NAME }
     }
 
-    /// The first two, between which paths lead that say no nodes: `a` and `b` where nobody says which there are.
+    /// The first two, between which paths lead that say no nodes: `a` and `b` where nobody says
+    /// which there are.
     pub(crate) fn first(&self) -> &[&str] {
         match self.listed.as_deref() {
             Some(listed) if listed.len() > 1 || !self.others => listed,

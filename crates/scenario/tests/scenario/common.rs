@@ -37,7 +37,8 @@ pub(crate) fn vocabularies() -> Vocabularies {
     }
 }
 
-/// A lab's words. No host here holds both ends of a `vlan` path, so that the reader's rule for that shows.
+/// A lab's words. No host here holds both ends of a `vlan` path, so that the reader's rule for that
+/// shows.
 pub(crate) fn vocabulary() -> Vocabulary {
     Vocabulary {
         networks: vec![

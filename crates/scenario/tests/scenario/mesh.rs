@@ -1,4 +1,5 @@
-//! Meshes: modes, gateways, variants; what they resolve to, and what is said of those that make no sense.
+//! Meshes: modes, gateways, variants; what they resolve to, and what is said of those that make no
+//! sense.
 
 use hopbench_model::{HttpVersion, MeshMode, Path, Plan, Variant, Via};
 

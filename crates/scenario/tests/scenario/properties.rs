@@ -1,5 +1,7 @@
 //! Whatever the input is, the reader ends and does not panic; and what it accepts makes sense.
 
+mod scale;
+
 use std::collections::HashSet;
 
 use hopbench_model::{Path, Plan, SearchGoal, TestbedSpec, Variant, Via};
@@ -269,7 +271,8 @@ proptest! {
         try_one(&changed(SHIPPED[which].text, changes));
     }
 
-    /// Paths without proxies stay, the others are there once for each variant: in order, and each name once.
+    /// Paths without proxies stay, the others are there once for each variant: in order, and each
+    /// name once.
     #[test]
     fn variants_multiply_the_paths_that_have_proxies(
         ways in proptest::collection::vec(proptest::sample::select(WAYS), 1..6),

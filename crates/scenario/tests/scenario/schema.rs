@@ -262,7 +262,8 @@ fn both_take_the_same_paths() {
     }
 }
 
-/// Of a cluster the schema does not know which names its block adds; what it refuses the reader refuses, too.
+/// Of a cluster the schema does not know which names its block adds; what it refuses the reader
+/// refuses, too.
 #[test]
 fn both_take_the_same_testbeds() {
     let validator = validator();

@@ -1,5 +1,7 @@
 //! `search:` of a workload.
 
+mod forms;
+
 use hopbench_model::{CpuOf, EngineKind, Point, RateRange, Schedule, SearchGoal, SearchSpec};
 use serde_json::json;
 

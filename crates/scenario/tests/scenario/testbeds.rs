@@ -1,4 +1,7 @@
-//! Testbeds: what a scenario says of them, what the command line chooses, and what is taken over from a lab.
+//! Testbeds: what a scenario says of them, what the command line chooses, and what is taken over
+//! from a lab.
+
+mod bad;
 
 use std::collections::BTreeMap;
 
@@ -120,7 +123,8 @@ fn hosts_are_where_their_agents_are() {
     assert_eq!(plan.paths[0].via, Via::Address("x:80".to_owned()));
 }
 
-/// The first is the usual one, the command line's word counts more, and a file's block more than the scenario's.
+/// The first is the usual one, the command line's word counts more, and a file's block more than
+/// the scenario's.
 #[test]
 fn of_several_testbeds_one_is_chosen() {
     let text = on("testbed: {kubernetes: {image: own}, lab: {nodes: 2}, hosts: {nodes: {a: x, b: y}}}\n\

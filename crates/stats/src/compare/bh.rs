@@ -1,12 +1,15 @@
-//! Many comparisons at once.
+//! The correction of p-values for many comparisons at once (Benjamini and Hochberg).
 
-/// The q-values of these p-values: the smallest share of false discoveries at which each would be one.
+/// The q-values of these p-values: the smallest share of false discoveries at which each would be
+/// one.
 ///
-/// Calling a difference wherever q is at most 5 % makes, on average, at most 5 % of the called differences false; where
-/// nothing differs at all, anything is called in at most 5 % of runs. Y. Benjamini and Y. Hochberg, "Controlling the False
-/// Discovery Rate: A Practical and Powerful Approach to Multiple Testing", Journal of the Royal Statistical Society B 57(1),
-/// 1995; it holds for comparisons with one baseline, too, whose errors go the same way (Y. Benjamini and D. Yekutieli, "The
-/// Control of the False Discovery Rate in Multiple Testing under Dependency", The Annals of Statistics 29(4), 2001).
+/// Calling a difference wherever q is at most 5 % makes, on average, at most 5 % of the called
+/// differences false; where nothing differs at all, anything is called in at most 5 % of runs. Y.
+/// Benjamini and Y. Hochberg, "Controlling the False Discovery Rate: A Practical and Powerful
+/// Approach to Multiple Testing", Journal of the Royal Statistical Society B 57(1), 1995; it holds
+/// for comparisons with one baseline, too, whose errors go the same way (Y. Benjamini and D.
+/// Yekutieli, "The Control of the False Discovery Rate in Multiple Testing under Dependency", The
+/// Annals of Statistics 29(4), 2001).
 ///
 /// In the order of the p-values. One that is not a number counts as 1.
 #[must_use]
@@ -32,7 +35,8 @@ mod tests {
 
     #[test]
     fn the_example_of_the_paper() {
-        // The 15 p-values of Benjamini and Hochberg's section 3.2: at 5 % the first four are discoveries, at 1 % the first three.
+        // The 15 p-values of Benjamini and Hochberg's section 3.2: at 5 % the first four are
+        // discoveries, at 1 % the first three.
         let p = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
             0.7590, 1.0,
@@ -47,7 +51,8 @@ mod tests {
         #[test]
         fn they_are_what_the_procedure_decides(p in prop::collection::vec(0.0..=1.0, 0..40), level in 0.001..0.5) {
             let q = q_values(&p);
-            // The procedure itself: the largest k of which the k-th smallest p is at most k/m of the level.
+            // The procedure itself: the largest k of which the k-th smallest p is at most k/m of
+            // the level.
             let mut sorted = p.clone();
             sorted.sort_unstable_by(f64::total_cmp);
             let m = p.len() as f64;

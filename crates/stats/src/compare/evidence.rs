@@ -10,8 +10,8 @@ use crate::summary::{mean, median, quantile};
 const RESAMPLES: usize = 10_000;
 /// From this number of values in each of two sets on, their interval assumes no distribution.
 const RANKED_FROM: usize = 6;
-/// Up to this number of values in the larger set the distribution of the rank statistic is counted out; beyond it the counts
-/// leave the range of f64 and take long, and the normal limit is as good.
+/// Up to this number of values in the larger set the distribution of the rank statistic is counted
+/// out; beyond it the counts leave the range of f64 and take long, and the normal limit is as good.
 const COUNTED_UP_TO: usize = 100;
 /// What half of the share that [`CONFIDENCE`] leaves lies beyond, of a standard normal variable.
 const NORMAL_BEYOND: f64 = 1.959_963_985;
@@ -19,7 +19,8 @@ const NORMAL_BEYOND: f64 = 1.959_963_985;
 /// What speaks for a difference between two figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
-    /// The first over the second: the median of the ratios; for unpaired sets of all ratios between them.
+    /// The first over the second: the median of the ratios; for unpaired sets of all ratios between
+    /// them.
     pub ratio: f64,
     /// Its interval, 95 %; absent with fewer than 2 rounds on a side.
     pub interval: Option<Interval>,
@@ -27,7 +28,8 @@ pub struct Evidence {
     pub rounds: usize,
     /// The permutation test; absent with fewer than 2 rounds on a side.
     pub permuted: Option<Permuted>,
-    /// The p-value of Student's t test of the logarithms (of unpaired sets Welch's); absent with fewer than 2 rounds.
+    /// The p-value of Student's t test of the logarithms (of unpaired sets Welch's); absent with
+    /// fewer than 2 rounds.
     pub student_p: Option<f64>,
     /// The standard error of the mean of the logarithms; 0 where it is not known.
     pub(super) error: f64,
@@ -35,15 +37,16 @@ pub struct Evidence {
     pub(super) degrees: usize,
 }
 
-/// Two figures that were measured in the same rounds; `pairs` holds (value, baseline) of each. The ratio is taken round by
-/// round, so that what changed between rounds hits both alike.
+/// Two figures that were measured in the same rounds; `pairs` holds (value, baseline) of each. The
+/// ratio is taken round by round, so that what changed between rounds hits both alike.
 ///
-/// Its interval is that of [`rounds_interval`], the permutation test is [`sign_flip`] with 10 000 resamples from 16 rounds
-/// on.
+/// Its interval is that of [`rounds_interval`], the permutation test is [`sign_flip`] with 10 000
+/// resamples from 16 rounds on.
 ///
 /// # Errors
-/// [`NoRatio`] without pairs, or when a value or a baseline is not finite or not above 0: a ratio to nothing is none, and
-/// to leave out the rounds that have none would show the others as if they were all.
+/// [`NoRatio`] without pairs, or when a value or a baseline is not finite or not above 0: a ratio
+/// to nothing is none, and to leave out the rounds that have none would show the others as if they
+/// were all.
 pub fn paired(pairs: &[(f64, f64)], seed: u64) -> Result<Evidence, NoRatio> {
     let usable = |value: f64| value.is_finite() && value > 0.0;
     if let Some(pair) = pairs.iter().position(|(value, baseline)| !usable(*value) || !usable(*baseline)) {
@@ -71,22 +74,26 @@ fn t_test(difference: f64, error: f64, degrees: usize) -> f64 {
     if difference == 0.0 { 1.0 } else { student::beyond(difference / error, degrees) }
 }
 
-/// Two figures that were measured apart: `values` and `baseline` hold their rounds, as many as there are on each side.
+/// Two figures that were measured apart: `values` and `baseline` hold their rounds, as many as
+/// there are on each side.
 ///
-/// The ratio is the median of all ratios of a value to a baseline (on logarithms the shift of J. L. Hodges and E. L. Lehmann,
-/// "Estimates of Location Based on Rank Tests", The Annals of Mathematical Statistics 34(2), 1963). With at least 6 rounds on
-/// both sides its interval is the one that belongs to the Wilcoxon-Mann-Whitney test (D. F. Bauer, "Constructing Confidence
-/// Sets Using Rank Statistics", Journal of the American Statistical Association 67, 1972), interpolated between the levels
-/// that the test knows, with more than 100 on a side from its normal limit; with fewer it is Welch's t interval of the
-/// logarithms (B. L. Welch, "The Generalization of 'Student's' Problem when Several Different Population Variances are
-/// Involved", Biometrika 34, 1947), with the degrees of freedom rounded down. The permutation test is [`permuted`].
+/// The ratio is the median of all ratios of a value to a baseline (on logarithms the shift of J. L.
+/// Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests", The Annals of
+/// Mathematical Statistics 34(2), 1963). With at least 6 rounds on both sides its interval is the
+/// one that belongs to the Wilcoxon-Mann-Whitney test (D. F. Bauer, "Constructing Confidence Sets
+/// Using Rank Statistics", Journal of the American Statistical Association 67, 1972), interpolated
+/// between the levels that the test knows, with more than 100 on a side from its normal limit; with
+/// fewer it is Welch's t interval of the logarithms (B. L. Welch, "The Generalization of
+/// 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34,
+/// 1947), with the degrees of freedom rounded down. The permutation test is [`permuted`].
 ///
-/// What changes from one run to the next (placement, memory layout, neighbours) is in none of these: rounds of one run share
-/// it. Only runs that were repeated show it, as a [`noise_floor`](super::noise_floor) does.
+/// What changes from one run to the next (placement, memory layout, neighbours) is in none of
+/// these: rounds of one run share it. Only runs that were repeated show it, as a
+/// [`noise_floor`](super::noise_floor) does.
 ///
 /// # Errors
-/// [`NoRatio`] without rounds on a side, or when a value is not finite or not above 0: counted through `values` and on
-/// through `baseline`.
+/// [`NoRatio`] without rounds on a side, or when a value is not finite or not above 0: counted
+/// through `values` and on through `baseline`.
 pub fn unpaired(values: &[f64], baseline: &[f64], seed: u64) -> Result<Evidence, NoRatio> {
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
     if let Some(at) = values.iter().chain(baseline).position(|value| !usable(value)) {
@@ -135,9 +142,9 @@ fn ranked(shifts: &[f64], n: usize, m: usize) -> Interval {
     Interval { low: at(place), high: at(1.0 - place) }
 }
 
-/// How many shifts lie below the interval, from the statistic's normal limit (H. B. Mann and D. R. Whitney, "On a Test of
-/// Whether one of Two Random Variables is Stochastically Larger than the Other", The Annals of Mathematical Statistics 18(1),
-/// 1947), corrected by a half for steps of 1.
+/// How many shifts lie below the interval, from the statistic's normal limit (H. B. Mann and D. R.
+/// Whitney, "On a Test of Whether one of Two Random Variables is Stochastically Larger than the
+/// Other", The Annals of Mathematical Statistics 18(1), 1947), corrected by a half for steps of 1.
 fn normal_place(n: usize, m: usize) -> f64 {
     let (n, m) = (n as f64, m as f64);
     n * m / 2.0 - 0.5 - NORMAL_BEYOND * (n * m * (n + m + 1.0) / 12.0).sqrt()
@@ -147,7 +154,8 @@ fn normal_place(n: usize, m: usize) -> f64 {
 fn counted_place(n: usize, m: usize) -> f64 {
     let shares = rank_sum_shares(n, m);
     let allowed = (1.0 - CONFIDENCE) / 2.0;
-    // With `depth` shifts left out at each end the probability outside of one is that of a statistic up to depth - 1.
+    // With `depth` shifts left out at each end the probability outside of one is that of a
+    // statistic up to depth - 1.
     let mut depth = 0;
     let mut outside = 0.0;
     while depth + 1 < n * m / 2 && outside + shares[depth] <= allowed {
@@ -161,8 +169,8 @@ fn counted_place(n: usize, m: usize) -> f64 {
 
 /// The probabilities of the Mann-Whitney statistic 0, 1, 2 ... for sets of these sizes.
 fn rank_sum_shares(n: usize, m: usize) -> Vec<f64> {
-    // How many of the ways to choose n of n + m ranks have each sum are the coefficients of a product, that of
-    // (1 - q^(m + i)) / (1 - q^i) for i = 1 ... n.
+    // How many of the ways to choose n of n + m ranks have each sum are the coefficients of a
+    // product, that of (1 - q^(m + i)) / (1 - q^i) for i = 1 ... n.
     let top = n * m;
     let mut ways = vec![0.0; top + 1];
     ways[0] = 1.0;

@@ -9,8 +9,8 @@ use crate::student;
 const FEWEST: usize = 3;
 /// The share of verdicts that may be wrong.
 const ALPHA: f64 = 1.0 - CONFIDENCE;
-/// A permutation test is taken where the smallest p-value that it can give is this many times below what is needed: a test
-/// that is near its end finds only what is glaring.
+/// A permutation test is taken where the smallest p-value that it can give is this many times below
+/// what is needed: a test that is near its end finds only what is glaring.
 const ROOM: f64 = 4.0;
 /// The probability with which a difference of the size `could_have_seen` is found.
 const POWER: f64 = 0.8;
@@ -31,9 +31,11 @@ pub struct Question {
 /// Which test the p-value is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
-    /// The permutation test: no assumption but that a difference of nothing is as often above as below.
+    /// The permutation test: no assumption but that a difference of nothing is as often above as
+    /// below.
     Permutation,
-    /// Student's t test of the logarithms: there are too few rounds for the permutation test to say enough.
+    /// Student's t test of the logarithms: there are too few rounds for the permutation test to say
+    /// enough.
     Student,
 }
 
@@ -46,11 +48,12 @@ pub enum Verdict {
     Lower,
     /// No difference was seen.
     NoDifference {
-        /// The smallest difference that would have been called with 80 %; absent where that cannot be said. Not below
-        /// the noise floor, the minimum effect and the resolution.
+        /// The smallest difference that would have been called with 80 %; absent where that cannot
+        /// be said. Not below the noise floor, the minimum effect and the resolution.
         could_have_seen: Option<f64>,
     },
-    /// There is a difference, but the same thing measured twice differed by as much: nothing is said.
+    /// There is a difference, but the same thing measured twice differed by as much: nothing is
+    /// said.
     BelowFloor {
         /// By how much that differed.
         floor: f64,
@@ -83,13 +86,16 @@ pub struct Comparison {
     pub verdict: Verdict,
 }
 
-/// Judges comparisons together: all that a reader sees as one set, since each more is one more that chance can decide.
+/// Judges comparisons together: all that a reader sees as one set, since each more is one more that
+/// chance can decide.
 ///
-/// A difference is called where three agree: the q-value is at most 5 %, the interval of the ratio leaves out 1 (by more than
-/// the resolution), and there are at least 3 rounds. Then it must be above the noise floor and the minimum effect. What could
-/// have been seen otherwise is the difference that would have been called with a probability of 80 %, with the noise that
-/// these rounds had: (t of the test + t of 80 %) standard errors (H. S. Bloom, "Minimum Detectable Effects", Evaluation
-/// Review 19(5), 1995), at the level that the next discovery would have needed.
+/// A difference is called where three agree: the q-value is at most 5 %, the interval of the ratio
+/// leaves out 1 (by more than the resolution), and there are at least 3 rounds. Then it must be
+/// above the noise floor and the minimum effect. What could have been seen otherwise is the
+/// difference that would have been called with a probability of 80 %, with the noise that these
+/// rounds had: (t of the test + t of 80 %) standard errors (H. S. Bloom, "Minimum Detectable
+/// Effects", Evaluation Review 19(5), 1995), at the level that the next discovery would have
+/// needed.
 #[must_use]
 pub fn judge(questions: &[Question]) -> Vec<Comparison> {
     let tested = questions.iter().filter(|q| q.evidence.rounds >= FEWEST && q.evidence.student_p.is_some()).count();
@@ -158,8 +164,9 @@ fn could_have_seen(evidence: &Evidence, interval: Interval, level: f64) -> Optio
     seen.is_finite().then_some(seen)
 }
 
-/// The share by which comparisons of the same thing with itself (A/A) differed in a run: the largest of their ratios, up or
-/// down. What two equal cells differ by, a difference between others must exceed to be one of theirs.
+/// The share by which comparisons of the same thing with itself (A/A) differed in a run: the
+/// largest of their ratios, up or down. What two equal cells differ by, a difference between others
+/// must exceed to be one of theirs.
 ///
 /// `None` without such comparisons.
 #[must_use]

@@ -1,4 +1,5 @@
-//! Permutation tests: what would have come out by chance, by sign flips and permutations from a seed.
+//! Permutation tests: what would have come out by chance, by sign flips and permutations from a
+//! seed.
 
 use crate::random::Random;
 use crate::summary::mean;
@@ -19,13 +20,15 @@ pub struct Permuted {
     pub exact: bool,
 }
 
-/// The sign-flip test of differences: how often is the sum of the differences as far from 0, if the sign of each is a coin?
+/// The sign-flip test of differences: how often is the sum of the differences as far from 0, if the
+/// sign of each is a coin?
 ///
-/// Where both of a pair are measurements of one thing, the sign of their difference *is* a coin, whatever the noise (R. A.
-/// Fisher, "The Design of Experiments", 1935, section 21). All signs are gone through for up to 15 differences; for more,
-/// `resamples` are drawn, and the p-value is (as extreme + 1) / (resamples + 1), which is never too small (B. Phipson and G.
-/// K. Smyth, "Permutation P-values Should Never Be Zero", Statistical Applications in Genetics and Molecular Biology 9(1),
-/// 2010).
+/// Where both of a pair are measurements of one thing, the sign of their difference *is* a coin,
+/// whatever the noise (R. A. Fisher, "The Design of Experiments", 1935, section 21). All signs are
+/// gone through for up to 15 differences; for more, `resamples` are drawn, and the p-value is (as
+/// extreme + 1) / (resamples + 1), which is never too small (B. Phipson and G. K. Smyth,
+/// "Permutation P-values Should Never Be Zero", Statistical Applications in Genetics and Molecular
+/// Biology 9(1), 2010).
 ///
 /// `None` without differences, or with one that is not finite.
 #[must_use]
@@ -63,12 +66,13 @@ fn sampled(extreme: usize, resamples: usize) -> Permuted {
     Permuted { p: (extreme + 1) as f64 / ways, smallest: 1.0 / ways, exact: false }
 }
 
-/// The permutation test of two sets: how often is Welch's t as far from 0, if all values are dealt anew to sets of these
-/// sizes?
+/// The permutation test of two sets: how often is Welch's t as far from 0, if all values are dealt
+/// anew to sets of these sizes?
 ///
-/// All divisions are gone through where there are at most 20 000, else `resamples` are drawn as in [`sign_flip`]. With t in
-/// place of the difference it holds for sets of different spread as well, about (A. Janssen, "Studentized Permutation Tests
-/// for Non-i.i.d. Hypotheses and the Generalized Behrens-Fisher Problem", Statistics & Probability Letters 36(1), 1997).
+/// All divisions are gone through where there are at most 20 000, else `resamples` are drawn as in
+/// [`sign_flip`]. With t in place of the difference it holds for sets of different spread as well,
+/// about (A. Janssen, "Studentized Permutation Tests for Non-i.i.d. Hypotheses and the Generalized
+/// Behrens-Fisher Problem", Statistics & Probability Letters 36(1), 1997).
 ///
 /// `None` where a set has fewer than 2 values or one that is not finite.
 #[must_use]
@@ -162,7 +166,8 @@ impl Sums {
         Self { n: self.n - others.n, sum: self.sum - others.sum, squares: self.squares - others.squares }
     }
 
-    /// The difference of the means over its standard error; infinite where nothing scatters and they differ.
+    /// The difference of the means over its standard error; infinite where nothing scatters and
+    /// they differ.
     fn welch_t(&self, other: &Self) -> f64 {
         let moments = |s: &Self| (s.sum / s.n, ((s.squares - s.sum * s.sum / s.n) / (s.n - 1.0) / s.n).max(0.0));
         let ((a, a_error), (b, b_error)) = (moments(self), moments(other));

@@ -7,26 +7,29 @@ use crate::summary::{mean, median};
 /// From this number of rounds on the interval assumes no distribution.
 const ORDERED_FROM: usize = 6;
 
-/// The interval of the median of a cell's rounds, that holds the median of the rounds that could have been with
-/// `confidence` (0.5 to 0.999; [`CONFIDENCE`](crate::CONFIDENCE) is the usual one).
+/// The interval of the median of a cell's rounds, that holds the median of the rounds that could
+/// have been with `confidence` (0.5 to 0.999; [`CONFIDENCE`](crate::CONFIDENCE) is the usual one).
 ///
-/// - From 6 values on: between two order statistics, by the sign test, and because the test knows few levels, interpolated
-///   between neighbouring ones (T. P. Hettmansperger and S. J. Sheather, "Confidence Intervals Based on Interpolated Order
-///   Statistics", Statistics & Probability Letters 4(2), 1986). It needs no shape of the noise, no symmetry, and one value
-///   that is far away moves it little.
-/// - With 2 to 5 values no method without assumptions can reach 95 %: their whole range holds the median with 50, 75, 87.5
-///   and 93.75 %. There it is Student's t interval of the mean of the logarithms ("Student", "The Probable Error of a Mean",
-///   Biometrika 6(1), 1908), widened to hold the median. It takes logarithms as about normal; where tails are heavy it holds
-///   more than it says (B. Efron, "Student's t-Test under Symmetry Conditions", Journal of the American Statistical
-///   Association 64, 1969). With 2 values it is very wide, which is what 2 are worth.
+/// - From 6 values on: between two order statistics, by the sign test, and because the test knows
+///   few levels, interpolated between neighbouring ones (T. P. Hettmansperger and S. J. Sheather,
+///   "Confidence Intervals Based on Interpolated Order Statistics", Statistics & Probability
+///   Letters 4(2), 1986). It needs no shape of the noise, no symmetry, and one value that is far
+///   away moves it little.
+/// - With 2 to 5 values no method without assumptions can reach 95 %: their whole range holds the
+///   median with 50, 75, 87.5 and 93.75 %. There it is Student's t interval of the mean of the
+///   logarithms ("Student", "The Probable Error of a Mean", Biometrika 6(1), 1908), widened to hold
+///   the median. It takes logarithms as about normal; where tails are heavy it holds more than it
+///   says (B. Efron, "Student's t-Test under Symmetry Conditions", Journal of the American
+///   Statistical Association 64, 1969). With 2 values it is very wide, which is what 2 are worth.
 ///
-/// Logarithms are taken where all values are above 0: then the interval of values turned over (1/x) is the interval turned
-/// over, and no end lies below 0. Otherwise the values are taken as they are; where none is below 0 (a share that is 0 in some
-/// rounds) neither is an end.
+/// Logarithms are taken where all values are above 0: then the interval of values turned over (1/x)
+/// is the interval turned over, and no end lies below 0. Otherwise the values are taken as they
+/// are; where none is below 0 (a share that is 0 in some rounds) neither is an end.
 ///
-/// Rounds are taken as independent; each is one value, so what is correlated *within* a round does no harm. A slow
-/// machine that stays slow for some rounds does: [`trend`](crate::trend) and [`persistence`](crate::persistence) look for
-/// it. Not the bootstrap over rounds: with so few values it holds too little (75 % with 3, 88 % with 7).
+/// Rounds are taken as independent; each is one value, so what is correlated *within* a round does
+/// no harm. A slow machine that stays slow for some rounds does: [`trend`](crate::trend) and
+/// [`persistence`](crate::persistence) look for it. Not the bootstrap over rounds: with so few
+/// values it holds too little (75 % with 3, 88 % with 7).
 ///
 /// `None` for fewer than 2 values, for one that is not finite, or where the result is not finite.
 #[must_use]
@@ -46,8 +49,9 @@ pub fn rounds_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
 }
 
-/// The same of values that may lie around 0, as differences do: they are taken as they are, never as logarithms, so that the
-/// interval moves with whatever is added to all of them, and holds 0 where there is nothing though all rounds came out above.
+/// The same of values that may lie around 0, as differences do: they are taken as they are, never
+/// as logarithms, so that the interval moves with whatever is added to all of them, and holds 0
+/// where there is nothing though all rounds came out above.
 ///
 /// `None` for fewer than 2 values, for one that is not finite, or where the result is not finite.
 #[must_use]
@@ -81,8 +85,8 @@ pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt())
 }
 
-/// The interpolated interval between order statistics of at least 2 sorted values. Where even their range holds less than
-/// the confidence, it is their range.
+/// The interpolated interval between order statistics of at least 2 sorted values. Where even their
+/// range holds less than the confidence, it is their range.
 fn ordered(sorted: &[f64], confidence: f64) -> Interval {
     let n = sorted.len();
     // What lies outside of the d-th smallest to the d-th largest value, for d = 1, 2 ...
@@ -139,14 +143,16 @@ mod tests {
 
     #[test]
     fn at_a_level_of_the_sign_test_it_is_the_sign_tests_interval() {
-        // Of 9 values the outer two pairs are left out: 2 (1 + 9) / 2^9 lie outside. Of 8 the outermost: 2 / 2^8.
+        // Of 9 values the outer two pairs are left out: 2 (1 + 9) / 2^9 lie outside. Of 8 the
+        // outermost: 2 / 2^8.
         let values = |n: i32| (1..=n).map(|i| f64::from(i) - 5.5).collect::<Vec<_>>();
         let at = |n: i32, outside: f64| rounds_interval(&values(n), 1.0 - outside).unwrap();
         let found = at(9, 20.0 / 512.0);
         assert!(close(found.low, -3.5) && close(found.high, 2.5), "{found:?}");
         let found = at(8, 2.0 / 256.0);
         assert!(close(found.low, -4.5) && close(found.high, 2.5), "{found:?}");
-        // The published example of the interpolation: n = 10 at 95 % lies between depths 2 (97.9 %) and 3 (89.1 %).
+        // The published example of the interpolation: n = 10 at 95 % lies between depths 2 (97.9 %)
+        // and 3 (89.1 %).
         let found = at(10, 0.05);
         let share = (0.978516 - 0.95) / (0.978516 - 0.890625);
         let expected = 8.0 * share / (2.0 + 6.0 * share);
@@ -155,7 +161,8 @@ mod tests {
 
     #[test]
     fn differences_are_taken_as_they_are() {
-        // 1, 2, 3: deviation 1, and 4.3027 / sqrt(3) = 2.48416 around 2; as logarithms it could not reach 0.
+        // 1, 2, 3: deviation 1, and 4.3027 / sqrt(3) = 2.48416 around 2; as logarithms it could not
+        // reach 0.
         let found = difference_interval(&[1.0, 3.0, 2.0], 0.95).unwrap();
         assert!((found.low + 0.48416).abs() < 1e-4 && (found.high - 4.48416).abs() < 1e-4, "{found:?}");
         assert!(rounds_interval(&[1.0, 3.0, 2.0], 0.95).is_some_and(|interval| interval.low > 0.0));

@@ -1,4 +1,5 @@
-//! Rounds that are far from the others. They are marked and never left out: a figure that hides them is not the cell's.
+//! Rounds that are far from the others. They are marked and never left out: a figure that hides
+//! them is not the cell's.
 
 use crate::summary::{mean, median};
 
@@ -10,8 +11,8 @@ const NORMAL_MAD: f64 = 0.6745;
 /// The mean distance of normal values from their median, in standard deviations.
 const NORMAL_MEAN: f64 = 0.797_885;
 
-/// From up to how many values on a distance in standard deviations is called far, so that among so many normal values any
-/// is in about 5 % of cases.
+/// From up to how many values on a distance in standard deviations is called far, so that among so
+/// many normal values any is in about 5 % of cases.
 const FAR: [(usize, f64); 9] =
     [(5, 7.8), (6, 5.5), (7, 5.9), (8, 4.9), (9, 5.1), (11, 4.6), (15, 4.35), (20, 4.15), (30, 3.9)];
 /// Of more values.
@@ -22,17 +23,19 @@ const FAR_OF_MANY: f64 = 3.8;
 pub struct Outlier {
     /// Which of the values, from 0.
     pub at: usize,
-    /// Its distance from the median in standard deviations of the others, as far as they can be known; below 0: it is lower.
+    /// Its distance from the median in standard deviations of the others, as far as they can be
+    /// known; below 0: it is lower.
     pub deviations: f64,
 }
 
 /// The values that are far from the median of all, in the order of the values.
 ///
-/// The distance is taken in units of the median distance (B. Iglewicz and D. C. Hoaglin, "How to Detect and Handle Outliers",
-/// 1993); how much is far depends on how many values there are, so that in 95 % of cells with normal rounds none is marked
-/// (L. Davies and U. Gather, "The Identification of Multiple Outliers", Journal of the American Statistical Association 88,
-/// 1993; the limits are simulated). Where more than half of the values are equal the mean distance takes the place of the
-/// median one. Give logarithms where spread grows with the level.
+/// The distance is taken in units of the median distance (B. Iglewicz and D. C. Hoaglin, "How to
+/// Detect and Handle Outliers", 1993); how much is far depends on how many values there are, so
+/// that in 95 % of cells with normal rounds none is marked (L. Davies and U. Gather, "The
+/// Identification of Multiple Outliers", Journal of the American Statistical Association 88, 1993;
+/// the limits are simulated). Where more than half of the values are equal the mean distance takes
+/// the place of the median one. Give logarithms where spread grows with the level.
 ///
 /// None with fewer than 5 values or with one that is not finite.
 #[must_use]

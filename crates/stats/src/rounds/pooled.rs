@@ -1,4 +1,5 @@
-//! The percentile of all rounds together, with an interval from rounds and from the intervals within them.
+//! The percentile of all rounds together, with an interval from rounds and from the intervals
+//! within them.
 
 use crate::histogram::Histogram;
 use crate::interval::{CONFIDENCE, Interval};
@@ -18,25 +19,30 @@ pub struct Pooled {
     pub interval: Option<Interval>,
     /// Rounds with samples.
     pub rounds: usize,
-    /// Whether the interval knows of one round only: what would change from round to round is not in it.
+    /// Whether the interval knows of one round only: what would change from round to round is not
+    /// in it.
     pub within_one_round: bool,
 }
 
-/// The percentile `p` (0 to 100) of the samples of all rounds, each given as the histograms of its intervals in order of
-/// time, or as one histogram of the whole round. Rounds without samples are left out; `None` where none has any.
+/// The percentile `p` (0 to 100) of the samples of all rounds, each given as the histograms of its
+/// intervals in order of time, or as one histogram of the whole round. Rounds without samples are
+/// left out; `None` where none has any.
 ///
-/// Each resample draws as many whole rounds as there are, since samples of one round resemble each other (cluster bootstrap:
-/// A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8), and takes the percentile
-/// of what they hold together. From the deviation of these, on the scale of logarithms, and Student's t the interval is
-/// made, and the deviation is corrected by the root of R / (R - 1): with few rounds the quantiles of the resamples would be
-/// far too close together (A. C. Cameron, J. B. Gelbach and D. L. Miller, "Bootstrap-Based Improvements for Inference with
-/// Clustered Errors", The Review of Economics and Statistics 90(3), 2008).
+/// Each resample draws as many whole rounds as there are, since samples of one round resemble each
+/// other (cluster bootstrap: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their
+/// Application", 1997, section 3.8), and takes the percentile of what they hold together. From the
+/// deviation of these, on the scale of logarithms, and Student's t the interval is made, and the
+/// deviation is corrected by the root of R / (R - 1): with few rounds the quantiles of the
+/// resamples would be far too close together (A. C. Cameron, J. B. Gelbach and D. L. Miller,
+/// "Bootstrap-Based Improvements for Inference with Clustered Errors", The Review of Economics and
+/// Statistics 90(3), 2008).
 ///
-/// Where rounds have at least 8 intervals, blocks of neighbouring intervals are drawn within each round as well, since
-/// neighbours resemble each other (H. R. Künsch, "The Jackknife and the Bootstrap for General Stationary Observations", The
-/// Annals of Statistics 17(3), 1989; blocks of about the cube root of their number, around the end). What scatters within
-/// rounds is the least that must scatter between them: the wider interval of both is taken. Of a single round it is all there
-/// is, and the result says so.
+/// Where rounds have at least 8 intervals, blocks of neighbouring intervals are drawn within each
+/// round as well, since neighbours resemble each other (H. R. Künsch, "The Jackknife and the
+/// Bootstrap for General Stationary Observations", The Annals of Statistics 17(3), 1989; blocks of
+/// about the cube root of their number, around the end). What scatters within rounds is the least
+/// that must scatter between them: the wider interval of both is taken. Of a single round it is all
+/// there is, and the result says so.
 #[must_use]
 pub fn pooled_percentile(rounds: &[Vec<Histogram>], p: f64, resamples: usize, seed: u64) -> Option<Pooled> {
     let grid = grid(rounds);
@@ -71,7 +77,8 @@ fn resampled(grid: &[u64], cut: &[Round], p: f64, resamples: usize, seed: u64) -
             stddev(&(0..resamples).filter_map(draw).collect::<Vec<_>>())
         })
         .flatten();
-    // What scatters within rounds is known by many blocks, what scatters between them by the rounds alone.
+    // What scatters within rounds is known by many blocks, what scatters between them by the rounds
+    // alone.
     let blocks: usize = cut.iter().map(|round| round.intervals.len() / round.block()).sum();
     let reach =
         |deviation: Option<f64>, degrees: usize| Some(deviation? * student::quantile(degrees, 1.0 - CONFIDENCE)?);
@@ -134,7 +141,8 @@ impl Round {
         (self.intervals.len() as f64).cbrt().ceil() as usize
     }
 
-    /// As many intervals as there are, drawn as blocks of neighbours; after the last comes the first.
+    /// As many intervals as there are, drawn as blocks of neighbours; after the last comes the
+    /// first.
     fn blocks<'a>(&'a self, random: &mut Random) -> Vec<&'a [u64]> {
         let n = self.intervals.len();
         let mut out = Vec::with_capacity(n);
@@ -147,7 +155,8 @@ impl Round {
     }
 }
 
-/// The place on the grid of the percentile of these together, by nearest rank; `None` without samples.
+/// The place on the grid of the percentile of these together, by nearest rank; `None` without
+/// samples.
 fn percentile(parts: &[&[u64]], p: f64) -> Option<usize> {
     let up_to = |at: usize| parts.iter().map(|part| part[at]).sum::<u64>();
     let places = parts.first()?.len();

@@ -1,4 +1,4 @@
-//! As many rounds as needed: when to stop, and what the interval is after having looked again and again.
+//! The rule that stops the rounds of a cell, and the interval after repeated looks.
 
 use super::intervals::rounds_interval;
 use crate::interval::{CONFIDENCE, Interval};
@@ -17,7 +17,8 @@ const LAST: f64 = 0.03;
 /// When the rounds of a cell may end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stop {
-    /// Half the width of the interval that is narrow enough, as a share of the median: 0.02 is `ci: 2%`.
+    /// Half the width of the interval that is narrow enough, as a share of the median: 0.02 is
+    /// `ci: 2%`.
     pub half_width_share: f64,
     /// Rounds that are made in any case; fewer than 3 count as 3.
     pub min_rounds: usize,
@@ -51,17 +52,21 @@ impl Look {
 }
 
 impl Stop {
-    /// Looks at a cell after each of its rounds, or again at the same rounds later: it follows from the values alone.
+    /// Looks at a cell after each of its rounds, or again at the same rounds later: it follows from
+    /// the values alone.
     ///
-    /// Who looks after each round and stops when the interval is narrow stops more often where the rounds happened to be
-    /// close together, and intervals of 95 % then hold 89 %. So the interval is wider than that of a fixed number of
-    /// rounds: [`rounds_interval`] at 95.8, 96.5 and 97.2 % after 3, 4 and 5 rounds, at 98.2 % after more, and at 97 % at
-    /// the last look. These levels were found by simulation so that, wherever it stops, the interval holds the truth in 93
-    /// to 97 % of cells: at any width asked for and any noise that is not one-sided, whether it stops at once, in between
-    /// or never. The idea is that of repeated confidence intervals (C. Jennison and B. W. Turnbull, "Interim Analyses: The
-    /// Repeated Confidence Interval Approach", Journal of the Royal Statistical Society B 51(3), 1989), for the stopping
-    /// rule of Y. S. Chow and H. Robbins, "On the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the
-    /// Mean", Annals of Mathematical Statistics 36(2), 1965. Where only one look is planned it is the plain interval.
+    /// Who looks after each round and stops when the interval is narrow stops more often where the
+    /// rounds happened to be close together, and intervals of 95 % then hold 89 %. So the interval
+    /// is wider than that of a fixed number of rounds: [`rounds_interval`] at 95.8, 96.5 and 97.2 %
+    /// after 3, 4 and 5 rounds, at 98.2 % after more, and at 97 % at the last look. These levels
+    /// were found by simulation so that, wherever it stops, the interval holds the truth in 93 to
+    /// 97 % of cells: at any width asked for and any noise that is not one-sided, whether it stops
+    /// at once, in between or never. The idea is that of repeated confidence intervals (C. Jennison
+    /// and B. W. Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", Journal
+    /// of the Royal Statistical Society B 51(3), 1989), for the stopping rule of Y. S. Chow and H.
+    /// Robbins, "On the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the
+    /// Mean", Annals of Mathematical Statistics 36(2), 1965. Where only one look is planned it is
+    /// the plain interval.
     #[must_use]
     pub fn look(&self, values: &[f64]) -> Look {
         let rounds = values.len();
@@ -85,8 +90,9 @@ impl Stop {
         Look { rounds, median: middle, interval, half_width_share, narrow_enough: narrow && rounds >= first, last }
     }
 
-    /// How many rounds in all a cell will about need, from those so far: the width falls with the root of their number.
-    /// Between the next and `max_rounds`; `None` where nothing can be said yet, or nothing more is needed.
+    /// How many rounds in all a cell will about need, from those so far: the width falls with the
+    /// root of their number. Between the next and `max_rounds`; `None` where nothing can be said
+    /// yet, or nothing more is needed.
     #[must_use]
     pub fn expected_rounds(&self, look: &Look) -> Option<usize> {
         let share = look.half_width_share.filter(|_| look.goes_on() && self.half_width_share > 0.0)?;

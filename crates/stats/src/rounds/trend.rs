@@ -14,18 +14,21 @@ const SHUFFLES: usize = 2_000;
 /// How a figure moved over the rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// Change from the first round to the last along the trend, as a share of the first: -0.5 is half of it, 1 twice as much.
+    /// Change from the first round to the last along the trend, as a share of the first: -0.5 is
+    /// half of it, 1 twice as much.
     pub relative_change: f64,
-    /// The probability of as clear an order, up or down, where nothing moves: the two-sided p-value.
+    /// The probability of as clear an order, up or down, where nothing moves: the two-sided
+    /// p-value.
     pub p: f64,
 }
 
 /// The trend of one value a round, in order of time.
 ///
-/// Its size is the Theil-Sen slope of the logarithms times the distance from the first round to the last, as a factor less 1:
-/// what doubles is changed by 1, what halves by -0.5, whether it does so evenly or not. (With a value that is not above 0
-/// there are no logarithms: there it is the slope of the values as a share of their median.) Its p-value is that of the
-/// Mann-Kendall test (sources at [`drift`](crate::drift), which does the same within a window): exact for up to 40 different
+/// Its size is the Theil-Sen slope of the logarithms times the distance from the first round to the
+/// last, as a factor less 1: what doubles is changed by 1, what halves by -0.5, whether it does so
+/// evenly or not. (With a value that is not above 0 there are no logarithms: there it is the slope
+/// of the values as a share of their median.) Its p-value is that of the Mann-Kendall test (sources
+/// at [`drift`](crate::drift), which does the same within a window): exact for up to 40 different
 /// values, with the normal approximation for more or where some are equal.
 ///
 /// `None` with fewer than 5 values or one that is not finite.
@@ -52,7 +55,8 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
 /// The share of all orders of as many different values whose score is at least as far from 0.
 fn exact_p(values: &[f64]) -> f64 {
     let n = values.len();
-    // Orders by their number of inversions: the k-th value can stand before 0 to k - 1 of those before it.
+    // Orders by their number of inversions: the k-th value can stand before 0 to k - 1 of those
+    // before it.
     let mut shares = vec![1.0];
     for k in 2..=n {
         let mut next = vec![0.0; shares.len() + k - 1];
@@ -68,8 +72,8 @@ fn exact_p(values: &[f64]) -> f64 {
     (2.0 * shares[..=rarer].iter().sum::<f64>()).min(1.0)
 }
 
-/// The share of a standard normal variable that lies beyond `z` on either side (Abramowitz and Stegun, 7.1.26 for the error
-/// function; right to 2e-7).
+/// The share of a standard normal variable that lies beyond `z` on either side (Abramowitz and
+/// Stegun, 7.1.26 for the error function; right to 2e-7).
 pub(crate) fn normal_p(z: f64) -> f64 {
     let x = z.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
@@ -78,12 +82,14 @@ pub(crate) fn normal_p(z: f64) -> f64 {
     (sum * (-x * x).exp()).clamp(0.0, 1.0)
 }
 
-/// What each round had in common over all cells: the median over the cells of the logarithm of (value / median of the cell).
+/// What each round had in common over all cells: the median over the cells of the logarithm of
+/// (value / median of the cell).
 ///
-/// `cells` holds for each cell its value in each round, in order; `None` where it was not measured. Every cell is measured
-/// in every round in another order, so what all share is the machine, and it shows through noise that hides it in each
-/// single cell: give the result to [`trend`] and [`persistence`] (as `exp` of it, where shares are wanted). A round in which
-/// no cell has a value that is above 0 is left out.
+/// `cells` holds for each cell its value in each round, in order; `None` where it was not measured.
+/// Every cell is measured in every round in another order, so what all share is the machine, and it
+/// shows through noise that hides it in each single cell: give the result to [`trend`] and
+/// [`persistence`] (as `exp` of it, where shares are wanted). A round in which no cell has a value
+/// that is above 0 is left out.
 #[must_use]
 pub fn round_effects(cells: &[Vec<Option<f64>>]) -> Vec<f64> {
     let usable = |value: &Option<f64>| value.filter(|v| v.is_finite() && *v > 0.0).map(f64::ln);
@@ -112,13 +118,13 @@ pub struct Persistence {
     pub p: f64,
 }
 
-/// Whether rounds resemble their neighbours, from one value a round in order of time: then there is less in them than their
-/// number says, and their interval is too narrow.
+/// Whether rounds resemble their neighbours, from one value a round in order of time: then there is
+/// less in them than their number says, and their interval is too narrow.
 ///
-/// The first serial correlation of the ranks, compared with that of 2000 shuffles (the permutation version of R. Bartels,
-/// "The Rank Version of von Neumann's Ratio Test for Randomness", Journal of the American Statistical Association 77, 1982).
-/// With fewer than 10 rounds only what is glaring shows. `None` with fewer than 5 values, one that is not finite, or where
-/// all are equal.
+/// The first serial correlation of the ranks, compared with that of 2000 shuffles (the permutation
+/// version of R. Bartels, "The Rank Version of von Neumann's Ratio Test for Randomness", Journal of
+/// the American Statistical Association 77, 1982). With fewer than 10 rounds only what is glaring
+/// shows. `None` with fewer than 5 values, one that is not finite, or where all are equal.
 #[must_use]
 pub fn persistence(values: &[f64], seed: u64) -> Option<Persistence> {
     if values.len() < FEWEST || values.iter().any(|value| !value.is_finite()) {
@@ -160,7 +166,8 @@ mod tests {
 
     #[test]
     fn the_exact_p_values_are_the_tables() {
-        // Kendall's tables: of 5 values in order 2 in 120; of 6 with a score of 11 (2 inversions) 2 (1 + 5 + 14) / 720.
+        // Kendall's tables: of 5 values in order 2 in 120; of 6 with a score of 11 (2 inversions) 2
+        // (1 + 5 + 14) / 720.
         assert!((exact_p(&[1.0, 2.0, 3.0, 4.0, 5.0]) - 2.0 / 120.0).abs() < 1e-12);
         assert!((exact_p(&[5.0, 4.0, 3.0, 2.0, 1.0]) - 2.0 / 120.0).abs() < 1e-12);
         assert!((exact_p(&[2.0, 1.0, 4.0, 3.0, 5.0, 6.0]) - 40.0 / 720.0).abs() < 1e-12);

@@ -5,7 +5,8 @@ use crate::interval::CONFIDENCE;
 use crate::rounds::rounds_interval;
 use crate::summary::{mean, median};
 
-/// How far below the ceiling is aimed, as a share of all CPU: what is found must not lie above by chance.
+/// How far below the ceiling is aimed, as a share of all CPU: what is found must not lie above by
+/// chance.
 const MARGIN: f64 = 0.01;
 /// How near to the aim is near enough.
 const NEAR: f64 = 0.01;
@@ -13,7 +14,8 @@ const NEAR: f64 = 0.01;
 const CONFIRMED: usize = 3;
 /// Trials after which a search of one round gives up.
 const MOST_TRIALS: usize = 40;
-/// By how much the load changes until the ceiling lies between two: in the first round, and from the last result on.
+/// By how much the load changes until the ceiling lies between two: in the first round, and from
+/// the last result on.
 const STRIDE: f64 = 2.0;
 const LATER_STRIDE: f64 = 1.25;
 /// Loads this near to each other are one.
@@ -21,12 +23,13 @@ const SAME: f64 = 0.002;
 
 /// The search for the highest load with a share of CPU (0 to 1) at or below a ceiling.
 ///
-/// CPU follows load nearly in a line, so after doubling the load until the ceiling is passed, the next load is read off the
-/// line between the two loads around the ceiling (the method of false position), each known as the median of its trials. It
-/// aims one point below the ceiling; a load that comes to within one point of the aim is measured until it has three
-/// trials, and taken if their mean is there. Where CPU jumps past the ceiling between two loads that are as good as one, or
-/// something else is out of bounds from there on, the lower of them is taken. Later rounds begin at the last result and take
-/// nothing over from the rounds before.
+/// CPU follows load nearly in a line, so after doubling the load until the ceiling is passed, the
+/// next load is read off the line between the two loads around the ceiling (the method of false
+/// position), each known as the median of its trials. It aims one point below the ceiling; a load
+/// that comes to within one point of the aim is measured until it has three trials, and taken if
+/// their mean is there. Where CPU jumps past the ceiling between two loads that are as good as one,
+/// or something else is out of bounds from there on, the lower of them is taken. Later rounds begin
+/// at the last result and take nothing over from the rounds before.
 #[derive(Debug, Clone)]
 pub struct Ceiling {
     ceiling: f64,
@@ -44,7 +47,8 @@ pub struct Ceiling {
 }
 
 impl Ceiling {
-    /// For a ceiling (0.6: 60 %), among loads from `lowest` to `highest`, searched anew in each of `rounds` rounds.
+    /// For a ceiling (0.6: 60 %), among loads from `lowest` to `highest`, searched anew in each of
+    /// `rounds` rounds.
     #[must_use]
     pub fn new(ceiling: f64, lowest: f64, highest: f64, rounds: usize) -> Self {
         Self {
@@ -69,7 +73,8 @@ impl Ceiling {
         self
     }
 
-    /// The share by which what is found of one system can differ: any load is taken at which CPU is within a point of the aim.
+    /// The share by which what is found of one system can differ: any load is taken at which CPU is
+    /// within a point of the aim.
     #[must_use]
     pub fn resolution(ceiling: f64) -> f64 {
         2.0 * NEAR / ceiling
@@ -86,7 +91,8 @@ impl Ceiling {
         &self.trace[self.before..]
     }
 
-    /// What was seen at a load in this round; where something else was out of bounds, CPU counts as full.
+    /// What was seen at a load in this round; where something else was out of bounds, CPU counts as
+    /// full.
     fn values(&self, load: f64) -> Vec<f64> {
         let here = self.round().iter().filter(|step| step.load == load);
         here.map(|step| if step.seen.within && step.seen.value.is_finite() { step.seen.value } else { 1.0 }).collect()
@@ -172,7 +178,8 @@ impl Ceiling {
             self.now = Some((load, Why::Raise));
             return;
         }
-        // Where several rounds were made they show how far it is known; else what lies between the two loads.
+        // Where several rounds were made they show how far it is known; else what lies between the
+        // two loads.
         self.outcome = match (median(&self.found), rounds_interval(&self.found, CONFIDENCE)) {
             (Some(load), Some(interval)) => Outcome::Found { load, low: interval.low, high: interval.high },
             _ => Outcome::Found { load, low, high },

@@ -5,7 +5,8 @@ use crate::interval::{CONFIDENCE, Interval};
 use crate::rounds::rounds_interval;
 use crate::summary::median;
 
-/// A value this many times the limit, or the limit this many times the value, needs no second opinion.
+/// A value this many times the limit, or the limit this many times the value, needs no second
+/// opinion.
 const CLEAR: f64 = 1.5;
 /// Trials of which most decide about a load.
 const VOTES: usize = 3;
@@ -16,11 +17,13 @@ const MOST_TRIALS: usize = 80;
 
 /// The search for the highest load with a value at or below a limit.
 ///
-/// From a low load it doubles until one is too high (or it begins at the highest, as RFC 2544, section 26.1, does for loss
-/// of frames), then halves what lies between, until that is as narrow as asked for. A load is decided by one trial where
-/// its value is far from the limit, otherwise by the majority of up to three. In the end both ends must stand: the lower
-/// must keep within the limit, and the upper must not, in most of five trials; if one does not, the search goes on beyond it.
-/// That keeps a lucky trial from being the result, which a plain halving on noisy values would report too often.
+/// From a low load it doubles until one is too high (or it begins at the highest, as RFC 2544,
+/// section 26.1, does for loss of frames), then halves what lies between, until that is as narrow
+/// as asked for. A load is decided by one trial where its value is far from the limit, otherwise by
+/// the majority of up to three. In the end both ends must stand: the lower must keep within the
+/// limit, and the upper must not, in most of five trials; if one does not, the search goes on
+/// beyond it. That keeps a lucky trial from being the result, which a plain halving on noisy values
+/// would report too often.
 #[derive(Debug, Clone)]
 pub struct Highest {
     limit: f64,
@@ -65,15 +68,17 @@ impl Place {
 }
 
 impl Highest {
-    /// Service level: the highest constant rate with a percentile at or below `limit` (ns). Rates from `lowest` to `highest`
-    /// are looked at; the result is as near as the share `precision` (0.02: 2 %). It is searched `rounds` times: what lies
-    /// between two loads says nothing of how far the next search would come to lie from this one.
+    /// Service level: the highest constant rate with a percentile at or below `limit` (ns). Rates
+    /// from `lowest` to `highest` are looked at; the result is as near as the share `precision`
+    /// (0.02: 2 %). It is searched `rounds` times: what lies between two loads says nothing of how
+    /// far the next search would come to lie from this one.
     #[must_use]
     pub fn slo(limit: f64, lowest: f64, highest: f64, precision: f64, rounds: usize) -> Self {
         Self::new(limit, lowest, highest, precision, rounds, true)
     }
 
-    /// The highest rate of datagrams with a share of loss at or below `limit`, searched anew in each of `rounds` rounds.
+    /// The highest rate of datagrams with a share of loss at or below `limit`, searched anew in
+    /// each of `rounds` rounds.
     #[must_use]
     pub fn lossless(limit: f64, lowest: f64, highest: f64, precision: f64, rounds: usize) -> Self {
         Self::new(limit, lowest, highest, precision, rounds, false)
@@ -100,8 +105,9 @@ impl Highest {
         out
     }
 
-    /// For loads of which only the multiples of `grain` can be asked for, 0 or more: who drives it rounds to the nearest, and
-    /// two neighbours are as near as it gets. `lowest` and `highest` are such multiples.
+    /// For loads of which only the multiples of `grain` can be asked for, 0 or more: who drives it
+    /// rounds to the nearest, and two neighbours are as near as it gets. `lowest` and `highest` are
+    /// such multiples.
     #[must_use]
     pub fn in_grains(mut self, grain: f64) -> Self {
         self.grain = grain;
@@ -132,7 +138,8 @@ impl Highest {
         broke.copied().min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
-    /// How far to go until a load on the other side is found: in later rounds from the last result, with growing steps.
+    /// How far to go until a load on the other side is found: in later rounds from the last result,
+    /// with growing steps.
     fn stride(&self) -> f64 {
         if self.found.is_empty() { 2.0 } else { (1.0 + 4.0 * self.precision).powi(self.places.len() as i32) }
     }
@@ -190,7 +197,8 @@ impl Highest {
             self.decide();
             return;
         }
-        // Where several rounds were made they show how far it is known; else what lies between the two loads.
+        // Where several rounds were made they show how far it is known; else what lies between the
+        // two loads.
         let middle = median(&self.found).unwrap_or(low.load);
         let bracket = Interval { low: low.load, high: high.map_or(low.load, |high| high.load) };
         let interval = self.interval().unwrap_or(bracket);

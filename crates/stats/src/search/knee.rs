@@ -11,13 +11,15 @@ const MOST_TRIALS: usize = 9;
 /// What may lie outside of the interval of a growth when it is compared with the least that counts.
 const OUTSIDE: f64 = 0.10;
 
-/// The search for the first of several levels (connections 8, 16, 32 ..., then threads 1, 2, 4 ...) beyond which throughput
-/// stops growing: by more than its noise, and by at least a share that is worth another level.
+/// The search for the first of several levels (connections 8, 16, 32 ..., then threads 1, 2, 4 ...)
+/// beyond which throughput stops growing: by more than its noise, and by at least a share that is
+/// worth another level.
 ///
-/// Each level is measured three times. Whether the next one gives more is decided by the difference of the means of the
-/// logarithms: it is clear where its interval of 90 %, with the noise of all levels together, lies on one side of the
-/// least growth that counts; where it is not, both levels are measured again, up to nine times each, and then what was seen
-/// counts. A level without growth may be a dent: the knee is where the level after the next gives no growth, either.
+/// Each level is measured three times. Whether the next one gives more is decided by the difference
+/// of the means of the logarithms: it is clear where its interval of 90 %, with the noise of all
+/// levels together, lies on one side of the least growth that counts; where it is not, both levels
+/// are measured again, up to nine times each, and then what was seen counts. A level without growth
+/// may be a dent: the knee is where the level after the next gives no growth, either.
 #[derive(Debug, Clone)]
 pub struct Knee {
     levels: Vec<f64>,
@@ -42,7 +44,8 @@ pub struct Growth {
     pub high: f64,
     /// Trials at the level that has fewer.
     pub trials: usize,
-    /// Whether the interval lies on one side of the least growth that counts. Where it does not, what was seen counted.
+    /// Whether the interval lies on one side of the least growth that counts. Where it does not,
+    /// what was seen counted.
     pub is_clear: bool,
 }
 
@@ -55,8 +58,8 @@ enum Grows {
 }
 
 impl Knee {
-    /// Over levels in ascending order; growth from one to the next below the share `least_growth` (0.05: 5 %) counts as
-    /// none. Where the first level is the last, it is the knee.
+    /// Over levels in ascending order; growth from one to the next below the share `least_growth`
+    /// (0.05: 5 %) counts as none. Where the first level is the last, it is the knee.
     #[must_use]
     pub fn new(levels: &[f64], least_growth: f64) -> Self {
         let mut levels: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
@@ -74,7 +77,8 @@ impl Knee {
         median(&here.map(|step| step.seen.value).collect::<Vec<_>>())
     }
 
-    /// The logarithms of what was seen at a level; a trial without throughput counts as next to none.
+    /// The logarithms of what was seen at a level; a trial without throughput counts as next to
+    /// none.
     fn logs(&self, level: usize) -> Vec<f64> {
         let here = self.trace.iter().filter(|step| step.load == self.levels[level]);
         let value = |step: &Step| if step.seen.within && step.seen.value > 0.0 { step.seen.value } else { 1e-9 };
@@ -122,8 +126,9 @@ impl Knee {
         }
     }
 
-    /// The comparisons on which the outcome rests, in the order in which they lead to it: each level with the next, and where
-    /// that gives no growth with the one after. Those that are still open are not among them.
+    /// The comparisons on which the outcome rests, in the order in which they lead to it: each
+    /// level with the next, and where that gives no growth with the one after. Those that are still
+    /// open are not among them.
     #[must_use]
     pub fn growths(&self) -> Vec<Growth> {
         let (mut out, mut at) = (Vec::new(), 0);
@@ -256,7 +261,8 @@ mod tests {
         let steps: Vec<_> = growths.iter().map(|growth| (growth.from, growth.to)).collect();
         assert_eq!(steps, [(8.0, 16.0), (16.0, 32.0), (16.0, 64.0)]);
         assert!((growths[0].share - 1.0).abs() < 1e-9 && growths[1].share.abs() < 1e-9);
-        // Every other trial shows three times as much: after nine trials a level it is as open as before.
+        // Every other trial shows three times as much: after nine trials a level it is as open as
+        // before.
         let mut search = Knee::new(&[4.0, 16.0], 0.05);
         let mut trials = 0;
         while let Some(load) = search.next_load() {

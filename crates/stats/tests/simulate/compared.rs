@@ -165,7 +165,8 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// 10 000 records with 10 000 resamples; the time is what an issue asks for, so it is told, and bounded loosely.
+/// 10 000 records with 10 000 resamples; the time is what an issue asks for, so it is told, and
+/// bounded loosely.
 #[test]
 fn ten_thousand_records_are_compared_in_seconds() {
     let mut random = Random::new(2);

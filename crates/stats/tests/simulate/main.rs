@@ -1,7 +1,9 @@
-//! What the methods say of themselves, shown by simulation: seeded, so that each run gives the same numbers, and with bounds
-//! on both sides, so that a method that says too much fails as well as one that says too little.
+//! What the methods say of themselves, shown by simulation: seeded, so that each run gives the same
+//! numbers, and with bounds on both sides, so that a method that says too much fails as well as one
+//! that says too little.
 //!
-//! `cargo test -p hopbench-stats --test simulate -- --nocapture` prints the tables that docs/method.md quotes.
+//! `cargo test -p hopbench-stats --test simulate -- --nocapture` prints the tables that
+//! docs/method.md quotes.
 
 mod compared;
 mod held;

@@ -1,4 +1,5 @@
-//! Rounds as they come: figures of a window whose intervals resemble their neighbours, heavy tails, and what whole rounds share.
+//! Rounds as they come: figures of a window whose intervals resemble their neighbours, heavy tails,
+//! and what whole rounds share.
 
 use hopbench_stats::{Random, summary::median};
 
@@ -8,7 +9,8 @@ pub(crate) const INTERVALS: usize = 20;
 /// A kind of noise of a cell's rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Noise {
-    /// Intervals that resemble their neighbours (first-order autocorrelation 0.6), normal; nothing else.
+    /// Intervals that resemble their neighbours (first-order autocorrelation 0.6), normal; nothing
+    /// else.
     Window,
     /// The same with heavy tails (Student's t with 3 degrees of freedom).
     HeavyWindow,
@@ -18,7 +20,8 @@ pub(crate) enum Noise {
     SlowRounds,
     /// Rounds are skewed: most are a little fast, a few far slower (exponential, 5 %).
     SkewedRounds,
-    /// Rounds resemble the round before (autocorrelation 0.3): what no interval of few rounds can know.
+    /// Rounds resemble the round before (autocorrelation 0.3): what no interval of few rounds can
+    /// know.
     Persistent,
 }
 
@@ -36,7 +39,8 @@ pub(crate) fn heavy(random: &mut Random) -> f64 {
     normal(random) / squares.sqrt()
 }
 
-/// The logarithms of the intervals of a window: autocorrelated around 0, with a deviation of about 5 % each.
+/// The logarithms of the intervals of a window: autocorrelated around 0, with a deviation of about
+/// 5 % each.
 pub(crate) fn window(random: &mut Random, heavy_tails: bool) -> Vec<f64> {
     let one = |random: &mut Random| if heavy_tails { heavy(random) } else { normal(random) };
     let mut at = one(random) / 0.8;

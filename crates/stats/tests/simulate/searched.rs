@@ -20,8 +20,8 @@ fn run(search: &mut impl Search, mut value: impl FnMut(f64) -> f64) -> Option<f6
 
 const LEVELS: [f64; 8] = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 
-/// Gunther's Universal Scalability Law with a throughput of 900/s at one connection: `sigma` is the contention, `kappa` the
-/// coherence.
+/// Gunther's Universal Scalability Law with a throughput of 900/s at one connection: `sigma` is the
+/// contention, `kappa` the coherence.
 fn usl(sigma: f64, kappa: f64, n: f64) -> f64 {
     900.0 * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0))
 }
@@ -81,8 +81,8 @@ fn the_knee_is_found_within_one_step() {
     }
 }
 
-/// The share of requests of an M/D/1 queue that wait no longer than `x` services, at a load `rho` (A. K. Erlang, 1909; see
-/// L. Kleinrock, "Queueing Systems", volume 1).
+/// The share of requests of an M/D/1 queue that wait no longer than `x` services, at a load `rho`
+/// (A. K. Erlang, 1909; see L. Kleinrock, "Queueing Systems", volume 1).
 fn waits_at_most(x: f64, rho: f64) -> f64 {
     let term = |i: i32| {
         let y = rho * (x - f64::from(i));
@@ -92,7 +92,8 @@ fn waits_at_most(x: f64, rho: f64) -> f64 {
     (1.0 - rho) * (0..=x.floor() as i32).map(term).sum::<f64>()
 }
 
-/// The load of an M/D/1 queue at which `p` of the requests are answered within `services` service times.
+/// The load of an M/D/1 queue at which `p` of the requests are answered within `services` service
+/// times.
 fn theory(services: f64, p: f64) -> f64 {
     let (mut low, mut high) = (0.01, 0.99);
     for _ in 0..60 {
@@ -102,7 +103,8 @@ fn theory(services: f64, p: f64) -> f64 {
     low
 }
 
-/// The 99th percentile of the response times of so many requests of an M/D/1 queue, in service times.
+/// The 99th percentile of the response times of so many requests of an M/D/1 queue, in service
+/// times.
 fn queue(rho: f64, requests: usize, random: &mut Random) -> f64 {
     let mut wait = 0.0f64;
     let mut times: Vec<f64> = Vec::with_capacity(requests);
@@ -158,12 +160,14 @@ fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
     }
 }
 
-/// Three searches each of two systems that carry these rates, compared as reports do; `noise` is that of a trial's percentile.
+/// Three searches each of two systems that carry these rates, compared as reports do; `noise` is
+/// that of a trial's percentile.
 fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Verdict, usize) {
     let mut random = Random::new(seed);
     let mut searches = rates.map(|_| Highest::slo(1e6, 100.0, 100_000.0, 0.02, 3));
     for (search, most) in searches.iter_mut().zip(rates) {
-        // A percentile that grows with the load: by half of the limit in the last tenth before it is reached.
+        // A percentile that grows with the load: by half of the limit in the last tenth before it
+        // is reached.
         run(search, |rate| 1e6 * (rate / most).powi(5) * (noise * normal(&mut random)).exp());
     }
     let pairs: Vec<(f64, f64)> = searches[1].found().iter().copied().zip(searches[0].found().iter().copied()).collect();
@@ -248,7 +252,8 @@ fn a_cpu_ceiling_is_held_within_3_points() {
 
 #[test]
 fn a_shaped_links_rate_is_found_within_2_percent() {
-    // A token bucket and its queue take 30 ms of the rate; a trial lasts 3 s. One trial in 30 loses something to neighbours.
+    // A token bucket and its queue take 30 ms of the rate; a trial lasts 3 s. One trial in 30 loses
+    // something to neighbours.
     tell("| lossless | rounds | within 2 %, % | worst, % | trials |");
     for rounds in [1, 3] {
         let (mut near, mut worst, mut trials) = (0, 0.0f64, 0);

@@ -1,10 +1,10 @@
-//! Process 1 of a tree. It runs in a copy of the caller's memory and never executes anything else, so it makes system
-//! calls only.
+//! Process 1 of a tree. It runs in a copy of the caller's memory and never executes anything else,
+//! so it makes system calls only.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::start::{Prepared, Step, fork};
+use super::prepared::{Prepared, Step, fork};
 use crate::check;
 
 /// What a shell adds to the number of the signal that ended a program.
@@ -39,8 +39,9 @@ fn live(prepared: &Prepared<'_>) -> Result<libc::c_int, (Step, io::Error)> {
         0 => return Err((Step::Execute, execute(prepared))),
         program => program,
     };
-    // SAFETY: a valid string. Then everything is closed, because this process needs nothing, and whoever waits for the end
-    // of a pipe should not wait for us; first the report, which must go even where the kernel has no close_range.
+    // SAFETY: a valid string. Then everything is closed, because this process needs nothing, and
+    // whoever waits for the end of a pipe should not wait for us; first the report, which must go
+    // even where the kernel has no close_range.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"init".as_ptr(), 0, 0, 0);
         libc::close(prepared.report[1].as_raw_fd());
@@ -53,8 +54,8 @@ fn live(prepared: &Prepared<'_>) -> Result<libc::c_int, (Step, io::Error)> {
 fn die_with_parent(prepared: &Prepared<'_>) -> io::Result<()> {
     let [alive, theirs] = &prepared.alive;
     let mut look = libc::pollfd { fd: alive.as_raw_fd(), events: 0, revents: 0 };
-    // SAFETY: prctl takes integers. Our copy of the caller's end is closed once, here: this process never drops
-    // `prepared`. `look` is one valid pollfd.
+    // SAFETY: prctl takes integers. Our copy of the caller's end is closed once, here: this process
+    // never drops `prepared`. `look` is one valid pollfd.
     unsafe {
         check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0))?;
         libc::close(theirs.as_raw_fd());
@@ -76,8 +77,9 @@ fn write_file(path: &std::ffi::CStr, text: &[u8]) -> io::Result<()> {
 
 /// Becomes the program; comes back only if that failed.
 fn execute(prepared: &Prepared<'_>) -> io::Error {
-    // SAFETY: the arrays end with a null pointer, and what they point to lives as long as the caller waits. The mask is
-    // the one that the caller's thread had. Default for SIGPIPE is what any program expects to start with.
+    // SAFETY: the arrays end with a null pointer, and what they point to lives as long as the
+    // caller waits. The mask is the one that the caller's thread had. Default for SIGPIPE is what
+    // any program expects to start with.
     unsafe {
         libc::fcntl(prepared.alive[0].as_raw_fd(), libc::F_SETFD, 0);
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
@@ -87,7 +89,8 @@ fn execute(prepared: &Prepared<'_>) -> io::Error {
     io::Error::last_os_error()
 }
 
-/// Passes signals on to the program and takes over orphans until the program has ended; its exit code.
+/// Passes signals on to the program and takes over orphans until the program has ended; its exit
+/// code.
 fn look_after(program: libc::pid_t, signals: &libc::sigset_t) -> libc::c_int {
     loop {
         let mut status = 0;

@@ -1,4 +1,4 @@
-//! How a program knows that it is inside.
+//! The mark by which a program knows that it is inside.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use crate::check;
 
-/// The variable that says which pipe the program of a tree was given; useless to anyone who does not have that pipe.
+/// The variable that says which pipe the program of a tree was given; useless to anyone who does
+/// not have that pipe.
 pub const MARK: &str = "HOPBENCH_SANDBOX";
 
 /// What [`MARK`] holds for the reading end of a pipe: `FD:INODE`.
@@ -18,7 +19,8 @@ pub(super) fn mark_of(pipe: &OwnedFd) -> io::Result<String> {
 
 /// Whether [`start`](super::start) started this very process.
 ///
-/// A program that this process starts is not taken for it: the variable goes on to it, the pipe does not.
+/// A program that this process starts is not taken for it: the variable goes on to it, the pipe
+/// does not.
 pub fn is_started() -> bool {
     let Some(fd) = std::env::var(MARK).ok().as_deref().and_then(held) else {
         return false;

@@ -8,8 +8,9 @@ use std::process::Command;
 use super::sys::{fresh_sys, keep_mounts_private};
 use crate::check;
 
-/// Makes `command` run in the network namespace `network`, with a mount namespace of its own in which `/sys` shows that
-/// namespace, and with a life that ends with the *thread* that starts it: start it from a thread that stays.
+/// Makes `command` run in the network namespace `network`. It gets a mount namespace of its own, in
+/// which `/sys` shows that namespace. It ends with the *thread* that starts it, so start it from a
+/// thread that stays.
 ///
 /// What fails on the way in is the error of `spawn`.
 pub fn enter_on_exec(command: &mut Command, network: OwnedFd) {
@@ -29,7 +30,7 @@ pub fn enter_on_exec(command: &mut Command, network: OwnedFd) {
         keep_mounts_private()?;
         fresh_sys()
     };
-    // SAFETY: between fork and exec the closure makes system calls only: it allocates nothing, takes no lock, and its
-    // errors are plain numbers.
+    // SAFETY: between fork and exec the closure makes system calls only: it allocates nothing,
+    // takes no lock, and its errors are plain numbers.
     unsafe { command.pre_exec(enter) };
 }

@@ -7,29 +7,10 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr;
 
 use super::init;
-use super::mark::mark_of;
+use super::mark::{MARK, mark_of};
+use super::prepared::{Prepared, Step, fork};
 use super::tree::{Tree, Watched};
 use crate::check;
-
-/// What could not be done on the way into new namespaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Step {
-    /// Something before that needs no rights: a pipe, a string.
-    Prepare,
-    /// Making the namespaces.
-    Clone,
-    /// Saying who the caller is in the new user namespace.
-    MapUser,
-    /// Starting the program.
-    Execute,
-}
-
-impl Step {
-    fn of(code: u8) -> Self {
-        [Self::Clone, Self::MapUser, Self::Execute].into_iter().find(|s| *s as u8 == code).unwrap_or(Self::Prepare)
-    }
-}
 
 /// Why a program could not be started in new namespaces.
 #[derive(Debug)]
@@ -46,29 +27,19 @@ impl From<io::Error> for StartError {
     }
 }
 
-/// What the child needs, made beforehand: after the fork it must not allocate.
-pub(super) struct Prepared<'a> {
-    pub(super) program: &'a CStr,
-    pub(super) arguments: Vec<*const c_char>,
-    pub(super) environment: Vec<*const c_char>,
-    pub(super) maps: Option<[(&'static CStr, Vec<u8>); 3]>,
-    pub(super) mask: libc::sigset_t,
-    /// Ends when the caller dies.
-    pub(super) alive: [OwnedFd; 2],
-    /// Where to say what went wrong; ends when the program was started.
-    pub(super) report: [OwnedFd; 2],
-}
-
-/// Starts `program` with these arguments (the first is its name) in new mount, network and process namespaces, and, if
-/// `new_user`, in a new user namespace where the caller is root.
+/// Starts `program` with these arguments, of which the first is its name. It gets new mount,
+/// network and process namespaces. With `new_user` it gets a new user namespace, too, where the
+/// caller is root.
 ///
 /// ```text
-///   caller ── init ── program          init is process 1: it takes over orphans, passes SIGTERM and SIGHUP on
+///   caller ── init ── program     init is process 1: it takes over orphans, and passes SIGTERM
+///                                 and SIGHUP on
 /// ```
 ///
-/// The tree dies as a whole: when the program ends, init ends; when init ends, the kernel kills all that is left; when
-/// the calling *thread* dies, init is killed. The program gets the caller's descriptors, directory and environment.
-/// From now on signals wait for [`Tree::wait`]: those that a terminal sends reach the program by themselves.
+/// The tree dies as a whole. When the program ends, init ends. When init ends, the kernel kills all
+/// that is left. When the calling *thread* dies, init is killed. The program gets the caller's
+/// descriptors, directory and environment. From now on signals wait for [`Tree::wait`]: those that
+/// a terminal sends reach the program by themselves.
 ///
 /// # Errors
 /// What could not be done, and what the kernel said to it. Nothing is left then.
@@ -87,7 +58,8 @@ pub fn start(program: &CStr, arguments: &[CString], new_user: bool) -> Result<Tr
     };
     let user = if new_user { libc::CLONE_NEWUSER } else { 0 };
     let flags = user | libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWPID;
-    // SAFETY: the child runs `init::run` only, which never returns and neither allocates nor takes a lock.
+    // SAFETY: the child runs `init::run` only, which never returns and neither allocates nor takes
+    // a lock.
     let pid = match unsafe { fork(flags) } {
         Ok(0) => init::run(&prepared),
         Ok(pid) => pid,
@@ -110,17 +82,6 @@ pub fn start(program: &CStr, arguments: &[CString], new_user: bool) -> Result<Tr
     }
 }
 
-/// A copy of this process; 0 in the copy. Without the C library's own handlers, which could take locks.
-///
-/// # Safety
-/// Other threads do not exist in the copy, whatever they hold stays held: it must make system calls only.
-pub(super) unsafe fn fork(flags: libc::c_int) -> io::Result<libc::pid_t> {
-    // SAFETY: without CLONE_VM and with no stack this is a fork; the order of the other arguments, which differs
-    // between architectures, does not matter when all are zero.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, i64::from(flags | libc::SIGCHLD), 0_i64, 0_i64, 0_i64, 0_i64) };
-    if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(pid as libc::pid_t) }
-}
-
 fn pipe() -> io::Result<[OwnedFd; 2]> {
     let mut ends = [0; 2];
     // SAFETY: `ends` has room for two descriptors.
@@ -132,7 +93,7 @@ fn pipe() -> io::Result<[OwnedFd; 2]> {
 /// The environment of this process, with the mark instead of one that may be there.
 fn environment(mark: &str) -> io::Result<Vec<CString>> {
     use std::os::unix::ffi::OsStrExt;
-    let kept = std::env::vars_os().filter(|(name, _)| name != super::MARK);
+    let kept = std::env::vars_os().filter(|(name, _)| name != MARK);
     let lines = kept.map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
     lines.chain([mark.as_bytes().to_vec()]).map(|line| CString::new(line).map_err(io::Error::other)).collect()
 }
@@ -141,8 +102,8 @@ fn pointers(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|s| s.as_ptr()).chain([ptr::null()]).collect()
 }
 
-/// What makes the caller root in a new user namespace. Without more rights only the caller's own ids can be mapped, and
-/// the group's only when nobody inside can drop groups.
+/// What makes the caller root in a new user namespace. Without more rights only the caller's own
+/// ids can be mapped, and the group's only when nobody inside can drop groups.
 fn maps() -> [(&'static CStr, Vec<u8>); 3] {
     // SAFETY: both calls always succeed and touch no memory.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };

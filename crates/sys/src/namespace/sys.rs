@@ -14,12 +14,15 @@ const NICS: &CStr = c"/sys/class/net";
 const OPEN_TREE_CLONE: libc::c_int = 1;
 const MOVE_MOUNT_F_EMPTY_PATH: libc::c_int = 4;
 
-/// Mounts a `/sys` that shows the devices of the caller's network namespace, with the control groups that were there.
+/// Mounts a `/sys` that shows the devices of the caller's network namespace, with the control
+/// groups that were there.
 ///
-/// Where the kernel does not let one be mounted (in a container that hides parts of its own `/sys`), `/sys/class/net`
-/// becomes empty instead: no figures are better than the figures of another namespace.
+/// In a container that hides parts of its own `/sys`, the kernel lets none be mounted.
+/// `/sys/class/net` becomes empty there: no figures are better than the figures of another
+/// namespace.
 ///
-/// The mount namespace must be the caller's own. Allocates nothing, so that it may be called between fork and exec.
+/// The mount namespace must be the caller's own. Allocates nothing, so that it may be called
+/// between fork and exec.
 ///
 /// # Errors
 /// What the kernel says to the second attempt.
@@ -34,7 +37,8 @@ pub fn fresh_sys() -> io::Result<()> {
     let mounted = mount(c"sysfs", SYS, flags);
     if groups >= 0 {
         if mounted.is_ok() {
-            // SAFETY: valid paths and a descriptor of our own. That it fails where there are no control groups is fine.
+            // SAFETY: valid paths and a descriptor of our own. That it fails where there are no
+            // control groups is fine.
             unsafe {
                 let (here, empty) = (libc::AT_FDCWD, c"");
                 let flags = MOVE_MOUNT_F_EMPTY_PATH;

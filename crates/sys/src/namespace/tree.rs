@@ -6,7 +6,8 @@ use std::ptr;
 
 use crate::{check, check_len};
 
-/// Signals that are kept for [`Tree::wait`] while a tree runs, and the mask that was in force before.
+/// Signals that are kept for [`Tree::wait`] while a tree runs, and the mask that was in force
+/// before.
 #[derive(Debug)]
 pub(super) struct Watched {
     set: libc::sigset_t,
@@ -16,8 +17,8 @@ pub(super) struct Watched {
 impl Watched {
     /// From now on the calling thread holds these signals back.
     pub(super) fn new() -> io::Result<Self> {
-        // SAFETY: all-zero sets are valid and are only written to by these calls. SIGCHLD gets its default back, because
-        // while it is ignored a child leaves no exit status.
+        // SAFETY: all-zero sets are valid and are only written to by these calls. SIGCHLD gets its
+        // default back, because while it is ignored a child leaves no exit status.
         unsafe {
             let (mut set, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
             for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
@@ -60,10 +61,11 @@ impl Tree {
         self.pid.unsigned_abs()
     }
 
-    /// Waits until the tree is gone and returns the exit code of its program, 128 + N when signal N ended it. Must be
-    /// called by the thread that started the tree.
+    /// Waits until the tree is gone and returns the exit code of its program, 128 + N when signal N
+    /// ended it. Must be called by the thread that started the tree.
     ///
-    /// SIGTERM and SIGHUP are passed on. SIGINT and SIGQUIT are dropped: a terminal sends them to the program, too.
+    /// SIGTERM and SIGHUP are passed on. SIGINT and SIGQUIT are dropped: a terminal sends them to
+    /// the program, too.
     ///
     /// # Errors
     /// What the kernel said when asked to wait.

@@ -2,25 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Counter, EndReport, EngineKind, MeshMode, Pacing, Path, Place, Schedule, Timing, Variant, Via};
+use hopbench_model::{Counter, EndReport, MeshMode, Path, Variant, fixture};
 
 use super::*;
 use crate::AgentId;
 
 fn job(workload: &str, connections: u32) -> Job {
-    Job {
-        workload: workload.into(),
-        params: serde_json::Value::Null,
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
-        seed: 1,
-    }
+    Job { connections, ..fixture::job(workload, serde_json::Value::Null) }
 }
 
 /// A client's report with these counts.
@@ -42,17 +30,7 @@ fn doubts(
     client: &EndReport,
     counted: &[(&str, &[(&str, u64)])],
 ) -> BTreeSet<String> {
-    let place = Place { network: "bridge".into(), node: "a".into(), runtime: None };
-    let path = Path {
-        name: "p".into(),
-        from: place.clone(),
-        to: place,
-        via: Via::Direct,
-        clients: 1,
-        backends: 1,
-        mesh: mode,
-        variant: (!mode.is_none()).then_some(variant),
-    };
+    let path = Path { mesh: mode, variant: (!mode.is_none()).then_some(variant), ..fixture::path("p") };
     let names = |name: &str| match name {
         "client-sidecar" => mode.has_client(),
         "server-sidecar" | "policy" | "telemetry" => mode.has_server(),

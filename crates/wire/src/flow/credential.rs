@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::FlowKey;
+use super::key::FlowKey;
 use crate::tag::tag;
 
 /// What the tag covers besides the run: no flow header and no cookie begins like it.
@@ -45,7 +45,7 @@ mod tests {
         assert_ne!(text[9..], FlowKey::new([7; 32]).credential(2)[9..]);
         assert_ne!(text[9..], FlowKey::new([8; 32]).credential(1)[9..]);
         // Nor is it the token of any flow: those cover a header.
-        assert_eq!(super::super::PLAIN_BYTES, 16);
-        assert!(PURPOSE.len() + 4 > super::super::PLAIN_BYTES);
+        assert_eq!(crate::flow::header::PLAIN_BYTES, 16);
+        assert!(PURPOSE.len() + 4 > crate::flow::header::PLAIN_BYTES);
     }
 }

@@ -5,15 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use zeroize::Zeroizing;
 
-use super::FlowHeader;
+use super::header::{FLOW_HEADER_BYTES, FlowHeader, PLAIN_BYTES};
+use super::token::Token;
 use crate::hex;
 use crate::tag::{TAG_BYTES, same, tag};
-
-/// Proves that a flow belongs to a run: the first 16 bytes of an HMAC-SHA256.
-///
-/// It can only be compared by [`FlowKey::verify`], which takes the same time for every token.
-#[derive(Debug, Clone, Copy)]
-pub struct Token(pub [u8; TAG_BYTES]);
 
 /// The key of one run, made once and then used for every flow; `Prepare` carries it as hex. Its
 /// bytes are overwritten when it is dropped.
@@ -37,6 +32,16 @@ impl FlowKey {
     /// Whether the token is the one that this key gives the header, in constant time.
     pub fn verify(&self, header: &FlowHeader, token: &Token) -> bool {
         same(&self.token(header).0, &token.0)
+    }
+}
+
+impl FlowHeader {
+    /// The header with the token that `key` gives it.
+    pub fn encode(&self, key: &FlowKey) -> [u8; FLOW_HEADER_BYTES] {
+        let mut out = [0; FLOW_HEADER_BYTES];
+        out[..PLAIN_BYTES].copy_from_slice(&self.plain());
+        out[PLAIN_BYTES..].copy_from_slice(&key.token(self).0);
+        out
     }
 }
 

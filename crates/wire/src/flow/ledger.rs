@@ -1,4 +1,4 @@
-//! Which flow numbers of a run were used.
+//! The ledger of a run's flow numbers that were used.
 
 use std::collections::BTreeMap;
 

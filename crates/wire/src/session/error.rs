@@ -1,4 +1,4 @@
-//! What ends a control session.
+//! The errors that end a control session.
 
 use crate::message::{Hello, PROTOCOL};
 

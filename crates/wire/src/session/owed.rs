@@ -1,4 +1,4 @@
-//! Questions that are not answered yet.
+//! The answers that an end still owes.
 
 /// How many answers of each sort are under way or to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

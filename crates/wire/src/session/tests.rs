@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
-use hopbench_model::{EngineKind, Fault, Job, Pacing, Schedule, Timing};
+use hopbench_model::{Fault, fixture};
 use proptest::prelude::*;
 
 use super::*;
@@ -13,24 +13,11 @@ fn hello(protocol: u32, commit: &str) -> Hello {
 }
 
 fn prepare() -> ToAgent {
-    let timing = Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 };
     ToAgent::Prepare(Box::new(Prepare {
         run: 1,
         key: FlowKey::new([0; 32]),
         role: Role::Server,
-        job: Job {
-            workload: "stream".into(),
-            params: serde_json::Value::Null,
-            schedule: Schedule::Closed,
-            engine: EngineKind::Epoll,
-            connections: 1,
-            threads: 1,
-            pacing: Pacing::Sleep,
-            client_cpus: None,
-            server_cpus: None,
-            timing,
-            seed: 0,
-        },
+        job: fixture::job("stream", serde_json::Value::Null),
         target: None,
         shared_clock: true,
         peer_clock_offset_ns: 0,

@@ -23,12 +23,12 @@ impl Server {
         Self { key: FlowKey::new([1; 32]), jar: CookieJar::new([2; 32]) }
     }
 
-    fn hears(&self, datagram: &[u8], from: SocketAddr) -> Verdict {
+    fn hears(&self, datagram: &[u8], from: SocketAddr) -> RegistrationReply {
         answer(datagram, from, LOCAL, |run| (run == 11).then_some(&self.key), &self.jar)
     }
 
     fn challenge(&self, header: &FlowHeader, from: SocketAddr) -> Cookie {
-        let Verdict::Challenge(bytes) = self.hears(&register(header, &self.key, &NO_COOKIE), from) else {
+        let RegistrationReply::Challenge(bytes) = self.hears(&register(header, &self.key, &NO_COOKIE), from) else {
             panic!("not challenged");
         };
         match Answer::parse(&bytes) {
@@ -43,7 +43,9 @@ fn a_client_that_receives_is_accepted_again_and_again() {
     let server = Server::new();
     let cookie = server.challenge(&header(), peer());
     for _ in 0..2 {
-        let Verdict::Accept(accepted, bytes) = server.hears(&register(&header(), &server.key, &cookie), peer()) else {
+        let RegistrationReply::Accept(accepted, bytes) =
+            server.hears(&register(&header(), &server.key, &cookie), peer())
+        else {
             panic!("not accepted");
         };
         assert_eq!(accepted, header());
@@ -58,14 +60,14 @@ fn a_cookie_is_for_one_address_and_one_flow() {
     let datagram = register(&header(), &server.key, &cookie);
     for other in ["198.51.100.7:4001", "198.51.100.8:4000", "[2001:db8::7]:4000"] {
         let verdict = server.hears(&datagram, other.parse().unwrap());
-        assert!(matches!(verdict, Verdict::Challenge(_)), "{other}: {verdict:?}");
+        assert!(matches!(verdict, RegistrationReply::Challenge(_)), "{other}: {verdict:?}");
     }
     let other = FlowHeader { flow: 13, ..header() };
     let verdict = server.hears(&register(&other, &server.key, &cookie), peer());
-    assert!(matches!(verdict, Verdict::Challenge(_)), "{verdict:?}");
+    assert!(matches!(verdict, RegistrationReply::Challenge(_)), "{verdict:?}");
     let elsewhere = "192.0.2.2".parse().unwrap();
     let verdict = answer(&datagram, peer(), elsewhere, |_| Some(&server.key), &server.jar);
-    assert!(matches!(verdict, Verdict::Challenge(_)), "{verdict:?}");
+    assert!(matches!(verdict, RegistrationReply::Challenge(_)), "{verdict:?}");
 }
 
 #[test]
@@ -74,7 +76,7 @@ fn without_a_token_there_is_no_answer() {
     let cookie = server.challenge(&header(), peer());
     let good = register(&header(), &server.key, &cookie);
     let silent = |datagram: &[u8]| {
-        assert_eq!(server.hears(datagram, peer()), Verdict::Ignore, "{datagram:?}");
+        assert_eq!(server.hears(datagram, peer()), RegistrationReply::Ignore, "{datagram:?}");
     };
     silent(&register(&header(), &FlowKey::new([3; 32]), &cookie));
     silent(&register(&FlowHeader { run: 10, ..header() }, &server.key, &cookie));
@@ -102,13 +104,14 @@ fn a_mapped_address_is_the_address_it_maps() {
         |_| Some(&server.key),
         &server.jar,
     );
-    assert!(matches!(verdict, Verdict::Accept(..)), "{verdict:?}");
+    assert!(matches!(verdict, RegistrationReply::Accept(..)), "{verdict:?}");
 }
 
 #[test]
 fn answers_are_read_whole_or_not_at_all() {
     let server = Server::new();
-    let Verdict::Challenge(bytes) = server.hears(&register(&header(), &server.key, &NO_COOKIE), peer()) else {
+    let RegistrationReply::Challenge(bytes) = server.hears(&register(&header(), &server.key, &NO_COOKIE), peer())
+    else {
         panic!("not challenged");
     };
     for length in 0..bytes.len() {
@@ -121,7 +124,7 @@ fn answers_are_read_whole_or_not_at_all() {
 proptest! {
     #[test]
     fn random_bytes_get_no_answer(datagram in prop::collection::vec(any::<u8>(), 0..200)) {
-        prop_assert_eq!(Server::new().hears(&datagram, peer()), Verdict::Ignore);
+        prop_assert_eq!(Server::new().hears(&datagram, peer()), RegistrationReply::Ignore);
     }
 
     #[test]
@@ -132,7 +135,7 @@ proptest! {
         near[bit / 8] ^= 1 << (bit % 8);
         for cookie in [cookie, near] {
             let verdict = server.hears(&register(&header(), &server.key, &cookie), peer());
-            prop_assert!(matches!(verdict, Verdict::Challenge(_)), "{:?}", verdict);
+            prop_assert!(matches!(verdict, RegistrationReply::Challenge(_)), "{:?}", verdict);
         }
     }
 }

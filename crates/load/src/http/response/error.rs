@@ -1,4 +1,4 @@
-//! What can be wrong with a response.
+//! The errors of a response.
 
 use crate::http::chunked::ChunkError;
 use crate::http::framing::FramingError;

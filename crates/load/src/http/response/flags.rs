@@ -1,4 +1,4 @@
-//! Why a proxy answered in the server's place.
+//! Envoy's response flags: why a proxy answered in the server's place.
 
 use std::fmt;
 

@@ -7,15 +7,15 @@ use super::*;
 
 /// What a connection came to.
 #[derive(Debug, PartialEq, Eq)]
-struct Outcome {
+struct Parsed {
     ends: Vec<ResponseEnd>,
     failed: bool,
 }
 
 /// Plays a connection: `bytes` arrive cut at `cuts` (lengths, used in turn), then it is closed.
 /// `heads` says for each request in turn whether it was `HEAD`.
-fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool]) -> Outcome {
-    let mut outcome = Outcome { ends: Vec::new(), failed: false };
+fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool]) -> Parsed {
+    let mut outcome = Parsed { ends: Vec::new(), failed: false };
     let is_head = |n: usize| heads.get(n).copied().unwrap_or(false);
     parser.reset(is_head(0));
     let (mut at, mut turn, mut since_end) = (0, 0, 0);
@@ -31,12 +31,12 @@ fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool
                     outcome.failed = true;
                     return outcome;
                 }
-                Ok(Step { consumed, state: StepState::NeedMore }) => {
+                Ok(ResponseStep { consumed, state: ResponseState::NeedMore }) => {
                     assert_eq!(consumed, piece.len(), "waits for more and leaves bytes");
                     since_end += consumed;
                     piece = &[];
                 }
-                Ok(Step { consumed, state: StepState::Complete(end) }) => {
+                Ok(ResponseStep { consumed, state: ResponseState::Complete(end) }) => {
                     since_end += consumed;
                     assert_eq!(end.header_bytes + end.body_bytes, since_end as u64, "every byte is counted once");
                     assert!(since_end > 0 && !parser.is_inside());
@@ -56,11 +56,11 @@ fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool
     outcome
 }
 
-fn stream(cases: &[Case]) -> (Vec<u8>, Vec<bool>, Outcome) {
+fn stream(cases: &[Case]) -> (Vec<u8>, Vec<bool>, Parsed) {
     (
         cases.iter().flat_map(|c| c.text.bytes()).collect(),
         cases.iter().map(|c| c.head).collect(),
-        Outcome { ends: cases.iter().map(Case::end).collect(), failed: false },
+        Parsed { ends: cases.iter().map(Case::end).collect(), failed: false },
     )
 }
 
@@ -80,7 +80,11 @@ fn surplus_is_left_to_the_caller() {
         let mut parser = ResponseParser::new(case.head);
         let text = format!("{}surplus", case.text);
         let step = parser.feed(text.as_bytes()).unwrap();
-        assert_eq!(step, Step { consumed: case.text.len(), state: StepState::Complete(case.end()) }, "{case:?}");
+        assert_eq!(
+            step,
+            ResponseStep { consumed: case.text.len(), state: ResponseState::Complete(case.end()) },
+            "{case:?}"
+        );
     }
 }
 
@@ -90,7 +94,7 @@ fn a_cut_short_response_fails_at_every_byte() {
         for length in 0..case.text.len() {
             let mut parser = ResponseParser::new(case.head);
             let step = parser.feed(&case.text.as_bytes()[..length]).unwrap();
-            assert_eq!(step, Step { consumed: length, state: StepState::NeedMore }, "{case:?} at {length}");
+            assert_eq!(step, ResponseStep { consumed: length, state: ResponseState::NeedMore }, "{case:?} at {length}");
             match parser.eof() {
                 Ok(end) => assert_eq!((end, length), (None, 0)),
                 Err(error) => assert_eq!(error.reason(), "response_truncated"),
@@ -153,7 +157,7 @@ fn a_reset_drops_what_was_under_way() {
         parser.feed(&whole.as_bytes()[..length]).unwrap();
         parser.reset(false);
         let step = parser.feed(whole.as_bytes()).unwrap();
-        let StepState::Complete(end) = step.state else { panic!("{step:?} at {length}") };
+        let ResponseState::Complete(end) = step.state else { panic!("{step:?} at {length}") };
         assert_eq!((end.header_bytes, end.body_bytes), (38, 3), "at {length}");
     }
 }
@@ -177,12 +181,12 @@ fn a_repeated_head_is_understood_in_its_own_place() {
         parser.reset(method_head);
         let step = parser.feed(text.as_bytes()).unwrap();
         assert_eq!(step.consumed, length);
-        assert!(matches!(step.state, StepState::Complete(end) if end.status == 200 && !end.close));
+        assert!(matches!(step.state, ResponseState::Complete(end) if end.status == 200 && !end.close));
     }
     // The same head up to its last byte, with another one after it.
     let close = text.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
     let step = parser.feed(close.as_bytes()).unwrap();
-    assert!(matches!(step.state, StepState::Complete(end) if end.close));
+    assert!(matches!(step.state, ResponseState::Complete(end) if end.close));
 }
 
 #[test]
@@ -200,7 +204,7 @@ fn a_proxy_says_why_it_answered() {
         (interim.to_owned() + &answer("504 Gateway Timeout", ""), ""),
         (interim.to_owned() + &answer("504 Gateway Timeout", "x-hopbench-flags: UT\r\n"), "UT"),
     ];
-    let flags = |outcome: &Outcome| outcome.ends.iter().map(|end| end.flags.to_string()).collect::<Vec<_>>();
+    let flags = |outcome: &Parsed| outcome.ends.iter().map(|end| end.flags.to_string()).collect::<Vec<_>>();
     for (text, expected) in &cases {
         for cut in 1..=text.len() {
             // Twice: the second head is known from the first.

@@ -1,4 +1,4 @@
-//! What the target answers.
+//! The answers of the target.
 
 use hopbench_model::Nanos;
 

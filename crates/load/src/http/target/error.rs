@@ -1,4 +1,4 @@
-//! What can be wrong with a request.
+//! The errors of a request.
 
 use crate::http::chunked::ChunkError;
 use crate::http::credential::CREDENTIAL_FIELD;

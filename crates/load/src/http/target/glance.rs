@@ -1,4 +1,4 @@
-//! A look at a request's head before anybody takes it: whose it is.
+//! The first look at a request's head, for the credential that it shows.
 
 use std::mem::MaybeUninit;
 

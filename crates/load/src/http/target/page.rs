@@ -1,4 +1,4 @@
-//! What a path and a query ask for.
+//! The page that a path and a query ask for.
 
 use hopbench_model::units::{Bytes, Span, UnitError};
 use hopbench_model::{Nanos, SECOND};

@@ -1,16 +1,16 @@
-//! Reads requests as they arrive.
+//! The parser of requests as they arrive.
 
 use std::mem::MaybeUninit;
 
 use std::sync::Arc;
 
 use super::{Method, Request, RequestError};
+use crate::admission::memory::{MemoryLimit, MemoryShare};
 use crate::http::chunked::ChunkDecoder;
 use crate::http::credential::{CREDENTIAL_FIELD, Credential};
 use crate::http::excerpt;
 use crate::http::framing::Framing;
 use crate::http::head::{HeadBuffer, MOST_FIELDS};
-use crate::room::{Room, Share};
 
 /// What to write when a client waits for leave to send its body.
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
@@ -21,7 +21,7 @@ pub(super) const MOST_HEAD_BYTES: usize = 16 * 1024;
 const MOST_BODY_BYTES: u64 = 16 * 1024 * 1024;
 /// A body buffer that grew beyond this is given back when the next request starts.
 const MOST_KEPT_BODY_BYTES: usize = 1024 * 1024;
-/// The same for those who share a bounded room: 1024 connections that rest hold 16 MiB of it.
+/// The same for those who share bounded memory: 1024 connections that rest hold 16 MiB of it.
 const MOST_KEPT_OF_ROOM_BYTES: usize = 16 * 1024;
 /// The least that a body's buffer grows by.
 const LEAST_GROWTH_BYTES: usize = 4 * 1024;
@@ -62,7 +62,7 @@ pub struct RequestParser {
     credential: Option<Credential>,
     /// Whether the request under way, or the last one, shows what it has to.
     known: bool,
-    share: Share,
+    share: MemoryShare,
     heads: HeadBuffer<Head>,
     phase: Phase,
     request: Request,
@@ -96,14 +96,14 @@ impl RequestParser {
         Self::with(None, None)
     }
 
-    /// A parser for a new connection. With a `credential` every request must show it; with a `room`
+    /// A parser for a new connection. With a `credential` every request must show it; with a `memory`
     /// all that connections hold of requests comes out of it, and a request that finds none left is
     /// refused.
-    pub fn with(credential: Option<Credential>, room: Option<Arc<Room>>) -> Self {
+    pub fn with(credential: Option<Credential>, memory: Option<Arc<MemoryLimit>>) -> Self {
         Self {
             known: credential.is_none(),
             credential,
-            share: Share::of(room),
+            share: MemoryShare::of(memory),
             heads: HeadBuffer::new(MOST_HEAD_BYTES),
             phase: Phase::Head,
             request: Request::default(),
@@ -132,7 +132,7 @@ impl RequestParser {
         self.known
     }
 
-    /// The request was answered: a body that came out of a bounded room goes back to it.
+    /// The request was answered: a body that came out of bounded memory goes back to it.
     pub fn answered(&mut self) {
         if self.share.is_bounded() && self.request.body.capacity() > MOST_KEPT_OF_ROOM_BYTES {
             self.request.body = Vec::new();

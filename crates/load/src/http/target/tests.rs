@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::http::{Credential, ResponseParser, StepState};
-use crate::room::Room;
+use crate::admission::memory::MemoryLimit;
+use crate::http::{Credential, ResponseParser, ResponseState};
 
 /// Requests and what has to be understood of each: method, target, keep-alive, body.
 const CASES: &[(&str, Method, &str, bool, &str)] = &[
@@ -53,19 +53,19 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
 ];
 
 /// A request as it was understood.
-type Seen = (Method, String, bool, Vec<u8>);
+type SeenRequest = (Method, String, bool, Vec<u8>);
 
 #[derive(Debug, PartialEq, Eq)]
-struct Outcome {
-    seen: Vec<Seen>,
+struct Parsed {
+    seen: Vec<SeenRequest>,
     failed: bool,
 }
 
 /// Plays a connection: `bytes` arrive cut at `cuts` (lengths, used in turn), then it is closed.
-fn play(bytes: &[u8], cuts: &[usize]) -> Outcome {
+fn play(bytes: &[u8], cuts: &[usize]) -> Parsed {
     let mut parser = RequestParser::new();
     let mut responder = Responder::default();
-    let mut outcome = Outcome { seen: Vec::new(), failed: false };
+    let mut outcome = Parsed { seen: Vec::new(), failed: false };
     let (mut at, mut turn) = (0, 0);
     while at < bytes.len() {
         let cut = cuts.get(turn % cuts.len().max(1)).copied().unwrap_or(bytes.len()).max(1);
@@ -117,8 +117,8 @@ fn assert_answer(responder: &mut Responder, request: &Request) {
     let step = client.feed(&out).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out)));
     assert_eq!(step.consumed, out.len());
     match step.state {
-        StepState::Complete(end) => assert_eq!(end.close, answer.close),
-        StepState::NeedMore => assert!(matches!(answer.body, Body::Filler(n) if n > 1 << 16)),
+        ResponseState::Complete(end) => assert_eq!(end.close, answer.close),
+        ResponseState::NeedMore => assert!(matches!(answer.body, Body::Filler(n) if n > 1 << 16)),
     }
 }
 
@@ -127,15 +127,15 @@ fn assert_refusal(error: &RequestError) {
     refuse(error, &mut out);
     let step = ResponseParser::new(false).feed(&out).unwrap();
     assert_eq!(step.consumed, out.len());
-    assert!(matches!(step.state, StepState::Complete(end) if end.status == error.status() && end.close));
+    assert!(matches!(step.state, ResponseState::Complete(end) if end.status == error.status() && end.close));
     assert!(error.to_string().contains("found") && error.to_string().contains("expected"), "{error}");
 }
 
-fn expected(cases: &[(&str, Method, &str, bool, &str)]) -> Outcome {
+fn expected(cases: &[(&str, Method, &str, bool, &str)]) -> Parsed {
     let seen = |&(_, method, target, keep_alive, body): &(&str, Method, &str, bool, &str)| {
         (method, target.to_owned(), keep_alive, body.as_bytes().to_vec())
     };
-    Outcome { seen: cases.iter().map(seen).collect(), failed: false }
+    Parsed { seen: cases.iter().map(seen).collect(), failed: false }
 }
 
 #[test]
@@ -264,24 +264,24 @@ fn the_credential_of_a_request_that_repeats_costs_no_memory() {
 
 #[test]
 fn what_strangers_hold_comes_out_of_their_room_and_goes_back() {
-    let room = Room::new(100_000);
-    let parser = || RequestParser::with(None, Some(Arc::clone(&room)));
+    let memory = MemoryLimit::new(100_000);
+    let parser = || RequestParser::with(None, Some(Arc::clone(&memory)));
     let (mut first, mut second) = (parser(), parser());
     let head = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n";
     for parser in [&mut first, &mut second] {
         parser.feed(head).unwrap();
     }
-    assert!(room.used_bytes() < 1000, "{} bytes for what was only announced", room.used_bytes());
+    assert!(memory.used_bytes() < 1000, "{} bytes for what was only announced", memory.used_bytes());
     let piece = [b'x'; 10_000];
     let feed = |parser: &mut RequestParser| (0..6).find_map(|_| parser.feed(&piece).err());
     assert_eq!(feed(&mut first), None);
     assert_eq!(feed(&mut second), Some(RequestError::NoRoom));
-    assert!((60_000..=100_000).contains(&room.used_bytes()), "{}", room.used_bytes());
+    assert!((60_000..=100_000).contains(&memory.used_bytes()), "{}", memory.used_bytes());
     assert_refusal(&RequestError::NoRoom);
     drop(second);
     assert_eq!(first.request().body().len(), 60_000);
     first.answered();
-    assert!(room.used_bytes() < 1000, "{} bytes after the answer", room.used_bytes());
+    assert!(memory.used_bytes() < 1000, "{} bytes after the answer", memory.used_bytes());
     // Heads count as well.
     let mut heads: Vec<_> = (0..12).map(|_| parser()).collect();
     let half = format!("GET /{}", "x".repeat(10_000));
@@ -292,7 +292,7 @@ fn what_strangers_hold_comes_out_of_their_room_and_goes_back() {
         .count();
     assert!((2..=8).contains(&refused), "{refused} of 12");
     drop((first, heads));
-    assert_eq!(room.used_bytes(), 0);
+    assert_eq!(memory.used_bytes(), 0);
 }
 
 #[test]

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use hopbench_model::{Counter, Fault, LatencyKind, Nanos};
 use hopbench_sys::errno;
 
+use crate::flow::handshake::HandshakeCodec;
 use crate::flow::{BEYOND, Event, Flow, Op};
-use crate::greeting::Greeter;
-use crate::recorder::Recorder;
-
-use super::{CHUNK, Params};
+use crate::measure::recorder::Recorder;
 
 /// Length of the header that opens a flow, bytes.
 const HEADER: usize = 32;
 /// Bytes of a request that leave together with the header; the rest follows from the filler.
 const FIRST: usize = 64 * 1024;
+/// Bytes of one call, at most.
+pub(super) const CHUNK: usize = 256 * 1024;
 /// Pause of a flow after a failure: one that comes at once would come a million times a second.
 const BACK_OFF: Nanos = 1_000_000;
 /// The reason of a failure for want of a local port.
@@ -39,7 +39,7 @@ fn reason(error: &io::Error) -> &'static str {
 
 /// The client's end: one connection after the other.
 pub(super) struct Client {
-    greeter: Arc<dyn Greeter>,
+    handshake: Arc<dyn HandshakeCodec>,
     /// The number of the next connection's flow; `step` further is the one after.
     flow: u32,
     step: u32,
@@ -72,15 +72,21 @@ enum State {
 }
 
 impl Client {
-    pub(super) fn new(greeter: Arc<dyn Greeter>, slot: u32, connections: u32, params: &Params, timeout: Nanos) -> Self {
-        let request = params.request();
+    /// `request` and `response` are the sizes of a message, bytes.
+    pub(super) fn new(
+        handshake: Arc<dyn HandshakeCodec>,
+        slot: u32,
+        connections: u32,
+        (request, response): (usize, usize),
+        timeout: Nanos,
+    ) -> Self {
         let mut client = Self {
             bytes: (0..HEADER + request.min(FIRST)).map(|i| i as u8).collect(),
-            greeter,
+            handshake,
             flow: slot,
             step: connections,
             request,
-            response: params.response(),
+            response,
             timeout,
             state: State::Idle,
             sent: 0,
@@ -97,7 +103,7 @@ impl Client {
 
     /// Headers are made between exchanges: their cost is in no latency.
     fn write_header(&mut self) {
-        self.bytes[..HEADER].copy_from_slice(&self.greeter.tcp(self.flow));
+        self.bytes[..HEADER].copy_from_slice(&self.handshake.tcp(self.flow));
         self.flow = self.flow.wrapping_add(self.step);
     }
 

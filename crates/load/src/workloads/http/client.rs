@@ -1,4 +1,4 @@
-//! One connection of the client.
+//! The client's end of `http`: one connection.
 //!
 //! ```text
 //!   start ──► Opening ──► Idle ──Go──► (Connecting ──►) Sending ──► Receiving ──► Idle
@@ -14,10 +14,10 @@ use hopbench_sys::errno;
 
 use super::reason;
 use super::sums::Sums;
-use crate::broken::explain;
+use crate::flow::failure::explain;
 use crate::flow::{Event, Flow, Op};
-use crate::http::{ResponseEnd, ResponseParser, StepState};
-use crate::recorder::Recorder;
+use crate::http::{ResponseEnd, ResponseParser, ResponseState};
+use crate::measure::recorder::Recorder;
 
 /// Most bytes of one receive.
 pub(super) const RECEIVE_BYTES: usize = 16 * 1024;
@@ -131,8 +131,8 @@ impl Client {
     fn received(&mut self, bytes: &[u8], now: Nanos, out: &mut Recorder) -> Op {
         match self.parser.feed(bytes) {
             Ok(step) => match step.state {
-                StepState::NeedMore => Op::Recv(RECEIVE_BYTES),
-                StepState::Complete(end) => self.answered(&end, step.consumed < bytes.len(), now, out),
+                ResponseState::NeedMore => Op::Recv(RECEIVE_BYTES),
+                ResponseState::Complete(end) => self.answered(&end, step.consumed < bytes.len(), now, out),
             },
             Err(error) => self.failed(error.reason(), Then::Rest, now, out),
         }

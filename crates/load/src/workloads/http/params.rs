@@ -9,8 +9,8 @@ use hopbench_model::printable::excerpt;
 use hopbench_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::crew::filler;
 use crate::http::{Credential, RequestSpec, RequestTemplate, Url};
+use crate::worker::workers::filler;
 
 /// What to ask for, and what to expect.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]

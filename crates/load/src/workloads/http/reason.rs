@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind};
 use hopbench_sys::errno;
 
 use crate::http::ResponseEnd;
-use crate::recorder::Reason;
+use crate::measure::recorder::Reason;
 
 /// The connection attempt had no answer in time.
 pub(super) const CONNECT_TIMEOUT: &str = "connect_timeout";

@@ -1,7 +1,7 @@
-//! What a connection sums up over its answers, and the names under which records carry the sums.
+//! The sums of a connection over its answers, and the names under which records carry them.
 
 use crate::http::ResponseEnd;
-use crate::recorder::Recorder;
+use crate::measure::recorder::Recorder;
 
 /// Figure: bytes of the bodies of the answers that were counted.
 pub(super) const BODY_BYTES: &str = "body_bytes";

@@ -5,9 +5,9 @@ use std::io;
 use hopbench_model::{Counter, Fault, Nanos};
 use hopbench_sys::errno;
 
-use crate::broken::explain;
+use crate::flow::failure::explain;
 use crate::flow::{Event, Flow, Op};
-use crate::recorder::Recorder;
+use crate::measure::recorder::Recorder;
 
 use super::packet::{HEADER, Reply, Request};
 
@@ -231,7 +231,7 @@ mod tests {
 
     use std::sync::Arc;
 
-    use crate::window::Window;
+    use crate::measure::window::Window;
 
     const TIMEOUT: Nanos = 1000;
 
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn an_answer_a_loss_a_late_answer_and_a_duplicate_are_told_apart() {
-        let live = Arc::new(crate::recorder::Live::default());
+        let live = Arc::new(crate::measure::recorder::Live::default());
         let window = Arc::new(Window::default());
         window.open(0, 0, 1_000_000);
         let mut out = Recorder::new(window, Arc::clone(&live), true);

@@ -2,10 +2,10 @@
 
 use hopbench_model::{Counter, Fault, LatencyKind, Nanos};
 
-use super::{CHUNK, CLEAN_CLOSES, HEADER, MAX_MESSAGES, MIN_MESSAGES};
-use crate::broken::lost;
+use super::message::{CHUNK, CLEAN_CLOSES, HEADER, MAX_MESSAGES, MIN_MESSAGES};
+use crate::flow::failure::lost;
 use crate::flow::{Event, Flow, Op};
-use crate::recorder::Recorder;
+use crate::measure::recorder::Recorder;
 
 /// What the client knows of the server's clock.
 #[derive(Debug, Clone, Copy)]

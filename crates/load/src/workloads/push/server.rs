@@ -2,11 +2,11 @@
 
 use hopbench_model::{Counter, LatencyKind, Nanos, SECOND};
 
-use super::{CLEAN_CLOSES, HEADER, LATE, LATE_MESSAGES};
-use crate::broken::lost;
-use crate::crew::filler;
+use super::message::{CLEAN_CLOSES, HEADER, LATE, LATE_MESSAGES};
+use crate::flow::failure::lost;
 use crate::flow::{Event, Flow, Op};
-use crate::recorder::Recorder;
+use crate::measure::recorder::Recorder;
+use crate::worker::workers::filler;
 
 /// Bytes of a message that leave together with its header; the rest is sent from the filler that all
 /// connections share. More would cost each connection memory, less would cost a short segment a message.

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use hopbench_model::Counts;
+use hopbench_model::{Counts, fixture};
 
 use super::*;
 use crate::Window;
 use crate::flow::{Event, Flow, Op};
-use crate::recorder::{Live, Recorder};
+use crate::measure::recorder::{Live, Recorder};
 
 const MS: Nanos = 1_000_000;
 
@@ -188,20 +188,7 @@ fn a_message_belongs_to_the_window_by_its_intended_time() {
 }
 
 fn job(params: Value) -> Job {
-    use hopbench_model::{EngineKind, Pacing, Timing};
-    Job {
-        workload: "push".to_owned(),
-        params,
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 4,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
-        seed: 1,
-    }
+    Job { connections: 4, ..fixture::job("push", params) }
 }
 
 fn parse(arguments: &[&str]) -> Job {

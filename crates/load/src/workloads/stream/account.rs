@@ -1,9 +1,9 @@
-//! Where every byte of a direction went.
+//! The account of every byte of a direction: written, sent, received, queued.
 
 use hopbench_model::{Counter, Counts, EndReport, TcpTotals};
 
-use crate::figures;
 use crate::workload::Figures;
+use crate::workload::figures;
 
 /// What the sending end of one direction knows.
 pub(super) fn sending(out: &mut Figures, prefix: &str, sender: &EndReport) {

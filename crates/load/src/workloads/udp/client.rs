@@ -5,11 +5,11 @@ use std::io::{self, ErrorKind};
 use hopbench_model::{Counter, Fault, Nanos};
 use hopbench_sys::errno::ENOBUFS;
 
-use super::HEADER;
-use crate::broken::explain;
-use crate::crew::filler;
+use super::datagram::HEADER;
+use crate::flow::failure::explain;
 use crate::flow::{Event, Flow, Op};
-use crate::recorder::Recorder;
+use crate::measure::recorder::Recorder;
+use crate::worker::workers::filler;
 
 /// A send that was due inside the window may happen this much after its end: a worker that wakes up a little
 /// late has not missed anything.

@@ -1,4 +1,4 @@
-//! How fast datagrams are to leave.
+//! The rate at which datagrams are to leave.
 
 use std::fmt;
 use std::str::FromStr;

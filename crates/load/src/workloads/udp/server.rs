@@ -3,9 +3,9 @@
 use hopbench_model::{Counter, LatencyKind, Nanos, SECOND};
 use hopbench_stats::{Jitter, Observation, SequenceTracker};
 
-use super::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
+use super::datagram::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
 use crate::flow::{Event, Flow, Op};
-use crate::recorder::Recorder;
+use crate::measure::recorder::Recorder;
 
 /// A flow that was silent for so long after the end of the window is over, whatever is known of the path.
 const SILENCE: Nanos = 200_000_000;

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use hopbench_model::{EngineKind, Nanos, Pacing, Timing};
+use hopbench_model::{Nanos, fixture};
 use hopbench_sys::errno::ENOBUFS;
 
 use super::*;
 use crate::Window;
 use crate::flow::{Event, Flow, Op};
-use crate::recorder::{Live, Recorder};
+use crate::measure::recorder::{Live, Recorder};
 
 const MS: Nanos = 1_000_000;
 const OFFSET: i64 = -5 * SECOND as i64;
@@ -256,19 +256,7 @@ fn what_is_due_long_after_the_end_is_unsent() {
 
 fn parse(arguments: &[&str]) -> Job {
     let matches = Udp.arguments(Command::new("udp").no_binary_name(true)).try_get_matches_from(arguments).unwrap();
-    Job {
-        workload: "udp".to_owned(),
-        params: Udp.params(&matches).unwrap(),
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
-        seed: 1,
-    }
+    fixture::job("udp", Udp.params(&matches).unwrap())
 }
 
 #[test]

@@ -158,14 +158,14 @@ fn the_longest_idle_connection_makes_room() {
             stream
         })
         .collect();
-    assert_eq!((running.total("dropped_connections"), running.server.seats.taken()), (3, 3));
+    assert_eq!((running.total("dropped_connections"), running.server.connections.taken()), (3, 3));
     let mut silent = silent.into_iter();
     assert!(silent.by_ref().take(3).all(is_closed), "the first to fall silent is the first to go");
     is_well(&running, CHECK);
     assert!(is_closed(silent.next().unwrap()));
     assert_eq!(busy.call(Policy::METHOD, &[&frame(CHECK)]).grpc, Some(0));
     drop((busy, silent));
-    client::until(|| running.server.seats.taken() == 0);
+    client::until(|| running.server.connections.taken() == 0);
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn peers_that_call_in_turn_displace_no_proxy_from_elsewhere() {
             client
         })
         .collect();
-    assert_eq!((running.total("dropped_connections"), running.server.seats.taken()), (5, 4));
+    assert_eq!((running.total("dropped_connections"), running.server.connections.taken()), (5, 4));
     assert_eq!(call(&resting), Some(0), "it rested the longest, and nobody else is from there");
     drop(chatty);
 }
@@ -204,7 +204,7 @@ fn a_connection_without_calls_is_given_up_and_a_quiet_stream_is_not() {
     pass(3 * SHORT);
     quiet.send(&frame(REPORT));
     assert_eq!(quiet.end().grpc, Some(0));
-    client::until(|| running.server.seats.taken() == 0);
+    client::until(|| running.server.connections.taken() == 0);
 }
 
 /// The values that docs/method.md promises.

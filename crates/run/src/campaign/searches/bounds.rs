@@ -47,7 +47,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::campaign::searches::hunt::tests::planned;
+    use crate::campaign::searches::search_driver::tests::planned;
 
     #[test]
     fn searches_and_several_clients_count() {

@@ -1,26 +1,19 @@
-//! Every path at the loads that were found on the others: the same load, so that what they make of it compares.
+//! The comparison at equal loads: every path at the loads that were found on the others.
 
 use hopbench_model::{EQUAL_LOAD, Fault, SearchStep};
 use hopbench_sys::clock;
 
-use super::hunt::{Hunt, MOST_FAILURES};
+use super::attempt::{AT_EQUAL_LOADS, Go, TIME_ENDED, Tried, Try};
 use super::load::Load;
-use super::{AT_EQUAL_LOADS, Go, TIME_ENDED, Tried, Try};
+use super::search_driver::{MOST_FAILURES, SearchDriver};
+use super::visit::Visit;
 use crate::campaign::event::Event;
-use crate::campaign::order::shuffled;
+use crate::campaign::rounds::order::shuffled;
 use crate::campaign::{Around, Campaign};
-use crate::results::{CellName, Searched};
+use crate::results::CellName;
 
 /// A path is measured so often at each load, or as often as the plan has rounds, where that is less.
 const MOST_VISITS: u32 = 3;
-
-/// A trial of an earlier session at the load that was found on a path.
-#[derive(Debug)]
-pub(super) struct Visit {
-    /// The search of the cell that was measured.
-    pub(super) at: usize,
-    pub(super) past: Searched,
-}
 
 /// A cell to be measured at a load.
 struct Item<'p> {
@@ -35,22 +28,17 @@ struct Item<'p> {
     failures: u32,
 }
 
-/// Whether a trial of an earlier session is a visit; the others are of searches.
-pub(super) fn is_visit(past: &Searched) -> bool {
-    past.step.goal == EQUAL_LOAD
-}
-
 impl Campaign {
     /// Measures what the searches ask for beyond themselves.
     pub(super) fn equal_loads(
         &mut self,
-        hunts: &mut [Hunt<'_>],
+        drivers: &mut [SearchDriver<'_>],
         visits: &[Visit],
         around: &mut Around<'_>,
     ) -> Result<Go, Fault> {
         let most = around.plan.rounds.min(MOST_VISITS);
-        let mut items = items(hunts, visits);
-        for note in fruitless(hunts, &items) {
+        let mut items = items(drivers, visits);
+        for note in fruitless(drivers, &items) {
             around.observer.event(&Event::Note(&note));
             if !self.folder.run().notes.contains(&note) {
                 self.folder.update(|run| run.notes.push(note))?;
@@ -58,16 +46,16 @@ impl Campaign {
         }
         let is_open = |item: &Item<'_>| item.done < most && item.failures < MOST_FAILURES;
         for item in items.iter_mut().filter(|item| is_open(item)) {
-            if let Some(reason) = &hunts[item.at].gone {
+            if let Some(reason) = &drivers[item.at].gone {
                 let reason = format!("it cannot be measured any more: {reason}");
-                self.miss(item, &mut hunts[item.at], reason, around)?;
+                self.miss(item, &mut drivers[item.at], reason, around)?;
             }
         }
         let mut pass = items.iter().filter(|item| is_open(item)).map(|item| item.done).min().unwrap_or(0);
         while items.iter().any(is_open) {
             if !self.budget.begins(clock::now()) {
                 for item in items.iter_mut().filter(|item| is_open(item)) {
-                    self.miss(item, &mut hunts[item.at], TIME_ENDED.to_owned(), around)?;
+                    self.miss(item, &mut drivers[item.at], TIME_ENDED.to_owned(), around)?;
                 }
                 return Ok(Go::TimeEnded);
             }
@@ -76,8 +64,8 @@ impl Campaign {
                 let count = items.len();
                 let item = &mut items[index];
                 if is_open(item) && item.done < pass {
-                    let hunt = &mut hunts[item.at];
-                    if self.visit(item, hunt, (pass, place, count), around)? == Go::Stop {
+                    let driver = &mut drivers[item.at];
+                    if self.visit(item, driver, (pass, place, count), around)? == Go::Stop {
                         return Ok(Go::Stop);
                     }
                 }
@@ -90,48 +78,48 @@ impl Campaign {
     fn miss(
         &mut self,
         item: &mut Item<'_>,
-        hunt: &mut Hunt<'_>,
+        driver: &mut SearchDriver<'_>,
         reason: String,
         around: &mut Around<'_>,
     ) -> Result<(), Fault> {
-        (item.failures, hunt.steps) = (MOST_FAILURES, hunt.steps + 1);
-        let trial = hunt.trial(Some(item.load), hunt.steps);
+        (item.failures, driver.steps) = (MOST_FAILURES, driver.steps + 1);
+        let trial = driver.trial(Some(item.load), driver.steps);
         self.fail(trial, reason, false, around.observer)
     }
 
     fn visit(
         &mut self,
         item: &mut Item<'_>,
-        hunt: &mut Hunt<'_>,
+        driver: &mut SearchDriver<'_>,
         place: (u32, usize, usize),
         around: &mut Around<'_>,
     ) -> Result<Go, Fault> {
-        let (step, load) = (hunt.steps + 1, item.load);
-        let at = match hunt.at(&item.loads, step) {
+        let (step, load) = (driver.steps + 1, item.load);
+        let at = match driver.at(&item.loads, step) {
             Ok(at) => at,
-            Err(reason) => return self.miss(item, hunt, reason, around).map(|()| Go::On),
+            Err(reason) => return self.miss(item, driver, reason, around).map(|()| Go::On),
         };
-        let trial = hunt.trial(Some(load), step);
+        let trial = driver.trial(Some(load), step);
         let told = |value: f64, within: bool| SearchStep {
             goal: EQUAL_LOAD.to_owned(),
             step,
             parameter: load.parameter.name().to_owned(),
             load: load.value,
             why: item.found_on.to_owned(),
-            figure: super::seen::figure(&hunt.spec.goal, &at.job),
+            figure: super::observation::figure(&driver.spec.goal, &at.job),
             value: Some(value).filter(|value| value.is_finite()),
             within,
             found: None,
             outcome: None,
         };
-        let one = Try { hunt, point: &at, step, trial: trial.clone(), nothing: told(f64::NAN, false) };
+        let one = Try { driver, point: &at, step, trial: trial.clone(), nothing: told(f64::NAN, false) };
         match self.attempt_step(&one, place, around) {
             Tried::Measured(mut record, seen, beyond) => {
                 let told = told(seen.value, seen.within);
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
-                (hunt.steps, item.done, item.failures) = (step, item.done + 1, 0);
-                let (CellName { path, workload, point }, goal) = (&hunt.name(), &hunt.spec.goal);
+                (driver.steps, item.done, item.failures) = (step, item.done + 1, 0);
+                let (CellName { path, workload, point }, goal) = (&driver.name(), &driver.spec.goal);
                 let (step, beyond) = (&told, beyond.as_deref());
                 around.observer.event(&Event::SearchStep { path, workload, point, goal, step, beyond, next: None });
                 Ok(Go::On)
@@ -140,7 +128,7 @@ impl Campaign {
                 item.failures += 1;
                 let is_over = item.failures >= MOST_FAILURES;
                 // Another path may have the same load: the next trial is none of this one, which has failed for good.
-                hunt.steps = if is_over { step } else { hunt.steps };
+                driver.steps = if is_over { step } else { driver.steps };
                 self.failed_try(trial, &reason, record, is_over, around)?;
                 Ok(Go::On)
             }
@@ -151,20 +139,21 @@ impl Campaign {
 
 /// Each cell at each load that was found for its workload point, the path that it was found on among them: a load is found
 /// at one time and compared at another.
-fn items<'p>(hunts: &[Hunt<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
+fn items<'p>(drivers: &[SearchDriver<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
     let mut out = Vec::new();
-    for from in hunts.iter().filter(|hunt| hunt.spec.equal_load) {
+    for from in drivers.iter().filter(|driver| driver.spec.equal_load) {
         let loads = from.found();
         let Some(load) = loads.last().copied() else { continue };
         // Those that are gone have points of another plan, with the same names.
-        let together =
-            |hunt: &Hunt<'_>| (&hunt.point.workload, &hunt.point.point) == (&from.point.workload, &from.point.point);
-        if hunts.iter().filter(|hunt| together(hunt)).count() < 2 {
+        let together = |driver: &SearchDriver<'_>| {
+            (&driver.point.workload, &driver.point.point) == (&from.point.workload, &from.point.point)
+        };
+        if drivers.iter().filter(|driver| together(driver)).count() < 2 {
             continue;
         }
         let found_on = from.path.name.as_str();
-        for (at, hunt) in hunts.iter().enumerate().filter(|(_, hunt)| together(hunt)) {
-            let is_this = |v: &&Visit| v.at == at && v.past.step.why == found_on && hunt.was_at(&v.past, &loads);
+        for (at, driver) in drivers.iter().enumerate().filter(|(_, driver)| together(driver)) {
+            let is_this = |v: &&Visit| v.at == at && v.past.step.why == found_on && driver.was_at(&v.past, &loads);
             let done = u32::try_from(visits.iter().filter(is_this).count()).unwrap_or(u32::MAX);
             out.push(Item { at, found_on, loads: loads.clone(), load, done, failures: 0 });
         }
@@ -173,12 +162,12 @@ fn items<'p>(hunts: &[Hunt<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
 }
 
 /// The workload points for which equal loads were asked for and none was found, a sentence each.
-fn fruitless(hunts: &[Hunt<'_>], items: &[Item<'_>]) -> Vec<String> {
+fn fruitless(drivers: &[SearchDriver<'_>], items: &[Item<'_>]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
-    for hunt in hunts.iter().filter(|hunt| hunt.spec.equal_load) {
-        let name = hunt.name();
+    for driver in drivers.iter().filter(|driver| driver.spec.equal_load) {
+        let name = driver.name();
         let is_same = |item: &Item<'_>| {
-            let other = hunts[item.at].name();
+            let other = drivers[item.at].name();
             (&other.workload, &other.point) == (&name.workload, &name.point)
         };
         let cell = format!("{} {}", name.workload, name.point);

@@ -66,7 +66,7 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
             if paces_itself(job) {
                 job.params["rate"] = format!("{}pps", (each.round() as u64).max(1)).into();
                 workload.settle(job);
-            } else if workload.nature().scheduled {
+            } else if workload.traits().scheduled {
                 job.schedule = match job.schedule {
                     Schedule::Poisson(_) => Schedule::Poisson(each),
                     Schedule::Closed | Schedule::Rate(_) => Schedule::Rate(each),
@@ -105,17 +105,14 @@ pub(super) fn shown(value: f64) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{ServerSpec, point_label};
+    use hopbench_model::{fixture, point_label};
     use serde_json::json;
 
     use super::*;
-    use crate::sample;
 
     fn point(workload: &str, params: Value, schedule: Schedule) -> Point {
-        let job = Job { schedule, ..sample::job(workload, params) };
-        let server =
-            ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/".to_owned(), response_bytes: None };
-        Point { workload: "w".to_owned(), point: [("size".to_owned(), json!("1B"))].into(), job, server, search: None }
+        let job = Job { schedule, ..fixture::job(workload, params) };
+        Point { point: [("size".to_owned(), json!("1B"))].into(), ..fixture::point("w", job) }
     }
 
     fn rate(value: f64) -> Load {
@@ -146,7 +143,7 @@ mod tests {
         assert_eq!(point_label(&made.point), "rate=9000 size=1B");
         assert_eq!(askable(&made.job, 2, 9000.9), 9000.0);
         assert_eq!(askable(&made.job, 3, 0.2), 3.0, "one a client");
-        assert_eq!(askable(&sample::job("rr", json!({})), 3, 1_131.370_849_9), 1131.37);
+        assert_eq!(askable(&fixture::job("rr", json!({})), 3, 1_131.370_849_9), 1131.37);
     }
 
     #[test]

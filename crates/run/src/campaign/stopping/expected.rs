@@ -1,4 +1,4 @@
-//! What rounds will end by, before anything is measured.
+//! The expected end of the rounds, before anything is measured.
 
 use std::collections::BTreeSet;
 
@@ -47,12 +47,11 @@ fn is_to_come(figure: &Figure, plan: &Plan, cell: Cell) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, Schedule, StopRule};
+    use hopbench_model::{MeshMode, Schedule, StopRule, fixture};
     use serde_json::json;
 
     use super::super::tests::plan;
     use super::*;
-    use crate::sample;
 
     fn told(metric: &str) -> Vec<String> {
         let metric = metric.to_owned();
@@ -61,7 +60,7 @@ mod tests {
         for (point, name) in plan.points.iter_mut().zip(["ask", "bulk", "paced"]) {
             point.workload = name.to_owned();
         }
-        plan.points[1].job = sample::job("stream", json!({}));
+        plan.points[1].job = fixture::job("stream", json!({}));
         plan.points[2].job.schedule = Schedule::Rate(100.0);
         looked_at_instead(&plan)
     }

@@ -1,4 +1,4 @@
-//! What of a cell must be narrow.
+//! The figure of a cell whose interval must be narrow.
 
 use std::fmt;
 
@@ -110,11 +110,10 @@ impl Percentile {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::Schedule;
+    use hopbench_model::{Schedule, fixture};
     use serde_json::json;
 
     use super::*;
-    use crate::sample;
 
     fn names(metric: &str, job: &Job) -> Vec<String> {
         Figure::of_job(metric, job).iter().map(Figure::to_string).collect()
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_a_metric_means_follows_from_the_job() {
-        let closed = sample::job("rr", json!({}));
+        let closed = fixture::job("rr", json!({}));
         assert_eq!(names("throughput", &closed), ["requests_per_s"]);
         assert_eq!(names("p99", &closed), ["service_ns p99", "requests_per_s"]);
         let rate = Job { schedule: Schedule::Rate(100.0), ..closed.clone() };
@@ -130,21 +129,21 @@ mod tests {
         assert_eq!(names("requests_per_s", &rate), ["response_ns p99", "requests_per_s"]);
         assert_eq!(names("p999", &rate), ["response_ns p999", "response_ns p99", "requests_per_s"]);
         assert_eq!(names("proxy_cores", &closed), ["proxy_cores", "requests_per_s"]);
-        let push = sample::job("push", json!({"rate": 20.0}));
+        let push = fixture::job("push", json!({"rate": 20.0}));
         assert_eq!(names("throughput", &push), ["delay_ns p99", "messages_per_s"]);
-        assert_eq!(names("p90", &sample::job("stream", json!({}))), ["received_bits_per_s"]);
-        assert_eq!(names("throughput", &sample::job("udp", json!({"rate": "max"}))), ["received_packets_per_s"]);
+        assert_eq!(names("p90", &fixture::job("stream", json!({}))), ["received_bits_per_s"]);
+        assert_eq!(names("throughput", &fixture::job("udp", json!({"rate": "max"}))), ["received_packets_per_s"]);
         // What is sent need not arrive.
-        let packets = sample::job("udp", json!({"rate": "1000pps"}));
+        let packets = fixture::job("udp", json!({"rate": "1000pps"}));
         assert_eq!(names("throughput", &packets), ["received_packets_per_s"]);
-        assert_eq!(names("throughput", &sample::job("crr", json!({}))), ["connections_per_s"]);
-        let ping = Job { schedule: Schedule::Rate(5.0), ..sample::job("ping", json!({})) };
+        assert_eq!(names("throughput", &fixture::job("crr", json!({}))), ["connections_per_s"]);
+        let ping = Job { schedule: Schedule::Rate(5.0), ..fixture::job("ping", json!({})) };
         assert_eq!(names("throughput", &ping), ["service_ns p50", "received"]);
     }
 
     #[test]
     fn what_takes_the_place_of_another_is_said() {
-        let closed = sample::job("rr", json!({}));
+        let closed = fixture::job("rr", json!({}));
         let rate = Job { schedule: Schedule::Rate(100.0), ..closed.clone() };
         let why = |metric: &str, job: &Job, nth: usize| Figure::of_job(metric, job)[nth].instead(metric, job);
         assert_eq!(why("throughput", &closed, 0), None);
@@ -155,12 +154,12 @@ mod tests {
             Some("its throughput is what its rate says: its rounds end when its response_ns p99 is sure")
         );
         // Where there is no latency, what is fixed is all there is.
-        assert_eq!(why("throughput", &sample::job("stream", json!({"rate": "1Gbit"})), 0), None);
+        assert_eq!(why("throughput", &fixture::job("stream", json!({"rate": "1Gbit"})), 0), None);
         assert_eq!(
             why("proxy_cores", &closed, 1).as_deref(),
             Some("it has no proxy_cores: its rounds end when its requests_per_s is sure")
         );
-        let stream = sample::job("stream", json!({}));
+        let stream = fixture::job("stream", json!({}));
         assert_eq!(
             why("p99", &stream, 0).as_deref(),
             Some("it has no p99: its rounds end when its received_bits_per_s is sure")
@@ -169,7 +168,7 @@ mod tests {
 
     #[test]
     fn figures_are_read_from_records() {
-        let mut record = sample::record(&[("requests_per_s", 7.0)]);
+        let mut record = fixture::record(&[("requests_per_s", 7.0)]);
         let latency =
             |count, p99| hopbench_model::Latency { count, p50: 1, p90: 2, p99, p999: 4, ..Default::default() };
         record.latency.insert("response_ns".to_owned(), latency(10, 3));

@@ -1,39 +1,17 @@
-use hopbench_model::{Path, Point, SearchGoal, SearchSpec};
+use hopbench_model::{Point, SearchGoal, SearchSpec, fixture};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sample;
 
 /// So many paths, `p0` the baseline, and points of `rr`, all with each other: cell `path * points + point`.
 pub(in crate::campaign) fn plan(paths: usize, points: usize, rule: Option<StopRule>) -> Plan {
-    let place = json!({"network": "host", "node": "a"});
-    let path = |i: usize| -> Path {
-        let path = json!({
-            "name": format!("p{i}"), "from": place, "to": place, "via": "direct", "clients": 1, "backends": 1, "mesh": "none",
-        });
-        serde_json::from_value(path).unwrap()
-    };
     let point = |i: usize| Point {
-        workload: "w".to_owned(),
         point: BTreeMap::from([("n".to_owned(), json!(i))]),
-        job: sample::job("rr", json!({})),
-        server: serde_json::from_value(json!({"program": "hopbench", "request": "/"})).unwrap(),
-        search: None,
+        ..fixture::point("w", fixture::job("rr", json!({})))
     };
-    Plan {
-        schema: String::new(),
-        name: String::new(),
-        testbed: serde_json::from_value(json!({"lab": {"nodes": [], "mtu": 1500, "zone_delay_ns": 0}})).unwrap(),
-        paths: (0..paths).map(path).collect(),
-        points: (0..points).map(point).collect(),
-        cells: (0..paths).flat_map(|path| (0..points).map(move |point| Cell { path, point })).collect(),
-        rounds: 20,
-        baseline: Some("p0".to_owned()),
-        twin: None,
-        stop: rule,
-        minimum_effect: 0.0,
-        seed: 7,
-    }
+    let paths = (0..paths).map(|i| fixture::path(&format!("p{i}"))).collect();
+    let points = (0..points).map(point).collect();
+    Plan { rounds: 20, baseline: Some("p0".to_owned()), stop: rule, seed: 7, ..fixture::plan(paths, points) }
 }
 
 fn rule() -> StopRule {
@@ -41,7 +19,7 @@ fn rule() -> StopRule {
 }
 
 fn record(round: u32, requests_per_s: f64) -> Record {
-    Record { round, ..sample::record(&[("requests_per_s", requests_per_s)]) }
+    Record { round, ..fixture::record(&[("requests_per_s", requests_per_s)]) }
 }
 
 fn cells(open: &[Open]) -> Vec<(usize, usize)> {

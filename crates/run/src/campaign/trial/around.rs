@@ -1,12 +1,12 @@
-//! What others metered of a route around the traffic.
+//! The readings of other meters around the traffic of a route.
 
 use std::time::Duration;
 
 use hopbench_model::{MeteredCost, Record, Warning, WarningKind};
 use hopbench_testbed::{AgentId, Metered, Route};
 
-use crate::conduct::Outcome;
-use crate::metered::{self, Load, Own, Side};
+use crate::conduct::TrialResult;
+use crate::metered::{self, Load, Own, SandboxedEnd};
 
 /// What others had metered at one moment; `Err`: why that is not known.
 type Read = Result<Vec<Metered>, String>;
@@ -29,7 +29,7 @@ impl Costs {
     pub(super) fn of(
         before: &Read,
         after: &Read,
-        outcome: &Outcome,
+        outcome: &TrialResult,
         warmup_ns: u64,
         quiet_since: Duration,
         sandboxed: Vec<AgentId>,
@@ -54,7 +54,7 @@ impl Costs {
 
     /// Puts them into the record, with what they say of each other and of what was seen here. `watched` says whether the
     /// server is an agent, or a program whose processes are seen here.
-    pub(super) fn enter(self, record: &mut Record, route: &Route, outcome: &Outcome, watched: bool) {
+    pub(super) fn enter(self, record: &mut Record, route: &Route, outcome: &TrialResult, watched: bool) {
         let Self { load, metered, unavailable, sandboxed } = self;
         record.settings.extend(unavailable);
         record.warnings.extend(metered::throttled(&metered));
@@ -69,12 +69,12 @@ impl Costs {
         let is_sandboxed = |agents: &[AgentId]| agents.iter().any(|agent| sandboxed.contains(agent));
         let shared = route.clients.iter().any(|agent| route.servers.contains(agent));
         if is_sandboxed(&route.clients) {
-            metered::of_sandbox(record, Side::Client, &names(&route.clients), &load, shared);
+            metered::of_sandbox(record, SandboxedEnd::Client, &names(&route.clients), &load, shared);
         }
         if !watched {
             metered::of_program(record, &names(&route.servers), &load);
         } else if is_sandboxed(&route.servers) {
-            metered::of_sandbox(record, Side::Server, &names(&route.servers), &load, shared);
+            metered::of_sandbox(record, SandboxedEnd::Server, &names(&route.servers), &load, shared);
         }
         record.warnings.extend(unknown(record, route));
     }
@@ -86,8 +86,8 @@ fn unknown(record: &Record, route: &Route) -> Option<Warning> {
     let of_proxies = proxies.map(|proxy| (format!("proxy_{}", proxy.name), format!("the proxy {}", proxy.name)));
     let of_ends = [
         (metered::SERVER_PROGRAM, "the server program"),
-        (Side::Client.setting(), "the client's sandbox"),
-        (Side::Server.setting(), "the server's sandbox"),
+        (SandboxedEnd::Client.setting(), "the client's sandbox"),
+        (SandboxedEnd::Server.setting(), "the server's sandbox"),
     ];
     let all = of_proxies.chain(of_ends.map(|(setting, who)| (setting.to_owned(), who.to_owned())));
     let whose: Vec<String> = all
@@ -103,15 +103,16 @@ fn unknown(record: &Record, route: &Route) -> Option<Warning> {
             (String::new(), next)
         }
     };
-    (!whose.is_empty()).then(|| {
-        let whose = whose.join(", ");
-        let text = format!("no meter has the CPU of this trial alone for {whose}: its figures are left out{why}");
-        Warning::new(WarningKind::Unavailable, text, next)
-    })
+    if whose.is_empty() {
+        return None;
+    }
+    let whose = whose.join(", ");
+    let text = format!("no meter has the CPU of this trial alone for {whose}: its figures are left out{why}");
+    Some(Warning::new(WarningKind::Unavailable, text, next))
 }
 
 /// What was seen here of things that others may have metered, too.
-fn own(record: &Record, route: &Route, outcome: &Outcome) -> Vec<Own> {
+fn own(record: &Record, route: &Route, outcome: &TrialResult) -> Vec<Own> {
     let agents = route.clients.iter().chain(&route.servers).zip(outcome.clients.iter().chain(&outcome.servers));
     let agents = agents.filter_map(|(agent, report)| Own::agent(&agent.0, report.as_ref()?));
     let proxies = record.cost.proxies.iter().zip(&outcome.proxies).filter(|(_, seen)| seen.is_ok());

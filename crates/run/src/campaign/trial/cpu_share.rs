@@ -1,4 +1,4 @@
-//! How much of somebody's CPUs a trial used, for searches that hold it down.
+//! The share of CPUs that a trial used, for searches that hold it down.
 
 use std::collections::BTreeSet;
 

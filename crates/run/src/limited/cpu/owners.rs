@@ -1,10 +1,10 @@
-//! Who may use a CPU, in words.
+//! The owners of a CPU in words: who may use it.
 
 use std::collections::BTreeSet;
 
 use hopbench_model::number;
 
-use super::{Burden, CLIENT, SERVER, cores};
+use crate::limited::evidence::{Burden, CLIENT, SERVER};
 
 /// Those that may use a CPU, by name, in the order of the burdens.
 pub(super) struct Owners<'a>(pub(super) Vec<(&'a str, Vec<&'a Burden>)>);
@@ -78,4 +78,9 @@ fn together(owners: &[(&str, Vec<&Burden>)]) -> String {
         Some((last, first)) => format!("{} and {last}", first.join(", ")),
         None => String::new(),
     }
+}
+
+/// Cores that they used together.
+pub(super) fn cores(burdens: &[&Burden]) -> f64 {
+    burdens.iter().map(|burden| burden.cores).sum()
 }

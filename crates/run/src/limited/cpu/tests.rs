@@ -1,3 +1,4 @@
+use super::super::evidence::CLIENT;
 use super::super::tests::{end, job, on_cpus};
 use super::*;
 
@@ -71,18 +72,18 @@ fn a_thread_whose_cpu_processes_packets_is_not_the_limit_itself() {
 
 #[test]
 fn a_server_that_nobody_meters_is_only_where_it_can_be() {
-    let mut record = crate::sample::record(&[("requests_per_s", 1000.0)]);
+    let mut record = hopbench_model::fixture::record(&[("requests_per_s", 1000.0)]);
     let node = NodeCost { name: "a".to_owned(), per_cpu_busy: vec![1.0, 0.9], ..NodeCost::default() };
     record.cost.nodes = vec![node];
     let with_server_on = |nodes: Option<&str>| {
-        let limits = Limits {
+        let evidence = Evidence {
             burdens: vec![end(CLIENT, 0.6, None)],
             server_nodes: nodes.map(|name| [name.to_owned()].into()),
             one_machine: false,
             link: None,
             proxied: false,
         };
-        super::super::limited(&job("http"), &record, &limits).0
+        super::super::limited(&job("http"), &record, &evidence).0
     };
     assert_eq!([None, Some("a"), Some("b")].map(with_server_on), ["cpu:other", "cpu:other", "cpu:client"]);
 }

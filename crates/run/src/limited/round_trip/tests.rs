@@ -1,13 +1,13 @@
+use hopbench_model::fixture::{self, record};
 use hopbench_model::{Latency, Schedule};
 use hopbench_stats::Histogram;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::sample::{self, record};
 
 fn closed(connections: u32) -> Job {
-    Job { connections, ..sample::job("rr", json!({"size": "1B"})) }
+    Job { connections, ..fixture::job("rr", json!({"size": "1B"})) }
 }
 
 /// A record of 1 s with so many exchanges, each of which took so long.

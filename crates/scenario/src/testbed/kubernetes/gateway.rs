@@ -2,11 +2,11 @@
 
 use hopbench_model::GatewaySpec;
 
-use super::names::{ENDPOINT, LABEL, endpoint, is_label};
 use super::texts::labels;
-use crate::fields::Fields;
-use crate::node::Node;
-use crate::problem::Problems;
+use crate::document::fields::Fields;
+use crate::document::node::Node;
+use crate::document::problem::Problems;
+use crate::testbed::names::{ENDPOINT, LABEL, endpoint, is_label};
 
 /// The keys.
 pub(crate) const GATEWAY_KEYS: &[&str] = &["address", "namespace", "labels"];

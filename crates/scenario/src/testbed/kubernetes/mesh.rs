@@ -2,10 +2,10 @@
 
 use hopbench_model::{MeshProvider, MeshSpec};
 
-use super::names::{self, LABEL, is_label};
-use crate::fields::Fields;
-use crate::node::{Kind, Node};
-use crate::problem::Problems;
+use crate::document::fields::Fields;
+use crate::document::node::{Kind, Node};
+use crate::document::problem::Problems;
+use crate::testbed::names::{self, LABEL, is_label};
 
 /// The keys.
 pub(crate) const MESH_KEYS: &[&str] = &["provider", "image", "revision"];

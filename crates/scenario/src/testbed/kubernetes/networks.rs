@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use hopbench_model::PodNetwork;
 
-use super::names::{DOMAIN, LABEL, is_domain, is_label};
+use super::patch::patch;
 use super::texts::{annotations, labels};
-use crate::fields::{Fields, joined, twice};
-use crate::node::{Kind, Node, quoted};
-use crate::problem::Problems;
+use crate::document::fields::{Fields, joined, twice};
+use crate::document::node::{Kind, Node, quoted};
+use crate::document::problem::Problems;
+use crate::testbed::names::{DOMAIN, LABEL, is_domain, is_label};
 
 /// The keys of a kind of network.
 pub(crate) const NETWORK_KEYS: &[&str] = &["runtime-class", "annotations", "labels", "interface", "patch"];
@@ -51,7 +52,7 @@ fn network(node: &Node, path: &str, problems: &mut Problems) -> PodNetwork {
         out.labels = labels(node, &fields.path_of("labels"), problems);
     }
     out.interface = fields.checked("interface", INTERFACE, |name: &String| is_interface(name), problems);
-    out.patch = fields.get("patch").and_then(|node| super::patch(node, &fields.path_of("patch"), problems));
+    out.patch = fields.get("patch").and_then(|node| patch(node, &fields.path_of("patch"), problems));
     out
 }
 
@@ -73,7 +74,7 @@ pub(super) fn entries<'n>(
     path: &str,
     form: &str,
     problems: &mut Problems,
-) -> Option<Vec<(&'n str, crate::node::At, &'n Node)>> {
+) -> Option<Vec<(&'n str, crate::document::node::At, &'n Node)>> {
     let Kind::Map(map) = &node.kind else {
         problems.add(node.at, path, node.shown(), form);
         return None;
@@ -81,7 +82,7 @@ pub(super) fn entries<'n>(
     if map.is_empty() {
         problems.add(node.at, path, "an empty mapping", form);
     }
-    let mut out: Vec<(&str, crate::node::At, &Node)> = Vec::new();
+    let mut out: Vec<(&str, crate::document::node::At, &Node)> = Vec::new();
     for (key, value) in map {
         if !is_label(&key.text) {
             problems.add(key.at, path, quoted(&key.text), LABEL);

@@ -2,12 +2,12 @@
 
 use hopbench_model::ClusterNode;
 
-use super::is_node_name;
-use super::names::{DOMAIN, is_domain, is_label_value};
 use super::texts::labels;
-use crate::fields::{Fields, joined, twice};
-use crate::node::{Kind, Node, quoted};
-use crate::problem::Problems;
+use crate::document::fields::{Fields, joined, twice};
+use crate::document::node::{Kind, Node, quoted};
+use crate::document::problem::Problems;
+use crate::testbed::lab::is_node_name;
+use crate::testbed::names::{DOMAIN, is_domain, is_label_value};
 
 /// What can be asked of a node.
 pub(crate) const CONSTRAINT_KEYS: &[&str] = &["name", "labels", "zone"];
@@ -16,7 +16,8 @@ const NODES: &str =
     "what nodes of the cluster are to be, like {a: {name: worker-1}, b: {zone: z2}}; all others are any";
 const NODE: &str = "what the node is to be, like {name: worker-1}, {labels: {pool: fast}} or {zone: z2}";
 
-/// A node of which nothing is asked. What no scenario would call a node of its own is the name of one of the cluster's.
+/// A node of which nothing is asked. What no scenario would call a node of its own is the name of
+/// one of the cluster's.
 pub(super) fn any(name: &str) -> ClusterNode {
     let node = (!is_node_name(name)).then(|| name.to_owned());
     ClusterNode { name: name.to_owned(), node, labels: Default::default(), zone: None }

@@ -2,10 +2,10 @@
 
 use hopbench_model::PrometheusSpec;
 
-use super::names::is_label;
-use crate::fields::Fields;
-use crate::node::Node;
-use crate::problem::Problems;
+use crate::document::fields::Fields;
+use crate::document::node::Node;
+use crate::document::problem::Problems;
+use crate::testbed::names::is_label;
 
 /// The keys, of which one is there.
 pub(crate) const PROMETHEUS_KEYS: &[&str] = &["url", "service"];

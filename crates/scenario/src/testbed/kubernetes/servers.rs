@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use hopbench_model::{ServerImage, ServerSpec};
 
-use super::names;
 use super::networks::entries;
-use crate::fields::{Fields, joined};
+use crate::document::fields::{Fields, joined};
+use crate::document::node::{Kind, Node};
+use crate::document::problem::Problems;
 use crate::http;
-use crate::node::{Kind, Node};
-use crate::problem::Problems;
+use crate::testbed::names;
 use crate::vocabulary::Server;
 
 /// The keys of a server.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::names::{is_label_key, is_label_value};
-use crate::fields::{joined, twice};
-use crate::node::{Kind, Node, quoted};
-use crate::problem::Problems;
+use crate::document::fields::{joined, twice};
+use crate::document::node::{Kind, Node, quoted};
+use crate::document::problem::Problems;
+use crate::testbed::names::{is_label_key, is_label_value};
 
 const KEY: &str = "a key like app or example.org/app";
 const VALUE: &str = "at most 63 letters, digits and -_. with a letter or digit at both ends";

@@ -26,7 +26,8 @@ fn a_missing_ratio_says_which_round_has_none() {
 
 #[test]
 fn students_t_is_the_textbooks() {
-    // Logarithms 0.1, 0.2, 0.3: mean 0.2, error 0.1 / sqrt(3), t = 3.4641 with 2 degrees: p = 0.0742.
+    // Logarithms 0.1, 0.2, 0.3: mean 0.2, error 0.1 / sqrt(3), t = 3.4641 with 2 degrees: p =
+    // 0.0742.
     let pairs: Vec<_> = [0.1f64, 0.2, 0.3].iter().map(|log| (log.exp(), 1.0)).collect();
     assert!((paired(&pairs, 1).unwrap().student_p.unwrap() - 0.0742).abs() < 1e-4);
     // The same figures every round: as sure as it gets, or nothing at all.
@@ -46,7 +47,8 @@ fn the_rank_sums_are_the_tables() {
 
 #[test]
 fn the_rank_interval_is_the_tables_at_a_level_of_the_test() {
-    // n = m = 6: P(U <= 5) = 19/924 = 2.06 %, P(U <= 6) = 30/924 = 3.2 %: between the 6th and the 7th shift.
+    // n = m = 6: P(U <= 5) = 19/924 = 2.06 %, P(U <= 6) = 30/924 = 3.2 %: between the 6th and the
+    // 7th shift.
     let shifts: Vec<f64> = (1..=36).map(f64::from).collect();
     let found = ranked(&shifts, 6, 6);
     let expected = 6.0 + (0.025 - 19.0 / 924.0) / (11.0 / 924.0);

@@ -1,10 +1,10 @@
 use hopbench_model::{Cell, Plan, SearchGoal};
 use serde_json::json;
 
-use super::super::hunt::tests::{planned, run};
 use super::super::load::Parameter;
+use super::super::search_driver::tests::{planned, run};
 use super::*;
-use crate::results::TrialId;
+use crate::results::{Searched, TrialId};
 
 /// Two paths that are searched for a knee, and compared.
 fn two() -> Plan {
@@ -37,20 +37,21 @@ fn visit(at: usize, found_on: &str, (connections, threads): (u32, u32)) -> Visit
 #[test]
 fn visits_count_at_all_that_was_found() {
     let plan = two();
-    let mut hunts: Vec<Hunt<'_>> = plan.cells.iter().map(|cell| Hunt::new(&plan, *cell).unwrap()).collect();
+    let mut drivers: Vec<SearchDriver<'_>> =
+        plan.cells.iter().map(|cell| SearchDriver::new(&plan, *cell).unwrap()).collect();
     let found = [(Parameter::Threads, 2.0), (Parameter::Connections, 4.0)];
     let found = found.map(|(parameter, value)| Load { parameter, value });
     // Both stop growing at four connections, and at two threads.
-    for hunt in &mut hunts {
-        run(hunt, |loads| loads[0].value.min(4.0) * loads.get(1).map_or(1.0, |threads| threads.value.min(2.0)));
-        assert_eq!(hunt.found(), found);
+    for driver in &mut drivers {
+        run(driver, |loads| loads[0].value.min(4.0) * loads.get(1).map_or(1.0, |threads| threads.value.min(2.0)));
+        assert_eq!(driver.found(), found);
     }
     let mut old = vec![visit(0, "x", (2, 2)), visit(0, "x", (4, 1)), visit(1, "y", (8, 2)), visit(0, "gone", (4, 2))];
     old.push(visit(0, "x", (4, 2)));
     old[4].past.step.parameter = "threads".to_owned();
-    assert!(items(&hunts, &old).iter().all(|item| item.done == 0), "other loads");
+    assert!(items(&drivers, &old).iter().all(|item| item.done == 0), "other loads");
     let made = [visit(0, "y", (4, 2)), visit(0, "y", (4, 2)), visit(0, "x", (4, 2))];
-    let done: Vec<_> = items(&hunts, &made).iter().map(|item| (item.at, item.found_on, item.done)).collect();
+    let done: Vec<_> = items(&drivers, &made).iter().map(|item| (item.at, item.found_on, item.done)).collect();
     assert_eq!(done, [(0, "x", 1), (1, "x", 0), (0, "y", 2), (1, "y", 0)]);
 }
 
@@ -61,27 +62,28 @@ fn a_search_that_is_gone_is_compared_with_those_of_its_workload() {
     let mut plan = two();
     plan.paths.remove(0);
     plan.cells = vec![Cell { path: 0, point: 0 }];
-    let gone = Hunt::gone(&whole, whole.cells[0], "no such path".to_owned()).unwrap();
-    let mut hunts = vec![Hunt::new(&plan, plan.cells[0]).unwrap(), gone];
-    run(&mut hunts[0], |_| 1.0);
-    let of = |hunts: &[Hunt<'_>]| -> Vec<(usize, String)> {
-        items(hunts, &[]).iter().map(|item| (item.at, item.found_on.to_owned())).collect()
+    let gone = SearchDriver::gone(&whole, whole.cells[0], "no such path".to_owned()).unwrap();
+    let mut drivers = vec![SearchDriver::new(&plan, plan.cells[0]).unwrap(), gone];
+    run(&mut drivers[0], |_| 1.0);
+    let of = |drivers: &[SearchDriver<'_>]| -> Vec<(usize, String)> {
+        items(drivers, &[]).iter().map(|item| (item.at, item.found_on.to_owned())).collect()
     };
     let on = |at: usize, found_on: &str| (at, found_on.to_owned());
-    assert_eq!(of(&hunts), [on(0, "y"), on(1, "y")], "what x found is not known");
-    assert!(!hunts[1].is_open() && hunts[1].next().is_some());
-    hunts[1] = Hunt::new(&whole, whole.cells[0]).unwrap();
-    run(&mut hunts[1], |_| 1.0);
-    hunts[1].gone = Some("no such path".to_owned());
-    assert_eq!(of(&hunts), [on(0, "y"), on(1, "y"), on(0, "x"), on(1, "x")]);
+    assert_eq!(of(&drivers), [on(0, "y"), on(1, "y")], "what x found is not known");
+    assert!(!drivers[1].is_open() && drivers[1].next().is_some());
+    drivers[1] = SearchDriver::new(&whole, whole.cells[0]).unwrap();
+    run(&mut drivers[1], |_| 1.0);
+    drivers[1].gone = Some("no such path".to_owned());
+    assert_eq!(of(&drivers), [on(0, "y"), on(1, "y"), on(0, "x"), on(1, "x")]);
 }
 
 #[test]
 fn equal_loads_of_nothing_are_told_of() {
     let plan = two();
-    let mut hunts: Vec<Hunt<'_>> = plan.cells.iter().map(|cell| Hunt::new(&plan, *cell).unwrap()).collect();
-    let told = |hunts: &[Hunt<'_>]| fruitless(hunts, &items(hunts, &[]));
-    assert_eq!(told(&hunts), ["equal-load of w: no search found a load, so no path is measured at another's"]);
-    run(&mut hunts[0], |_| 1.0);
-    assert_eq!(told(&hunts), Vec::<String>::new(), "one is enough");
+    let mut drivers: Vec<SearchDriver<'_>> =
+        plan.cells.iter().map(|cell| SearchDriver::new(&plan, *cell).unwrap()).collect();
+    let told = |drivers: &[SearchDriver<'_>]| fruitless(drivers, &items(drivers, &[]));
+    assert_eq!(told(&drivers), ["equal-load of w: no search found a load, so no path is measured at another's"]);
+    run(&mut drivers[0], |_| 1.0);
+    assert_eq!(told(&drivers), Vec::<String>::new(), "one is enough");
 }

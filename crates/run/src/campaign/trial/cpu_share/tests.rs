@@ -1,11 +1,10 @@
 use std::collections::BTreeMap;
 
-use hopbench_model::{MeteredCost, ProxyCost};
+use hopbench_model::{MeteredCost, ProxyCost, fixture};
 use hopbench_testbed::Proxy;
 use serde_json::json;
 
 use super::*;
-use crate::sample;
 
 const UNSEEN: [&[Option<EndReport>]; 2] = [&[None], &[None]];
 
@@ -34,7 +33,7 @@ fn lab() -> (Route, Record) {
         mtu_bytes: 0,
         tunnel_bytes: 0,
     };
-    let mut record = sample::record(&[]);
+    let mut record = fixture::record(&[]);
     record.cost.one_machine = true;
     let node = |name: &str| NodeCost {
         name: name.to_owned(),
@@ -67,7 +66,7 @@ fn near(found: &Result<f64, String>, expected: f64) -> bool {
 #[test]
 fn each_is_taken_of_the_cpus_that_it_may_use() {
     let mut lab = lab();
-    let mut job = sample::job("http", json!({}));
+    let mut job = fixture::job("http", json!({}));
     job.connections = 8;
     let node = |name: &str| CpuOf::Node(name.to_owned());
     let of = |of: &CpuOf, job: &Job, lab: &_| share(of, job, lab);
@@ -101,7 +100,7 @@ fn what_only_meters_know_is_taken_from_them() {
     lab.1.cost.one_machine = false;
     lab.0.cpus.clear();
     lab.1.cost.nodes.pop();
-    let job = sample::job("http", json!({}));
+    let job = fixture::job("http", json!({}));
     let of = CpuOf::Node("b".to_owned());
     let unseen = share(&of, &job, &lab).unwrap_err();
     assert!(unseen.contains("no meter read it"), "{unseen}");

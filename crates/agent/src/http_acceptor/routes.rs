@@ -1,0 +1,109 @@
+//! The routes of HTTP connections: by the credential that the first request shows, or everybody's.
+
+use std::io::ErrorKind;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hopbench_load::TargetAcceptor;
+use hopbench_load::http::{Credential, Glance, glance};
+use hopbench_sys::Socket;
+
+/// Where connections may go.
+#[derive(Default)]
+pub(super) struct Routes(Mutex<RouteTable>);
+
+#[derive(Default)]
+struct RouteTable {
+    next: u64,
+    /// In the order in which they came.
+    everybody: Vec<(u64, TargetAcceptor)>,
+    trials: Vec<(u64, Credential, TargetAcceptor)>,
+}
+
+/// Keeps one route; dropping it ends that.
+pub(crate) struct RouteGuard {
+    routes: Arc<Routes>,
+    number: u64,
+}
+
+/// What is to be done with a connection.
+pub(super) enum Destination {
+    /// It belongs to them.
+    To(TargetAcceptor),
+    /// Its head is not all there; it was looked for up to here.
+    Wait(usize),
+    /// It shows no credential, and nobody answers strangers.
+    Refuse,
+    /// Nobody is there, or it is over.
+    Close,
+}
+
+impl Routes {
+    pub(super) fn add_for_everybody(self: &Arc<Self>, acceptor: TargetAcceptor) -> RouteGuard {
+        self.add(|table, number| table.everybody.push((number, acceptor)))
+    }
+
+    pub(super) fn add_for_trial(self: &Arc<Self>, credential: Credential, acceptor: TargetAcceptor) -> RouteGuard {
+        self.add(|table, number| table.trials.push((number, credential, acceptor)))
+    }
+
+    fn add(self: &Arc<Self>, enter: impl FnOnce(&mut RouteTable, u64)) -> RouteGuard {
+        let mut table = self.lock();
+        let number = table.next;
+        table.next += 1;
+        enter(&mut table, number);
+        RouteGuard { routes: Arc::clone(self), number }
+    }
+
+    /// Looks at a connection's first request, of which `seen` bytes were looked at before; `buffer`
+    /// is for a copy of it.
+    pub(super) fn judge(&self, socket: &Socket, buffer: &mut [u8], seen: usize) -> Destination {
+        // Nothing has to be known of it where all are treated alike.
+        if let Some(destination) = self.lock().without_trials() {
+            return destination;
+        }
+        let bytes = match socket.peek(buffer) {
+            Ok(0) => return Destination::Close,
+            Ok(got) => &buffer[..got],
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Destination::Wait(seen),
+            Err(_) => return Destination::Close,
+        };
+        match glance(bytes, seen) {
+            Glance::More(seen) => Destination::Wait(seen),
+            Glance::Head(shown) => self.lock().of(shown),
+            Glance::Wrong => self.lock().of(None),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RouteTable> {
+        // All fields are right after every statement.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RouteTable {
+    fn without_trials(&self) -> Option<Destination> {
+        if !self.trials.is_empty() {
+            return None;
+        }
+        Some(self.everybodys().map_or(Destination::Close, Destination::To))
+    }
+
+    /// Whose a connection is that shows this.
+    fn of(&self, shown: Option<&[u8]>) -> Destination {
+        let trial = shown.and_then(|shown| self.trials.iter().find(|(_, credential, _)| credential.is(shown)));
+        let acceptor = trial.map(|(.., acceptor)| Arc::clone(acceptor)).or_else(|| self.everybodys());
+        acceptor.map_or(Destination::Refuse, Destination::To)
+    }
+
+    fn everybodys(&self) -> Option<TargetAcceptor> {
+        self.everybody.last().map(|(_, acceptor)| Arc::clone(acceptor))
+    }
+}
+
+impl Drop for RouteGuard {
+    fn drop(&mut self) {
+        let mut table = self.routes.lock();
+        table.everybody.retain(|(number, _)| *number != self.number);
+        table.trials.retain(|(number, ..)| *number != self.number);
+    }
+}

@@ -1,0 +1,136 @@
+//! A bounded queue of newcomers, in which one source displaces only its own.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_model::{Nanos, Source};
+
+/// When a newcomer came, and from where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin {
+    /// Ascending in the order in which they came.
+    pub(crate) number: u64,
+    pub(crate) source: Source,
+    /// Monotonic, ns.
+    pub(crate) since: Nanos,
+}
+
+/// Newcomers by number. One too many displaces the oldest of the source that has the most; of
+/// several such sources, the one whose oldest is the oldest of all.
+#[derive(Debug)]
+pub(crate) struct FairQueue<T> {
+    members: BTreeMap<u64, (Origin, T)>,
+    sources: BTreeMap<Source, BTreeSet<u64>>,
+    /// How many a source has, and its oldest: the last is the next to go.
+    ranks: BTreeMap<(usize, Reverse<u64>), Source>,
+}
+
+impl<T> FairQueue<T> {
+    pub(crate) fn new() -> Self {
+        Self { members: BTreeMap::new(), sources: BTreeMap::new(), ranks: BTreeMap::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// How many come from there.
+    #[cfg(test)]
+    pub(crate) fn of(&self, source: Source) -> usize {
+        self.sources.get(&source).map_or(0, BTreeSet::len)
+    }
+
+    /// Takes one in; those that have to go for it, so that there are at most `most`.
+    pub(crate) fn add(&mut self, origin: Origin, member: T, most: usize) -> Vec<(Origin, T)> {
+        self.members.insert(origin.number, (origin, member));
+        self.change(origin.source, |numbers| numbers.insert(origin.number));
+        let mut gone = Vec::new();
+        while self.len() > most.max(1) {
+            gone.extend(self.displace());
+        }
+        gone
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Option<&T> {
+        self.members.get(&number).map(|(_, member)| member)
+    }
+
+    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+        self.members.get_mut(&number).map(|(_, member)| member)
+    }
+
+    pub(crate) fn remove(&mut self, number: u64) -> Option<(Origin, T)> {
+        let (origin, member) = self.members.remove(&number)?;
+        self.change(origin.source, |numbers| numbers.remove(&number));
+        Some((origin, member))
+    }
+
+    /// Removes the one that has to go first.
+    pub(crate) fn displace(&mut self) -> Option<(Origin, T)> {
+        let (_, source) = self.ranks.last_key_value()?;
+        let oldest = *self.sources.get(source)?.first()?;
+        self.remove(oldest)
+    }
+
+    /// Removes the one that came first.
+    pub(crate) fn pop_first(&mut self) -> Option<(Origin, T)> {
+        let first = *self.members.first_key_value()?.0;
+        self.remove(first)
+    }
+
+    /// When the one came that came first.
+    pub(crate) fn first_since(&self) -> Option<Nanos> {
+        self.members.first_key_value().map(|(_, (origin, _))| origin.since)
+    }
+
+    fn change(&mut self, source: Source, how: impl FnOnce(&mut BTreeSet<u64>) -> bool) {
+        let numbers = self.sources.entry(source).or_default();
+        if let Some(rank) = rank(numbers) {
+            self.ranks.remove(&rank);
+        }
+        how(numbers);
+        match rank(numbers) {
+            Some(rank) => drop(self.ranks.insert(rank, source)),
+            None => drop(self.sources.remove(&source)),
+        }
+    }
+}
+
+fn rank(numbers: &BTreeSet<u64>) -> Option<(usize, Reverse<u64>)> {
+    numbers.first().map(|first| (numbers.len(), Reverse(*first)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(number: u64, source: u32) -> Origin {
+        Origin { number, source: Source::V4(source), since: number }
+    }
+
+    #[test]
+    fn one_source_displaces_its_own_and_its_oldest() {
+        let mut queue = FairQueue::new();
+        assert!(queue.add(origin(0, 1), (), 3).is_empty());
+        let gone: Vec<u64> =
+            (1..10).flat_map(|n| queue.add(origin(n, 2), (), 3)).map(|(origin, ())| origin.number).collect();
+        assert_eq!(gone, (1..8).collect::<Vec<_>>(), "whoever came first from elsewhere stays");
+        assert!(queue.get(0).is_some());
+        assert_eq!((queue.len(), queue.first_since()), (3, Some(0)));
+        assert_eq!(queue.pop_first().unwrap().0.number, 0);
+        assert_eq!(queue.remove(9).unwrap().0.number, 9);
+        assert_eq!(queue.displace().unwrap().0.number, 8);
+        assert!(queue.displace().is_none() && queue.sources.is_empty() && queue.ranks.is_empty());
+    }
+
+    #[test]
+    fn of_many_sources_that_have_as_many_the_oldest_goes() {
+        let mut queue = FairQueue::new();
+        for n in 0..4 {
+            queue.add(origin(n, 100 - n as u32), (), 4);
+        }
+        let gone: Vec<u64> =
+            (4..7).flat_map(|n| queue.add(origin(n, n as u32), (), 4)).map(|(origin, ())| origin.number).collect();
+        assert_eq!(gone, [0, 1, 2]);
+    }
+}

@@ -1,0 +1,5 @@
+//! Bounds on what flows and strangers may take: open flows, memory, bandwidth.
+
+pub(crate) mod flow_limit;
+pub(crate) mod memory;
+pub(crate) mod throttle;

@@ -1,0 +1,9 @@
+//! The worker threads of one end: how they start, take in flows, and turn over them.
+
+pub(crate) mod dial;
+mod event_loop;
+mod inbox;
+pub(crate) mod passive_end;
+mod readiness;
+mod thread_pool;
+pub(crate) mod workers;

@@ -1,0 +1,150 @@
+//! The sockets of flows: protocol, options, and the way to the peer.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use hopbench_model::{Fault, Nanos, SECOND};
+use hopbench_sys::{Icmp, Socket};
+
+use crate::flow::failure::explain;
+use crate::measure::socket_set::SocketSet;
+
+/// What the sockets of a trial are and which options they get.
+#[derive(Debug, Clone)]
+pub struct Dial {
+    /// TCP, UDP or ICMP.
+    pub transport: Transport,
+    /// Where to connect to.
+    pub peer: SocketAddr,
+    /// Options of each socket.
+    pub options: SocketOptions,
+}
+
+/// The protocol of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Transmission Control Protocol.
+    Tcp,
+    /// User Datagram Protocol.
+    Udp,
+    /// ICMP or ICMPv6, as the peer's address says.
+    Icmp,
+}
+
+/// Options that a workload asks for; both ends get the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// `SO_SNDBUF`, bytes.
+    pub send_buffer: Option<usize>,
+    /// `SO_RCVBUF`, bytes.
+    pub receive_buffer: Option<usize>,
+    /// `TCP_CONGESTION`.
+    pub congestion: Option<String>,
+    /// `SO_RCVLOWAT`, bytes; set when the flow has been accepted.
+    pub receive_low_water: Option<usize>,
+    /// `TCP_NOTSENT_LOWAT`, bytes.
+    pub not_sent_low_water: Option<usize>,
+    /// `UDP_SEGMENT` of the client's sockets, bytes; set when the server has accepted the flow.
+    pub segment: Option<u16>,
+}
+
+/// The longest that [`reach`] waits, ns.
+const LONGEST_WAIT: Nanos = 5 * SECOND;
+
+/// The setting of a client's report with the connections it made, and closed unused, before those of the trial.
+const PREFLIGHT: &str = "preflight_connections";
+
+/// Makes one connection and drops it: a server that is not there is the environment's fault, and that must be known
+/// before anything is measured. What stands on the way counts that connection: it is noted.
+///
+/// # Errors
+/// Why there is no connection within `timeout` ns, or 5 s where that is less.
+pub(crate) fn reach(target: SocketAddr, timeout: Nanos, notes: &SocketSet) -> Result<(), Fault> {
+    // The standard library refuses a timeout of zero.
+    let wait = Duration::from_nanos(timeout.clamp(1, LONGEST_WAIT));
+    TcpStream::connect_timeout(&target, wait)
+        .map(|_| notes.note_setting(PREFLIGHT, || "1".to_owned()))
+        .map_err(|error| Fault::environment(format!("cannot connect to {target}: {}", explain(&error))))
+}
+
+impl Dial {
+    /// Opens the socket of flow `flow`, sets its options and notes what was really set.
+    ///
+    /// # Errors
+    /// What the kernel said, with the option's name.
+    pub(crate) fn open(&self, flow: u32, notes: &SocketSet) -> io::Result<Socket> {
+        let socket = match self.transport {
+            Transport::Tcp => Socket::tcp(self.peer)?,
+            Transport::Udp => Socket::udp(self.peer)?,
+            Transport::Icmp => {
+                let (socket, kind) = Socket::icmp(self.peer, echo_identifier(flow))?;
+                notes.note_setting("icmp_socket", || match kind {
+                    Icmp::Datagram => "datagram".to_owned(),
+                    Icmp::Raw => "raw".to_owned(),
+                });
+                socket
+            }
+        };
+        self.options.apply(&socket, self.transport, notes)?;
+        Ok(socket)
+    }
+}
+
+/// The identifier of flow `flow`'s echo requests where the kernel does not choose it (raw sockets): tells the
+/// flows of this process apart, and from other processes for all that is likely.
+pub(crate) fn echo_identifier(flow: u32) -> u16 {
+    (std::process::id() as u16).wrapping_add(flow as u16)
+}
+
+impl SocketOptions {
+    /// Sets them on a socket, and notes what was really set.
+    ///
+    /// # Errors
+    /// What the kernel said, with the option's name.
+    pub(crate) fn apply(&self, socket: &Socket, transport: Transport, notes: &SocketSet) -> io::Result<()> {
+        let named = |name: &str, error: &io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+        if transport == Transport::Tcp {
+            socket.set_nodelay()?;
+            if let Some(bytes) = self.not_sent_low_water {
+                socket.set_not_sent_low_water(bytes).map_err(|e| named("not-sent low water", &e))?;
+                notes.note_setting("not_sent_low_water_bytes", || bytes.to_string());
+            }
+            if let Some(name) = &self.congestion {
+                let got = socket.set_congestion(name).map_err(|e| {
+                    named(&format!("congestion control `{name}` (see net.ipv4.tcp_available_congestion_control)"), &e)
+                })?;
+                notes.note_setting("congestion", || format!("asked {name}, got {got}"));
+            } else {
+                notes.note_setting("congestion", || socket.congestion().unwrap_or_default());
+            }
+        }
+        if let Some(bytes) = self.send_buffer {
+            let got = socket.set_send_buffer(bytes).map_err(|e| named("send buffer", &e))?;
+            notes.note_setting("send_buffer_bytes", || format!("asked {bytes}, got {got}"));
+        }
+        if let Some(bytes) = self.receive_buffer {
+            let got = socket.set_receive_buffer(bytes).map_err(|e| named("receive buffer", &e))?;
+            notes.note_setting("receive_buffer_bytes", || format!("asked {bytes}, got {got}"));
+        }
+        Ok(())
+    }
+
+    /// Sets what may hold only once the flow has been accepted: a registration must leave in one piece, and a
+    /// handshake's answer is shorter than a read.
+    ///
+    /// # Errors
+    /// What the kernel said, with the option's name.
+    pub(crate) fn apply_accepted(&self, socket: &Socket, notes: &SocketSet) -> io::Result<()> {
+        let named = |name: &str, error: &io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+        if let Some(bytes) = self.segment {
+            socket.set_segment_size(bytes).map_err(|e| named("UDP segmentation offload", &e))?;
+            notes.note_setting("segment_bytes", || bytes.to_string());
+        }
+        if let Some(bytes) = self.receive_low_water {
+            socket.set_receive_low_water(bytes).map_err(|e| named("receive low water", &e))?;
+            notes.note_setting("receive_low_water_bytes", || bytes.to_string());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! The dispatch of load: it begins, goes to flows that rest, and ends.
+
+use std::io;
+
+use hopbench_model::{Counter, Fault, LATE_NS, Nanos};
+use hopbench_sys::clock;
+
+use super::EventLoop;
+use super::slot::{Slot, SlotState};
+use crate::engine::{Attempt, Engine, IoOp};
+use crate::flow::{Event, Flow};
+
+/// How much later than its deadline an exchange may be given up, so that what was sent last still is.
+const LATENESS: Nanos = 100_000_000;
+/// How much longer a server waits for its clients to go.
+pub(super) const SERVER_LATENESS: Nanos = 1_000_000_000;
+
+impl<F: Flow> EventLoop<F> {
+    /// Starts and ends load when the window says so.
+    pub(super) fn follow_window<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+        if !self.started {
+            let load_start = self.recorder.window().load_start();
+            if now >= load_start {
+                self.started = true;
+                self.recorder.window().begin(now);
+                match self.setup.arrivals.take() {
+                    Some(make) => self.arrivals = Some(make(load_start)),
+                    None => self.release_all(engine, now)?,
+                }
+            }
+        }
+        if self.started && !self.finished && now >= self.recorder.window().end() {
+            // Arrivals up to the end are due even when this worker comes late.
+            self.assign_arrivals(engine, now)?;
+            self.arrivals = None;
+            self.finished = true;
+            let resting = std::mem::take(&mut self.resting);
+            for (slot, _) in resting {
+                self.slots[slot].state = SlotState::Active;
+                self.tell(engine, slot, Event::Finish, now)?;
+            }
+        }
+        if self.finished && self.live > 0 && now >= self.cut_at() {
+            self.cut(engine);
+        }
+        Ok(())
+    }
+
+    /// When what is still under way is not waited for any longer.
+    pub(super) fn cut_at(&self) -> Nanos {
+        // A server goes last: where it closed a connection first, the client would call that a failure.
+        let lateness = if self.setup.dial.is_some() { LATENESS } else { SERVER_LATENESS };
+        self.recorder.window().end().saturating_add(self.setup.grace).saturating_add(lateness)
+    }
+
+    /// Ends every flow where it stands.
+    pub(super) fn cut<E: Engine>(&mut self, engine: &mut E) {
+        self.unopened.clear();
+        for slot in 0..self.slots.len() {
+            let Slot { pending, flow, state, .. } = &mut self.slots[slot];
+            if let Some(op) = pending.take()
+                && !engine.cancel(slot)
+                && let Some(io) = IoOp::of(&op, || flow.outgoing())
+                && let Attempt::Now(event) = engine.attempt(slot, &io)
+            {
+                // It was done and only not looked at: its bytes count.
+                flow.on(event, clock::now(), &mut self.recorder);
+            }
+            if *state != SlotState::Ended {
+                self.end(engine, slot);
+            }
+        }
+    }
+
+    fn release_all<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+        for (slot, _) in std::mem::take(&mut self.resting) {
+            self.slots[slot].state = SlotState::Active;
+            self.tell(engine, slot, Event::Go { intended: now }, now)?;
+        }
+        Ok(())
+    }
+
+    /// Gives every arrival that is due to a resting flow, or leaves it in the backlog.
+    pub(super) fn assign_arrivals<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+        let end = self.recorder.window().end();
+        // Since when a flow has been free. Where this worker comes late, all that came due meanwhile waited for the worker,
+        // however few flows there are now for so many.
+        let free_since = self.resting.front().map(|(_, since)| *since);
+        if let Some(arrivals) = &mut self.arrivals {
+            let late = arrivals.next().saturating_add(LATE_NS) < now;
+            while arrivals.next() <= now && arrivals.next() < end {
+                let intended = arrivals.next();
+                arrivals.advance();
+                let measured = self.recorder.window().holds(intended);
+                if measured {
+                    self.recorder.count(Counter::Intended, 1);
+                }
+                let busy = free_since.is_none_or(|since| since > intended);
+                if measured && (busy || !late && self.backlog.len() >= self.resting.len()) {
+                    self.recorder.count(Counter::Queued, 1);
+                }
+                self.backlog.push_back(intended);
+            }
+        }
+        // All of them are assigned before any is sent: a flow whose exchange is over at once goes on with the
+        // backlog, for a turn. Were it to rest in between, it could serve them all here and nothing else would
+        // ever be done.
+        while !self.resting.is_empty()
+            && let Some(intended) = self.backlog.pop_front()
+            && let Some((slot, _)) = self.resting.pop_front()
+        {
+            self.slots[slot].state = SlotState::Active;
+            self.tell(engine, slot, Event::Go { intended }, clock::now())?;
+        }
+        Ok(())
+    }
+
+    /// What a flow that has nothing to do should do; `None`: it rests.
+    pub(super) fn next_assignment<'a>(&mut self, slot: usize, now: Nanos) -> Option<Event<'a>> {
+        if self.slots[slot].state == SlotState::Opening {
+            self.opening -= 1;
+            self.accepted(slot);
+            self.readiness.one_more();
+        }
+        self.slots[slot].state = SlotState::Active;
+        if self.started {
+            if let Some(intended) = self.backlog.pop_front() {
+                return Some(Event::Go { intended });
+            }
+            // In an open loop arrivals may be due that were not assigned yet: not before the loop has
+            // finished is there nothing more to do.
+            if self.finished || (self.arrivals.is_none() && now >= self.recorder.window().end()) {
+                return Some(Event::Finish);
+            }
+            if self.arrivals.is_none() {
+                return Some(Event::Go { intended: now });
+            }
+        }
+        self.slots[slot].state = SlotState::Resting;
+        self.resting.push_back((slot, now));
+        None
+    }
+
+    /// A flow came to rest for the first time: its handshake is over.
+    fn accepted(&mut self, slot: usize) {
+        let (Some(dial), Some(socket)) = (&self.setup.dial, &self.slots[slot].socket) else {
+            return;
+        };
+        if let Err(error) = dial.options.apply_accepted(socket, &self.setup.sockets) {
+            self.fault.get_or_insert_with(|| Fault::environment(error));
+        }
+    }
+}

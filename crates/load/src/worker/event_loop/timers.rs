@@ -1,0 +1,106 @@
+//! The times that an event loop waits for: timers, deadlines, and how long it may sleep.
+
+use std::cmp::Reverse;
+use std::io;
+
+use hopbench_model::{Nanos, Pacing};
+use hopbench_sys::clock;
+
+use super::slot::NEVER;
+use super::{EventLoop, LONGEST_WAIT, OPENING_AT_ONCE};
+use crate::engine::Engine;
+use crate::flow::{Event, Flow};
+
+impl<F: Flow> EventLoop<F> {
+    /// Until when nothing but the engine can have work; 0 when there is work now.
+    pub(super) fn next_work(&self, now: Nanos) -> Nanos {
+        if !self.turns.is_empty() || (self.opening < OPENING_AT_ONCE && !self.unopened.is_empty()) {
+            return 0;
+        }
+        let window = self.recorder.window();
+        let mut next = NEVER;
+        if !self.started {
+            next = window.load_start();
+        } else if !self.finished {
+            next = window.end();
+            if let Some(arrivals) = &self.arrivals {
+                next = next.min(arrivals.next());
+            }
+        } else if self.live > 0 {
+            next = self.cut_at();
+        }
+        if let Some(Reverse((at, _, _))) = self.timers.peek() {
+            next = next.min(*at);
+        }
+        // Only what keeps a schedule is worth spinning for.
+        let keeps_schedule = self.arrivals.is_some() || !self.timers.is_empty();
+        if self.setup.pacing == Pacing::Spin && self.started && keeps_schedule {
+            return 0;
+        }
+        if let Some(Reverse((at, _, _))) = self.deadlines.peek() {
+            next = next.min(*at);
+        }
+        next.min(now + LONGEST_WAIT)
+    }
+
+    /// Wakes the flows whose time has come, and gives up what took too long.
+    pub(super) fn fire_timers<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+        while let Some(Reverse((at, slot, generation))) = self.timers.peek().copied() {
+            if at > now {
+                break;
+            }
+            self.timers.pop();
+            if self.slots[slot].generation != generation {
+                continue;
+            }
+            // A throttled operation waits under a timer too: it is done now, the flow never knew.
+            self.slots[slot].held = false;
+            match self.slots[slot].pending.take() {
+                Some(op) => self.advance(engine, slot, op)?,
+                None => self.tell(engine, slot, Event::Timer, clock::now())?,
+            }
+        }
+        while let Some(Reverse((at, slot, generation))) = self.deadlines.peek().copied() {
+            if at > now {
+                break;
+            }
+            self.deadlines.pop();
+            let entry = &mut self.slots[slot];
+            // A slot that an earlier deadline replaced, or that is another flow's by now.
+            if entry.generation != generation || entry.watched != at {
+                continue;
+            }
+            entry.watched = NEVER;
+            // What the throttle holds is not the other end's fault; it is watched again once it waits there.
+            if entry.pending.is_none() || entry.held {
+                continue;
+            }
+            match entry.flow.deadline() {
+                Some(deadline) if deadline <= now => {
+                    let Some(op) = entry.pending.take() else {
+                        continue;
+                    };
+                    if engine.cancel(slot) {
+                        self.tell(engine, slot, Event::TimedOut, now)?;
+                    } else {
+                        self.advance(engine, slot, op)?;
+                    }
+                }
+                // The exchange that was watched is over, a later one is under way.
+                Some(deadline) => self.watch(slot, deadline),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a slot among the deadlines, unless it is there under an earlier one: when that has passed, the
+    /// flow is asked anew. So an exchange costs no entry, only every timeout's length does.
+    pub(super) fn watch(&mut self, slot: usize, deadline: Nanos) {
+        let entry = &mut self.slots[slot];
+        if deadline < entry.watched {
+            entry.watched = deadline;
+            self.deadlines.push(Reverse((deadline, slot, entry.generation)));
+        }
+    }
+}

@@ -1,0 +1,435 @@
+//! The worker threads of one end of a trial.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use hopbench_model::{Counts, EngineKind, Fault, Job, Nanos};
+use hopbench_sys::{Socket, Waker, cpu};
+
+use crate::admission::flow_limit::FlowGuard;
+use crate::admission::throttle::Throttle;
+use crate::engine::{Engine, EngineSetup};
+use crate::engines::with_engine;
+use crate::flow::Flow;
+use crate::flow::handshake::HandshakeCodec;
+use crate::flow::udp_registration::UdpRegistration;
+use crate::http::Credential;
+use crate::measure::recorder::{Live, Recorder};
+use crate::measure::socket_set::SocketSet;
+use crate::measure::window::Window;
+use crate::schedule::Arrivals;
+use crate::worker::dial::{Dial, SocketOptions, Transport};
+use crate::worker::event_loop::{EventLoop, EventLoopSetup};
+use crate::worker::inbox::{Arrival, Inbox};
+use crate::worker::readiness::Readiness;
+use crate::worker::thread_pool::Pool;
+
+/// What a workload needs to know of the trial it serves.
+#[derive(Clone)]
+pub struct Context {
+    /// The trial.
+    pub job: Job,
+    /// When load runs.
+    pub window: Arc<Window>,
+    /// Where sockets are shown.
+    pub sockets: Arc<SocketSet>,
+    /// The agent's ceiling, if it has one.
+    pub throttle: Option<Arc<Throttle>>,
+    /// Woken when the workers are ready, done or broken.
+    pub notify: Arc<Waker>,
+    /// Where a client connects to; not used by a server.
+    pub target: std::net::SocketAddr,
+    /// How flows identify themselves; absent where the server is not an agent.
+    pub handshake: Option<Arc<dyn HandshakeCodec>>,
+    /// What every HTTP request of the trial shows; `None` where a stranger is asked, and at a
+    /// target for everybody.
+    pub credential: Option<Credential>,
+    /// What to add to this end's clock to get the other end's, ns.
+    pub peer_clock_offset_ns: i64,
+    /// Whether that is exact: both ends read one clock.
+    pub shared_clock: bool,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("job", &self.job).field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+/// What all workers of a workload have in common.
+#[derive(Debug, Clone)]
+pub struct WorkersSetup {
+    /// Largest receive, bytes.
+    pub receive_bytes: usize,
+    /// Largest `SendFill` that is sent in one piece, bytes; at most 1 MiB counts.
+    pub fill_bytes: usize,
+    /// Options of each socket.
+    pub options: SocketOptions,
+    /// TCP, UDP or ICMP.
+    pub transport: Transport,
+    /// Whether sockets stay open long enough to be watched.
+    pub watch_sockets: bool,
+    /// How long exchanges under way at the window's end may still take, ns.
+    pub grace: Nanos,
+}
+
+/// Takes a flow whose socket was accepted elsewhere.
+pub type Acceptor = Arc<dyn Fn(Accepted) + Send + Sync>;
+
+/// A flow that was accepted.
+#[derive(Debug)]
+pub struct Accepted {
+    /// Its number in the run.
+    pub flow: u32,
+    /// Whether the server sends (`stream` from the server).
+    pub from_server: bool,
+    /// Its socket.
+    pub socket: Arc<Socket>,
+    /// For datagrams: the registration that was accepted, in case the answer to it is lost.
+    pub registration: Option<UdpRegistration>,
+    /// Its place among the flows that the agent may have open; given back when the flow ends.
+    pub flow_guard: FlowGuard,
+}
+
+/// The running worker threads of one end.
+pub struct Workers {
+    shared: Arc<Shared>,
+    readiness: Arc<Readiness>,
+    close: Box<dyn Fn() + Send + Sync>,
+    window: Arc<Window>,
+}
+
+struct Shared {
+    threads: Mutex<Vec<JoinHandle<Option<Recorder>>>>,
+    lives: Mutex<Vec<Arc<Live>>>,
+    wakers: Mutex<Vec<Arc<Waker>>>,
+    running: AtomicUsize,
+    fault: Mutex<Option<Fault>>,
+    notify: Arc<Waker>,
+    /// What all workers send from.
+    filler: Arc<[u8]>,
+}
+
+/// The most filler that workers keep, bytes; what is longer is sent in parts.
+const MOST_FILLER: usize = 1 << 20;
+
+impl std::fmt::Debug for Workers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workers").field("running", &self.running()).finish_non_exhaustive()
+    }
+}
+
+impl Workers {
+    /// Whether every flow that a client opens is up.
+    pub fn ready(&self) -> bool {
+        self.readiness.all()
+    }
+
+    /// Worker threads that have not ended.
+    pub fn running(&self) -> usize {
+        self.shared.running.load(Ordering::Acquire)
+    }
+
+    /// The first failure of a worker.
+    pub fn fault(&self) -> Option<Fault> {
+        lock(&self.shared.fault).clone()
+    }
+
+    /// Totals of all workers since the trial began.
+    pub fn counts(&self) -> Counts {
+        self.shared.counts()
+    }
+
+    /// Reads the totals also after [`Workers::join`], when they no longer change.
+    pub fn counts_handle(&self) -> impl Fn() -> Counts + use<> {
+        let shared = Arc::clone(&self.shared);
+        move || shared.counts()
+    }
+
+    /// Makes every worker look at the window.
+    pub fn wake(&self) {
+        for waker in lock(&self.shared.wakers).iter() {
+            waker.wake();
+        }
+    }
+
+    /// A server takes no more flows; its workers end with the last one.
+    pub fn close(&self) {
+        (self.close)();
+        self.wake();
+    }
+
+    /// Waits for every worker to end and merges what they wrote down.
+    pub fn join(self) -> (Recorder, Option<Fault>) {
+        (self.close)();
+        let mut merged = Recorder::new(Arc::clone(&self.window), Arc::default(), true);
+        loop {
+            let Some(thread) = lock(&self.shared.threads).pop() else {
+                break;
+            };
+            self.wake();
+            match thread.join() {
+                Ok(Some(recorder)) => merged.merge(&recorder),
+                Ok(None) => {}
+                Err(_) => {
+                    lock(&self.shared.fault).get_or_insert_with(|| Fault::measuring("a worker thread panicked"));
+                }
+            }
+        }
+        (merged, self.fault())
+    }
+}
+
+/// Starts the workers of a client: `make` gives flow `i`.
+///
+/// # Errors
+/// Threads that could not be started.
+pub(crate) fn client<F: Flow + 'static>(
+    context: &Context,
+    setup: &WorkersSetup,
+    make: impl Fn(u32) -> F,
+) -> Result<Workers, Fault> {
+    let job = &context.job;
+    let workers = match job.engine {
+        EngineKind::Threads => job.connections,
+        _ => job.threads.min(job.connections),
+    };
+    let readiness = Arc::new(Readiness::new(job.connections, Arc::clone(&context.notify)));
+    let shared = Arc::new(Shared::new(context, setup));
+    for worker in 0..workers {
+        let flows: Vec<_> = (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
+        let (schedule, seed) = (job.schedule, job.seed);
+        let arrivals = schedule.per_s().map(|_| -> Box<dyn FnOnce(Nanos) -> Arrivals + Send> {
+            Box::new(move |start| {
+                Arrivals::new(schedule, worker, workers, start, seed).unwrap_or_else(|| unreachable!("it has a rate"))
+            })
+        });
+        let loop_setup = EventLoopSetup {
+            dial: Some(Dial { transport: setup.transport, peer: context.target, options: setup.options.clone() }),
+            arrivals,
+            ..event_loop_setup(context, setup)
+        };
+        let cpu = pick(job.client_cpus.as_ref().map(|c| &c.0), worker);
+        shared.start(context, setup, cpu, flows, loop_setup, &readiness, None)?;
+    }
+    Ok(Workers { shared, readiness, close: Box::new(|| {}), window: Arc::clone(&context.window) })
+}
+
+/// Starts the workers of a server: `make` gives the flow for an accepted socket. With the engine `threads`
+/// each flow gets a thread of its own when it comes.
+///
+/// # Errors
+/// Threads that could not be started.
+pub(crate) fn server<F: Flow + 'static>(
+    context: &Context,
+    setup: &WorkersSetup,
+    make: impl Fn(&Accepted) -> F + Send + Sync + 'static,
+) -> Result<(Workers, Acceptor), Fault> {
+    let job = &context.job;
+    let readiness = Arc::new(Readiness::new(0, Arc::clone(&context.notify)));
+    let shared = Arc::new(Shared::new(context, setup));
+    let cpus = job.server_cpus.clone();
+    let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine == EngineKind::Threads {
+        let pool = Arc::new(Pool::new());
+        let to_close = Arc::clone(&pool);
+        let (context, setup, shared) = (context.clone(), setup.clone(), Arc::clone(&shared));
+        let readiness = Arc::clone(&readiness);
+        let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
+            apply_options(&context, &setup, &accepted.socket);
+            let flow = make(&accepted);
+            let seated = pool.put(arrival(accepted, flow), |seat, inbox| {
+                let cpu = pick(cpus.as_ref().map(|c| &c.0), seat as u32);
+                let loop_setup = event_loop_setup(&context, &setup);
+                shared.start(&context, &setup, cpu, Vec::new(), loop_setup, &readiness, Some(inbox))
+            });
+            if let Err(fault) = seated {
+                shared.fail(fault);
+            }
+        });
+        (acceptor, Box::new(move || to_close.close()))
+    } else {
+        let mut inboxes = Vec::new();
+        for worker in 0..job.threads {
+            let waker = Arc::new(Waker::new().map_err(|e| no_thread(&e))?);
+            let inbox = Arc::new(Inbox::new(waker));
+            let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
+            let loop_setup = event_loop_setup(context, setup);
+            shared.start(context, setup, cpu, Vec::new(), loop_setup, &readiness, Some(Arc::clone(&inbox)))?;
+            inboxes.push(inbox);
+        }
+        let inboxes: Arc<[Arc<Inbox<F>>]> = inboxes.into();
+        let to_close = Arc::clone(&inboxes);
+        let (context, setup) = (context.clone(), setup.clone());
+        let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
+            apply_options(&context, &setup, &accepted.socket);
+            let flow = make(&accepted);
+            inboxes[accepted.flow as usize % inboxes.len()].put(arrival(accepted, flow));
+        });
+        (acceptor, Box::new(move || to_close.iter().for_each(|inbox| inbox.close())))
+    };
+    Ok((Workers { shared, readiness, close, window: Arc::clone(&context.window) }, acceptor))
+}
+
+fn arrival<F>(accepted: Accepted, flow: F) -> Arrival<F> {
+    Arrival { number: accepted.flow, socket: accepted.socket, flow, flow_guard: accepted.flow_guard }
+}
+
+fn event_loop_setup(context: &Context, setup: &WorkersSetup) -> EventLoopSetup {
+    EventLoopSetup {
+        dial: None,
+        sockets: Arc::clone(&context.sockets),
+        watch_sockets: setup.watch_sockets,
+        arrivals: None,
+        pacing: context.job.pacing,
+        throttle: context.throttle.clone(),
+        grace: setup.grace,
+    }
+}
+
+fn apply_options(context: &Context, setup: &WorkersSetup, socket: &Socket) {
+    let options = &setup.options;
+    // The client's datagrams are cut by its own kernel.
+    let after = SocketOptions { segment: None, ..options.clone() };
+    let applied = options
+        .apply(socket, setup.transport, &context.sockets)
+        .and_then(|()| after.apply_accepted(socket, &context.sockets));
+    if let Err(error) = applied {
+        context.sockets.note_setting("refused", || error.to_string());
+    }
+}
+
+fn pick(cpus: Option<&Vec<usize>>, worker: u32) -> Option<usize> {
+    cpus.filter(|c| !c.is_empty()).map(|c| c[worker as usize % c.len()])
+}
+
+fn no_thread(error: &std::io::Error) -> Fault {
+    Fault::environment(format!("cannot start a worker thread: {error}"))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these mutexes guard is right after every single statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn new(context: &Context, setup: &WorkersSetup) -> Self {
+        Self {
+            threads: Mutex::default(),
+            lives: Mutex::default(),
+            wakers: Mutex::default(),
+            running: AtomicUsize::new(0),
+            fault: Mutex::default(),
+            notify: Arc::clone(&context.notify),
+            filler: filler(setup.fill_bytes.min(MOST_FILLER)),
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for live in lock(&self.lives).iter() {
+            counts.add(&live.counts());
+        }
+        counts
+    }
+
+    fn fail(&self, fault: Fault) {
+        lock(&self.fault).get_or_insert(fault);
+        self.notify.wake();
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn start<F: Flow + 'static>(
+        self: &Arc<Self>,
+        context: &Context,
+        setup: &WorkersSetup,
+        cpu: Option<usize>,
+        flows: Vec<(u32, F)>,
+        loop_setup: EventLoopSetup,
+        readiness: &Arc<Readiness>,
+        inbox: Option<Arc<Inbox<F>>>,
+    ) -> Result<(), Fault> {
+        let live = Arc::new(Live::default());
+        let waker = match &inbox {
+            Some(inbox) => inbox.waker(),
+            None => Arc::new(Waker::new().map_err(|e| no_thread(&e))?),
+        };
+        lock(&self.lives).push(Arc::clone(&live));
+        lock(&self.wakers).push(Arc::clone(&waker));
+        let engine = EngineSetup {
+            waker,
+            window: Arc::clone(&context.window),
+            receive_bytes: setup.receive_bytes,
+            filler: Arc::clone(&self.filler),
+            slots: flows.len(),
+            datagrams: setup.transport != Transport::Tcp,
+        };
+        let (this, readiness, kind) = (Arc::clone(self), Arc::clone(readiness), context.job.engine);
+        let open_loop = context.job.schedule.per_s().is_some() && loop_setup.dial.is_some();
+        let (window, sockets) = (Arc::clone(&context.window), Arc::clone(&context.sockets));
+        self.running.fetch_add(1, Ordering::AcqRel);
+        let running = Running(Arc::clone(self));
+        let body = move || {
+            // Dropped last, however the thread ends.
+            let running = running;
+            if let Some(cpu) = cpu {
+                let got = cpu::pin_thread(&[cpu]);
+                sockets.note_setting("cpu", || match got {
+                    Ok(got) => format!("asked {cpu}, got {got:?}"),
+                    Err(error) => format!("asked {cpu}, refused: {error}"),
+                });
+            }
+            // Sleeps of a schedule end on time, not up to 50 us later.
+            cpu::set_timer_slack(1);
+            let recorder = Recorder::new(window, live, open_loop);
+            let event_loop = EventLoop::new(flows, recorder, readiness, loop_setup);
+            let (recorder, fault) = with_engine!(kind, E => match <E as Engine>::new(&engine) {
+                Ok(mut engine) => {
+                    let (recorder, fault) = event_loop.run(&mut engine, inbox.as_deref());
+                    (Some(recorder), fault)
+                }
+                Err(error) => (None, Some(Fault::environment(format!("engine {kind} cannot be used here: {error}")))),
+            });
+            if let Some(fault) = fault {
+                lock(&this.fault).get_or_insert(fault);
+            }
+            drop(running);
+            recorder
+        };
+        let thread = std::thread::Builder::new()
+            .name(format!("hb-{kind}"))
+            // Workers recurse nowhere; the default of 2 MiB would make thousands of threads dear.
+            .stack_size(256 * 1024)
+            .spawn(body)
+            .map_err(|e| no_thread(&e))?;
+        lock(&self.threads).push(thread);
+        Ok(())
+    }
+}
+
+/// A thread that has not ended; a panic ends it too, and must not be waited for in vain.
+struct Running(Arc<Shared>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(&self.0.fault).get_or_insert_with(|| Fault::measuring("a worker thread panicked"));
+        }
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
+        self.0.notify.wake();
+    }
+}
+
+/// Bytes to send when it does not matter which; not all equal, so that no hop can compress them away.
+pub(crate) fn filler(bytes: usize) -> Arc<[u8]> {
+    let mut state = 0x2545_F491_4F6C_DD1Du64;
+    (0..bytes)
+        .map(|_| {
+            // xorshift64
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as u8
+        })
+        .collect()
+}

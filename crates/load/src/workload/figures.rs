@@ -1,0 +1,112 @@
+//! The figures that several workloads share.
+
+use hopbench_model::{Counter, EndReport, SECOND, TcpTotals, Warning, WarningKind};
+
+use crate::workload::{Figures, TrialReports};
+
+/// A count between the edges of the window as a rate, per second: over the time between the two readings, which
+/// can be a little more than the window.
+pub(crate) fn per_s(end: &EndReport, counter: Counter) -> f64 {
+    rate(end, in_window(end, counter))
+}
+
+/// What grew by `amount` between the edges of the window, per second.
+pub(crate) fn rate(end: &EndReport, amount: u64) -> f64 {
+    let ns = end.end.t_ns.saturating_sub(end.start.t_ns);
+    if ns > 0 { amount as f64 * SECOND as f64 / ns as f64 } else { 0.0 }
+}
+
+/// The rate at which exchanges of the window were completed, per second, where `counted` of them belong to it.
+///
+/// In an open loop an exchange belongs to the window by its intended start, so a server that cannot keep up would
+/// look as if it did: what was due is answered too, only later. Then the rate is what was completed between the
+/// window's edges. While both agree within 1 %, the count that belongs is taken: it has no edges to be cut at.
+pub(crate) fn completed_per_s(end: &EndReport, counted: u64) -> f64 {
+    let due = counted as f64 / seconds(end);
+    if end.end.t_ns <= end.start.t_ns {
+        // The edges were not read: the trial was cut before there was a second one.
+        return due;
+    }
+    let done = per_s(end, Counter::Completed);
+    if (due - done).abs() <= 0.01 * due { due } else { done }
+}
+
+/// What was counted between the edges of the window.
+pub(crate) fn in_window(end: &EndReport, counter: Counter) -> u64 {
+    end.end.counts.since(&end.start.counts).of(counter)
+}
+
+/// Length of the window, s; never zero.
+pub(crate) fn seconds(end: &EndReport) -> f64 {
+    end.window_ns.max(1) as f64 / SECOND as f64
+}
+
+/// Rates of sent and received payload of one end, under `prefix`.
+pub(crate) fn bit_rates(figures: &mut Figures, prefix: &str, end: &EndReport) {
+    for (name, counter) in [("sent", Counter::SentBytes), ("received", Counter::ReceivedBytes)] {
+        figures.metric(&format!("{prefix}{name}_bits_per_s"), per_s(end, counter) * 8.0);
+    }
+}
+
+/// What the kernels say of the trial's TCP connections between the edges of the window.
+pub(crate) fn tcp(end: &EndReport) -> Option<TcpTotals> {
+    Some(end.end.tcp?.since(&end.start.tcp.unwrap_or_default()))
+}
+
+/// Requests, failures and what an open loop has to confess.
+pub(crate) fn exchanges(figures: &mut Figures, trial: &TrialReports<'_>) {
+    let client = trial.client;
+    let window = seconds(client);
+    let drained = |counter| client.drained.of(counter);
+    figures.metric("requests_per_s", completed_per_s(client, drained(Counter::Counted)));
+    figures.metric("requests", drained(Counter::Counted) as f64);
+    let errors = drained(Counter::CountedErrors);
+    figures.metric("errors", errors as f64);
+    let all = drained(Counter::Counted) + errors;
+    if all > 0 {
+        figures.metric("error_ratio", errors as f64 / all as f64);
+    }
+    if errors > 0 {
+        let reasons: Vec<_> = client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        figures.warnings.push(Warning::new(
+            WarningKind::Errors,
+            format!("{errors} of {all} exchanges failed: {}", reasons.join(", ")),
+            "look at the server first; failed exchanges are in no latency",
+        ));
+    }
+    if trial.job.schedule.per_s().is_some() {
+        let intended = drained(Counter::Intended);
+        figures.metric("intended_per_s", intended as f64 / window);
+        figures.metric("queued", drained(Counter::Queued) as f64);
+        let unsent = drained(Counter::Unsent);
+        figures.metric("unsent", unsent as f64);
+        if unsent > 0 {
+            figures.warnings.push(Warning::new(
+                WarningKind::Unsent,
+                format!("{unsent} requests were due and never sent: every connection was busy"),
+                "raise --connections or lower --rate; the latencies shown leave these requests out",
+            ));
+        }
+        let done = drained(Counter::Counted) + errors;
+        let under_way = intended.saturating_sub(done);
+        figures.invariant(
+            "intended_are_accounted_for",
+            done <= intended && under_way <= unsent + u64::from(trial.job.connections),
+            || format!("{intended} intended, {done} done, {unsent} unsent"),
+        );
+    }
+    histogram_holds_all(figures, client);
+}
+
+/// States that the histogram of service times holds every exchange that was counted.
+pub(crate) fn histogram_holds_all(figures: &mut Figures, client: &EndReport) {
+    let counted = client.drained.of(Counter::Counted);
+    let in_histogram = client
+        .latency
+        .get(&hopbench_model::LatencyKind::Service)
+        .and_then(|text| hopbench_stats::Histogram::from_base64(text).ok())
+        .map_or(0, |histogram| histogram.count());
+    figures.invariant("histogram_holds_every_request", counted == in_histogram, || {
+        format!("{counted} requests, {in_histogram} in the histogram")
+    });
+}

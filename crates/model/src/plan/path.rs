@@ -1,0 +1,179 @@
+//! Places and the paths between them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::mesh::{HttpVersion, MeshMode, Variant};
+
+/// Where an endpoint lives.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The network kind, as the testbed names it: `host`, `bridge`, `overlay` ...
+    pub network: String,
+    /// The node's name.
+    pub node: String,
+    /// The sandboxed runtime around the pod (`runsc`); absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+}
+
+/// `bridge@a`, with a runtime `bridge+runsc@a`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { network, node, runtime } = self;
+        match runtime {
+            Some(runtime) => write!(f, "{network}+{runtime}@{node}"),
+            None => write!(f, "{network}@{node}"),
+        }
+    }
+}
+
+/// What stands between the client and the server's own address.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Via {
+    /// Nothing: the client connects to the server's address.
+    Direct,
+    /// The address of a Service, translated on the client's node.
+    ClusterIp,
+    /// A port of this node, which need not have a backend.
+    NodePort(String),
+    /// A proxy in front of the servers, in a pod of this node. Without a node the testbed knows
+    /// where it is.
+    Gateway(String),
+    /// The address that a load balancer has for a Service.
+    LoadBalancer,
+    /// An address outside of the testbed that leads to the servers: `203.0.113.7:7474`.
+    Address(String),
+}
+
+/// `direct`, `cluster-ip`, `node-port@b`, `gateway@c`, `gateway`, `load-balancer`,
+/// `address@203.0.113.7:7474`.
+impl fmt::Display for Via {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Direct => f.write_str("direct"),
+            Self::ClusterIp => f.write_str("cluster-ip"),
+            Self::NodePort(node) => write!(f, "node-port@{node}"),
+            Self::Gateway(node) if node.is_empty() => f.write_str("gateway"),
+            Self::Gateway(node) => write!(f, "gateway@{node}"),
+            Self::LoadBalancer => f.write_str("load-balancer"),
+            Self::Address(address) => write!(f, "address@{address}"),
+        }
+    }
+}
+
+/// From a place to a place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Where the clients are.
+    pub from: Place,
+    /// Where the servers are.
+    pub to: Place,
+    /// How the clients reach them.
+    pub via: Via,
+    /// Clients, each a pod of its own (on `host`, an agent of its own); at least 1.
+    pub clients: u32,
+    /// Servers behind the Service, each a pod of its own; more than 1 only with a Service or a
+    /// gateway.
+    pub backends: u32,
+    /// Which ends have a sidecar that the traffic passes.
+    #[serde(default, skip_serializing_if = "MeshMode::is_none")]
+    pub mesh: MeshMode,
+    /// How its proxies are set up; absent: it has none, no sidecar and no gateway.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
+}
+
+impl Path {
+    /// Whether proxies take part.
+    pub fn is_proxied(&self) -> bool {
+        !self.mesh.is_none() || matches!(self.via, Via::Gateway(_))
+    }
+
+    /// Whether a connection of a client ends at a proxy that is not in the server's pod: at its own
+    /// sidecar or a gateway.
+    pub fn ends_connections(&self) -> bool {
+        self.mesh.has_client() || matches!(self.via, Via::Gateway(_))
+    }
+
+    /// What its variant says that changes nothing on it, by the names of known variants, with the
+    /// reason.
+    pub fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
+        let Some(variant) = &self.variant else { return Vec::new() };
+        let gateway = matches!(self.via, Via::Gateway(_));
+        let two = self.mesh == MeshMode::Both || gateway && self.mesh.has_server();
+        // The policy service is asked on the way in: by a gateway and by servers' sidecars.
+        let asks = gateway || self.mesh.has_server();
+        let alone = "there is no second proxy";
+        let all = [
+            (!variant.mtls && !two, "no-mtls", alone),
+            (variant.upstream == HttpVersion::Http2 && !two, "http2", alone),
+            (variant.policy_check && !asks, "policy-check", "a client's sidecar asks nobody"),
+        ];
+        all.into_iter().filter(|(is, ..)| *is).map(|(_, setting, why)| (setting, why)).collect()
+    }
+
+    /// What stands between its ends, in words: `direct`, `direct, mesh both`,
+    /// `gateway@c, mesh server, variant stats`. The variant `plain` is not named.
+    pub fn way(&self) -> String {
+        let mut way = self.via.to_string();
+        if !self.mesh.is_none() {
+            way.push_str(&format!(", mesh {}", self.mesh));
+        }
+        if let Some(variant) = self.variant.as_ref().filter(|variant| variant.name != Variant::PLAIN) {
+            way.push_str(&format!(", variant {}", variant.name));
+        }
+        way
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn what_needs_a_second_proxy_or_a_servers_changes_nothing_without() {
+        let all = Variant { mtls: false, upstream: HttpVersion::Http2, policy_check: true, ..Variant::plain() };
+        let idle = |via: Via, mesh, variant: &Variant| -> Vec<&str> {
+            let path = Path { via, mesh, variant: Some(variant.clone()), ..fixture::path("") };
+            path.without_effect().into_iter().map(|(setting, _)| setting).collect()
+        };
+        let gateway = || Via::Gateway("c".to_owned());
+        assert_eq!(idle(Via::Direct, MeshMode::Client, &all), ["no-mtls", "http2", "policy-check"]);
+        assert_eq!(idle(Via::Direct, MeshMode::Server, &all), ["no-mtls", "http2"]);
+        assert_eq!(idle(gateway(), MeshMode::None, &all), ["no-mtls", "http2"]);
+        for (via, mesh) in [(Via::Direct, MeshMode::Both), (gateway(), MeshMode::Server)] {
+            assert!(idle(via, mesh, &all).is_empty());
+        }
+        let others = Variant { stats: true, access_log: true, policy_report: true, ..Variant::plain() };
+        assert!(idle(Via::Direct, MeshMode::Client, &others).is_empty());
+    }
+
+    #[test]
+    fn the_way_names_what_stands_between_the_ends_and_nothing_else() {
+        let named = |name: &str| Some(Variant { name: name.to_owned(), ..Variant::plain() });
+        let gateway = || Via::Gateway("c".to_owned());
+        for (via, mesh, variant, way) in [
+            (Via::Direct, MeshMode::None, None, "direct"),
+            (Via::ClusterIp, MeshMode::None, None, "cluster-ip"),
+            (Via::NodePort("b".to_owned()), MeshMode::Server, named("plain"), "node-port@b, mesh server"),
+            (gateway(), MeshMode::None, named("plain"), "gateway@c"),
+            (Via::Gateway(String::new()), MeshMode::Server, named("plain"), "gateway, mesh server"),
+            (Via::LoadBalancer, MeshMode::None, None, "load-balancer"),
+            (Via::Address("[::1]:80".to_owned()), MeshMode::None, None, "address@[::1]:80"),
+            (gateway(), MeshMode::None, named("http2"), "gateway@c, variant http2"),
+            (Via::Direct, MeshMode::Both, named("plain"), "direct, mesh both"),
+            (gateway(), MeshMode::Server, named("stats"), "gateway@c, mesh server, variant stats"),
+        ] {
+            let path = Path { via, mesh, variant, ..fixture::path("") };
+            assert_eq!(path.way(), way);
+        }
+    }
+}

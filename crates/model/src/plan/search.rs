@@ -1,0 +1,234 @@
+//! Searches for a load: what is searched, and what a trial of a search was for.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The search that a point of a plan asks for, instead of rounds at one load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchSpec {
+    /// What is searched.
+    pub goal: SearchGoal,
+    /// How often a rate is searched, at least 1. The result is the median. From 3 on, its interval
+    /// and verdicts come from the results of the searches. A knee is searched once: its levels are
+    /// measured several times each.
+    #[serde(default = "once")]
+    pub repeats: u32,
+    /// Exchanges that may fail at a load that counts, as a share of all: 0.01 is `errors: 1%`.
+    pub errors_share: f64,
+    /// Whether every path is also measured at the load that was found on each of the others.
+    pub equal_load: bool,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// What is searched. Rates are arrivals a second over all connections of all clients: requests, or
+/// datagrams.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchGoal {
+    /// The first of several levels beyond which throughput stops growing: connections at the
+    /// threads of the job, then threads at the connections that were found.
+    Knee {
+        /// Connections, ascending; each at least 1.
+        connections: Vec<u32>,
+        /// Threads, ascending; empty: they stay as the job says.
+        threads: Vec<u32>,
+        /// Growth from a level to the next below this share counts as none: 0.05 is 5 %.
+        least_growth: f64,
+    },
+    /// The highest constant rate with a percentile of the response time at or below a limit.
+    Slo {
+        /// Which percentile, 0 to 100: 99.
+        percentile: f64,
+        /// The limit, ns.
+        limit_ns: u64,
+        /// Where it is searched.
+        rates: RateRange,
+        /// How near is near enough, as a share: 0.02.
+        precision: f64,
+    },
+    /// The highest constant rate that keeps a CPU at or below a ceiling.
+    Cpu {
+        /// Whose CPU.
+        of: CpuOf,
+        /// The ceiling as a share of all its CPUs: 0.6 is 60 %.
+        ceiling: f64,
+        /// Where it is searched.
+        rates: RateRange,
+    },
+    /// The highest rate of datagrams with a share of loss at or below a bound.
+    Lossless {
+        /// The bound: 0.001 is 0.1 %.
+        loss_share: f64,
+        /// Where it is searched.
+        rates: RateRange,
+        /// How near is near enough, as a share: 0.01.
+        precision: f64,
+    },
+}
+
+impl SearchGoal {
+    /// The name in scenarios and records: `knee`, `slo`, `cpu`, `lossless`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Knee { .. } => "knee",
+            Self::Slo { .. } => "slo",
+            Self::Cpu { .. } => "cpu",
+            Self::Lossless { .. } => "lossless",
+        }
+    }
+
+    /// The limit of the figure that is searched by, in its unit (ns, or a share); `None` of a knee,
+    /// which has none.
+    pub fn limit(&self) -> Option<f64> {
+        match self {
+            Self::Knee { .. } => None,
+            Self::Slo { limit_ns, .. } => Some(*limit_ns as f64),
+            Self::Cpu { ceiling, .. } => Some(*ceiling),
+            Self::Lossless { loss_share, .. } => Some(*loss_share),
+        }
+    }
+
+    /// Whether the load of a trial was not too high; `None` of a knee, which has no limit.
+    pub fn is_within(&self, step: &SearchStep) -> Option<bool> {
+        let limit = self.limit()?;
+        Some(step.within && step.value.is_some_and(|value| value <= limit))
+    }
+}
+
+/// The rates that a search looks at, arrivals a second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RateRange {
+    /// The lowest, above 0.
+    pub lowest_per_s: f64,
+    /// The highest.
+    pub highest_per_s: f64,
+}
+
+/// Whose CPU a search holds down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CpuOf {
+    /// All CPUs of a node of the scenario.
+    Node(String),
+    /// A proxy of the path by its name (`server-sidecar`), as a share of its worker threads.
+    Proxy(String),
+    /// The client's processes, as a share of their threads.
+    Client,
+    /// The server's processes, as a share of the CPUs that they may use.
+    Server,
+}
+
+/// In words: `node b`, `proxy server-sidecar`, `the client`.
+impl fmt::Display for CpuOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(name) => write!(f, "node {name}"),
+            Self::Proxy(name) => write!(f, "proxy {name}"),
+            Self::Client => f.write_str("the client"),
+            Self::Server => f.write_str("the server"),
+        }
+    }
+}
+
+/// [`SearchStep::goal`] of a trial at a load that was found on another path.
+pub const EQUAL_LOAD: &str = "equal-load";
+
+/// What a trial of a search was for, and what it showed. The record's `point` holds the load under
+/// `parameter`, its `round` is `step`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchStep {
+    /// [`SearchGoal::name`], or [`EQUAL_LOAD`].
+    pub goal: String,
+    /// The trial's number in the search of its cell, from 1.
+    pub step: u32,
+    /// What was varied: `rate`, `connections`, `threads`.
+    pub parameter: String,
+    /// Its value: arrivals a second, or a number.
+    pub load: f64,
+    /// Why this load: `raise`, `narrow`, `again`, `confirm`; of [`EQUAL_LOAD`] the path that it was
+    /// found on.
+    pub why: String,
+    /// The figure that is searched by, as in `metrics` or `latency`: `requests_per_s`,
+    /// `response_ns p99`, `cpu_share`, `loss`.
+    pub figure: String,
+    /// Its value; absent where the trial has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Whether all else was within bounds: errors, and the rate that was to be reached.
+    pub within: bool,
+    /// On the last trial of one of several searches of a cell for a rate: the rate that this one
+    /// found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<f64>,
+    /// On the last trial of a search over a parameter: what it came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<SearchOutcome>,
+}
+
+/// What a search came to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchOutcome {
+    /// Found.
+    Found {
+        /// The load.
+        load: f64,
+        /// The true one lies between this...
+        low: f64,
+        /// ... and this; absent: nothing above was measured.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        high: Option<f64>,
+    },
+    /// Even the highest load that may be asked for is not too high.
+    AboveHighest,
+    /// Even the lowest load is too high.
+    BelowLowest,
+    /// The trials that a search may take are used up.
+    GaveUp {
+        /// The highest load that was not too high; absent: none was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        low: Option<f64>,
+        /// The lowest that was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        high: Option<f64>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATES: RateRange = RateRange { lowest_per_s: 1.0, highest_per_s: 2.0 };
+
+    fn step(value: Option<f64>, within: bool) -> SearchStep {
+        let text = |text: &str| text.to_owned();
+        let (goal, parameter, why, figure) = (text("cpu"), text("rate"), text("raise"), text("cpu_share"));
+        SearchStep { goal, step: 1, parameter, load: 1.0, why, figure, value, within, found: None, outcome: None }
+    }
+
+    #[test]
+    fn a_load_is_within_where_all_bounds_are_kept() {
+        let cpu = SearchGoal::Cpu { of: CpuOf::Client, ceiling: 0.6, rates: RATES };
+        assert_eq!(cpu.limit(), Some(0.6));
+        for (value, within, expected) in
+            [(Some(0.6), true, true), (Some(0.61), true, false), (Some(0.5), false, false), (None, true, false)]
+        {
+            assert_eq!(cpu.is_within(&step(value, within)), Some(expected), "{value:?} {within}");
+        }
+        let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: RATES, precision: 0.02 };
+        let lossless = SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 };
+        assert_eq!((slo.limit(), lossless.limit()), (Some(5e6), Some(0.001)));
+        let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
+        assert_eq!((knee.limit(), knee.is_within(&step(Some(1.0), true))), (None, None));
+    }
+
+    #[test]
+    fn whose_cpu_it_is_has_words() {
+        let said = [CpuOf::Node("b".to_owned()), CpuOf::Proxy("gateway".to_owned()), CpuOf::Client, CpuOf::Server];
+        assert_eq!(said.map(|of| of.to_string()), ["node b", "proxy gateway", "the client", "the server"]);
+    }
+}

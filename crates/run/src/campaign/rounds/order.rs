@@ -1,0 +1,31 @@
+//! The order of the trials.
+
+use hopbench_model::{Cell, Plan};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+
+/// The cells of a round (from 1), each once, in an order that follows from the plan's seed and the round alone: the
+/// same for every run of the same plan with the same build. Rounds have orders of their own, so that what drifts on
+/// the machine, or follows from the trial before, hits no cell in all rounds alike. Cells that are searched are in no round.
+pub fn order(plan: &Plan, round: u32) -> Vec<Cell> {
+    let mut seed = [0; 32];
+    seed[..8].copy_from_slice(&plan.seed.to_le_bytes());
+    seed[8..12].copy_from_slice(&round.to_le_bytes());
+    let mut cells: Vec<Cell> =
+        plan.cells.iter().filter(|cell| plan.points[cell.point].search.is_none()).copied().collect();
+    cells.shuffle(&mut StdRng::from_seed(seed));
+    cells
+}
+
+/// So many things in the order of a pass (from 1) of searches, as indices; it follows from the plan's seed and the pass, as
+/// that of a round does. `phase` tells sorts of passes apart.
+pub(in crate::campaign) fn shuffled(plan: &Plan, phase: u8, pass: u32, count: usize) -> Vec<usize> {
+    let mut seed = [0; 32];
+    seed[..8].copy_from_slice(&plan.seed.to_le_bytes());
+    seed[8..12].copy_from_slice(&pass.to_le_bytes());
+    seed[12] = phase;
+    let mut places: Vec<usize> = (0..count).collect();
+    places.shuffle(&mut StdRng::from_seed(seed));
+    places
+}

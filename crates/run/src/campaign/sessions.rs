@@ -1,0 +1,171 @@
+//! The control sessions with a testbed's agents, kept open between trials.
+
+mod keeper;
+mod resting;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hopbench_model::Fault;
+use hopbench_sys::clock;
+use hopbench_testbed::{AgentId, Control, Testbed};
+use hopbench_wire::Hello;
+
+use crate::conduct::Ends;
+use crate::conduct::agent_connection::AgentConnection;
+use keeper::Keeper;
+use resting::{Key, Resting};
+
+/// The sessions. Agents behind socket pairs need no word while they rest: they hear when this process ends. Those behind
+/// networks would end their sessions after 5 s of silence, so a thread speaks to them.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    ours: Hello,
+    resting: Arc<Resting>,
+    keeper: Option<Keeper>,
+    /// When the last trial ended, or before the first: when all was built; since 1970 UTC.
+    quiet_since: Duration,
+}
+
+/// How often sessions are opened that break before they are used.
+const TRIES: usize = 2;
+
+impl Sessions {
+    /// Nothing is under load from now on.
+    pub(super) fn new(ours: Hello) -> Self {
+        Self { ours, resting: Arc::default(), keeper: None, quiet_since: clock::wall() }
+    }
+
+    /// Makes sure that there are sessions for a trial; one that broke, or was never there, is opened, all at once.
+    ///
+    /// # Errors
+    /// An agent that cannot be started, or does not answer; the others go on resting.
+    pub(super) fn open(
+        &mut self,
+        testbed: &mut dyn Testbed,
+        clients: &[AgentId],
+        servers: &[AgentId],
+    ) -> Result<(), Fault> {
+        let mut missing = keys(clients, servers);
+        missing.retain(|key| {
+            let agent = self.resting.lock().remove(key).and_then(usable);
+            let is_missing = agent.is_none();
+            self.resting.lock().extend(agent.map(|agent| (key.clone(), agent)));
+            is_missing
+        });
+        let (ours, resting) = (&self.ours, &self.resting);
+        std::thread::scope(|scope| {
+            let mut opening = Vec::new();
+            for key in missing {
+                // The testbed is asked for one after the other, but none waits for another's handshake.
+                let open = testbed.control(&key.0).and_then(|control| {
+                    // The first may have to wait long for the last.
+                    if self.keeper.is_none() && !matches!(control, Control::Pair(_)) {
+                        self.keeper = Some(Keeper::of(Arc::clone(resting))?);
+                    }
+                    let open = move || {
+                        let agent = AgentConnection::with(control, ours, format!("the agent {}", key.0))?;
+                        resting.lock().insert(key, agent);
+                        Ok(())
+                    };
+                    let thread = std::thread::Builder::new().name("hb-open".to_owned()).spawn_scoped(scope, open);
+                    thread.map_err(|e| Fault::environment(format!("cannot start a thread: {e}")))
+                });
+                let failed = open.is_err();
+                opening.push(open);
+                if failed {
+                    break;
+                }
+            }
+            let panicked = || Err(Fault::measuring("a thread that opened a session panicked"));
+            // All of them, whatever came of the first.
+            let opened: Vec<Result<(), Fault>> =
+                opening.into_iter().map(|thread| thread?.join().unwrap_or_else(|_| panicked())).collect();
+            opened.into_iter().collect()
+        })
+    }
+
+    /// The sessions for a trial that begins now; one that broke meanwhile is opened again.
+    ///
+    /// # Errors
+    /// As [`Sessions::open`].
+    pub(super) fn take(
+        &mut self,
+        testbed: &mut dyn Testbed,
+        clients: &[AgentId],
+        servers: &[AgentId],
+    ) -> Result<Ends, Fault> {
+        let mut fault = Fault::measuring("a control session breaks as soon as it is opened");
+        for _ in 0..TRIES {
+            self.open(testbed, clients, servers)?;
+            let taken = self.remove(&keys(clients, servers));
+            let (good, bad): (Vec<_>, Vec<_>) = fresh(taken).into_iter().partition(|(_, agent)| agent.is_ok());
+            let mut agents: Vec<(Key, AgentConnection)> =
+                good.into_iter().filter_map(|(key, agent)| Some((key, agent.ok()?))).collect();
+            if bad.is_empty() && agents.len() == clients.len() + servers.len() {
+                let servers = agents.split_off(clients.len());
+                let plain = |agents: Vec<(_, AgentConnection)>| agents.into_iter().map(|(_, agent)| agent).collect();
+                return Ok(Ends { clients: plain(agents), servers: plain(servers), permit: None });
+            }
+            self.resting.lock().extend(agents);
+            fault = bad.into_iter().find_map(|(_, agent)| agent.err()).unwrap_or(fault);
+        }
+        Err(fault)
+    }
+
+    /// Those of the sessions that are there, in the order of the keys.
+    fn remove(&self, keys: &[Key]) -> Vec<(Key, AgentConnection)> {
+        let mut resting = self.resting.lock();
+        keys.iter().filter_map(|key| Some((key.clone(), resting.remove(key)?))).collect()
+    }
+
+    /// When the last trial ended, or all was built, since 1970 UTC; the time of the readings, which follow, is without load.
+    pub(super) fn quiet_since(&self) -> Duration {
+        self.quiet_since
+    }
+
+    /// Takes the sessions of a trial that is over back; those that broke are dropped.
+    pub(super) fn put_back(&mut self, ends: Ends, clients: &[AgentId], servers: &[AgentId]) {
+        self.quiet_since = clock::wall();
+        let agents = ends.clients.into_iter().chain(ends.servers);
+        let agents = keys(clients, servers).into_iter().zip(agents);
+        let whole = agents.filter_map(|(key, agent)| Some((key, usable(agent)?))).collect::<Vec<_>>();
+        self.resting.lock().extend(whole);
+    }
+
+    /// Ends all sessions.
+    pub(super) fn close(self) {
+        drop(self.keeper);
+        std::mem::take(&mut *self.resting.lock()).into_values().for_each(AgentConnection::close);
+    }
+}
+
+/// Makes sure of all sessions at once: a hundred round trips one after the other would be felt.
+fn fresh(agents: Vec<(Key, AgentConnection)>) -> Vec<(Key, Result<AgentConnection, Fault>)> {
+    if !agents.iter().any(|(_, agent)| agent.is_remote()) {
+        return agents.into_iter().map(|(key, agent)| (key, Ok(agent))).collect();
+    }
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = agents
+            .into_iter()
+            .map(|(key, mut agent)| (key, scope.spawn(move || agent.freshen().map(|()| agent))))
+            .collect();
+        let panicked = || Err(Fault::measuring("a thread that made sure of a session panicked"));
+        asked.into_iter().map(|(key, thread)| (key, thread.join().unwrap_or_else(|_| panicked()))).collect()
+    })
+}
+
+/// The agents of a trial, each with the number of its session.
+fn keys(clients: &[AgentId], servers: &[AgentId]) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for agent in clients.iter().chain(servers) {
+        let number = keys.iter().filter(|(other, _)| other == agent).count();
+        keys.push((agent.clone(), number));
+    }
+    keys
+}
+
+/// Only a whole session without an open trial can be used again; dropping it ends what it holds.
+fn usable(mut agent: AgentConnection) -> Option<AgentConnection> {
+    agent.usable().then_some(agent)
+}

@@ -1,0 +1,41 @@
+//! The participants of a trial: agents at its ends, watched processes, and who looks on.
+
+use hopbench_model::{SignedPermit, Tick};
+use hopbench_testbed::Proxy;
+use hopbench_wire::Role;
+
+use super::agent_connection::AgentConnection;
+
+/// The agents at the ends of a path.
+#[derive(Debug)]
+pub struct Ends {
+    /// Those that open connections; at least one.
+    pub clients: Vec<AgentConnection>,
+    /// Those that accept them; empty where the server is no agent.
+    pub servers: Vec<AgentConnection>,
+    /// What agents of a run want to see with every order; absent: these are none.
+    pub permit: Option<SignedPermit>,
+}
+
+/// Processes that take part beside the agents.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Watch<'a> {
+    /// Those of the server program, as far as they can be seen: the servers' agents look at them. `None`: the agents
+    /// answer themselves.
+    pub programs: Option<&'a [u32]>,
+    /// The proxies on the path and those that stand idle beside it: they are looked at from here.
+    pub proxies: &'a [Proxy],
+}
+
+/// Who looks on while a trial runs.
+pub trait Watcher {
+    /// The state of one end, number `end` of its side, at the end of an interval.
+    fn tick(&mut self, role: Role, end: usize, tick: &Tick);
+
+    /// Whether the user wants the trial to end now.
+    fn interrupted(&self) -> bool;
+
+    /// All connections are open: in the middle of the warm-up and once more shortly before the window ends, for what is
+    /// to be asked of others meanwhile. What takes longer than some milliseconds makes the readings that follow late.
+    fn in_traffic(&mut self) {}
+}

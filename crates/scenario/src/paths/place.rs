@@ -1,0 +1,149 @@
+//! The words of paths: `bridge@a`, `bridge+runsc@a`, `node-port@b`, `both`.
+
+use hopbench_model::{MeshMode, Place, Via};
+
+use crate::document::node::{At, quoted};
+use crate::document::problem::Problems;
+use crate::testbed::{ENDPOINT, LABEL, Nodes, endpoint, is_label};
+use crate::vocabulary::Vocabulary;
+
+/// What a path may consist of.
+#[derive(Debug)]
+pub(crate) struct Words<'a> {
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) nodes: Nodes<'a>,
+    /// Whether there is a gateway that no path has to place.
+    pub(crate) has_gateway: bool,
+}
+
+/// A network kind with or without a runtime, not on any node yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Attachment {
+    network: String,
+    runtime: Option<String>,
+}
+
+/// What `via` takes.
+pub(crate) const VIA: &str = "direct, cluster-ip, node-port@NODE, gateway@NODE, load-balancer or address@HOST:PORT";
+/// The same, with a line about each.
+pub const VIAS: &[(&str, &str)] = &[
+    ("direct", "to the server's own address"),
+    ("cluster-ip", "the address of a Service, translated on the client's node"),
+    ("node-port@NODE", "a port of this node, which need not have a server"),
+    ("gateway@NODE", "an Envoy in a pod of this node; on a cluster with `gateway:`, the one that is there"),
+    ("gateway", "the gateway that a cluster's `gateway:` says"),
+    ("load-balancer", "the address that a load balancer has for a Service; on clusters"),
+    ("address@HOST:PORT", "any address that leads to the servers; on clusters and hosts"),
+];
+/// What `mesh` of a path takes.
+pub(crate) const MODES: &str = "none, server, client or both";
+
+impl Attachment {
+    /// On a node.
+    pub(crate) fn on(&self, node: &str) -> Place {
+        Place { network: self.network.clone(), runtime: self.runtime.clone(), node: node.to_owned() }
+    }
+
+    /// As it stands in the names of paths: `bridge+runsc`.
+    pub(crate) fn name(&self) -> String {
+        match &self.runtime {
+            Some(runtime) => format!("{}+{runtime}", self.network),
+            None => self.network.clone(),
+        }
+    }
+}
+
+impl Words<'_> {
+    /// `bridge` or `bridge+runsc`.
+    pub(crate) fn attachment(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Attachment> {
+        let (network, runtime) = match text.split_once('+') {
+            Some((network, runtime)) => (network.trim(), Some(runtime.trim())),
+            None => (text.trim(), None),
+        };
+        let Some(kind) = self.vocabulary.network(network) else {
+            problems.unknown(at, path, network, &self.vocabulary.network_names());
+            return None;
+        };
+        if let Some(runtime) = runtime {
+            let known = self.vocabulary.runtime_names();
+            if self.vocabulary.any_runtime {
+                if !is_label(runtime) {
+                    problems.add(at, path, quoted(runtime), format!("a runtime: {LABEL}"));
+                    return None;
+                }
+            } else if !known.contains(&runtime) {
+                problems.unknown(at, path, runtime, &known);
+                return None;
+            }
+            if !kind.pod {
+                let expected = format!("a pod for the runtime {runtime}; {network} is none");
+                problems.add(at, path, quoted(text), expected);
+                return None;
+            }
+        }
+        Some(Attachment { network: network.to_owned(), runtime: runtime.map(str::to_owned) })
+    }
+
+    /// `bridge@a`.
+    pub(crate) fn place(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Place> {
+        let Some((attachment, node)) = text.split_once('@') else {
+            problems.add(at, path, quoted(text), "a place like bridge@a: a network kind, @ and a node");
+            return None;
+        };
+        let attachment = self.attachment(attachment, at, path, problems);
+        let node = self.node(node, at, path, problems)?;
+        Some(attachment?.on(node))
+    }
+
+    /// `direct`, `cluster-ip`, `node-port@b`, `gateway@b`, `load-balancer` or
+    /// `address@203.0.113.7:80`; `gateway` alone where there is one.
+    pub(crate) fn via(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Via> {
+        match text.trim() {
+            "direct" => Some(Via::Direct),
+            "cluster-ip" => Some(Via::ClusterIp),
+            "load-balancer" => Some(Via::LoadBalancer),
+            "gateway" if self.has_gateway => Some(Via::Gateway(String::new())),
+            text => match text.split_once('@') {
+                Some(("node-port", node)) => Some(Via::NodePort(self.node(node, at, path, problems)?.to_owned())),
+                Some(("gateway", node)) => Some(Via::Gateway(self.node(node, at, path, problems)?.to_owned())),
+                Some(("address", address)) if endpoint(address).is_some() => Some(Via::Address(address.to_owned())),
+                Some(("address", address)) => {
+                    problems.add(at, path, quoted(address), ENDPOINT);
+                    None
+                }
+                other => {
+                    let node = other.map(|(_, node)| node).filter(|node| self.nodes.is_name(node)).unwrap_or("NODE");
+                    let (node_port, gateway) = (format!("node-port@{node}"), format!("gateway@{node}"));
+                    let known = ["direct", "cluster-ip", &node_port, &gateway, "load-balancer", "address@HOST:PORT"];
+                    problems.unknown(at, path, text, &known);
+                    None
+                }
+            },
+        }
+    }
+
+    /// `none`, `server`, `client` or `both`.
+    pub(crate) fn mode(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<MeshMode> {
+        let found = MeshMode::ALL.into_iter().find(|mode| mode.name() == text.trim());
+        if found.is_none() {
+            problems.unknown(at, path, text.trim(), &MeshMode::ALL.map(MeshMode::name));
+        }
+        found
+    }
+
+    /// A node that there is.
+    pub(crate) fn node<'t>(&self, text: &'t str, at: At, path: &str, problems: &mut Problems) -> Option<&'t str> {
+        let node = text.trim();
+        match &self.nodes.listed {
+            _ if !self.nodes.is_name(node) => {
+                problems.add(at, path, quoted(node), format!("a node: {}", self.nodes.name()));
+                None
+            }
+            Some(listed) if !self.nodes.others && !listed.contains(&node) => {
+                problems.unknown(at, path, node, listed);
+                None
+            }
+            _ => Some(node),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The number of rounds: `rounds: 3` for every cell, or with `stop:` as many as each needs.
+//!
+//! ```yaml
+//! stop: {ci: 2%, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}
+//! ```
+
+use std::ops::RangeInclusive;
+
+use hopbench_load::workload::Workload;
+use hopbench_load::{WORKLOADS, metrics, workload};
+use hopbench_model::units::Span;
+use hopbench_model::{COMMON_METRICS, EngineKind, Job, Pacing, Point, ROUNDS, SECOND, Schedule, StopRule, Timing};
+use hopbench_stats::FEWEST_TO_STOP;
+
+use crate::document::fields::Fields;
+use crate::document::node::{At, Kind, Node, quoted};
+use crate::document::problem::{Problems, nearest};
+use crate::document::share;
+
+/// The keys of `stop:`.
+pub(crate) const STOP_KEYS: &[&str] = &["ci", "metric", "min-rounds", "max-rounds", "budget"];
+/// Rounds after which a cell may end at the earliest.
+pub(crate) const MIN_ROUNDS: u32 = FEWEST_TO_STOP as u32;
+/// The most rounds where `stop` does not say.
+pub(crate) const MAX_ROUNDS: u32 = 20;
+/// Metrics that have a word; the others are called as in the records.
+pub(crate) const METRICS: &[&str] = &["throughput", "p50", "p90", "p99", "p999"];
+/// Rounds where the scenario says none.
+const DEFAULT_ROUNDS: u32 = 3;
+/// Half the width of an interval, as a share.
+const WIDTH: RangeInclusive<f64> = 0.001..=0.5;
+
+const FORM: &str = "a mapping like {ci: 2%, metric: throughput, max-rounds: 20, budget: 10m}";
+
+/// The rounds of each cell, and when they end earlier; `over` is the command line's number, exactly
+/// that many.
+pub(crate) fn read(fields: &Fields<'_>, over: Option<u32>, problems: &mut Problems) -> (u32, Option<StopRule>) {
+    let rounds = fields.checked("rounds", "1 to 1000", |rounds| ROUNDS.contains(rounds), problems);
+    let stop = fields.get("stop").map(|node| {
+        if fields.get("rounds").is_some() {
+            let expected = "only one of the two: `rounds` is as many for every cell, `stop` as many as each needs";
+            problems.add(node.at, "stop", "`stop` beside `rounds`", expected);
+        }
+        stop(node, problems)
+    });
+    match (over, stop.flatten()) {
+        (Some(rounds), _) => {
+            if !ROUNDS.contains(&rounds) {
+                problems.add(At::default(), "--rounds", format!("`{rounds}`"), "1 to 1000");
+            }
+            (rounds, None)
+        }
+        (None, Some((most, rule))) => (most, Some(rule)),
+        (None, None) => (rounds.unwrap_or(DEFAULT_ROUNDS), None),
+    }
+}
+
+/// The most rounds, and when they end earlier.
+fn stop(node: &Node, problems: &mut Problems) -> Option<(u32, StopRule)> {
+    let fields = Fields::read(node, "stop", STOP_KEYS, FORM, problems)?;
+    let expected = "how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%";
+    if fields.get("ci").is_none() {
+        problems.add(fields.at, "stop", "no `ci`", expected);
+    }
+    let ci = share::read(&fields, "ci", &WIDTH, expected, problems);
+    let metric = metric(&fields, problems);
+    let expected = "a whole number from 3 to 1000: fewer rounds show no interval to stop by";
+    let least = fields.checked("min-rounds", expected, |n| (MIN_ROUNDS..=*ROUNDS.end()).contains(n), problems);
+    let most: Option<u32> = fields.checked("max-rounds", "1 to 1000", |n| ROUNDS.contains(n), problems);
+    let expected = "a time from 1s on, like 10m";
+    let budget = fields.checked("budget", expected, |budget: &Span| budget.0 >= SECOND, problems);
+    let min_rounds = least.unwrap_or(MIN_ROUNDS);
+    let rounds = most.unwrap_or_else(|| MAX_ROUNDS.max(min_rounds));
+    if rounds < min_rounds
+        && let Some(node) = fields.get("max-rounds")
+    {
+        let expected = format!("at least min-rounds, {min_rounds}");
+        problems.add(node.at, &fields.path_of("max-rounds"), node.shown(), expected);
+    }
+    let rule =
+        StopRule { half_width_share: ci?, metric: metric?, min_rounds, budget_ns: budget.map(|budget| budget.0) };
+    Some((rounds, rule))
+}
+
+/// What the interval is of: one of the words, or a metric that the records of some workload can
+/// have.
+fn metric(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
+    let Some(node) = fields.get("metric") else {
+        return Some(METRICS[0].to_owned());
+    };
+    let key = fields.path_of("metric");
+    let text: String = fields.parsed("metric", "the name of a metric, like throughput or p99", problems)?;
+    let percentile = |digits: &str| digits.starts_with(|c: char| c.is_ascii_digit());
+    let word = text.trim();
+    if word == "p99.9" {
+        return Some("p999".to_owned());
+    }
+    let known = all_metrics();
+    if known.iter().any(|name| name == word) {
+        return Some(word.to_owned());
+    }
+    let is_name = !word.is_empty() && word.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_'));
+    // As `compare` calls it: `p99_service`, `service_p99_ns`.
+    let percentile_of = word.split('_').find(|part| METRICS[1..].contains(part)).filter(|_| word.contains('_'));
+    if let Some(percentile) = percentile_of {
+        let expected = format!(
+            "`{percentile}`: of the response time where there is a rate, else of the service time, or of the delay"
+        );
+        problems.add(node.at, &key, quoted(word), expected);
+    } else if word.strip_prefix('p').is_some_and(percentile) || !word.contains('_') && nearest(word, METRICS).is_some()
+    {
+        // Records have no other percentiles.
+        problems.unknown(node.at, &key, word, METRICS);
+    } else if is_name {
+        problems.unknown(node.at, &key, word, &known);
+    } else {
+        let expected = format!("one of {}, or a metric as records call it, like requests_per_s", METRICS.join(", "));
+        problems.add(node.at, &key, quoted(word), expected);
+    }
+    None
+}
+
+/// All that rounds can end by, whatever the workload.
+pub(crate) fn all_metrics() -> Vec<String> {
+    known(WORKLOADS.iter().flat_map(|workload| any_metrics(*workload)), true)
+}
+
+/// The words and these metrics, each once.
+fn known(metrics: impl Iterator<Item = String>, has_latency: bool) -> Vec<String> {
+    let words = METRICS.iter().filter(|word| has_latency || **word == METRICS[0]).map(|word| (*word).to_owned());
+    let mut out: Vec<String> = words.collect();
+    for name in metrics.chain(COMMON_METRICS.map(str::to_owned)) {
+        if !out.contains(&name) {
+            out.push(name);
+        }
+    }
+    out
+}
+
+/// All that records of a workload can have, whatever its job.
+fn any_metrics(workload: &dyn Workload) -> Vec<String> {
+    let job = |direction: &str| Job {
+        workload: workload.name().to_owned(),
+        params: serde_json::json!({"direction": direction}),
+        schedule: Schedule::Rate(1.0),
+        engine: EngineKind::Epoll,
+        connections: 1,
+        threads: 1,
+        pacing: Pacing::Sleep,
+        client_cpus: None,
+        server_cpus: None,
+        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
+        seed: 0,
+    };
+    ["to-server", "both"].into_iter().flat_map(|direction| metrics(&job(direction))).collect()
+}
+
+/// Says that no workload that has rounds can have the metric that they are to end by.
+pub(crate) fn check_metric(fields: &Fields<'_>, rule: Option<&StopRule>, points: &[Point], problems: &mut Problems) {
+    let jobs: Vec<&Job> = points.iter().filter(|point| point.search.is_none()).map(|point| &point.job).collect();
+    let (Some(rule), Some(stop), false) = (rule, fields.get("stop"), jobs.is_empty()) else { return };
+    let has_latency = jobs.iter().any(|job| workload(&job.workload).is_some_and(|kind| kind.latency(job).is_some()));
+    let known = known(jobs.iter().flat_map(|job| metrics(job)), has_latency);
+    if known.contains(&rule.metric) {
+        return;
+    }
+    let node = match &stop.kind {
+        Kind::Map(map) => map.iter().find(|(key, _)| key.text == "metric").map(|(_, node)| node),
+        _ => None,
+    };
+    problems.unknown(node.unwrap_or(stop).at, "stop.metric", &rule.metric, &known);
+}

@@ -1,0 +1,310 @@
+//! Readiness: edge-triggered epoll, and a way to wake a thread that waits.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::check;
+
+/// An epoll instance. Everything is registered once, edge-triggered: no call to change the interest
+/// is made while traffic runs, but for datagrams whose socket was full. A file is in it until it is
+/// removed or its last descriptor is closed.
+#[derive(Debug)]
+pub struct Epoll {
+    fd: OwnedFd,
+    /// Whether the kernel has `epoll_pwait2` (5.11), whose timeout is in ns.
+    precise: AtomicBool,
+}
+
+/// One file's readiness.
+#[derive(Debug, Clone, Copy)]
+pub struct Ready {
+    /// The number that was given at registration.
+    pub token: u64,
+    /// Something can be read, or the other end closed, or an error waits.
+    pub readable: bool,
+    /// Something can be written, or an error waits.
+    pub writable: bool,
+    /// The other end sends no more, or an error waits. A read that empties the queue is then not
+    /// the last one, and no other edge will say so.
+    pub closed: bool,
+}
+
+/// A buffer for the events of one wait.
+pub struct Events {
+    raw: Vec<libc::epoll_event>,
+    len: usize,
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Events").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+impl Events {
+    /// Room for `capacity` events a wait; at least one.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { raw: vec![libc::epoll_event { events: 0, u64: 0 }; capacity.max(1)], len: 0 }
+    }
+
+    /// What the last wait found.
+    pub fn iter(&self) -> impl Iterator<Item = Ready> {
+        const READ: u32 = (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        const WRITE: u32 = (libc::EPOLLOUT | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        const CLOSED: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        self.raw[..self.len].iter().map(|event| {
+            let (events, token) = (event.events, event.u64);
+            Ready { token, readable: events & READ != 0, writable: events & WRITE != 0, closed: events & CLOSED != 0 }
+        })
+    }
+}
+
+impl Epoll {
+    /// A new, empty instance.
+    ///
+    /// # Errors
+    /// `EMFILE` and the like.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: no memory is passed; a non-negative result is a descriptor that nobody else owns.
+        let fd = unsafe { OwnedFd::from_raw_fd(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?) };
+        Ok(Self { fd, precise: AtomicBool::new(true) })
+    }
+
+    /// Watches `file` for reading and writing, edge-triggered, under the number `token`.
+    ///
+    /// # Errors
+    /// `EPERM` for files that cannot be polled, `EEXIST` when it is watched already.
+    pub fn add(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_ADD, file, libc::EPOLLOUT, token)
+    }
+
+    /// Watches `file` for reading only. That it can be written to would be told of a new file at
+    /// once, of an eventfd after each read, and of datagrams after each send.
+    ///
+    /// # Errors
+    /// As [`Epoll::add`].
+    pub fn add_for_reading(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_ADD, file, 0, token)
+    }
+
+    /// Watches a file that was added for reading for writing, too. Where it can be written to by
+    /// now, the next wait says so.
+    ///
+    /// # Errors
+    /// `ENOENT` when it is not watched.
+    pub fn watch_writing(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_MOD, file, libc::EPOLLOUT, token)
+    }
+
+    fn control(&self, what: libc::c_int, file: &impl AsFd, more: libc::c_int, token: u64) -> io::Result<()> {
+        let flags = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET | more;
+        let mut event = libc::epoll_event { events: flags as u32, u64: token };
+        let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
+        // SAFETY: both descriptors are open for the length of the call and `event` is valid.
+        check(unsafe { libc::epoll_ctl(epoll, what, file, &raw mut event) })?;
+        Ok(())
+    }
+
+    /// Watches `file` no longer. A file that another thread goes on with must be taken out first.
+    /// As long as its descriptor is open, each of its edges wakes whoever waits here.
+    ///
+    /// # Errors
+    /// `ENOENT` when it is not watched.
+    pub fn remove(&self, file: &impl AsFd) -> io::Result<()> {
+        let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
+        // SAFETY: both descriptors are open for the length of the call; for a removal the event may
+        // be null since Linux 2.6.9.
+        check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, file, std::ptr::null_mut()) })?;
+        Ok(())
+    }
+
+    /// Whether the timeouts of waits are exact: kernels before 5.11 round them up to milliseconds.
+    /// Not known before the first wait with one.
+    pub fn is_precise(&self) -> bool {
+        self.precise.load(Ordering::Relaxed)
+    }
+
+    /// Waits until something is ready or `timeout_ns` has passed; 0 only looks, `None` waits for
+    /// ever. A signal ends the wait early with no events.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn wait(&self, events: &mut Events, timeout_ns: Option<u64>) -> io::Result<()> {
+        events.len = 0;
+        let (fd, buffer, room) = (self.fd.as_raw_fd(), events.raw.as_mut_ptr(), events.raw.len() as libc::c_int);
+        let got = match timeout_ns {
+            Some(ns) if ns > 0 && self.precise.load(Ordering::Relaxed) => {
+                let time = libc::timespec {
+                    tv_sec: (ns / 1_000_000_000) as libc::time_t,
+                    tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+                };
+                // SAFETY: `buffer` has room for `room` events, `time` is valid, no signal mask is
+                // passed.
+                check(unsafe {
+                    libc::syscall(
+                        libc::SYS_epoll_pwait2,
+                        fd,
+                        buffer,
+                        room,
+                        &raw const time,
+                        std::ptr::null::<u8>(),
+                        8usize,
+                    )
+                } as libc::c_int)
+            }
+            other => {
+                // Rounded up: waking early would spin until the time has really come.
+                let ms = other.map_or(-1, |ns| ns.div_ceil(1_000_000).min(60_000) as libc::c_int);
+                // SAFETY: `buffer` has room for `room` events.
+                check(unsafe { libc::epoll_wait(fd, buffer, room, ms) })
+            }
+        };
+        match got {
+            Ok(n) => events.len = n as usize,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+                self.precise.store(false, Ordering::Relaxed);
+                return self.wait(events, timeout_ns);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Epoll {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// A timer that wakes a thread which waits in an [`Epoll`]: a timerfd. Setting it once costs less
+/// than a timeout given to every wait, which starts and stops a timer of the kernel each time.
+#[derive(Debug)]
+pub struct Timer(OwnedFd);
+
+impl Timer {
+    /// A new timer, not set; register it like any file.
+    ///
+    /// # Errors
+    /// `EMFILE` and the like.
+    pub fn new() -> io::Result<Self> {
+        let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
+        // SAFETY: no memory is passed; a non-negative result is a descriptor that nobody else owns.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(check(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))?) }))
+    }
+
+    /// Becomes readable when the monotonic clock reads `at` ns, at once if that has passed; no
+    /// longer at any time that was set before.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn set(&self, at: u64) -> io::Result<()> {
+        // A time of zero would switch the timer off.
+        let at = at.max(1);
+        let time = libc::itimerspec {
+            it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
+            it_value: libc::timespec {
+                tv_sec: (at / 1_000_000_000) as libc::time_t,
+                tv_nsec: (at % 1_000_000_000) as libc::c_long,
+            },
+        };
+        let (fd, flags) = (self.0.as_raw_fd(), libc::TFD_TIMER_ABSTIME);
+        // SAFETY: `time` is a valid itimerspec; the old setting is not asked for (null is allowed).
+        check(unsafe { libc::timerfd_settime(fd, flags, &raw const time, std::ptr::null_mut()) })?;
+        Ok(())
+    }
+}
+
+impl AsFd for Timer {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Wakes a thread that waits in an [`Epoll`]: an eventfd.
+#[derive(Debug)]
+pub struct Waker(OwnedFd);
+
+impl Waker {
+    /// A new waker; register it like any file.
+    ///
+    /// # Errors
+    /// `EMFILE` and the like.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: no memory is passed; a non-negative result is a descriptor that nobody else owns.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?) }))
+    }
+
+    /// Makes the waker readable. A waker that is readable already stays so.
+    pub fn wake(&self) {
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: eight readable bytes. The only failure, a full counter, means that it is
+        // readable.
+        unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+    }
+
+    /// Makes it unreadable again.
+    pub fn reset(&self) {
+        let mut count = [0u8; 8];
+        // SAFETY: eight writable bytes. The only failure, an empty counter, is the wanted state.
+        unsafe { libc::read(self.0.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
+    }
+}
+
+impl AsFd for Waker {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::net::{UnixDatagram, UnixStream};
+
+    use super::*;
+
+    #[test]
+    fn what_was_removed_wakes_nobody_while_it_is_open() {
+        let (epoll, mut events) = (Epoll::new().unwrap(), Events::with_capacity(4));
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        epoll.add(&theirs, 7).unwrap();
+        ours.write_all(b"a").unwrap();
+        epoll.wait(&mut events, Some(1_000_000_000)).unwrap();
+        assert_eq!(events.iter().map(|ready| ready.token).collect::<Vec<_>>(), [7]);
+        epoll.remove(&theirs).unwrap();
+        ours.write_all(b"b").unwrap();
+        epoll.wait(&mut events, Some(0)).unwrap();
+        assert_eq!(events.iter().count(), 0);
+        assert_eq!(epoll.remove(&theirs).unwrap_err().raw_os_error(), Some(libc::ENOENT));
+        // Whoever has it now watches it anew.
+        epoll.add(&theirs, 8).unwrap();
+        epoll.wait(&mut events, Some(1_000_000_000)).unwrap();
+        assert_eq!(events.iter().map(|ready| ready.token).collect::<Vec<_>>(), [8]);
+    }
+
+    #[test]
+    fn who_only_reads_hears_nothing_of_room_until_it_asks_for_it() {
+        let (epoll, mut events) = (Epoll::new().unwrap(), Events::with_capacity(4));
+        let mut told = |epoll: &Epoll| {
+            epoll.wait(&mut events, Some(0)).unwrap();
+            events.iter().map(|ready| (ready.token, ready.readable, ready.writable)).collect::<Vec<_>>()
+        };
+        let waker = Waker::new().unwrap();
+        epoll.add_for_reading(&waker, 1).unwrap();
+        waker.wake();
+        assert_eq!(told(&epoll), [(1, true, false)]);
+        waker.reset();
+        assert_eq!(told(&epoll), [], "a reset is no news");
+        let (ours, theirs) = UnixDatagram::pair().unwrap();
+        epoll.add_for_reading(&ours, 2).unwrap();
+        assert_eq!(told(&epoll), []);
+        ours.send(b"a").unwrap();
+        theirs.recv(&mut [0; 8]).unwrap();
+        assert_eq!(told(&epoll), [], "there has always been room");
+        epoll.watch_writing(&ours, 2).unwrap();
+        assert_eq!(told(&epoll), [(2, false, true)]);
+    }
+}

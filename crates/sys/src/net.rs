@@ -1,0 +1,14 @@
+//! Sockets, their options, and what the kernel knows of connections and interfaces.
+
+mod datagram;
+mod icmp;
+mod offload;
+mod socket;
+mod sockopt;
+pub mod tcp_info;
+
+pub use datagram::{Arrival, DatagramPort};
+pub use icmp::Icmp;
+pub use offload::{Offloads, offloads};
+pub use socket::{Listener, Progress, Socket};
+pub use tcp_info::TcpInfo;

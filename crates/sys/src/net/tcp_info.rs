@@ -1,0 +1,116 @@
+//! `TCP_INFO`, the kernel's knowledge of a TCP connection.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+
+use crate::{Socket, check};
+
+/// The kernel's `struct tcp_info` up to `tcpi_snd_wnd` (Linux 5.4); fields that an older kernel
+/// does not fill read zero. Names and units are the kernel's, without the prefix.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct TcpInfo {
+    pub state: u8,
+    pub ca_state: u8,
+    pub retransmits: u8,
+    pub probes: u8,
+    pub backoff: u8,
+    pub options: u8,
+    pub wscale: u8,
+    pub flags: u8,
+    pub rto_us: u32,
+    pub ato_us: u32,
+    pub snd_mss: u32,
+    pub rcv_mss: u32,
+    pub unacked: u32,
+    pub sacked: u32,
+    pub lost: u32,
+    pub retrans: u32,
+    pub fackets: u32,
+    pub last_data_sent_ms: u32,
+    pub last_ack_sent_ms: u32,
+    pub last_data_recv_ms: u32,
+    pub last_ack_recv_ms: u32,
+    pub pmtu: u32,
+    pub rcv_ssthresh: u32,
+    pub rtt_us: u32,
+    pub rttvar_us: u32,
+    pub snd_ssthresh: u32,
+    pub snd_cwnd: u32,
+    pub advmss: u32,
+    pub reordering: u32,
+    pub rcv_rtt_us: u32,
+    pub rcv_space: u32,
+    pub total_retrans: u32,
+    pub pacing_rate: u64,
+    pub max_pacing_rate: u64,
+    pub bytes_acked: u64,
+    pub bytes_received: u64,
+    pub segs_out: u32,
+    pub segs_in: u32,
+    pub notsent_bytes: u32,
+    pub min_rtt_us: u32,
+    pub data_segs_in: u32,
+    pub data_segs_out: u32,
+    pub delivery_rate: u64,
+    pub busy_time_us: u64,
+    pub rwnd_limited_us: u64,
+    pub sndbuf_limited_us: u64,
+    pub delivered: u32,
+    pub delivered_ce: u32,
+    pub bytes_sent: u64,
+    pub bytes_retrans: u64,
+    pub dsack_dups: u32,
+    pub reord_seen: u32,
+    pub rcv_ooopack: u32,
+    pub snd_wnd: u32,
+}
+
+impl TcpInfo {
+    /// Reads it from a TCP socket.
+    ///
+    /// # Errors
+    /// What the kernel said; a socket that is not TCP gives `ENOPROTOOPT` or `EOPNOTSUPP`.
+    pub fn of(socket: &Socket) -> io::Result<Self> {
+        let mut info = Self::default();
+        let mut len = size_of::<Self>() as libc::socklen_t;
+        // SAFETY: the kernel writes at most `len` bytes into `info`, a plain struct for which every
+        // bit pattern is valid; what it does not write stays zero.
+        check(unsafe {
+            libc::getsockopt(
+                socket.as_raw_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_INFO,
+                (&raw mut info).cast(),
+                &raw mut len,
+            )
+        })?;
+        Ok(info)
+    }
+}
+
+/// Bytes written to a TCP socket that the peer has not acknowledged (`SIOCOUTQ`).
+///
+/// # Errors
+/// What the kernel said.
+pub fn send_queue_bytes(socket: &Socket) -> io::Result<u64> {
+    queue(socket, libc::TIOCOUTQ)
+}
+
+/// Bytes received on a socket that were not read yet (`SIOCINQ`).
+///
+/// # Errors
+/// What the kernel said.
+pub fn receive_queue_bytes(socket: &Socket) -> io::Result<u64> {
+    queue(socket, libc::FIONREAD)
+}
+
+fn queue(socket: &Socket, request: libc::c_ulong) -> io::Result<u64> {
+    let mut bytes = MaybeUninit::<libc::c_int>::zeroed();
+    // SAFETY: both requests write one int to the pointer.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), request, bytes.as_mut_ptr()) })?;
+    // SAFETY: it was zeroed, and an int is valid for every bit pattern.
+    Ok(unsafe { bytes.assume_init() }.max(0) as u64)
+}
