@@ -4,9 +4,9 @@
 use hopbench_model::Nanos;
 
 /// Columns of the line: a narrow terminal must not break it.
-const WIDTH: usize = 79;
+const WIDTH: usize = 76;
 /// Columns of the bar.
-const BAR: usize = 16;
+const BAR: usize = 14;
 
 /// Where a run is.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ mod tests {
             ..Live::default()
         };
         assert_eq!(live.line(), "34 of 102 trials (33 %), 1:05 left; bridge latency: 66.0 us");
-        let drawn = "[#####-----------] 34 of 102 trials (33 %), 1:05 left; bridge latency: 66.0 us\noverlay web\n5/s";
+        let drawn = "[####----------] 34 of 102 trials (33 %), 1:05 left; bridge latency: 66.0 us\noverlay web\n5/s";
         assert_eq!(live.drawn("5/s"), drawn);
         live = Live { stage: "searching, pass 3".to_owned(), ..Live::default() };
         assert_eq!(live.line(), "searching, pass 3");
