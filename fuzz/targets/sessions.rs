@@ -100,7 +100,9 @@ fn together(input: &[u8]) {
                 }
             }
             _ => {
-                if let Some(message) = up.pop_front() {
+                // A conductor that said `Bye` reads no more.
+                let closed = conductor.state() == ConductorState::Closed;
+                if let Some(message) = up.pop_front().filter(|_| !closed) {
                     let state = conductor.state();
                     assert!(conductor.receive(message).is_ok(), "{message:?} while {}", state.name());
                 }
