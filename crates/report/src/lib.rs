@@ -12,15 +12,13 @@
 
 pub mod campaign;
 pub mod comparison;
-mod csv;
 pub mod export;
 mod format;
 mod formats;
 mod interval;
-mod markdown;
 mod sweep;
+mod text;
 mod wakeup;
-mod wrap;
 
 pub use hopbench_model::number;
 
@@ -35,5 +33,5 @@ pub const WIDTH: usize = 80;
 
 /// A sentence in lines of at most [`WIDTH`] columns.
 pub fn lines(sentence: &str) -> String {
-    wrap::wrap(&wrap::plain(sentence), WIDTH).join("\n")
+    text::wrap::wrap(&text::wrap::plain(sentence), WIDTH).join("\n")
 }

@@ -8,7 +8,7 @@ use hopbench_model::{Latency, Record};
 
 use crate::WIDTH;
 use crate::number::{self, UNKNOWN, bit_rate, by_name, counted, per_s, percent, time_ns};
-use crate::wrap::plain;
+use crate::text::wrap::plain;
 
 /// A row a record: what varies, the main figures, what limited it. `None` for less than two records.
 ///

@@ -7,7 +7,7 @@ use hopbench_analysis::{NOISE_P, NOISE_ROUNDS, Noise, NoiseFigure};
 use hopbench_model::number::{UNKNOWN, cores, counted, percent, ratio, signed_percent, time_ns};
 
 use crate::WIDTH;
-use crate::wrap::{columns, plain, wrap};
+use crate::text::wrap::{columns, plain, wrap};
 
 /// The noise of a place as a page of 80 columns.
 pub fn noise_page(noise: &Noise) -> String {

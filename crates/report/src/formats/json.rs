@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hopbench_model::Record;
 
+use crate::text::json;
 use crate::{Context, Format};
 
 /// The format; see the [module](self).
@@ -20,13 +21,7 @@ impl Format for Json {
     }
 
     fn render(&self, records: &[Record], _context: &Context<'_>) -> String {
-        let mut out = String::new();
-        for record in records {
-            // Every key of a record is a string, so that there is nothing that cannot be written.
-            out.push_str(&serde_json::to_string(&finite(record)).unwrap_or_default());
-            out.push('\n');
-        }
-        out
+        records.iter().map(|record| json::line(&finite(record))).collect()
     }
 }
 

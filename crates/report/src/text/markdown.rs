@@ -1,6 +1,6 @@
 //! Markdown: rows of tables, and texts of others in them.
 
-use crate::wrap::plain;
+use crate::text::wrap::plain;
 
 /// A row of a table.
 pub(crate) fn row(out: &mut String, texts: &[String]) {

@@ -10,7 +10,7 @@ use super::text::{cut, shortened};
 use super::whole::Answer;
 use crate::WIDTH;
 use crate::number::counted;
-use crate::wrap::{columns, plain, wrap};
+use crate::text::wrap::{columns, plain, wrap};
 
 /// Lines of a screen.
 const HEIGHT: usize = 40;

@@ -1,7 +1,7 @@
 //! Figures and names in few columns.
 
 use crate::number::{by_name, percentage, si, significant};
-use crate::wrap::{columns, plain};
+use crate::text::wrap::{columns, plain};
 
 /// The longest figure, columns.
 const LONGEST: usize = 16;

@@ -32,7 +32,7 @@ use hopbench_analysis::{
 use crate::campaign::format::SummaryFormat;
 use crate::campaign::search_table::MARK as GENERATOR_THERE;
 use crate::campaign::{page_text, point, table_model};
-use crate::csv::row;
+use crate::text::csv::row;
 
 /// The columns that only searches have.
 const OF_SEARCHES: [&str; 6] = ["goal", "parameter", "load", "limit", "goal_met", "ended"];

@@ -1,8 +1,8 @@
 //! The whole summary for programs: schema `hopbench.summary/1`, one object.
 
-use hopbench_analysis::Summary;
-
 use crate::campaign::format::SummaryFormat;
+use crate::text::json;
+use hopbench_analysis::Summary;
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -18,9 +18,6 @@ impl SummaryFormat for Json {
     }
 
     fn render(&self, summary: &Summary) -> String {
-        // Every key is a string and every figure finite: there is nothing that cannot be written.
-        let mut out = serde_json::to_string_pretty(summary).unwrap_or_default();
-        out.push('\n');
-        out
+        json::pretty(summary)
     }
 }

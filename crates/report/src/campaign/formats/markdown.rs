@@ -9,7 +9,7 @@ use hopbench_analysis::{Summary, WorkloadSummary};
 
 use crate::campaign::format::SummaryFormat;
 use crate::campaign::{page_text, table_model};
-use crate::markdown::{row, safe};
+use crate::text::markdown::{row, safe};
 
 /// More failures than this are counted, not listed; `records.jsonl` has them.
 const MOST_FAILURES: usize = 50;

@@ -14,7 +14,7 @@ use hopbench_model::SearchOutcome;
 
 use crate::campaign::format::SummaryFormat;
 use crate::campaign::point;
-use crate::csv::row;
+use crate::text::csv::row;
 
 /// The format; see the [module](self).
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! The whole comparison for programs: schema `hopbench.comparison/1`, one object.
 
 use crate::comparison::{Comparison, ComparisonFormat};
+use crate::text::json;
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -16,9 +17,6 @@ impl ComparisonFormat for Json {
     }
 
     fn render(&self, comparison: &Comparison, _all: bool) -> String {
-        // Every key is a string and every figure finite: there is nothing that cannot be written.
-        let mut out = serde_json::to_string_pretty(comparison).unwrap_or_default();
-        out.push('\n');
-        out
+        json::pretty(comparison)
     }
 }

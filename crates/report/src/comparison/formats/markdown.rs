@@ -3,7 +3,7 @@
 use hopbench_analysis::compare::harmless;
 
 use crate::comparison::{Comparison, ComparisonFormat, Difference, Row, RunSummary};
-use crate::markdown::safe;
+use crate::text::markdown::safe;
 
 /// More rows or cells than this are counted, not listed: comments have a greatest length.
 const MOST_ROWS: usize = 200;

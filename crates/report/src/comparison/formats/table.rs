@@ -4,7 +4,7 @@ use hopbench_analysis::compare::harmless;
 
 use crate::WIDTH;
 use crate::comparison::{Comparison, ComparisonFormat, Difference, Row, RunSummary};
-use crate::wrap::{columns, plain, wrap};
+use crate::text::wrap::{columns, plain, wrap};
 
 /// A name of a cell is cut to no less than this, columns.
 const SHORTEST_CELL: usize = 16;

@@ -16,6 +16,7 @@ mod object;
 
 use self::object::{Object, id};
 use crate::export::{Trial, TrialFile, TrialFormat};
+use crate::text::json;
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -35,9 +36,8 @@ impl TrialFormat for Fortio {
     }
 
     fn render(&self, trial: &Trial<'_>) -> String {
-        // Every key is a string: there is nothing that cannot be written.
-        let text = trial.histogram().map(|histogram| serde_json::to_string(&Object::of(trial, &histogram)));
-        text.and_then(Result::ok).unwrap_or_default() + "\n"
+        let histogram = trial.histogram();
+        histogram.map_or_else(|| "\n".to_owned(), |histogram| json::line(&Object::of(trial, &histogram)))
     }
 
     fn file(&self, trial: &Trial<'_>) -> Option<TrialFile> {

@@ -6,8 +6,8 @@
 //! and of the server and of the gateway, means over the whole window; `-` where a path has none.
 //! Not quoted: no value of ours has a comma.
 
-use crate::csv::row;
 use crate::export::{Trial, TrialFile, TrialFormat};
+use crate::text::csv::row;
 
 const HEAD: &str = "StartTime,ActualDuration,Labels,NumThreads,ActualQPS,p50,p90,p99,p999,\
 cpu_mili_avg_istio_proxy_fortioclient,cpu_mili_avg_istio_proxy_fortioserver,\

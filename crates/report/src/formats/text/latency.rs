@@ -71,7 +71,7 @@ fn row(page: &mut Page, name: &str, latency: &Latency) {
     let (unit, factor) = TIMES.iter().find(|(_, factor)| typical >= *factor).unwrap_or(&TIMES[TIMES.len() - 1]);
     let cells: String = values.iter().map(|ns| format!("{:>VALUE$}", cell(*ns, *factor))).collect();
     let width = NAME - 2;
-    let short: String = crate::wrap::plain(name).chars().take(width).collect();
+    let short: String = crate::text::wrap::plain(name).chars().take(width).collect();
     page.row(&format!("  {short:width$} {unit:>2} {cells}"));
 }
 

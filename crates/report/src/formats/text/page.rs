@@ -1,7 +1,7 @@
 //! A page of 80 columns: labels on the left, text on the right.
 
 use crate::WIDTH;
-use crate::wrap::{columns, plain, wrap};
+use crate::text::wrap::{columns, plain, wrap};
 
 /// Columns of the label with its indent and the blank after it.
 const LABEL: usize = 18;

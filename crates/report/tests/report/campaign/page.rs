@@ -105,6 +105,18 @@ fn hostile_texts_stay_texts() {
     }
 }
 
+#[test]
+fn no_format_lets_through_what_steers_a_terminal() {
+    for format in ["screen", "table", "markdown", "csv", "json"] {
+        let mut made = fixture::hostile();
+        // JSON itself would leave them as they are.
+        made.run.scenario.push_str("\u{7f}\u{9b}0m");
+        let text = render(&made, format);
+        let steering = text.chars().find(|&c| hopbench_model::printable::steers(c) && !matches!(c, '\n' | '\t'));
+        assert_eq!(steering, None, "{format}");
+    }
+}
+
 /// Looks at every plot and writes what it saw into the document, where the test reads it.
 const INSPECTION: &str = r#"<script>
 addEventListener("error", (e) => { document.documentElement.dataset.error = e.message; });

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::super::tables::{Cell, Row, Table, Value};
 use super::super::text::{cut, shortened};
-use crate::wrap::{columns, plain, wrap};
+use crate::text::wrap::{columns, plain, wrap};
 
 /// Names of paths, and heads, that are longer are cut.
 const LONGEST_NAME: usize = 24;

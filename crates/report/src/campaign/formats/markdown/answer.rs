@@ -3,7 +3,7 @@
 use hopbench_analysis::Summary;
 
 use crate::campaign::answer::{Answer, Cell, Row, Table};
-use crate::markdown::{row, safe};
+use crate::text::markdown::{row, safe};
 
 /// Rows of one table; more are counted.
 const MOST_ROWS: usize = 40;

@@ -4,7 +4,7 @@ use hopbench_analysis::{Summary, WaterfallSummary, WorkloadSummary};
 
 use crate::campaign::page_text;
 use crate::campaign::waterfall_table::{Texts, shares};
-use crate::markdown::{row, safe};
+use crate::text::markdown::{row, safe};
 
 /// What is at the ends of each path and between them, where that is more than a client and a server.
 pub(super) fn ways(out: &mut String, summary: &Summary) {

@@ -5,7 +5,7 @@ use hopbench_analysis::{SearchSummary, Summary};
 use crate::campaign::search_table::{
     Head, Text, Texts, equal_figures, equal_label, equal_paths, remarks, trace_heads, trace_row,
 };
-use crate::markdown::{row, safe};
+use crate::text::markdown::{row, safe};
 
 /// Every search; nothing where the run has none.
 pub(super) fn all(out: &mut String, summary: &Summary) {

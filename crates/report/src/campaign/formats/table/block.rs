@@ -1,7 +1,7 @@
 //! Columns beside each other in the width of the page; what does not fit comes in a further block.
 
 use super::out::Out;
-use crate::wrap::columns;
+use crate::text::wrap::columns;
 
 /// A column as texts: two lines of head, then the values.
 pub(super) struct Text {

@@ -6,7 +6,7 @@ use super::block::{self, Text};
 use super::out::{Out, paragraph};
 use crate::campaign::page_text;
 use crate::campaign::waterfall_table::{Texts, shares};
-use crate::wrap::plain;
+use crate::text::wrap::plain;
 
 /// More than this of one workload are counted, not printed; the other formats have them.
 const MOST_WATERFALLS: usize = 30;

@@ -1,6 +1,6 @@
 //! The text of tables, of a given width.
 
-use crate::wrap::{columns, plain, wrap};
+use crate::text::wrap::{columns, plain, wrap};
 
 /// A name longer than this is cut in a table.
 const LONGEST_NAME: usize = 24;

@@ -6,7 +6,7 @@ use super::block::{self, Text};
 use super::out::{Out, cut, paragraph};
 use crate::campaign::search_lines::lines;
 use crate::campaign::search_table::{Row, Texts, caveats, equal_label, equal_texts};
-use crate::wrap::plain;
+use crate::text::wrap::plain;
 
 /// Every search; nothing where the run has none.
 pub(super) fn all(out: &mut Out, summary: &Summary) {

@@ -1,0 +1,6 @@
+//! The rules of text formats: what CSV, JSON and Markdown escape, and where lines wrap.
+
+pub(crate) mod csv;
+pub(crate) mod json;
+pub(crate) mod markdown;
+pub(crate) mod wrap;
