@@ -1,4 +1,5 @@
-//! An agent behind a port that may be a client, too: only where it was told so, and within its own limits.
+//! An agent behind a port that may be a client, too: only where it was told so, and within its own
+//! limits.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 

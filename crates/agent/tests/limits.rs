@@ -1,4 +1,5 @@
-//! An agent's limits: on flows, over everything that opens some, and on the time that a trial may take.
+//! An agent's limits: on flows, over everything that opens some, and on the time that a trial may
+//! take.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 

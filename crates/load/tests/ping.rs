@@ -1,4 +1,5 @@
-//! `ping` in network namespaces: both sorts of socket, both address families, hosts that do not answer.
+//! `ping` in network namespaces: both sorts of socket, both address families, hosts that do not
+//! answer.
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, like tests")]
 
 #[path = "common_crr/netns.rs"]

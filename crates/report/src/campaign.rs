@@ -1,7 +1,7 @@
 //! A whole run as pages, tables and data: its summary in a format.
 //!
-//! The figures, comparisons and sentences come from `hopbench_analysis`; a format only lays them out. The formats are in
-//! `formats/`: one file and one line each.
+//! The figures, comparisons and sentences come from `hopbench_analysis`. A format only lays them
+//! out. The formats are in `formats/`: one file and one line each.
 
 mod answer;
 mod format;

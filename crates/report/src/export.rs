@@ -1,4 +1,4 @@
-//! The trials of a run in formats of other tools. These need the records, one by one, and not what they say together.
+//! The trials of a run in formats of other tools. These formats take the records one by one.
 //!
 //! - [`TRIAL_FORMATS`]: every such format; [`TrialFormat`] says what one must provide;
 //! - [`Export`]: a run's records, on their way to one of them.

@@ -1,4 +1,4 @@
-//! The wake-up told from the wire: busy-polled and blocking latency side by side.
+//! The cost of waking up: busy-polled and blocking latency side by side, apart from the wire's.
 
 use hopbench_analysis::{RecordedJob, spoken};
 use hopbench_model::{Record, WarningKind};

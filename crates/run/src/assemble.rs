@@ -1,4 +1,4 @@
-//! The assembly of a record from what all ends saw.
+//! The assembly of a record from the reports of all ends.
 
 mod balance;
 mod cost;

@@ -1,5 +1,5 @@
-//! The costs that others metered around a trial: kubelets, cAdvisor, Prometheus. They read when they
-//! like, so that each figure is of a window of its own.
+//! The costs that other meters saw around a trial: kubelets, cAdvisor, Prometheus. They read on
+//! their own schedule, so each figure has a window of its own.
 
 mod compare;
 

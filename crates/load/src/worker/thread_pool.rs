@@ -1,5 +1,7 @@
-//! The thread pool of a server that serves each connection by a thread: one whose connection has ended
-//! takes the next, so that there are never more than connections were open at once.
+//! The thread pool of a server that serves each connection by a thread.
+//!
+//! A thread whose connection has ended takes the next one. So there are never more threads than
+//! connections were open at once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

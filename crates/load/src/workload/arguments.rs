@@ -1,6 +1,7 @@
 //! The parameters that every workload has, and the job they make.
 //!
-//! They are command-line flags, and a scenario's keys are the same flags: there is one list of them.
+//! They are command-line flags, and a scenario's keys are the same flags: there is one list of
+//! them.
 
 use clap::Args;
 use hopbench_model::units::{Span, per_s};

@@ -1,16 +1,15 @@
 //! `http`: HTTP/1.1 requests against any URL, in a closed or an open loop.
 //!
-//! What the figures mean:
-//!
-//! - *service time* runs from where the exchange really began to the last byte of its answer. It began with the
-//!   sending where a connection stood, and with the connecting where one had to be made first: for every
-//!   exchange with `--no-keep-alive`, and after an answer or an error that ended the connection;
-//! - *response time* runs from the intended start (open loops);
-//! - an answer with a status of 400 or more is an error: counted by its status and by a reason, in no latency.
-//!   A proxy that refuses quickly must not look like a fast server;
-//! - a server may close a connection that rests. That shows only when the connection is used again, so the
-//!   request is then sent once more on a new connection, which `reconnects` counts; the times go on from the
-//!   first attempt.
+//! - The *service time* runs from the real start of the exchange to the last byte of its answer. On
+//!   an open connection the exchange starts with the sending. If a connection must be made first,
+//!   it starts with the connecting. That is so for every exchange with `--no-keep-alive`, and after
+//!   an answer or an error that ended the connection.
+//! - The *response time* runs from the intended start (open loops).
+//! - An answer with a status of 400 or more is an error. It is counted by its status and by a
+//!   reason, and is in no latency. A proxy that refuses quickly must not look like a fast server.
+//! - A server may close a connection that rests. That shows only when the connection is used again.
+//!   The request is then sent once more on a new connection, which `reconnects` counts. Its times
+//!   run from the first attempt.
 
 mod client;
 mod params;

@@ -1,13 +1,14 @@
 //! `ping`: ICMP echo, IPv4 and IPv6.
 //!
-//! An open loop: echo `i` is due at `i` times the interval, whatever became of the ones before. Every echo that
-//! is under way has a socket of its own, so that a lost one delays no other. The round trip is `service_ns`,
-//! measured in the program: it includes the way through both kernels, like every other latency here.
+//! An open loop: echo `i` is due at `i` times the interval, whatever became of the ones before.
+//! Every echo that is under way has a socket of its own, so that a lost one delays no other. The
+//! round trip is `service_ns`, measured in the program. Like every other latency here, it includes
+//! the way through both kernels.
 //!
-//! An ICMP datagram socket is taken where the system allows one, a raw socket otherwise. What routers report
-//! (host unreachable and the like) counts as a failure of the echo that the socket was waiting for; raw
-//! sockets are told of each other's errors, so that with several echoes under way the reason is right and
-//! which of them it hit may not be.
+//! An ICMP datagram socket is taken where the system allows one, a raw socket otherwise. A router's
+//! report (host unreachable and the like) counts as a failure of the echo that the socket was
+//! waiting for. Raw sockets get each other's errors. So with several echoes under way the reason is
+//! right, but the echo it is counted for may be another one.
 
 use std::io;
 use std::net::SocketAddr;

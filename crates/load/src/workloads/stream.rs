@@ -1,8 +1,11 @@
 //! `stream`: bytes in bulk over TCP, in either direction or both.
 //!
-//! What the figures mean: *written* is what the sender's kernel took, *acknowledged* what the receiver's kernel
-//! confirmed, *received* what the receiving program read. At the window's end they differ by what is still in
-//! queues, and the record says how much is in which (RFC 4898 names the counters; `TCP_INFO` carries them).
+//! - *Written*: the bytes that the sender's kernel took.
+//! - *Acknowledged*: the bytes that the receiver's kernel confirmed.
+//! - *Received*: the bytes that the receiving program read.
+//!
+//! At the window's end they differ by what is still in queues. The record says how much is in
+//! which. RFC 4898 names the counters, and `TCP_INFO` carries them.
 
 mod account;
 

@@ -1,4 +1,5 @@
-//! Tests inside a network namespace of their own: the test binary runs itself again under `unshare`.
+//! Tests inside a network namespace of their own: the test binary runs itself again under
+//! `unshare`.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

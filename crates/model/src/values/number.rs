@@ -1,7 +1,7 @@
 //! Numbers for people: figures with units, shares, durations and counts.
 //!
-//! Every function takes any `f64`: a value that is not a number is `-`, an infinite one `inf` or `-inf`.
-//! Prefixes are decimal (1 kB = 1000 B).
+//! Every function takes any `f64`: a value that is not a number is `-`, an infinite one `inf` or
+//! `-inf`. Prefixes are decimal (1 kB = 1000 B).
 
 /// What is printed for a figure that is not a number.
 pub const UNKNOWN: &str = "-";

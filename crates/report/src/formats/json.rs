@@ -1,4 +1,4 @@
-//! One record a line, as it is kept in `records.jsonl`.
+//! JSON lines: one record a line, as it is kept in `records.jsonl`.
 
 use std::collections::BTreeMap;
 

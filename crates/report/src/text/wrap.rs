@@ -1,4 +1,4 @@
-//! Text that fits: plain characters, lines of a given width.
+//! Plain text in lines of a given width.
 
 use hopbench_model::printable::spell;
 

@@ -1,7 +1,7 @@
 //! The advice of a warning, in the words of a scenario.
 //!
-//! Workloads advise whoever types flags. Who reads a run has written keys, and within a search a rate that nobody chose is
-//! nobody's to lower.
+//! A workload's own advice names flags. A run has a scenario, so its advice names keys. Within a
+//! search nobody chose the rate, so no advice asks to lower it.
 
 use hopbench_model::{Record, SearchGoal, SearchSpec, WarningKind};
 

@@ -1,4 +1,4 @@
-//! The events of a campaign, for whoever looks on.
+//! The events of a campaign, for an observer.
 
 use hopbench_model::{
     Failure, Fault, Job, Nanos, Record, RunFile, SearchGoal, SearchOutcome, SearchStep, Skipped, Tick,

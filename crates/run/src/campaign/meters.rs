@@ -1,5 +1,4 @@
-//! The wait for the meters of others: their readings before and after the traffic hold one trial's
-//! load.
+//! The wait for other meters: their readings before and after the traffic enclose one trial's load.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

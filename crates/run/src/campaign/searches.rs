@@ -1,4 +1,5 @@
-//! The searches for a load, in passes: one trial of each that goes on, so that drift hits all alike.
+//! The searches for a load, in passes. A pass has one trial of each search that goes on, so that
+//! drift hits all alike.
 
 mod attempt;
 mod bounds;

@@ -1,7 +1,7 @@
-//! As many rounds as needed: which cells go on, and how sure the others are.
+//! The stopping of cells: as many rounds as needed, and the precision of the cells that are done.
 //!
-//! Everything here follows from the values that there are: which cells a round has is decided by those of the rounds
-//! before it. So a run that was killed and goes on makes the trials that it would have made, and a trial that failed is
+//! The cells of a round follow from the values of the rounds before it, and from nothing else. So a
+//! run that was killed and goes on makes the trials that it would have made. A trial that failed is
 //! simply no value.
 
 mod expected;

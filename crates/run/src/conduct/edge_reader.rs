@@ -1,5 +1,5 @@
-//! The conductor's own readings at the edges of the window: what no agent sees of its process and
-//! machine.
+//! The conductor's own readings at the edges of the window: processes and machines that no agent
+//! sees.
 
 use hopbench_model::{EndReport, Fault, Nanos, Timing};
 use hopbench_sys::{clock, usage};

@@ -1,4 +1,4 @@
-//! The participants of a trial: agents at its ends, watched processes, and who looks on.
+//! The participants of a trial: agents at its ends, watched processes, and the caller's watcher.
 
 use hopbench_model::{SignedPermit, Tick};
 use hopbench_testbed::Proxy;

@@ -1,5 +1,4 @@
-//! The proxies of a path and what they spend: they are processes of the testbed, in which no agent
-//! is.
+//! The proxies of a path and their cost. They are processes of the testbed, without an agent.
 
 use hopbench_meter::Watched;
 use hopbench_model::{Fault, Nanos, Reading, SECOND};

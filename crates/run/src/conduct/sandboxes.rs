@@ -1,5 +1,7 @@
-//! The sandboxes of ends, metered from outside: inside, `/proc` is the sandbox's own, and neither the kernel
-//! that it brings nor the machine is in it.
+//! The meters of sandboxes, read from outside.
+//!
+//! Inside, `/proc` is the sandbox's own. It shows neither the kernel that the sandbox brings nor
+//! the machine.
 
 use std::collections::BTreeMap;
 

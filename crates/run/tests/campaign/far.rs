@@ -1,4 +1,5 @@
-//! A testbed whose agents are behind ports, as on other machines: sessions over TLS, forwarded or not.
+//! A testbed whose agents are behind ports, as on other machines: sessions over TLS, forwarded or
+//! not.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

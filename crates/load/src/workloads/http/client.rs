@@ -3,8 +3,8 @@
 //! ```text
 //!   start ──► Opening ──► Idle ──Go──► (Connecting ──►) Sending ──► Receiving ──► Idle
 //!                          ▲                │              │            │
-//!                          └── (BackingOff) ◄── Closing ◄──┴────────────┘  an error, or the connection's end
-//!                                               Closing ──► Connecting: closed while it rested, tried once more
+//!                          └── (BackingOff) ◄── Closing ◄──┴────────────┘  an error, or its end
+//!                                               Closing ──► Connecting: closed at rest, tried again
 //! ```
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! For a terminal: 80 columns, a line a figure that changed.
+//! The comparison for a terminal: 80 columns, a line for each figure that changed.
 
 use hopbench_analysis::compare::harmless;
 

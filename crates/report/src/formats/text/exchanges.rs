@@ -1,4 +1,5 @@
-//! `rr`, `crr`, `http` and whatever is not known here: requests and answers.
+//! The section of `rr`, `crr`, `http` and of workloads that are not known here: requests and
+//! answers.
 
 use hopbench_analysis::RecordedJob;
 

@@ -1,4 +1,4 @@
-//! The attempt at a trial of a search, and what came of it.
+//! The attempt at a trial of a search, and its result.
 
 use hopbench_model::{Fault, Point, Record, SearchStep};
 use hopbench_stats::Seen;

@@ -1,5 +1,5 @@
-//! A table in a given room: columns that do not fit come in a further block, rows that do not fit
-//! are counted.
+//! The layout of a table in a given room. Columns that do not fit come in a further block. Rows
+//! that do not fit are counted.
 
 use std::ops::Range;
 

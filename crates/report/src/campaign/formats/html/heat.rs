@@ -1,4 +1,4 @@
-//! All cells at a glance: figures on colours that say how far they are from the baseline.
+//! The overview of all cells: figures on colours that say how far they are from the baseline.
 
 use std::collections::HashMap;
 

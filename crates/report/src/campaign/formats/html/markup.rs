@@ -1,4 +1,4 @@
-//! Markup, safely: everything that is not written here goes through [`esc`].
+//! The markup of the page. Every text that is not written here goes through [`esc`].
 
 use hopbench_model::printable::{spell, steers};
 

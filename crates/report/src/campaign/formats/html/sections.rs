@@ -1,4 +1,4 @@
-//! What was found, and a section a workload.
+//! The sections of the page: the findings, and a section a workload.
 
 use hopbench_analysis::{CellSummary, Estimate, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary};
 

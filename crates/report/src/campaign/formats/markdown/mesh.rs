@@ -1,4 +1,5 @@
-//! What proxies cost: the ways of the paths, the waterfall, and CPU and memory over the load.
+//! The cost of proxies in Markdown: the ways of the paths, the waterfall, and CPU and memory over
+//! the load.
 
 use hopbench_analysis::{Summary, WaterfallSummary, WorkloadSummary};
 

@@ -1,4 +1,4 @@
-//! What proxies cost: the ways of the paths, the waterfall, and CPU and memory over the load.
+//! The cost of proxies: the ways of the paths, the waterfall, and CPU and memory over the load.
 
 use hopbench_analysis::{CurveSummary, Summary, WaterfallSummary, WorkloadSummary};
 
