@@ -39,7 +39,7 @@ pub(crate) enum Ended {
     Io(#[from] std::io::Error),
 }
 
-/// What carries a session.
+/// The connection that carries a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
     /// A network, which may lose the other end without a word: silence ends the session.

@@ -32,7 +32,7 @@ pub(crate) struct ActiveTrial {
     shared: Arc<Shared>,
     job: Job,
     role: Role,
-    /// Where a server's flows come in, until the other end is done.
+    /// The entry of a server's flows, until the other end is done.
     registration: Registration,
     /// The numbers that a client's flows have in the run.
     handshake: Option<Arc<RunHandshake>>,
@@ -82,7 +82,7 @@ enum Phase {
     Draining,
 }
 
-/// What came of looking at a trial.
+/// The result of a look at a trial.
 #[allow(clippy::large_enum_variant, reason = "one at a time, a few a second")]
 pub(crate) enum News {
     Ready(Vec<String>),
@@ -98,7 +98,7 @@ const CLOSING: Nanos = 2 * SECOND;
 const CLOSING_ENDLESS: Nanos = 10_000_000;
 /// The least time between two ticks that the conductor is told of: each costs both of them more than the tick itself.
 const BETWEEN_WORDS: Nanos = SECOND / 10;
-/// How much later than planned a trial may end.
+/// The longest delay of a trial's end.
 const LATENESS: Nanos = 10 * SECOND;
 /// How long after `Prepare` the order to start may come, where opening the flows takes no longer.
 const START_LIMIT: Nanos = 30 * SECOND;

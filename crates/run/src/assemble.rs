@@ -43,7 +43,7 @@ pub struct Setting<'a> {
     pub point: BTreeMap<String, Value>,
     /// The round, from 1.
     pub round: u32,
-    /// Where the clients connected to; its name is the record's path.
+    /// The target of the clients; its name is the record's path.
     pub target: &'a Target,
     /// The first client's agent.
     pub client: &'a Hello,

@@ -59,9 +59,9 @@ pub struct Campaign {
 /// A campaign that is over.
 #[derive(Debug)]
 pub struct Finished {
-    /// Where its results are.
+    /// The folder of its results.
     pub folder: Folder,
-    /// How it went.
+    /// Its result.
     pub ended: Ended,
     /// What ended it before its time: a testbed that cannot be built, a folder that cannot be written any more. What was
     /// measured until then is in the folder.

@@ -24,7 +24,7 @@ use merge::merge;
 pub use proxies::Edges;
 use proxies::Proxies;
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Debug)]
 pub struct TrialResult {
     /// What the clients saw together.

@@ -53,7 +53,7 @@ pub(crate) fn limited(job: &Job, record: &Record, evidence: &Evidence) -> Limit 
         })
 }
 
-/// Whose CPUs were not looked at.
+/// The end whose CPUs were not metered, in words.
 fn unmetered(evidence: &Evidence) -> &'static str {
     let metered = evidence.burdens.iter().any(|burden| burden.who == SERVER);
     if metered { "" } else { "; nobody metered the server, whose own time is part of the round trip" }

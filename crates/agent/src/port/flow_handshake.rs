@@ -39,7 +39,7 @@ impl RunHandshake {
     }
 }
 
-/// Which way the bytes of a flow go.
+/// The direction of a flow's bytes.
 pub(crate) fn direction(workload: &dyn Workload, job: &Job, flow: u32) -> Direction {
     if workload.server_sends(job, flow) { Direction::FromServer } else { Direction::ToServer }
 }

@@ -30,7 +30,7 @@ pub(crate) struct ComparedLoad {
     pub(crate) q: Option<f64>,
 }
 
-/// How two sides were measured.
+/// The way in which two sides were measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Together {
     /// In one run: the searches went on side by side, and the first belongs to the first.

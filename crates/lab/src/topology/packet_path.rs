@@ -47,7 +47,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// How its counters begin.
+    /// The start of its counters' names.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
             Self::Receives => "rx",

@@ -34,7 +34,7 @@ pub struct ResponseStep {
     pub state: ResponseState,
 }
 
-/// Where the response stands.
+/// The progress of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseState {
     /// The response goes on.

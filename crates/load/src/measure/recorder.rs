@@ -37,7 +37,7 @@ pub type Reason = Cow<'static, str>;
 
 /// Most reasons that hold what an answer told: answers may tell anything.
 const MOST_TOLD: usize = 64;
-/// Where failures for further ones are counted.
+/// The reason under which failures for further ones are counted.
 const OTHER_REASONS: Reason = Cow::Borrowed("other");
 
 /// One worker's record: counters, histograms of the window, answers and failures by name.

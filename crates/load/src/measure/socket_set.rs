@@ -24,7 +24,7 @@ struct Inner {
     settings: BTreeMap<String, String>,
 }
 
-/// How many flows are described one by one.
+/// The number of flows that are described one by one.
 const FLOWS_DESCRIBED: usize = 16;
 
 impl SocketSet {

@@ -15,7 +15,7 @@ use crate::measure::socket_set::SocketSet;
 pub struct Dial {
     /// TCP, UDP or ICMP.
     pub transport: Transport,
-    /// Where to connect to.
+    /// The address to connect to.
     pub peer: SocketAddr,
     /// Options of each socket.
     pub options: SocketOptions,

@@ -38,7 +38,7 @@ pub struct Context {
     pub throttle: Option<Arc<Throttle>>,
     /// Woken when the workers are ready, done or broken.
     pub notify: Arc<Waker>,
-    /// Where a client connects to; not used by a server.
+    /// The target of a client; not used by a server.
     pub target: std::net::SocketAddr,
     /// How flows identify themselves; absent where the server is not an agent.
     pub handshake: Option<Arc<dyn HandshakeCodec>>,

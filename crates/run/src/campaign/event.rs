@@ -132,7 +132,7 @@ pub enum Event<'a> {
     RunDone {
         /// What `run.json` says.
         run: &'a RunFile,
-        /// How it went.
+        /// Its result.
         ended: &'a Ended,
         /// What ended it before its time.
         fault: Option<&'a Fault>,
@@ -152,7 +152,7 @@ pub struct Ended {
     pub interrupted: bool,
 }
 
-/// Who looks on.
+/// An observer of a campaign.
 pub trait Observer {
     /// Something happened.
     fn event(&mut self, event: &Event<'_>);

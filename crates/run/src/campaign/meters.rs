@@ -36,7 +36,7 @@ impl Unseen {
     }
 }
 
-/// What is known of the meters from the trials before.
+/// The knowledge about the meters from the trials before.
 #[derive(Debug, Default)]
 pub(super) struct Meters {
     /// Whom nobody has read for a whole wait, by path.

@@ -52,7 +52,7 @@ pub(super) struct Open {
     pub(super) more: u32,
 }
 
-/// How many cells ended their rounds, and why.
+/// The number of cells that ended their rounds, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CellsEnded {
     /// They are sure enough.
@@ -89,7 +89,7 @@ impl<'a> Stopping<'a> {
         self.rule
     }
 
-    /// How many cells have rounds.
+    /// The number of cells that have rounds.
     pub(super) fn count(&self) -> usize {
         self.cells.len()
     }

@@ -47,7 +47,7 @@ pub(super) struct Done {
     pub(super) fault: Option<Fault>,
 }
 
-/// What came of a trial.
+/// The result of a trial.
 pub(super) struct Measured {
     /// `Err`: what kept it from starting, or left nothing to report.
     pub(super) result: Result<Done, Fault>,

@@ -27,7 +27,7 @@ pub struct Watch<'a> {
     pub proxies: &'a [Proxy],
 }
 
-/// Who looks on while a trial runs.
+/// An observer of a trial while it runs.
 pub trait Watcher {
     /// The state of one end, number `end` of its side, at the end of an interval.
     fn tick(&mut self, role: Role, end: usize, tick: &Tick);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::{Counts, EndReport, FlowReport, LatencyKind, Nanos, TcpTotals, Tick};
 use hopbench_stats::Histogram;
 
-/// How many flows the merged report describes one by one.
+/// The number of flows that the merged report describes one by one.
 const FLOWS_DESCRIBED: usize = 16;
 
 /// What several ends of one side saw together: counts are summed, histograms merged, ticks of one interval made one.

@@ -13,7 +13,7 @@ use owners::{Owners, cores};
 const FULL: f64 = 0.95;
 /// A share of softirq above this makes it the reason a CPU is full.
 const MOSTLY: f64 = 0.5;
-/// Who used less than this, in cores, is not the one that filled a CPU.
+/// A process that used less than this, in cores, did not fill a CPU.
 const LEAST: f64 = 0.5;
 /// What a wait takes a thread at least, s: off the CPU, an interrupt, a wake-up, on the CPU again.
 const WAIT_S: f64 = 10e-6;

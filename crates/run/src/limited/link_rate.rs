@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::Job;
 use hopbench_model::units::Bytes;
 
-/// What is known of the slowest link on the way.
+/// Facts about the slowest link on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkRate {
     /// Rate in each direction, bits/s, Ethernet headers included; absent: not known, or no link is shaped.

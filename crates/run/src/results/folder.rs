@@ -158,7 +158,7 @@ impl Folder {
         Self { dir: dir.to_owned(), _lock: lock, records, length, run, earlier, written_at, stale: false }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.dir
     }
@@ -309,7 +309,7 @@ struct Survey {
     searched: Vec<Searched>,
     /// Lines whose trials have to be measured again, by number.
     again: BTreeMap<u64, TrialId>,
-    /// Where the whole lines end, if something follows them.
+    /// The end of the whole lines, if something follows them.
     cut_at: Option<u64>,
     notes: Vec<String>,
 }

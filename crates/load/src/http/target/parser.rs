@@ -38,7 +38,7 @@ pub struct RequestStep {
     pub state: RequestState,
 }
 
-/// Where the request stands.
+/// The progress of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestState {
     /// The request goes on; all of the input was taken.

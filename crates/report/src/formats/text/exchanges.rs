@@ -72,7 +72,7 @@ fn statuses(page: &mut Page, figures: &Figures<'_>) {
     page.field("statuses", &texts.join(", "));
 }
 
-/// How many failed, and why.
+/// The number of failed exchanges, by reason.
 pub(super) fn failures(page: &mut Page, figures: &mut Figures<'_>, metric: &str) {
     let failed = figures.take(metric);
     let ratio = figures.take("error_ratio");

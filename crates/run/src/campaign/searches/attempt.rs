@@ -27,7 +27,7 @@ pub(super) enum Go {
     TimeEnded,
 }
 
-/// What came of a try of a trial.
+/// The result of an attempt at a trial.
 pub(super) enum Tried {
     /// A record with figures, what they show, and the bound that it broke; it is not on the disk yet.
     Measured(Box<Record>, Seen, Option<String>),

@@ -35,7 +35,7 @@ struct Stage {
     search: Box<dyn Search>,
 }
 
-/// What came of a search over one parameter.
+/// The result of a search over one parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ended {
     pub(super) outcome: SearchOutcome,

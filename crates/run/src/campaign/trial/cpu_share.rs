@@ -12,7 +12,7 @@ use crate::metered::{Load, under_load};
 /// The metric with the share, 0 to 1; where it is not known, the setting of this name says why.
 pub(in crate::campaign) const CPU_SHARE: &str = "cpu_share";
 
-/// What is known of a trial besides its record.
+/// Facts about a trial besides its record.
 pub(super) struct Known<'a> {
     pub(super) job: &'a Job,
     pub(super) route: &'a Route,
@@ -90,7 +90,7 @@ impl Known<'_> {
         seen().find(|cost| cost.name == node).or_else(|| seen().next().filter(|_| record.cost.one_machine))
     }
 
-    /// How many CPUs a node has.
+    /// The number of CPUs of a node.
     fn cpus_of(&self, record: &Record, node: &str) -> Result<f64, String> {
         let seen = self.machine(record, node).map(|cost| cost.per_cpu_busy.len() as f64);
         let told = || {

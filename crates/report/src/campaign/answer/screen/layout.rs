@@ -31,7 +31,7 @@ struct Measured {
     heads: Vec<[String; 4]>,
     /// The units that stand in the heads; empty: beside the values.
     units: Vec<String>,
-    /// Which of these lines say anything.
+    /// The lines of the heads that have a text in some column.
     lines: Vec<usize>,
     /// Width of each column.
     widths: Vec<usize>,
