@@ -29,8 +29,8 @@ pub struct Options {
     pub limits: Limits,
     /// Whether HTTP requests on the port are answered by the HTTP target.
     pub http: bool,
-    /// Whether a session may make the agent a client, too, which sends load to wherever the session says. Otherwise it
-    /// only serves.
+    /// Whether a session may make the agent a client, too, which sends load to wherever the session
+    /// says. Otherwise it only serves.
     pub both_ends: bool,
 }
 
@@ -63,8 +63,8 @@ impl Server {
         Self::start_on(options, &[])
     }
 
-    /// The same, with these ports beside: they take data flows, and no control sessions. Meshes tell by the port what
-    /// their proxies take, and for what.
+    /// The same, with these ports beside: they take data flows, and no control sessions. Meshes
+    /// tell by the port what their proxies take, and for what.
     ///
     /// # Errors
     /// As [`Server::start`].

@@ -93,10 +93,11 @@ pub(crate) enum News {
 
 /// How long a server waits for the ends of flows that do end: the client closes each.
 const CLOSING: Nanos = 2 * SECOND;
-/// How long it waits where nothing tells that a flow is over. A client that is done waits for no answer any more: what
-/// comes still is in no figure.
+/// How long it waits where nothing tells that a flow is over. A client that is done waits for no
+/// answer any more: what comes still is in no figure.
 const CLOSING_ENDLESS: Nanos = 10_000_000;
-/// The least time between two ticks that the conductor is told of: each costs both of them more than the tick itself.
+/// The least time between two ticks that the conductor is told of: each costs both of them more
+/// than the tick itself.
 const BETWEEN_WORDS: Nanos = SECOND / 10;
 /// The longest delay of a trial's end.
 const LATENESS: Nanos = 10 * SECOND;
@@ -369,8 +370,8 @@ impl ActiveTrial {
         }
     }
 
-    /// A tick for who looks on, who needs no more of them than eyes can follow; or what else there is to tell: nobody
-    /// wakes this thread for that again.
+    /// A tick for who looks on, who needs no more of them than eyes can follow; or what else there
+    /// is to tell: nobody wakes this thread for that again.
     fn tell(&mut self, tick: Tick, now: Nanos) -> Option<News> {
         if now < self.next_word {
             return self.look();
@@ -394,7 +395,8 @@ impl ActiveTrial {
         }
     }
 
-    /// The state at an edge of the window, sockets and meters included. What moves fastest is read first.
+    /// The state at an edge of the window, sockets and meters included. What moves fastest is read
+    /// first.
     fn edge(&mut self, now: Nanos) -> Tick {
         let mut tick = self.tick(now);
         tick.tcp = Some(self.sockets.tcp_totals()).filter(|t| t.connections > 0);

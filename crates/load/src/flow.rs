@@ -31,7 +31,8 @@ pub enum Op {
     SendFill(usize),
     /// Receive up to this many bytes: `Received` or `Closed`.
     Recv(usize),
-    /// Receive up to this many bytes of a stream and drop them in the kernel: `Discarded` or `Closed`.
+    /// Receive up to this many bytes of a stream and drop them in the kernel: `Discarded` or
+    /// `Closed`.
     Discard(usize),
     /// Send no more: `FinishedSending`.
     FinishSending,
@@ -39,7 +40,8 @@ pub enum Op {
     Disconnect,
     /// Nothing until this time: `Timer`.
     Wait(Nanos),
-    /// The exchange is over; nothing until the schedule says so: `Go`, or `Finish` when load has ended.
+    /// The exchange is over; nothing until the schedule says so: `Go`, or `Finish` when load has
+    /// ended.
     Rest,
     /// This flow is over.
     End,

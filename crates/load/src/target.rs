@@ -37,7 +37,8 @@ pub struct TargetContext {
     pub throttle: Option<Arc<Throttle>>,
     /// The agent's open flows; connections count among them.
     pub flow_limit: Arc<FlowLimit>,
-    /// [`Window::stop`] on it, and then [`Workers::wake`], ends the target without waiting for its connections.
+    /// [`Window::stop`] on it, and then [`Workers::wake`], ends the target without waiting for its
+    /// connections.
     pub window: Arc<Window>,
     /// Woken when a worker ends.
     pub notify: Arc<Waker>,

@@ -31,7 +31,8 @@ pub use self::format::SummaryFormat;
 pub use self::formats::{Details, SUMMARY_FORMATS, summary_format};
 pub use self::noise_page::noise_page;
 
-/// A run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has them all.
+/// A run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has
+/// them all.
 pub fn render(campaign: &Campaign, format: &str) -> Option<String> {
     Some(summary_format(format)?.render(&campaign.summary()))
 }

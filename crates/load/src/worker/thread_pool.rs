@@ -42,8 +42,8 @@ impl<F> Pool<F> {
         Self { seats: Mutex::new(Seats { inboxes: Vec::new(), closed: false }), idle: Arc::default() }
     }
 
-    /// Gives a flow to a thread that is idle, or to a new one, which `start` starts for a seat and an inbox.
-    /// After [`Pool::close`] the flow's socket is closed instead.
+    /// Gives a flow to a thread that is idle, or to a new one, which `start` starts for a seat and
+    /// an inbox. After [`Pool::close`] the flow's socket is closed instead.
     ///
     /// # Errors
     /// Why there is no new thread.

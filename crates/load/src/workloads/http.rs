@@ -71,8 +71,8 @@ impl Workload for Http {
         Params::augment_args(command)
     }
 
-    /// Everything but `url`: that is the command's TARGET, and whoever reads the command line puts it into
-    /// the parameters before `settle` and `problems` are called.
+    /// Everything but `url`: that is the command's TARGET, and whoever reads the command line puts
+    /// it into the parameters before `settle` and `problems` are called.
     fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
         let params = Params::from_arg_matches(matches)?.with_body_file()?;
         Ok(serde_json::json!(params))
@@ -110,7 +110,8 @@ impl Workload for Http {
         workers::client(context, &setup, move |_| Client::new(Arc::clone(&plan)))
     }
 
-    /// The HTTP target of an agent. It measures any URL; this one is only where the trial's server is the agent itself.
+    /// The HTTP target of an agent. It measures any URL; this one is only where the trial's server
+    /// is the agent itself.
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         context.sockets.note_setting(TARGET, || "answers".to_owned());
@@ -179,9 +180,9 @@ fn answers(out: &mut Figures, client: &EndReport) {
     }
 }
 
-/// Exchanges under way at one time, on average, are rate times service time; in a closed loop there is at most
-/// one a connection. The first exchange of each connection may have begun before the window, and not more than
-/// the longest exchange before it.
+/// Exchanges under way at one time, on average, are rate times service time; in a closed loop there
+/// is at most one a connection. The first exchange of each connection may have begun before the
+/// window, and not more than the longest exchange before it.
 fn littles_law(out: &mut Figures, trial: &TrialReports<'_>) {
     let text = trial.client.latency.get(&LatencyKind::Service);
     let Some(service) = text.and_then(|text| Histogram::from_base64(text).ok()) else {

@@ -61,8 +61,8 @@ const EVERY: std::ops::RangeInclusive<Nanos> = 1_000_000..=3600 * SECOND;
 const LONGEST: Nanos = 24 * 3600 * SECOND;
 /// The most sockets; with more echoes under way a lost one may delay another.
 const MOST_SOCKETS: u64 = 64;
-/// What the window of a counted trial is shorter than its echoes' time, ns: intended times are rounded, and
-/// the echo after the last one must not fall inside.
+/// What the window of a counted trial is shorter than its echoes' time, ns: intended times are
+/// rounded, and the echo after the last one must not fall inside.
 const MARGIN: Nanos = 100;
 
 impl Workload for Ping {
@@ -104,7 +104,8 @@ impl Workload for Ping {
         Ok(serde_json::json!(Params::from_arg_matches(matches)?))
     }
 
-    /// The schedule and the number of sockets follow from the interval; with a count the times do, too.
+    /// The schedule and the number of sockets follow from the interval; with a count the times do,
+    /// too.
     fn settle(&self, job: &mut Job) {
         let Ok(params) = read_params::<Params>(job) else {
             return;

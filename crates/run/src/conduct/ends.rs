@@ -20,8 +20,8 @@ pub struct Ends {
 /// Processes that take part beside the agents.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Watch<'a> {
-    /// Those of the server program, as far as they can be seen: the servers' agents look at them. `None`: the agents
-    /// answer themselves.
+    /// Those of the server program, as far as they can be seen: the servers' agents look at them.
+    /// `None`: the agents answer themselves.
     pub programs: Option<&'a [u32]>,
     /// The proxies on the path and those that stand idle beside it: they are looked at from here.
     pub proxies: &'a [Proxy],
@@ -35,7 +35,8 @@ pub trait Watcher {
     /// Whether the user wants the trial to end now.
     fn interrupted(&self) -> bool;
 
-    /// All connections are open: in the middle of the warm-up and once more shortly before the window ends, for what is
-    /// to be asked of others meanwhile. What takes longer than some milliseconds makes the readings that follow late.
+    /// All connections are open: in the middle of the warm-up and once more shortly before the
+    /// window ends, for what is to be asked of others meanwhile. What takes longer than some
+    /// milliseconds makes the readings that follow late.
     fn in_traffic(&mut self) {}
 }

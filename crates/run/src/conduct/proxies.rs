@@ -34,7 +34,8 @@ struct Read {
     reading: Reading,
 }
 
-/// A reading that came later than this, or than [`LATE_SHARE`] of the window if that is more, is of another time.
+/// A reading that came later than this, or than [`LATE_SHARE`] of the window if that is more, is of
+/// another time.
 const LATE: Nanos = 20_000_000;
 const LATE_SHARE: Nanos = 50;
 
@@ -78,7 +79,8 @@ impl Proxies {
         }
     }
 
-    /// What was read of each in a window of this length, or why it is not known, and whether one ended.
+    /// What was read of each in a window of this length, or why it is not known, and whether one
+    /// ended.
     pub(super) fn seen(self, window_ns: Nanos) -> (Vec<Result<Edges, String>>, Option<Fault>) {
         let mut fault = None;
         let mut edges = |one: One| match (one.state, <[_; 2]>::try_from(one.read)) {

@@ -40,7 +40,8 @@ pub(crate) struct Far {
     pub(crate) other_token: bool,
     /// The path whose first client's session is cut, this many ms after the counters were read.
     pub(crate) cut: Option<(String, u64)>,
-    /// Every first client's session is cut when the counters are read for the second time: after the first traffic.
+    /// Every first client's session is cut when the counters are read for the second time: after
+    /// the first traffic.
     pub(crate) cut_after: bool,
     /// How often the counters were read.
     pub(crate) looks: u32,

@@ -204,7 +204,8 @@ impl Client {
         }
     }
 
-    /// Whether all signs say that the connection had been closed before the request reached the server.
+    /// Whether all signs say that the connection had been closed before the request reached the
+    /// server.
     fn may_try_again(&self) -> bool {
         self.rested && !self.parser.is_inside()
     }

@@ -26,8 +26,8 @@ const PLAIN: &str = "\u{1b}[0m";
 struct Measured {
     /// Width of the names.
     name: usize,
-    /// Of each column: the workload, the figure, its unit where it does not stand beside the values,
-    /// the point.
+    /// Of each column: the workload, the figure, its unit where it does not stand beside the
+    /// values, the point.
     heads: Vec<[String; 4]>,
     /// The units that stand in the heads; empty: beside the values.
     units: Vec<String>,

@@ -2,7 +2,8 @@
 
 use hopbench_model::printable::{spell, steers};
 
-/// Text in an element or a quoted attribute. Characters that steer text direction or are invisible controls are spelled out.
+/// Text in an element or a quoted attribute. Characters that steer text direction or are invisible
+/// controls are spelled out.
 pub(super) fn esc(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
