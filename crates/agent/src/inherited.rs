@@ -14,9 +14,9 @@ use crate::port::listening::{Bound, Flags, Listening};
 use crate::session::{self, Ended, Over};
 use crate::shared::Shared;
 
-/// An agent with one control session, over a Unix socket pair, and at most one port. Client and server: flows that come
-/// to the port belong to the runs that are prepared over the session. There is no secret, so the port takes no control
-/// sessions; who tries is cut off without a word.
+/// An agent with one control session, over a Unix socket pair, and at most one port. Client and
+/// server: flows that come to the port belong to the runs that are prepared over the session. There
+/// is no secret, so the port takes no control sessions; who tries is cut off without a word.
 #[derive(Debug)]
 pub struct Inherited {
     shared: Arc<Shared>,
@@ -26,12 +26,13 @@ pub struct Inherited {
 const FLAGS: Flags = Flags { address: "--listen", port: "--listen" };
 
 impl Inherited {
-    /// Binds the port, TCP and UDP, in the network namespace of the calling thread; without an address there is none,
-    /// and the agent is a client only. Port 0 takes a free one. An agent of a run (`run`) does
-    /// nothing without its permit.
+    /// Binds the port, TCP and UDP, in the network namespace of the calling thread; without an
+    /// address there is none, and the agent is a client only. Port 0 takes a free one. An agent of
+    /// a run (`run`) does nothing without its permit.
     ///
     /// # Errors
-    /// A port in use, an address that this namespace does not have, no right to either: of kind `Environment`.
+    /// A port in use, an address that this namespace does not have, no right to either: of kind
+    /// `Environment`.
     pub fn open(listen: Option<SocketAddr>, limits: Limits, run: Option<RunKey>) -> Result<Self, Fault> {
         let shared = Shared::of_run(limits, true, run);
         let serve = |listen| {
@@ -50,7 +51,8 @@ impl Inherited {
     /// Serves the session to its end; all load ends with it, and the port is closed.
     ///
     /// # Errors
-    /// An end that was no goodbye: the other end is gone, broke the protocol, or was silent for 5 s inside a trial.
+    /// An end that was no goodbye: the other end is gone, broke the protocol, or was silent for 5 s
+    /// inside a trial.
     pub fn serve_over(self, stream: UnixStream) -> Result<(), Fault> {
         let ended = Channel::pair(stream)
             .map_err(Ended::from)
@@ -58,8 +60,8 @@ impl Inherited {
         explain(ended)
     }
 
-    /// [`Inherited::open`] and [`Inherited::serve_over`] in one. Where the port cannot be had, the session lives until
-    /// its conductor prepares a trial, for 5 s at most, so that it is told why.
+    /// [`Inherited::open`] and [`Inherited::serve_over`] in one. Where the port cannot be had, the
+    /// session lives until its conductor prepares a trial, for 5 s at most, so that it is told why.
     ///
     /// # Errors
     /// As both of them.
@@ -78,8 +80,8 @@ impl Inherited {
         }
     }
 
-    /// Tells the conductor at the other end why there is no agent: the answer to its first `Prepare`. Waits 5 s for
-    /// that at most.
+    /// Tells the conductor at the other end why there is no agent: the answer to its first
+    /// `Prepare`. Waits 5 s for that at most.
     pub fn refuse(stream: UnixStream, fault: &Fault) {
         if let Ok(channel) = Channel::pair(stream) {
             // Whoever is gone needs no reason.

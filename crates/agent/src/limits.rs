@@ -13,7 +13,8 @@ use hopbench_sys::{cpu, limits};
 /// An agent's limits: its own, whatever a conductor asks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// Flows open at once, over all trials, as client and as server, and the HTTP target; one more is refused.
+    /// Flows open at once, over all trials, as client and as server, and the HTTP target; one more
+    /// is refused.
     pub flows: Option<u32>,
     /// Payload bits a second that all trials together may move here, in both directions.
     pub bits_per_s: Option<u64>,

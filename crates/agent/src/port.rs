@@ -28,7 +28,7 @@ pub(crate) struct Port {
     pub(crate) datagrams: DatagramPort,
     pub(crate) jar: CookieJar,
     pub(crate) flow_router: Arc<FlowRouter>,
-    /// Where HTTP connections go.
+    /// The acceptor of HTTP connections.
     pub(crate) http_acceptor: Arc<HttpAcceptor>,
     /// Takes control sessions, where the port does.
     pub(crate) session: Option<NewSession>,
@@ -170,7 +170,7 @@ impl Port {
     }
 }
 
-/// What a connection turned out to be.
+/// The kind of a connection.
 #[derive(Clone, Copy)]
 enum ConnectionKind {
     Control,
@@ -179,7 +179,7 @@ enum ConnectionKind {
     Drop,
 }
 
-/// What the first bytes of a connection say.
+/// The meaning of the first bytes of a connection.
 #[derive(Clone, Copy)]
 enum FirstLook {
     /// There are none.

@@ -18,19 +18,19 @@ use crate::session::table::SessionTable;
 use crate::session::{self, Admitted, Over};
 use crate::shared::Shared;
 
-/// How an agent serves.
+/// The setup of an agent that serves.
 #[derive(Debug)]
 pub struct Options {
     /// The address and port, TCP and UDP; port 0 takes a free one.
     pub listen: SocketAddr,
     /// What the agent proves itself with, and whose control sessions it takes.
     pub credentials: Credentials,
-    /// What anybody may ask for.
+    /// The bounds on what anybody may ask for.
     pub limits: Limits,
     /// Whether HTTP requests on the port are answered by the HTTP target.
     pub http: bool,
-    /// Whether a session may make the agent a client, too, which sends load to wherever the session says. Otherwise it
-    /// only serves.
+    /// Whether a session may make the agent a client, too, which sends load to wherever the session
+    /// says. Otherwise it only serves.
     pub both_ends: bool,
 }
 
@@ -63,8 +63,8 @@ impl Server {
         Self::start_on(options, &[])
     }
 
-    /// The same, with these ports beside: they take data flows, and no control sessions. Meshes tell by the port what
-    /// their proxies take, and for what.
+    /// The same, with these ports beside: they take data flows, and no control sessions. Meshes
+    /// tell by the port what their proxies take, and for what.
     ///
     /// # Errors
     /// As [`Server::start`].
@@ -104,7 +104,7 @@ impl Server {
     /// Serves until another thread, or the process, ends it.
     ///
     /// # Errors
-    /// What made the port's thread give up.
+    /// The reason why the port's thread gave up.
     pub fn wait(mut self) -> Result<(), Fault> {
         self.port.join()
     }

@@ -39,21 +39,21 @@ pub(crate) enum Ended {
     Io(#[from] std::io::Error),
 }
 
-/// What carries a session.
+/// The connection that carries a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
     /// A network, which may lose the other end without a word: silence ends the session.
     Tls,
-    /// A socket pair, whose end tells that the other end died. Silence says something only inside a trial: a conductor
-    /// that hangs there must not leave load behind.
+    /// A socket pair, whose end tells that the other end died. Silence says something only inside a
+    /// trial: a conductor that hangs there must not leave load behind.
     Pair,
 }
 
 /// Messages that are looked at before the trial gets its turn.
 const TURN: usize = 64;
 
-/// Starts an agent inside this process and returns the conductor's end of its session. It has no limits and
-/// serves no flows: it is the client's end of a trial.
+/// Starts an agent inside this process and returns the conductor's end of its session. It has no
+/// limits and serves no flows: it is the client's end of a trial.
 ///
 /// # Errors
 /// A thread or a socket pair that could not be had.
@@ -77,8 +77,8 @@ pub(crate) struct Admitted {
     pub(crate) hello: ToAgent,
 }
 
-/// Serves one session to its end. Whatever ends it ends its load too. One that has no `admitted` has
-/// said nothing yet, and nobody takes its place.
+/// Serves one session to its end. Whatever ends it ends its load too. One that has no `admitted`
+/// has said nothing yet, and nobody takes its place.
 pub(crate) fn serve(
     mut channel: Channel,
     shared: &Arc<Shared>,
@@ -202,7 +202,8 @@ fn follow(
     }
 }
 
-/// Tells a conductor why there is no agent: the answer to its first trial. Waits for nothing longer than 5 s.
+/// Tells a conductor why there is no agent: the answer to its first trial. Waits for nothing longer
+/// than 5 s.
 pub(crate) fn refuse(mut channel: Channel, fault: &Fault) -> Result<(), Ended> {
     let ours = hello();
     let mut state = AgentSession::new(Build::of(&ours));

@@ -12,10 +12,10 @@ use crate::limits::permits::Permits;
 use crate::limits::threads::ThreadLimit;
 use crate::port::flow_router::FlowRouter;
 
-/// What all trials of an agent share.
+/// The parts that all trials of an agent share.
 pub(crate) struct Shared {
     pub(crate) flow_router: Arc<FlowRouter>,
-    /// Who answers HTTP on the port.
+    /// The acceptor that answers HTTP on the port.
     pub(crate) http_acceptor: Arc<HttpAcceptor>,
     pub(crate) limits: Limits,
     pub(crate) throttle: Option<Arc<Throttle>>,

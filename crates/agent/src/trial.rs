@@ -32,7 +32,7 @@ pub(crate) struct ActiveTrial {
     shared: Arc<Shared>,
     job: Job,
     role: Role,
-    /// Where a server's flows come in, until the other end is done.
+    /// The entry of a server's flows, until the other end is done.
     registration: Registration,
     /// The numbers that a client's flows have in the run.
     handshake: Option<Arc<RunHandshake>>,
@@ -82,7 +82,7 @@ enum Phase {
     Draining,
 }
 
-/// What came of looking at a trial.
+/// The result of a look at a trial.
 #[allow(clippy::large_enum_variant, reason = "one at a time, a few a second")]
 pub(crate) enum News {
     Ready(Vec<String>),
@@ -93,12 +93,13 @@ pub(crate) enum News {
 
 /// How long a server waits for the ends of flows that do end: the client closes each.
 const CLOSING: Nanos = 2 * SECOND;
-/// How long it waits where nothing tells that a flow is over. A client that is done waits for no answer any more: what
-/// comes still is in no figure.
+/// How long it waits where nothing tells that a flow is over. A client that is done waits for no
+/// answer any more: what comes still is in no figure.
 const CLOSING_ENDLESS: Nanos = 10_000_000;
-/// The least time between two ticks that the conductor is told of: each costs both of them more than the tick itself.
+/// The least time between two ticks that the conductor is told of: each costs both of them more
+/// than the tick itself.
 const BETWEEN_WORDS: Nanos = SECOND / 10;
-/// How much later than planned a trial may end.
+/// The longest delay of a trial's end.
 const LATENESS: Nanos = 10 * SECOND;
 /// How long after `Prepare` the order to start may come, where opening the flows takes no longer.
 const START_LIMIT: Nanos = 30 * SECOND;
@@ -369,8 +370,8 @@ impl ActiveTrial {
         }
     }
 
-    /// A tick for who looks on, who needs no more of them than eyes can follow; or what else there is to tell: nobody
-    /// wakes this thread for that again.
+    /// A tick for who looks on, who needs no more of them than eyes can follow; or what else there
+    /// is to tell: nobody wakes this thread for that again.
     fn tell(&mut self, tick: Tick, now: Nanos) -> Option<News> {
         if now < self.next_word {
             return self.look();
@@ -394,7 +395,8 @@ impl ActiveTrial {
         }
     }
 
-    /// The state at an edge of the window, sockets and meters included. What moves fastest is read first.
+    /// The state at an edge of the window, sockets and meters included. What moves fastest is read
+    /// first.
     fn edge(&mut self, now: Nanos) -> Tick {
         let mut tick = self.tick(now);
         tick.tcp = Some(self.sockets.tcp_totals()).filter(|t| t.connections > 0);

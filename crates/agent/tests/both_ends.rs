@@ -1,4 +1,5 @@
-//! An agent behind a port that may be a client, too: only where it was told so, and within its own limits.
+//! An agent behind a port that may be a client, too: only where it was told so, and within its own
+//! limits.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 
@@ -62,7 +63,8 @@ fn done(conductor: &mut Conductor) -> EndReport {
     }
 }
 
-/// A trial between two agents, the first one its client; what the client saw, and what the agents did not grant.
+/// A trial between two agents, the first one its client; what the client saw, and what the agents
+/// did not grant.
 fn measure(client: &Server, server: &Server, job: &Job) -> (EndReport, Vec<String>) {
     let (mut ours, mut theirs) = (Conductor::of(client), Conductor::of(server));
     ready(&mut theirs, &prepare(Role::Server, job.clone())).unwrap();
@@ -90,7 +92,8 @@ fn is_left_alone(victim: &TcpListener) -> bool {
     true
 }
 
-/// Who has the token and means no good asks an agent that only serves, in every way there is, to connect elsewhere.
+/// Who has the token and means no good asks an agent that only serves, in every way there is, to
+/// connect elsewhere.
 #[test]
 fn without_the_flag_no_session_makes_it_connect_anywhere() {
     let server = server(Limits::default());

@@ -1,4 +1,5 @@
-//! An agent's limits: on flows, over everything that opens some, and on the time that a trial may take.
+//! An agent's limits: on flows, over everything that opens some, and on the time that a trial may
+//! take.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 
@@ -57,8 +58,8 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The flow numbers of `crr` are not bounded by its connections, and the HTTP target knows no run at all: only what
-/// counts every flow can hold them.
+/// The flow numbers of `crr` are not bounded by its connections, and the HTTP target knows no run
+/// at all: only what counts every flow can hold them.
 #[test]
 fn the_sum_over_sessions_and_the_http_target_is_bounded() {
     let server = http_server(Some(5));

@@ -1,5 +1,4 @@
-//! Two runs, or several on each side, against each other: what became better or worse from a
-//! baseline to a candidate.
+//! The comparison of two sides, each of one run or of several: a baseline and a candidate.
 //!
 //! ```text
 //!   run.json, records ─► Values ─┐
@@ -7,18 +6,19 @@
 //!   run.json, records ─► Values ─┘
 //! ```
 //!
-//! - cells are the same when path, workload and point have the same names and the job is the same,
-//!   besides its seed and the length of its window;
-//! - what is compared are the figures that reports show for a kind of workload, and those that
-//!   bounds name. A question is put to the rounds' values of both sides
-//!   (`hopbench_stats::unpaired`); all questions are judged together (`hopbench_stats::judge`), so
-//!   that many cells do not make differences by chance;
-//! - on a side stand runs of the same thing, each once (`sides.rs`);
-//! - what searches found is compared by what is known of the two loads, without a test
-//!   (`searched.rs`);
-//! - the noise floor is the larger one of both runs' A/A pairs for that figure and point. Rounds of
-//!   one run share what changes between runs: with three runs and more on each side, runs are
-//!   compared, each by the medians of its rounds.
+//! - A side has runs of the same thing, each once (`sides.rs`).
+//! - Two cells are the same when path, workload and point have the same names, and the job is the
+//!   same. The job's seed and the length of its window may differ.
+//! - The figures compared are those that reports show for a kind of workload, and those that bounds
+//!   name.
+//! - A test compares the rounds' values of both sides (`hopbench_stats::unpaired`). All tests are
+//!   judged together (`hopbench_stats::judge`), so that many cells do not make differences by
+//!   chance.
+//! - The results of searches are compared without a test, by what is known of the two loads
+//!   (`searched.rs`).
+//! - The noise floor is the larger one of both runs' A/A pairs for that figure and point.
+//! - Rounds of one run share what changes between runs. So with three runs and more on each side,
+//!   runs are compared, each by the medians of its rounds.
 
 mod difference;
 mod gate;

@@ -11,18 +11,18 @@
 //! - [`Noise`]: a run of one path that is measured twice in each round;
 //! - [`text`]: intervals, columns and loads as texts.
 //!
-//! How it is done:
+//! The method:
 //!
-//! - a cell's figure is the median over its rounds with the interval of
-//!   `hopbench_stats::rounds_interval`; a percentile is the median of the rounds' percentiles, a
-//!   minimum or maximum that of all rounds;
-//! - a comparison is the ratio to the baseline path at the same point, round by round
-//!   (`hopbench_stats::paired`), of rounds that both measured in one session of the run; all
-//!   comparisons are judged together (`hopbench_stats::judge`), and what the baseline's twin
-//!   differs by is the noise floor;
-//! - a record that is incomplete, in error, without proof of its path, or whose invariants do not
-//!   hold is listed and used in no figure;
-//! - `figures/kinds.rs` says which figures matter for which kind of workload: a line each.
+//! - A cell's figure is the median over its rounds, with the interval of
+//!   `hopbench_stats::rounds_interval`. A percentile is the median of the rounds' percentiles. A
+//!   minimum or maximum is that of all rounds.
+//! - A comparison is the ratio to the baseline path at the same point, round by round
+//!   (`hopbench_stats::paired`). It uses the rounds that both measured in one session of the run.
+//! - All comparisons are judged together (`hopbench_stats::judge`). The noise floor is the
+//!   difference between the baseline and its twin.
+//! - A record is in no figure if it is incomplete, in error, without proof of its path, or if its
+//!   invariants do not hold. It is listed.
+//! - `figures/kinds.rs` lists the figures of each kind of workload, a line each.
 //!
 //! Modules use those below them only: `compare`, `summarize`; `mesh`, `search`; `campaign`; `stop`;
 //! `cells`; `verdict`; `figures`; `summary`; `text`.

@@ -1,9 +1,11 @@
-//! The searches of a run, from the records of their trials alone: the load that was found on each
-//! path, the figures there, how paths compare, and the whole trace.
+//! The searches of a run, from the records of their trials alone.
 //!
-//! - a rate is *higher* or *lower* than the baseline's where a test of the results of several
-//!   searches says so, a level where what is known of the two does not overlap;
-//! - what was measured at a load that was found on another path is a table of its own.
+//! They give the load that was found on each path, the figures there, the comparison of paths, and
+//! the whole trace.
+//!
+//! - A rate that was searched several times is *higher* or *lower* than the baseline's if a test of
+//!   the results says so. A level is if what is known of the two does not overlap.
+//! - A table of its own has the paths at loads that were found on other paths.
 
 mod bracket;
 mod compare_loads;

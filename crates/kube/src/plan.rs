@@ -1,5 +1,5 @@
-//! The plan of a run on a cluster: the pods and Services of its paths, the nodes that they go to,
-//! and the networks that they get.
+//! The plan of a run on a cluster: the pods and Services of its paths, and their nodes and
+//! networks.
 //!
 //! `discovery` and `kube_proxy` ask the cluster. The rest is pure.
 

@@ -1,5 +1,5 @@
-//! Provisioning of a run: its objects are made, its pods are waited for, and what stands is kept in
-//! mind.
+//! Provisioning of a run: the creation of its objects, the wait for its pods, and the state that
+//! stands.
 
 pub(crate) mod built;
 pub(crate) mod container_logs;

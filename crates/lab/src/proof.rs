@@ -2,8 +2,8 @@
 //!
 //! Nothing here trusts the plan. The agents say who took part, and the links say where packets
 //! went. A link on the way must have carried at least the payload that arrived. A tunnel or NIC
-//! beside the way must have stayed still. What proxies counted is compared with what the clients
-//! say they sent. Nothing here reads anything: counters and reports come from the lab.
+//! beside the way must have stayed still. The counts of proxies are compared with those of the
+//! clients. Nothing here reads anything: counters and reports come from the lab.
 
 mod agents;
 pub(crate) mod counter_names;

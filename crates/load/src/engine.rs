@@ -11,8 +11,9 @@ use crate::measure::window::Window;
 
 /// Moves bytes for the flows of one worker.
 ///
-/// An event loop tries each operation once; when the engine answers `Later`, it tries the same operation again after
-/// `wait` named the slot. Slots are small numbers that are used again after `forget`.
+/// An event loop tries each operation once; when the engine answers `Later`, it tries the same
+/// operation again after `wait` named the slot. Slots are small numbers that are used again after
+/// `forget`.
 pub trait Engine: Sized {
     /// A new engine for one worker thread.
     ///
@@ -32,12 +33,12 @@ pub trait Engine: Sized {
     /// Tries an operation.
     fn attempt(&mut self, slot: usize, op: &IoOp<'_>) -> Attempt<'_>;
 
-    /// Gives up the operation of a slot that answered `Later`. `false`: it was done already, and trying it
-    /// once more tells how.
+    /// Gives up the operation of a slot that answered `Later`. `false`: it was done already, and
+    /// trying it once more tells how.
     fn cancel(&mut self, slot: usize) -> bool;
 
-    /// Waits until something may be worth another try, or `until` (monotonic ns; 0 only looks) has passed, and
-    /// appends the slots to `ready`. It may return early with none.
+    /// Waits until something may be worth another try, or `until` (monotonic ns; 0 only looks) has
+    /// passed, and appends the slots to `ready`. It may return early with none.
     ///
     /// # Errors
     /// What the kernel refused.
@@ -57,8 +58,8 @@ pub struct EngineSetup {
     pub filler: Arc<[u8]>,
     /// Slots that are expected; more may come.
     pub slots: usize,
-    /// Whether sockets carry datagrams: then a short read says nothing of what else waits, and an empty one
-    /// is not the end.
+    /// Whether sockets carry datagrams: then a short read says nothing of what else waits, and an
+    /// empty one is not the end.
     pub datagrams: bool,
 }
 

@@ -1,8 +1,9 @@
 //! The contract between a workload and an engine.
 //!
-//! A [`Flow`] is one connection's (or datagram flow's) state machine. It does no I/O and reads no clock: it
-//! is told what happened and when, and answers with the one thing it wants done next. An engine does that
-//! thing with epoll, io_uring, busy polling or blocking calls; the flow cannot tell which.
+//! A [`Flow`] is the state machine of one connection, or of one datagram flow. It does no I/O and
+//! reads no clock. It is told what happened and when, and answers with the one thing it wants done
+//! next. An engine does that thing with epoll, io_uring, busy polling or blocking calls. The flow
+//! cannot tell which.
 //!
 //! ```text
 //!            start                         Rest ──► (the pool) ──► Go{intended}
@@ -30,7 +31,8 @@ pub enum Op {
     SendFill(usize),
     /// Receive up to this many bytes: `Received` or `Closed`.
     Recv(usize),
-    /// Receive up to this many bytes of a stream and drop them in the kernel: `Discarded` or `Closed`.
+    /// Receive up to this many bytes of a stream and drop them in the kernel: `Discarded` or
+    /// `Closed`.
     Discard(usize),
     /// Send no more: `FinishedSending`.
     FinishSending,
@@ -38,7 +40,8 @@ pub enum Op {
     Disconnect,
     /// Nothing until this time: `Timer`.
     Wait(Nanos),
-    /// The exchange is over; nothing until the schedule says so: `Go`, or `Finish` when load has ended.
+    /// The exchange is over; nothing until the schedule says so: `Go`, or `Finish` when load has
+    /// ended.
     Rest,
     /// This flow is over.
     End,

@@ -6,8 +6,8 @@
 //! - client: [`Url`] → [`RequestTemplate`] (the bytes of one request) and [`ResponseParser`];
 //! - server: [`RequestParser`] → [`Responder`], the HTTP target of `serve --http`.
 //!
-//! Both parsers take input in pieces of any size and refuse messages whose end is ambiguous
-//! (RFC 9112, section 6.3): a measurement that guesses where an answer ends is worth nothing.
+//! Both parsers take input in pieces of any size. They refuse messages whose end is ambiguous (RFC
+//! 9112, section 6.3). A measurement that guesses where an answer ends is worth nothing.
 
 mod chunked;
 mod credential;

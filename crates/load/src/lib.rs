@@ -1,16 +1,16 @@
 //! The data plane: what is sent, when, and how.
 //!
-//! Three axes that know nothing of each other:
+//! Three axes know nothing of each other:
 //!
-//! - a [`Workload`](workload::Workload) says *what* is exchanged, as state machines ([`flow::Flow`])
-//!   that do no I/O;
+//! - a [`Workload`](workload::Workload) says *what* is exchanged, as state machines
+//!   ([`flow::Flow`]) that do no I/O;
 //! - a schedule ([`schedule::Arrivals`]) says *when* exchanges should start;
 //! - an engine ([`engine::Engine`]) says *how* bytes are moved: epoll, io_uring, busy polling,
 //!   blocking calls.
 //!
-//! A worker is one thread. It runs an event loop (`worker::event_loop`): flows, their timers and one
-//! engine. [`Workers`] are the workers of one end. There is no lock, no allocation and no logging on
-//! the path of an exchange.
+//! A worker is one thread. It runs an event loop (`worker::event_loop`): flows, their timers and
+//! one engine. [`Workers`] are the workers of one end. There is no lock, no allocation and no
+//! logging on the path of an exchange.
 
 mod admission;
 pub mod engine;

@@ -5,8 +5,8 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand_distr::{Distribution, Exp1};
 
-/// The intended start times of one worker, in order. Times do not depend on what the answers do, nor on
-/// how late a worker is: that is what makes the loop open.
+/// The intended start times of one worker, in order. Times do not depend on what the answers do,
+/// nor on how late a worker is: that is what makes the loop open.
 #[derive(Debug)]
 pub struct Arrivals {
     gaps: Gaps,
@@ -22,8 +22,9 @@ enum Gaps {
 }
 
 impl Arrivals {
-    /// The share of worker `worker` of `workers` in `schedule`, from `start` on; `None` for a closed loop.
-    /// Evenly spaced arrivals go to the workers in turn, so that all workers together are evenly spaced.
+    /// The share of worker `worker` of `workers` in `schedule`, from `start` on; `None` for a
+    /// closed loop. Evenly spaced arrivals go to the workers in turn, so that all workers together
+    /// are evenly spaced.
     pub fn new(schedule: Schedule, worker: u32, workers: u32, start: Nanos, seed: u64) -> Option<Self> {
         let rate = schedule.per_s()?;
         let gap = SECOND as f64 / rate;

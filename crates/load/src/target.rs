@@ -1,8 +1,8 @@
 //! The HTTP target: workers that answer what [`Responder`](crate::http::Responder) can answer.
 //!
-//! There is one for each trial of `http` against the agent itself, which ends with the trial. That of `serve --http`
-//! belongs to no trial: no job comes over the wire, load never starts and never ends; it serves until it is closed and
-//! the last connection is gone, or until its window says stop.
+//! Each trial of `http` against the agent itself has one, which ends with the trial. The target of
+//! `serve --http` belongs to no trial, so it has no job, and its load never starts or ends. It
+//! serves until it is closed and the last connection is gone, or until its window says stop.
 
 mod connection_table;
 mod flow;
@@ -37,7 +37,8 @@ pub struct TargetContext {
     pub throttle: Option<Arc<Throttle>>,
     /// The agent's open flows; connections count among them.
     pub flow_limit: Arc<FlowLimit>,
-    /// [`Window::stop`] on it, and then [`Workers::wake`], ends the target without waiting for its connections.
+    /// [`Window::stop`] on it, and then [`Workers::wake`], ends the target without waiting for its
+    /// connections.
     pub window: Arc<Window>,
     /// Woken when a worker ends.
     pub notify: Arc<Waker>,

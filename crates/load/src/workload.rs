@@ -42,7 +42,8 @@ pub trait Workload: Sync {
     /// Fills in what follows from the parameters: connections, schedule, times.
     fn settle(&self, _job: &mut Job) {}
 
-    /// The job of several clients together, each of which does `job`: what their servers are prepared for.
+    /// The job of several clients together, each of which does `job`: what their servers are
+    /// prepared for.
     fn together(&self, job: &Job, clients: u32) -> Job {
         Job { connections: job.connections.saturating_mul(clients), ..job.clone() }
     }
@@ -50,7 +51,8 @@ pub trait Workload: Sync {
     /// Everything that is wrong with a job of this workload, besides what [`Job::problems`] finds.
     fn problems(&self, job: &Job) -> Vec<Problem>;
 
-    /// Whether a byte that one end sends is nobody's answer: rates are then counted where bytes arrive.
+    /// Whether a byte that one end sends is nobody's answer: rates are then counted where bytes
+    /// arrive.
     fn one_way(&self) -> bool {
         false
     }
@@ -72,8 +74,8 @@ pub trait Workload: Sync {
     /// What keeps it from starting.
     fn client(&self, context: &Context) -> Result<Workers, Fault>;
 
-    /// Starts the server's workers and says where accepted flows go. Where no program of ours answers (`ping`) there are
-    /// no workers, and no flows.
+    /// Starts the server's workers and says where accepted flows go. Where no program of ours
+    /// answers (`ping`) there are no workers, and no flows.
     ///
     /// # Errors
     /// What keeps it from starting.
@@ -113,7 +115,8 @@ pub struct TrialReports<'a> {
     pub server: Option<&'a EndReport>,
     /// Whether both ends read one clock.
     pub shared_clock: bool,
-    /// Whether proxies stand between the ends: the sockets of the two are then not of one connection.
+    /// Whether proxies stand between the ends: the sockets of the two are then not of one
+    /// connection.
     pub proxied: bool,
 }
 
@@ -126,7 +129,8 @@ pub struct Figures {
     pub invariants: Vec<Invariant>,
     /// Caveats.
     pub warnings: Vec<Warning>,
-    /// What follows from the figures, in sentences for a person: the difference explained, and the like.
+    /// What follows from the figures, in sentences for a person: the difference explained, and the
+    /// like.
     pub notes: Vec<String>,
 }
 
@@ -143,15 +147,15 @@ impl Figures {
     }
 }
 
-/// Reads a workload's parameters; the flags and the scenario reader have checked them, so that a failure
-/// means that another version wrote the job.
+/// Reads a workload's parameters; the flags and the scenario reader have checked them, so that a
+/// failure means that another version wrote the job.
 pub(crate) fn read_params<P: serde::de::DeserializeOwned>(job: &Job) -> Result<P, Fault> {
     serde_json::from_value(job.params.clone())
         .map_err(|error| Fault::input(format!("parameters of `{}`: {error}", job.workload)))
 }
 
-/// The jobs of a sweep: one for each combination of the values of swept parameters, the last one varying
-/// fastest; with the values that make the difference.
+/// The jobs of a sweep: one for each combination of the values of swept parameters, the last one
+/// varying fastest; with the values that make the difference.
 pub fn points(job: &Job) -> Vec<(BTreeMap<String, Value>, Job)> {
     let mut out = vec![(BTreeMap::new(), job.clone())];
     let Some(params) = job.params.as_object() else {

@@ -1,7 +1,8 @@
 //! Conformance of the engines: the same counts for every workload, and no byte, file or wake-up
 //! lost.
 //!
-//! Both ends run in this process over the loopback interface; counts must hold on a slow and busy machine.
+//! Both ends run in this process over the loopback interface; counts must hold on a slow and busy
+//! machine.
 
 #![allow(clippy::unwrap_used, reason = "all of it is a test")]
 

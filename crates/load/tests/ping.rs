@@ -1,4 +1,5 @@
-//! `ping` in network namespaces: both sorts of socket, both address families, hosts that do not answer.
+//! `ping` in network namespaces: both sorts of socket, both address families, hosts that do not
+//! answer.
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, like tests")]
 
 #[path = "common_crr/netns.rs"]
@@ -36,7 +37,8 @@ fn ping(job: &Job, host: &str) -> Measured {
     outcome
 }
 
-/// Ten echoes with every engine to both loopback addresses, all answered, through sockets of this sort.
+/// Ten echoes with every engine to both loopback addresses, all answered, through sockets of this
+/// sort.
 fn ten_of_ten(kind: &str) {
     for &engine in EngineKind::ALL {
         for host in ["127.0.0.1", "::1"] {
@@ -69,8 +71,8 @@ fn ten_echoes_over_datagram_sockets() {
     });
 }
 
-/// Payloads of every awkward size, and the largest while dozens of raw sockets are open: each takes in its own
-/// replies only, or its buffer would be full of the others'.
+/// Payloads of every awkward size, and the largest while dozens of raw sockets are open: each takes
+/// in its own replies only, or its buffer would be full of the others'.
 fn all_sizes(kind: &str) {
     for host in ["127.0.0.1", "::1"] {
         for size in [0, 1, 7, 8, 9, 1472, 65_507] {

@@ -20,7 +20,7 @@ pub const MAX_RATE_SETTING: &str = "max_rate_bits_per_s";
 /// read back from the kernel. Absent: it may use all of its machine's.
 pub const CPUS_SETTING: &str = "cpus_allowed";
 
-/// Which latency a histogram holds.
+/// The kind of latency in a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LatencyKind {

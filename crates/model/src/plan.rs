@@ -37,7 +37,7 @@ pub struct Plan {
     pub schema: String,
     /// The scenario's name; part of the folder's name.
     pub name: String,
-    /// Where it runs.
+    /// The testbed that it runs on.
     pub testbed: TestbedSpec,
     /// The paths, in the scenario's order.
     pub paths: Vec<Path>,

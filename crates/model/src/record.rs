@@ -75,7 +75,7 @@ pub struct Record {
     pub settings: BTreeMap<String, String>,
     /// The job as it was resolved: all that is needed to repeat the trial.
     pub job: Value,
-    /// Where it was measured.
+    /// The place of the measurement.
     pub environment: Environment,
     /// What the trial was for, where a search asked for it: it belongs to no cell's rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -249,7 +249,7 @@ pub struct Invariant {
     pub detail: String,
 }
 
-/// Where a trial was measured.
+/// The place of a trial's measurement.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {

@@ -1,9 +1,9 @@
 //! Header values that are sent and never shown.
 //!
-//! A header is secret by its name: see [`is_secret`]. Where a plan, a job or a record says one, its
-//! value is [`REDACTED`], or a reference like `env:TOKEN`, which is no secret. The values
-//! themselves are in [`SecretHeaders`], which is neither printed nor written to a file; only what
-//! goes to the clients' agents has them.
+//! A header is secret by its name: see [`is_secret`]. In a plan, a job or a record, its value is
+//! [`REDACTED`], or a reference like `env:TOKEN`, which is no secret. The values themselves are in
+//! [`SecretHeaders`]. It is neither printed nor written to a file, and only the clients' agents get
+//! it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

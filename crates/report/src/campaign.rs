@@ -1,7 +1,7 @@
 //! A whole run as pages, tables and data: its summary in a format.
 //!
-//! The figures, comparisons and sentences come from `hopbench_analysis`; a format only lays them out. The formats are in
-//! `formats/`: one file and one line each.
+//! The figures, comparisons and sentences come from `hopbench_analysis`. A format only lays them
+//! out. The formats are in `formats/`: one file and one line each.
 
 mod answer;
 mod format;
@@ -31,7 +31,8 @@ pub use self::format::SummaryFormat;
 pub use self::formats::{Details, SUMMARY_FORMATS, summary_format};
 pub use self::noise_page::noise_page;
 
-/// A run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has them all.
+/// A run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has
+/// them all.
 pub fn render(campaign: &Campaign, format: &str) -> Option<String> {
     Some(summary_format(format)?.render(&campaign.summary()))
 }

@@ -1,4 +1,4 @@
-//! The comparison of two runs in a format. What it says comes from `hopbench_analysis::compare`.
+//! The comparison of two runs in a format. Its sentences come from `hopbench_analysis::compare`.
 
 mod format;
 mod formats;

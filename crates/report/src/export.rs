@@ -1,4 +1,4 @@
-//! The trials of a run in formats of other tools. These need the records, one by one, and not what they say together.
+//! The trials of a run in formats of other tools. These formats take the records one by one.
 //!
 //! - [`TRIAL_FORMATS`]: every such format; [`TrialFormat`] says what one must provide;
 //! - [`Export`]: a run's records, on their way to one of them.
@@ -33,7 +33,8 @@ pub trait TrialFormat: Sync {
     /// The trial; ends with a line feed.
     fn render(&self, trial: &Trial<'_>) -> String;
 
-    /// The name of the trial's own file, where tools read a file a trial; at most 96 characters besides its extension.
+    /// The name of the trial's own file, where tools read a file a trial; at most 96 characters
+    /// besides its extension.
     fn file(&self, trial: &Trial<'_>) -> Option<TrialFile>;
 }
 
@@ -51,7 +52,8 @@ pub struct TrialFile {
 pub struct Exported {
     /// The text; ends with a line feed.
     pub text: String,
-    /// The file that it may have for itself, which no other trial of the run has; `None` where the format is one file.
+    /// The file that it may have for itself, which no other trial of the run has; `None` where the
+    /// format is one file.
     pub file: Option<String>,
 }
 

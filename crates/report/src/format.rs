@@ -18,15 +18,16 @@ pub trait Format: Sync {
 
     /// The records as text, in the order given; ends with a line feed, empty without records.
     ///
-    /// Metrics of any value are accepted: what is not a finite number is printed as unknown, or left out.
+    /// Metrics of any value are accepted: what is not a finite number is printed as unknown, or
+    /// left out.
     fn render(&self, records: &[Record], context: &Context<'_>) -> String;
 }
 
 /// What a format may use besides the records; formats for programs ignore it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
-    /// Sentences that explain the figures, a list a record in the order of the records. May be shorter
-    /// than the records.
+    /// Sentences that explain the figures, a list a record in the order of the records. May be
+    /// shorter than the records.
     pub notes: &'a [Vec<String>],
     /// Whether the text goes to a terminal, which can show bold and dim.
     pub terminal: bool,

@@ -31,11 +31,11 @@ impl Step<'_> {
     }
 }
 
-/// The live line: the time since the window began, the current rate, errors so far. At most 80 columns, no
-/// line feed.
+/// The live line: the time since the window began, the current rate, errors so far. At most 80
+/// columns, no line feed.
 ///
-/// Bulk workloads (`stream`, `udp`, `push`) show payload bits/s, received where that end's ticks are known and
-/// sent otherwise; all others show completed requests/s.
+/// Bulk workloads (`stream`, `udp`, `push`) show payload bits/s, received where that end's ticks
+/// are known and sent otherwise; all others show completed requests/s.
 pub fn live_line(workload: &str, client: Step<'_>, server: Option<Step<'_>>) -> String {
     let now = client.now;
     let time = if now.t_ns < 0 {
@@ -57,8 +57,8 @@ pub fn interval_head(workload: &str) -> String {
     format!("{:>17}  {amount:>12}  {rate:>14}  {:>8}", "interval (s)", "errors")
 }
 
-/// One interval as a row: from and to, what was moved in it, its rate, errors in it. At most 80 columns, no
-/// line feed.
+/// One interval as a row: from and to, what was moved in it, its rate, errors in it. At most 80
+/// columns, no line feed.
 pub fn interval_line(workload: &str, client: Step<'_>, server: Option<Step<'_>>) -> String {
     let at = |tick: &Tick| tick.t_ns as f64 / SECOND as f64;
     let (amount, rate) = match work(workload, client, server) {

@@ -1,6 +1,7 @@
 //! Records as text, for people and for programs. Nothing here measures, reads a clock or does I/O.
 //!
-//! - [`FORMATS`]: every format that records can be printed in; [`Format`] says what one must provide;
+//! - [`FORMATS`]: every format that records can be printed in; [`Format`] says what one must
+//!   provide;
 //! - [`sweep_table`] and [`wakeup_cost`]: what several records of one command say together;
 //! - [`live_line`] and [`interval_line`]: the current rate while a trial runs;
 //! - [`campaign`]: the summary of a run (`hopbench_analysis`) in its formats;

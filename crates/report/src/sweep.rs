@@ -10,7 +10,8 @@ use crate::WIDTH;
 use crate::number::{self, UNKNOWN, bit_rate, by_name, counted, per_s, percent, time_ns};
 use crate::text::wrap::plain;
 
-/// A row a record: what varies, the main figures, what limited it. `None` for less than two records.
+/// A row a record: what varies, the main figures, what limited it. `None` for less than two
+/// records.
 ///
 /// At most 80 columns wide.
 pub fn sweep_table(records: &[Record]) -> Option<String> {

@@ -1,11 +1,12 @@
-//! The wake-up told from the wire: busy-polled and blocking latency side by side.
+//! The cost of waking up: busy-polled and blocking latency side by side, apart from the wire's.
 
 use hopbench_analysis::{RecordedJob, spoken};
 use hopbench_model::{Record, WarningKind};
 
 use crate::number::{percent, time_ns};
 
-/// What waking up a blocked thread costs, from two records that differ in the engine only, in one sentence.
+/// What waking up a blocked thread costs, from two records that differ in the engine only, in one
+/// sentence.
 ///
 /// `None` when they are not of one workload, path and point, or when either has no service times.
 pub fn wakeup_cost(spin: &Record, blocking: &Record) -> Option<String> {
@@ -35,8 +36,8 @@ pub fn wakeup_cost(spin: &Record, blocking: &Record) -> Option<String> {
     Some(out)
 }
 
-/// The sentences for all pairs of busy-polled and blocking records, in the order of the busy-polled ones;
-/// with the point, where there are several.
+/// The sentences for all pairs of busy-polled and blocking records, in the order of the busy-polled
+/// ones; with the point, where there are several.
 pub fn wakeup_costs(records: &[Record]) -> Vec<String> {
     let of =
         |engine: &'static str| records.iter().filter(move |record| RecordedJob(&record.job).engine() == Some(engine));

@@ -1,4 +1,4 @@
-//! The assembly of a record from what all ends saw.
+//! The assembly of a record from the reports of all ends.
 
 mod balance;
 mod cost;
@@ -43,7 +43,7 @@ pub struct Setting<'a> {
     pub point: BTreeMap<String, Value>,
     /// The round, from 1.
     pub round: u32,
-    /// Where the clients connected to; its name is the record's path.
+    /// The target of the clients; its name is the record's path.
     pub target: &'a Target,
     /// The first client's agent.
     pub client: &'a Hello,
@@ -55,12 +55,13 @@ pub struct Setting<'a> {
     pub cpus: (&'a [Option<CpuSet>], &'a [Option<CpuSet>]),
     /// The slowest link on the way, where it is known.
     pub link: Option<LinkRate>,
-    /// The proxies of the route, in the order in which they were watched. Those that the path names stand between the
-    /// ends: the ends' sockets are then not of one connection.
+    /// The proxies of the route, in the order in which they were watched. Those that the path names
+    /// stand between the ends: the ends' sockets are then not of one connection.
     pub proxies: &'a [ProxySaid<'a>],
 }
 
-/// More of one core than this, spent by the conductor and the meters while a trial runs, can be seen in the figures.
+/// More of one core than this, spent by the conductor and the meters while a trial runs, can be
+/// seen in the figures.
 const OVERHEAD_SEEN_CORES: f64 = 0.02;
 
 /// The record of a trial, with the sentences that explain it.
@@ -134,7 +135,8 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<Stri
     (record, figures.notes)
 }
 
-/// The clients and the servers that reported, with where they were. `together` is the job of all clients.
+/// The clients and the servers that reported, with where they were. `together` is the job of all
+/// clients.
 fn ends<'a>(setting: &Setting<'a>, together: &Job, outcome: &'a TrialResult) -> (Vec<End<'a>>, Vec<End<'a>>) {
     let Setting { job, nodes, cpus, .. } = *setting;
     let set = |cpus: &CpuSet| cpus.0.iter().copied().collect::<BTreeSet<_>>();
@@ -163,7 +165,8 @@ fn ends<'a>(setting: &Setting<'a>, together: &Job, outcome: &'a TrialResult) -> 
     )
 }
 
-/// The CPUs that an agent's process may use, as it read them back; absent: any. A sandbox numbers CPUs of its own.
+/// The CPUs that an agent's process may use, as it read them back; absent: any. A sandbox numbers
+/// CPUs of its own.
 fn confined(report: &EndReport) -> Option<CpuSet> {
     let cpus = report.settings.get(CPUS_SETTING)?.parse().ok()?;
     (!processes::in_sandbox(report)).then_some(cpus)
@@ -174,8 +177,8 @@ pub(crate) fn threads(job: &Job, connections: u32) -> u32 {
     if job.engine == EngineKind::Threads { connections } else { job.threads.min(connections) }
 }
 
-/// How far apart the ends did something, ns: each as much later than ordered as its own clock says. `None`: fewer than two
-/// ends say so.
+/// How far apart the ends did something, ns: each as much later than ordered as its own clock says.
+/// `None`: fewer than two ends say so.
 fn apart(outcome: &TrialResult, late: impl Fn(&EndReport) -> i64) -> Option<i64> {
     let ends = outcome.clients.iter().chain(&outcome.servers).flatten();
     let late: Vec<i64> = ends.map(late).collect();
@@ -188,7 +191,8 @@ fn start_skew(outcome: &TrialResult) -> Option<i64> {
     apart(outcome, |end| i64::try_from(end.start_late_ns).unwrap_or(i64::MAX))
 }
 
-/// How far apart their first readings of CPU and counters are: that much their windows of cost differ.
+/// How far apart their first readings of CPU and counters are: that much their windows of cost
+/// differ.
 fn readings_skew(outcome: &TrialResult) -> Option<i64> {
     apart(outcome, |end| end.start.t_ns)
 }
@@ -241,8 +245,8 @@ fn latencies(client: &EndReport, server: Option<&EndReport>) -> BTreeMap<String,
     out
 }
 
-/// Whether the first flow of each client went where it was to go. What a server sees of it depends on the way, which
-/// only the testbed knows: it stands among the settings.
+/// Whether the first flow of each client went where it was to go. What a server sees of it depends
+/// on the way, which only the testbed knows: it stands among the settings.
 fn proof(setting: &Setting<'_>, outcome: &TrialResult) -> Vec<Proof> {
     let target = setting.target.address;
     let proof = |(hop, flow): (String, &FlowReport)| Proof {

@@ -37,7 +37,8 @@ use trial::{CellTrial, Done, Measured};
 const MOST_REPEATS: usize = 2;
 /// Between two tries of a trial whose clients were not let in, while the testbed settles, ns.
 const SETTLING: Nanos = SECOND;
-/// What a trial takes beyond its warm-up and window in a lab, ns: an estimate, for whoever has not seen any yet.
+/// What a trial takes beyond its warm-up and window in a lab, ns: an estimate, for whoever has not
+/// seen any yet.
 pub const TRIAL_OVERHEAD_NS: Nanos = SECOND * 15 / 100;
 
 /// A plan, the folder of its results, and what was measured of it before.
@@ -59,12 +60,12 @@ pub struct Campaign {
 /// A campaign that is over.
 #[derive(Debug)]
 pub struct Finished {
-    /// Where its results are.
+    /// The folder of its results.
     pub folder: Folder,
-    /// How it went.
+    /// Its result.
     pub ended: Ended,
-    /// What ended it before its time: a testbed that cannot be built, a folder that cannot be written any more. What was
-    /// measured until then is in the folder.
+    /// What ended it before its time: a testbed that cannot be built, a folder that cannot be
+    /// written any more. What was measured until then is in the folder.
     pub fault: Option<Fault>,
 }
 
@@ -109,10 +110,11 @@ impl Campaign {
         Self { secrets, ..self }
     }
 
-    /// Runs what is left of the plan. The testbed is up while it runs and down afterwards, however it ends.
+    /// Runs what is left of the plan. The testbed is up while it runs and down afterwards, however
+    /// it ends.
     ///
-    /// A trial that fails does not end the campaign; it stands in `run.json`, or as an incomplete record. What the user
-    /// interrupts keeps what was measured.
+    /// A trial that fails does not end the campaign; it stands in `run.json`, or as an incomplete
+    /// record. What the user interrupts keeps what was measured.
     pub fn run(mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Finished {
         let result = self.on(testbed, observer);
         testbed.down();

@@ -24,12 +24,13 @@ use merge::merge;
 pub use proxies::Edges;
 use proxies::Proxies;
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Debug)]
 pub struct TrialResult {
     /// What the clients saw together.
     pub client: EndReport,
-    /// What the servers saw together; absent where there is none, and where any end's half of the account is missing.
+    /// What the servers saw together; absent where there is none, and where any end's half of the
+    /// account is missing.
     pub server: Option<EndReport>,
     /// What each client saw, in the order of [`Ends::clients`].
     pub clients: Vec<Option<EndReport>>,
@@ -43,15 +44,16 @@ pub struct TrialResult {
     pub shared_clock: bool,
     /// Whether all ends are on one machine. A sandbox there may have a clock of its own.
     pub one_machine: bool,
-    /// Whether a server program answered none of whose processes can be seen: the servers' agents say nothing of it.
+    /// Whether a server program answered none of whose processes can be seen: the servers' agents
+    /// say nothing of it.
     pub server_unseen: bool,
-    /// By how much at most the agents' clocks were taken wrongly, ns: half of the slowest round trip in which they were
-    /// compared; 0 where all ends read this process' clock.
+    /// By how much at most the agents' clocks were taken wrongly, ns: half of the slowest round
+    /// trip in which they were compared; 0 where all ends read this process' clock.
     pub clock_error_ns: Nanos,
     /// Wall-clock time of the window's start, since 1970 UTC.
     pub started: std::time::Duration,
-    /// What each proxy had spent at the edges of the window, in the order of [`Watch::proxies`]; `Err`: why that is not
-    /// known.
+    /// What each proxy had spent at the edges of the window, in the order of [`Watch::proxies`];
+    /// `Err`: why that is not known.
     pub proxies: Vec<Result<Edges, String>>,
     /// CPU time that the conductor's thread spent in the window, ns.
     pub conductor_cpu_ns: Nanos,
@@ -59,17 +61,19 @@ pub struct TrialResult {
 
 /// Time between the order to start and the start of load, for the order to arrive.
 const HEAD_START: Nanos = 5_000_000;
-/// The same over networks, where an order may take much longer than the fastest round trip said: who gets it late begins
-/// late.
+/// The same over networks, where an order may take much longer than the fastest round trip said:
+/// who gets it late begins late.
 const HEAD_START_REMOTE: Nanos = 50_000_000;
 /// What each end more adds to that.
 const HEAD_START_EACH: Nanos = 200_000;
 
-/// Runs one trial between `ends`, each of whose clients does `job` and connects to `target`; `watch` is who takes part
-/// besides. The values of secret headers in the job go to the clients' agents only.
+/// Runs one trial between `ends`, each of whose clients does `job` and connects to `target`;
+/// `watch` is who takes part besides. The values of secret headers in the job go to the clients'
+/// agents only.
 ///
 /// # Errors
-/// What kept the load from starting, or left nothing to report. What breaks later is in the outcome.
+/// What kept the load from starting, or left nothing to report. What breaks later is in the
+/// outcome.
 pub fn conduct(
     ends: &mut Ends,
     job: &Job,
@@ -121,7 +125,8 @@ fn are_here(ends: &Ends) -> bool {
     ends.clients.iter().chain(&ends.servers).all(|agent| agent.is_here)
 }
 
-/// What each end must know, the clients first. Several servers get the same: any of them may be sent any flow.
+/// What each end must know, the clients first. Several servers get the same: any of them may be
+/// sent any flow.
 fn orders(
     ends: &Ends,
     job: &Job,

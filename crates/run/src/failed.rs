@@ -5,8 +5,8 @@ use hopbench_model::Record;
 /// Exchanges of which more failed than this share say nothing of the path.
 const MOST_FAILED: f64 = 0.5;
 
-/// Why a trial whose exchanges failed is no measurement; `None`: enough of them succeeded. That datagrams and echoes are
-/// lost is what their workloads measure, unless nothing came at all.
+/// Why a trial whose exchanges failed is no measurement; `None`: enough of them succeeded. That
+/// datagrams and echoes are lost is what their workloads measure, unless nothing came at all.
 pub fn failed_exchanges(record: &Record) -> Option<String> {
     let share = |name: &str| record.metrics.get(name).copied().unwrap_or(0.0);
     let failed = share("error_ratio");

@@ -2,8 +2,9 @@
 //!
 //! - [`AgentConnection`]: a conductor's end of a control session;
 //! - [`conduct`]: one trial;
-//! - [`record`]: what all ends saw, as a record; [`failed_exchanges`]: whether it is one of failures;
-//! - [`Campaign`]: a whole plan in rounds, on whatever testbed;
+//! - [`record`]: the record of a trial, from the reports of all ends; [`failed_exchanges`]: whether
+//!   it is one of failures;
+//! - [`Campaign`]: a whole plan in rounds, on any testbed;
 //! - [`headers_known`]: whether all values of a plan's secret headers are known;
 //! - [`results`]: the folder that holds what a campaign measured.
 

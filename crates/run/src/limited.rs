@@ -23,12 +23,14 @@ pub(crate) use schedule::late_ns;
 const MOSTLY: f64 = 0.5;
 /// More of the bytes than this sent twice is a path that loses.
 const MANY_RETRANSMISSIONS: f64 = 0.01;
-/// More of what the link can carry than this is all that it carries: acknowledgements and new connections take a part.
+/// More of what the link can carry than this is all that it carries: acknowledgements and new
+/// connections take a part.
 const LINK_FULL: f64 = 0.95;
 /// Whose retransmissions are known where there are proxies.
 const NEAREST: &str = "on the ends' own connections (behind the first proxy this is not known)";
 
-/// The name of the limit and the numbers behind it, from the trial's own meters. `job` is that of all clients together.
+/// The name of the limit and the numbers behind it, from the trial's own meters. `job` is that of
+/// all clients together.
 pub(crate) fn limited(job: &Job, record: &Record, evidence: &Evidence) -> Limit {
     let metrics = &record.metrics;
     let full = evidence.link.and_then(|rate| link(job, metrics, rate));
@@ -53,7 +55,7 @@ pub(crate) fn limited(job: &Job, record: &Record, evidence: &Evidence) -> Limit 
         })
 }
 
-/// Whose CPUs were not looked at.
+/// The end whose CPUs were not metered, in words.
 fn unmetered(evidence: &Evidence) -> &'static str {
     let metered = evidence.burdens.iter().any(|burden| burden.who == SERVER);
     if metered { "" } else { "; nobody metered the server, whose own time is part of the round trip" }
@@ -75,8 +77,8 @@ fn free(job: &Job, record: &Record, evidence: &Evidence) -> String {
     format!("no CPU of {whose} was full")
 }
 
-/// The same, where agents keep to limits of their own: a trial in which one came up to its own was held by it, whatever
-/// else that made it wait for.
+/// The same, where agents keep to limits of their own: a trial in which one came up to its own was
+/// held by it, whatever else that made it wait for.
 pub(crate) fn limited_by_agents(job: &Job, record: &Record, evidence: &Evidence, outcome: &TrialResult) -> Limit {
     let found = limited(job, record, evidence);
     match found.0.as_str() {
@@ -125,7 +127,8 @@ fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool)
     None
 }
 
-/// Whether each direction sent as many bits as were asked for. Where arrivals are scheduled they are what was asked for.
+/// Whether each direction sent as many bits as were asked for. Where arrivals are scheduled they
+/// are what was asked for.
 fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Limit> {
     let asked: BitRate = job.params.get("rate")?.as_str()?.parse().ok()?;
     if metrics.contains_key("intended_per_s") {
@@ -154,8 +157,8 @@ fn buffer(metrics: &BTreeMap<String, f64>, proxied: bool) -> Option<Limit> {
     })
 }
 
-/// What stands before the names of each direction's figures, and the words for it. With both under way the plain
-/// rates are sums, and nothing else is known of both together.
+/// What stands before the names of each direction's figures, and the words for it. With both under
+/// way the plain rates are sums, and nothing else is known of both together.
 fn directions(metrics: &BTreeMap<String, f64>) -> &'static [(&'static str, &'static str)] {
     const ONE: &[(&str, &str)] = &[("", "")];
     const BOTH: &[(&str, &str)] = &[("to_server_", " to the server"), ("from_server_", " from the server")];

@@ -1,5 +1,5 @@
-//! The costs that others metered around a trial: kubelets, cAdvisor, Prometheus. They read when they
-//! like, so that each figure is of a window of its own.
+//! The costs that other meters saw around a trial: kubelets, cAdvisor, Prometheus. They read on
+//! their own schedule, so each figure has a window of its own.
 
 mod compare;
 
@@ -13,10 +13,12 @@ pub(crate) use compare::{Own, disagree};
 
 /// Of a meter's window at least this share must have had load for its CPU to be the load's.
 const MOSTLY_LOAD: f64 = 0.5;
-/// And this share where all of the trial's load is in it: what was spent without load adds the less, the larger it is.
+/// And this share where all of the trial's load is in it: what was spent without load adds the
+/// less, the larger it is.
 const WHOLE_LOAD: f64 = 0.2;
-/// Both edges of a window that is as good as the trial's are within this share of its length. At constant load the CPU
-/// time differs by twice that at most, which is less than two meters of one thing may differ.
+/// Both edges of a window that is as good as the trial's are within this share of its length. At
+/// constant load the CPU time differs by twice that at most, which is less than two meters of one
+/// thing may differ.
 const CLOSE: f64 = 0.05;
 /// Less than this of a window is no throttling that a figure could show.
 const THROTTLED: f64 = 0.001;
@@ -24,7 +26,8 @@ const THROTTLED: f64 = 0.001;
 /// When there was load, in seconds from the start of the trial's window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Load {
-    /// When the load of the trial before ended, or all was built: what was metered until then may be that one's.
+    /// When the load of the trial before ended, or all was built: what was metered until then may
+    /// be that one's.
     pub(crate) quiet_since_s: f64,
     /// When this trial's began.
     pub(crate) began_s: f64,
@@ -33,7 +36,8 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Of a trial whose window began at `started` and was so long; `quiet_since` and `started` are since 1970 UTC.
+    /// Of a trial whose window began at `started` and was so long; `quiet_since` and `started` are
+    /// since 1970 UTC.
     pub(crate) fn new(quiet_since: Duration, started: Duration, warmup_ns: Nanos, window_ns: Nanos) -> Self {
         Self {
             quiet_since_s: since(started, quiet_since),
@@ -59,8 +63,8 @@ fn since(from: Duration, to: Duration) -> f64 {
     to.as_secs_f64() - from.as_secs_f64()
 }
 
-/// What was metered between two readings, for the trial whose window began at `started`; and why of some nothing is
-/// known, by setting.
+/// What was metered between two readings, for the trial whose window began at `started`; and why of
+/// some nothing is known, by setting.
 pub(crate) fn costs(
     before: &[Metered],
     after: &[Metered],
@@ -118,16 +122,17 @@ fn cost(start: &Metered, end: &Metered, started: Duration) -> Result<MeteredCost
 /// The CPU of something under the trial's load, as another metered it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnderLoad {
-    /// `cores`, `metered_window_s`, `metered_load_s`, `memory_bytes`; with `cpu_s` where the window is as good as the
-    /// trial's.
+    /// `cores`, `metered_window_s`, `metered_load_s`, `memory_bytes`; with `cpu_s` where the window
+    /// is as good as the trial's.
     pub figures: BTreeMap<String, f64>,
     /// Whose it is, and of which window.
     pub source: String,
 }
 
-/// What something used under the trial's load: its CPU time over the time in the meter's window in which there was load.
-/// What it did without load counts, too, so that this is the more rather than the less. Of several meters the one counts whose
-/// window has all of this trial's load and no other's, and of those the one with the most load in it.
+/// What something used under the trial's load: its CPU time over the time in the meter's window in
+/// which there was load. What it did without load counts, too, so that this is the more rather than
+/// the less. Of several meters the one counts whose window has all of this trial's load and no
+/// other's, and of those the one with the most load in it.
 ///
 /// # Errors
 /// Why nobody's reading can say it, in a sentence; `None`: nobody metered it.
@@ -207,16 +212,16 @@ impl SandboxedEnd {
     }
 }
 
-/// Puts what was metered of the server program, which no agent sees, in the place of what the servers' agents spent, who
-/// only look on.
+/// Puts what was metered of the server program, which no agent sees, in the place of what the
+/// servers' agents spent, who only look on.
 pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &Load) {
     let costs = &record.cost.metered;
     let each = servers.iter().map(|server| under_load(costs, MeteredKind::Program, server, load)).collect();
     replace(record, SandboxedEnd::Server, SERVER_PROGRAM, each);
 }
 
-/// Puts what was metered around the sandboxes of a side's agents in the place of what they see inside. `shared` says that
-/// an agent is on both sides: nobody can tell one from the other then.
+/// Puts what was metered around the sandboxes of a side's agents in the place of what they see
+/// inside. `shared` says that an agent is on both sides: nobody can tell one from the other then.
 pub(crate) fn of_sandbox(record: &mut Record, side: SandboxedEnd, agents: &[String], load: &Load, shared: bool) {
     // The kubelet says what the runtime says, which may know nothing of the sandbox's own kernel.
     let costs: Vec<MeteredCost> = record.cost.metered.iter().filter(|cost| cost.source != "kubelet").cloned().collect();

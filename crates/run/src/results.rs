@@ -1,12 +1,12 @@
-//! The results folder: `run.json`, `records.jsonl`, `agents.log`, `trials.log`, and what the reports
-//! add.
+//! The results folder: `run.json`, `records.jsonl`, `agents.log`, `trials.log`, and what the
+//! reports add.
 //!
-//! What was written is never lost to a crash: `run.json` is replaced as a whole, a record is on the
-//! disk before the next trial starts, and of a line that was cut in the middle only that line is
-//! dropped. A folder is used by one process at a time.
+//! A crash loses nothing that was written. `run.json` is replaced as a whole. A record is on the
+//! disk before the next trial starts. If a line was cut in the middle, only that line is dropped. A
+//! folder is used by one process at a time.
 //!
 //! - [`Folder`]: writing, by the process that runs the campaign;
-//! - [`open`], [`read`]: reading, by whoever reports.
+//! - [`open`], [`read`]: reading, for reports.
 
 mod disk;
 mod folder;

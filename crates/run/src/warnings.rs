@@ -1,4 +1,4 @@
-//! Caveats that every workload can need.
+//! The caveats that every workload can need.
 
 use hopbench_model::number;
 use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};

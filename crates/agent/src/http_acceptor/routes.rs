@@ -7,7 +7,7 @@ use hopbench_load::TargetAcceptor;
 use hopbench_load::http::{Credential, Glance, glance};
 use hopbench_sys::Socket;
 
-/// Where connections may go.
+/// The routes of all connections.
 #[derive(Default)]
 pub(super) struct Routes(Mutex<RouteTable>);
 
@@ -25,7 +25,7 @@ pub(crate) struct RouteGuard {
     number: u64,
 }
 
-/// What is to be done with a connection.
+/// The destination of a connection.
 pub(super) enum Destination {
     /// It belongs to them.
     To(TargetAcceptor),
@@ -88,7 +88,7 @@ impl RouteTable {
         Some(self.everybodys().map_or(Destination::Close, Destination::To))
     }
 
-    /// Whose a connection is that shows this.
+    /// The destination of a connection that shows this credential.
     fn of(&self, shown: Option<&[u8]>) -> Destination {
         let trial = shown.and_then(|shown| self.trials.iter().find(|(_, credential, _)| credential.is(shown)));
         let acceptor = trial.map(|(.., acceptor)| Arc::clone(acceptor)).or_else(|| self.everybodys());

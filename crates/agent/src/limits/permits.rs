@@ -7,7 +7,7 @@ use hopbench_control::conductor::RunKey;
 use hopbench_model::{Fault, Permit, SignedPermit};
 use hopbench_wire::{Prepare, Role};
 
-/// Whose permits count, and the latest of them.
+/// The key whose permits count, and the latest permit.
 #[derive(Debug)]
 pub(crate) struct Permits {
     run: RunKey,

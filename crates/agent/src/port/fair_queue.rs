@@ -34,7 +34,7 @@ impl<T> FairQueue<T> {
         self.members.len()
     }
 
-    /// How many come from there.
+    /// The number of connections from there.
     #[cfg(test)]
     pub(crate) fn of(&self, source: Source) -> usize {
         self.sources.get(&source).map_or(0, BTreeSet::len)

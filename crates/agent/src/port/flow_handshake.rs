@@ -20,8 +20,8 @@ pub(crate) struct RunHandshake {
 }
 
 impl RunHandshake {
-    /// The number in the run of what is flow `flow` here. A connection's successors (`crr`) come a round of all
-    /// clients' connections later, so that no two clients ever give the same number.
+    /// The number in the run of what is flow `flow` here. A connection's successors (`crr`) come a
+    /// round of all clients' connections later, so that no two clients ever give the same number.
     pub(crate) fn in_run(&self, flow: u32) -> u32 {
         let ours = self.job.connections.max(1);
         let all = if self.all_connections == 0 { ours } else { self.all_connections };
@@ -39,7 +39,7 @@ impl RunHandshake {
     }
 }
 
-/// Which way the bytes of a flow go.
+/// The direction of a flow's bytes.
 pub(crate) fn direction(workload: &dyn Workload, job: &Job, flow: u32) -> Direction {
     if workload.server_sends(job, flow) { Direction::FromServer } else { Direction::ToServer }
 }

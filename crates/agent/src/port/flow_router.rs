@@ -19,7 +19,8 @@ use crate::port::flow_handshake::direction;
 #[derive(Default)]
 pub(crate) struct FlowRouter {
     open: Mutex<BTreeMap<u32, ExpectedRun>>,
-    /// Flows that the agent has open: those of runs, those of the HTTP target, those that outlive their run.
+    /// Flows that the agent has open: those of runs, those of the HTTP target, those that outlive
+    /// their run.
     flow_limit: Arc<FlowLimit>,
     /// Connections that trials under way expect.
     expected: AtomicUsize,
@@ -78,8 +79,9 @@ impl FlowRouter {
         &self.flow_limit
     }
 
-    /// Enters a run; refused when another has its number, or when its flows would not find room beside those that
-    /// are open and those that other runs still wait for. Who comes later cannot take what was found free here.
+    /// Enters a run; refused when another has its number, or when its flows would not find room
+    /// beside those that are open and those that other runs still wait for. Who comes later cannot
+    /// take what was found free here.
     pub(crate) fn enter(&self, number: u32, run: ExpectedRun) -> Result<(), Fault> {
         let mut open = self.lock();
         if open.contains_key(&number) {
@@ -90,8 +92,8 @@ impl FlowRouter {
         Ok(())
     }
 
-    /// Places for the flows that a client of this agent opens, to be kept for as long as they may be open; refused where
-    /// [`FlowRouter::enter`] would be.
+    /// Places for the flows that a client of this agent opens, to be kept for as long as they may
+    /// be open; refused where [`FlowRouter::enter`] would be.
     pub(crate) fn flow_guards(&self, connections: u32) -> Result<Vec<FlowGuard>, Fault> {
         // Flows of the HTTP target come without asking for room first: what was found free may be gone by now.
         let open = self.lock();
@@ -106,7 +108,8 @@ impl FlowRouter {
         }
     }
 
-    /// Refuses so many flows more than the agent allows, beside those that are open and those that runs still wait for.
+    /// Refuses so many flows more than the agent allows, beside those that are open and those that
+    /// runs still wait for.
     fn find_room(&self, open: &BTreeMap<u32, ExpectedRun>, connections: u32) -> Result<(), Fault> {
         let Some(most) = self.flow_limit.most() else { return Ok(()) };
         let expected = |run: &ExpectedRun| (run.job.connections as usize).saturating_sub(run.flow_limit.open());
@@ -122,7 +125,8 @@ impl FlowRouter {
         self.lock().remove(&number);
     }
 
-    /// Takes in a TCP flow that sent this header; a flow that is not welcome is dropped without a word.
+    /// Takes in a TCP flow that sent this header; a flow that is not welcome is dropped without a
+    /// word.
     pub(crate) fn tcp_flow(&self, bytes: &[u8; FLOW_HEADER_BYTES], socket: Socket) {
         let Ok((header, token)) = FlowHeader::parse(bytes) else {
             return;
@@ -211,8 +215,8 @@ impl Drop for ExpectedConnections {
 }
 
 impl ExpectedRun {
-    /// Whether a flow with this header can belong to the run. Flow numbers of workloads that connect anew for
-    /// every exchange are not bounded by the number of connections.
+    /// Whether a flow with this header can belong to the run. Flow numbers of workloads that
+    /// connect anew for every exchange are not bounded by the number of connections.
     fn welcomes(&self, header: &FlowHeader) -> bool {
         let kind = if over_datagrams(self.workload, &self.job) { FlowKind::Udp } else { FlowKind::Tcp };
         header.workload == self.code
@@ -222,7 +226,8 @@ impl ExpectedRun {
     }
 }
 
-/// Whether the flows of a job are datagrams: by the workload's nature, or because its parameters say so.
+/// Whether the flows of a job are datagrams: by the workload's nature, or because its parameters
+/// say so.
 pub(crate) fn over_datagrams(workload: &dyn Workload, job: &Job) -> bool {
     workload.traits().datagrams || job.params.get("udp").and_then(serde_json::Value::as_bool).unwrap_or(false)
 }

@@ -34,7 +34,7 @@ impl Pending {
         Self { silent: FairQueue::new(), begun: FairQueue::new(), next: first }
     }
 
-    /// What is known of a connection that was just accepted.
+    /// The state of a connection that was just accepted.
     pub(crate) fn origin(&mut self, source: Source, now: Nanos) -> Origin {
         let number = self.next;
         self.next += 1;

@@ -40,7 +40,7 @@ pub(crate) struct Handshakes {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Where newcomers wait for the thread.
+/// The queue in which newcomers wait for the thread.
 #[derive(Debug)]
 pub(crate) struct HandshakeQueue {
     waiting: Mutex<FairQueue<Newcomer>>,

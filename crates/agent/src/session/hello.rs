@@ -9,8 +9,8 @@ pub const COMMIT: &str = match option_env!("HOPBENCH_COMMIT") {
     None => "unknown",
 };
 
-/// This build, this machine and this process: `machine` tells its `pid` in its own PID namespace, and with `netns` the
-/// network namespace of the calling thread.
+/// This build, this machine and this process: `machine` tells its `pid` in its own PID namespace,
+/// and with `netns` the network namespace of the calling thread.
 pub fn hello() -> Hello {
     let mut machine = hopbench_meter::environment::machine();
     machine.insert("pid".to_owned(), std::process::id().to_string());

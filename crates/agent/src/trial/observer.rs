@@ -17,7 +17,8 @@ pub(crate) struct Observer {
 
 /// The name under which this process' own usage stands among the readings.
 const SELF: &str = "self";
-/// The name under which a server program's does: the values of the meter `process`, summed over its processes.
+/// The name under which a server program's does: the values of the meter `process`, summed over its
+/// processes.
 const PROGRAM: &str = "program";
 
 /// Processes of one server program: each takes two open files.
@@ -80,7 +81,8 @@ impl Observer {
         readings
     }
 
-    /// What could not be read here, with the reason: meters that this machine does not have, a program that ended.
+    /// What could not be read here, with the reason: meters that this machine does not have, a
+    /// program that ended.
     pub(crate) fn unavailable(&self) -> impl Iterator<Item = (&str, &str)> {
         let meters = self.meters.unavailable().iter().map(|(name, why)| (*name, why.as_str()));
         meters.chain(self.program_lost.as_deref().map(|why| (PROGRAM, why)))

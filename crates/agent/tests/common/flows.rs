@@ -63,7 +63,8 @@ fn is_end(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
 }
 
-/// Asks the HTTP target for its health on a connection that stays open; `None` where it closes it instead.
+/// Asks the HTTP target for its health on a connection that stays open; `None` where it closes it
+/// instead.
 pub(crate) fn healthy(agent: SocketAddr) -> Option<TcpStream> {
     let mut stream = connect(agent);
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
@@ -90,8 +91,9 @@ impl Datagrams {
         Self(socket)
     }
 
-    /// Registers with the cookie that the agent gives for it; whether the agent accepts it within 5 s or so, asked
-    /// several times. A header that gets no cookie at all is not even authentic, and a failure.
+    /// Registers with the cookie that the agent gives for it; whether the agent accepts it within 5
+    /// s or so, asked several times. A header that gets no cookie at all is not even authentic, and
+    /// a failure.
     pub(crate) fn register(&self, header: &FlowHeader, tries: u32) -> bool {
         let mut cookie = NO_COOKIE;
         self.0.set_read_timeout(Some(Duration::from_secs(5))).unwrap();

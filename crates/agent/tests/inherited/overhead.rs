@@ -2,8 +2,8 @@
 
 use crate::rig::{Agent, MS, TestTrial, job, params};
 
-/// A path that is healthy needs some milliseconds to open and to close. The bound is far above that, and below what any
-/// timer that is waited out would cost: machines that run tests are busy.
+/// A path that is healthy needs some milliseconds to open and to close. The bound is far above
+/// that, and below what any timer that is waited out would cost: machines that run tests are busy.
 const MOST_NS: u64 = 100 * MS;
 
 #[test]

@@ -60,7 +60,7 @@ pub(crate) struct Round {
 pub(crate) struct Spent {
     /// Their role on the path: `server-sidecar`.
     pub(crate) name: String,
-    /// How many there are.
+    /// The number of them.
     pub(crate) count: u32,
     /// Whether the path names them; the others stand idle.
     pub(crate) named: bool,

@@ -1,10 +1,12 @@
 //! The searches of two sides, compared.
 //!
-//! Rates are compared by the results of their searches (of three runs and more on each side by the
-//! runs' medians), each by itself; levels, and what lies beyond an end of the range, where what is
-//! known of the two does not overlap, as within a run. With several runs on a side, the bracket
-//! holds all that any of them leaves open, and the load is their median. For a knee, the throughput
-//! there is compared, too.
+//! - Rates are compared by the results of their searches, each rate by itself. With three runs and
+//!   more on each side, the runs' medians are compared.
+//! - Levels differ where what is known of the two does not overlap, as within a run. So do loads
+//!   beyond an end of the range.
+//! - With several runs on a side, the bracket holds all that any of them leaves open, and the load
+//!   is their median.
+//! - For a knee, the throughput there is compared, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -97,7 +97,7 @@ impl Comparison {
         })
     }
 
-    /// How far the comparison can be trusted.
+    /// Reasons to doubt the comparison.
     pub fn caveat(&self) -> String {
         let by_rounds: BTreeSet<String> =
             self.comparisons.iter().filter(|row| !row.by_run).map(|row| row.cell()).collect();

@@ -11,7 +11,7 @@ pub(crate) struct Kind {
     pub(crate) open_loop: Option<bool>,
     /// The figures in the order of the columns; the first is the one that verdicts are about.
     pub(crate) figures: &'static [Figure],
-    /// How many of the first figures are plotted against a swept parameter.
+    /// The number of the first figures that are plotted against a swept parameter.
     pub(crate) plots: usize,
     /// The latency whose distribution is shown.
     pub(crate) distribution: Option<&'static str>,

@@ -1,11 +1,14 @@
-//! The curves of proxies: their cost as the load on them grows. Each has points with intervals and,
-//! if that means something, a line. The cost at rest and the cost of each unit of work are two
-//! figures. Their quotient at one rate would be neither.
+//! The curves of proxies: their cost as the load on them grows.
 //!
-//! - CPU over the rate that was asked for: a line. A closed loop makes the load that the path lets
-//!   it make, and with other parameters a request itself changes: these are points.
-//! - What a proxy has allocated over connections: a line. Its resident memory is the largest so
-//!   far, whatever the order of the trials was: points.
+//! Each curve has points with intervals and, where a line is meaningful, a line. A line gives two
+//! figures: the cost at rest, and the cost of each further unit of work. A quotient of cost and
+//! rate would mix the two.
+//!
+//! - CPU over the rate of an open loop gets a line. A closed loop gets points: it makes only the
+//!   load that the path lets it make. Other parameters get points, too: they change a request
+//!   itself.
+//! - Allocated memory over connections gets a line. Resident memory gets points: it is the largest
+//!   so far, whatever the order of the trials was.
 
 use std::collections::BTreeMap;
 

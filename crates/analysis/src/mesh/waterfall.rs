@@ -5,8 +5,8 @@
 //!          └──► client sidecar alone ─► + server sidecar to that
 //! ```
 //!
-//! Every step is the difference of two paths that were both measured, taken round by round. Where
-//! one was not measured, the steps are those between the others.
+//! Every step is the difference of two paths that were both measured, taken round by round. A path
+//! that was not measured is left out, and the step leads past it.
 
 use hopbench_model::number::counted;
 use hopbench_model::point_label;

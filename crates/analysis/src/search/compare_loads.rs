@@ -1,9 +1,9 @@
 //! The comparison of two loads.
 //!
-//! - Where a rate was searched several times on both sides, the results are compared as the rounds
-//!   of cells are.
-//! - Levels, what was seen there, and what lies beyond an end of the range differ where what is
-//!   known of the two does not overlap.
+//! - If a rate was searched several times on both sides, a test compares the results, as it
+//!   compares the rounds of cells.
+//! - Other loads differ if what is known of the two does not overlap: levels, observations, and
+//!   loads beyond an end of the range.
 
 use hopbench_stats::{Comparison, Evidence, Question, Verdict as Judged, paired, unpaired};
 
@@ -30,7 +30,7 @@ pub(crate) struct ComparedLoad {
     pub(crate) q: Option<f64>,
 }
 
-/// How two sides were measured.
+/// The way in which two sides were measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Together {
     /// In one run: the searches went on side by side, and the first belongs to the first.

@@ -39,7 +39,7 @@ pub(crate) fn notes(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Vec<S
     out
 }
 
-/// How many trials are left out of figures because the testbed changed.
+/// The number of trials that are in no figure because the testbed changed.
 fn disturbed<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String> {
     let left_out: Vec<usize> = cells.map(|cell| cell.disturbed_rounds).filter(|rounds| *rounds > 0).collect();
     (!left_out.is_empty()).then(|| {

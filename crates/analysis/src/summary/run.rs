@@ -132,7 +132,7 @@ pub struct SkippedSummary {
     pub path: String,
     /// Why.
     pub reason: String,
-    /// How many cells.
+    /// The number of cells.
     pub cells: u64,
 }
 

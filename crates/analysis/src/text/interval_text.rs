@@ -1,6 +1,7 @@
-//! The ends of intervals as texts for people. An end that lies beyond ten times the median, or
-//! below a tenth of it, says nothing but that: with two rounds, or on a noisy machine, the number
-//! itself can have any size. Programs get the numbers.
+//! The ends of intervals as texts for people.
+//!
+//! With two rounds, or on a noisy machine, an end can be any number. So an end above ten times the
+//! median, or below a tenth of it, is printed as just that. Programs get the numbers.
 
 use hopbench_model::number::ratio;
 

@@ -1,8 +1,8 @@
 //! Sidecars that a mesh of the cluster injects, asked for as its users do: by labels and
 //! annotations.
 //!
-//! One pod serves every mode: the agent listens at a port for each, and the annotations say which
-//! of them the sidecar takes on the way in and which on the way out, as the rules of a lab do.
+//! One pod serves every mode. The agent listens at a port for each mode. The annotations say which
+//! ports the sidecar takes on the way in, and which on the way out, as the rules of a lab do.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
-//! Creation of pods in waves: each when its proxy can be told the addresses of its peers.
-//!
-//! A pod has no address before it is there, and a proxy reads its bootstrap when it starts.
+//! Creation of pods in waves. A proxy reads its peers' addresses at start, so a pod waits until its
+//! peers exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

@@ -1,9 +1,11 @@
 //! Strategic merge patches for the templates of pods.
 //!
-//! A map is merged field by field, and `null` takes a field away. A list is replaced, unless
-//! Kubernetes knows its items apart by a field (`containers` by `name`); then items are merged one
-//! by one. `$patch: delete` takes an item or a map away, `$patch: replace` in a map takes the patch
-//! as it is, in an item of a list the list's other items.
+//! - A map is merged field by field, and `null` takes a field away.
+//! - A list is replaced, unless Kubernetes knows its items apart by a field (`containers` by
+//!   `name`). Then items are merged one by one.
+//! - `$patch: delete` takes an item or a map away.
+//! - `$patch: replace` in a map replaces the map by the patch. In an item of a list it replaces the
+//!   list's other items.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Levels of the Pod Security Standards, and what of a pod is beyond `restricted`.
+//! Levels of the Pod Security Standards, and the parts of a pod that are beyond `restricted`.
 
 use std::fmt;
 

@@ -1,20 +1,21 @@
 //! The cluster's own meters of containers and nodes: the kubelets, cAdvisor, Prometheus.
 //!
-//! None of them reads when it is asked: each gives its last reading, and the time of that.
-//! cAdvisor, which is a part of every kubelet, reads each container and the node in turns, by
-//! default every 10 s (`--housekeeping-interval`) or 15 s where nothing happens, and up to as much
-//! again, at random. What was seen on Kubernetes 1.34 with an interval of 1 s: both endpoints of a
-//! kubelet give the same readings, 0.0 to 2.0 s old, 0.8 s in the middle. `/stats/summary` has them
-//! too, with `only_cpu_and_memory` or without, but rounds their times down to whole seconds;
-//! `/metrics/resource` says the same with milliseconds, and is what is asked here. Prometheus adds
-//! the time until its next scrape.
+//! None of them reads when it is asked. Each gives its last reading, and the time of that. cAdvisor
+//! is a part of every kubelet. It reads each container and the node in turns, by default every 10 s
+//! (`--housekeeping-interval`), or 15 s if nothing happens. To that it adds up to as much again, at
+//! random. Prometheus adds the time until its next scrape.
 //!
-//! A sandboxed container (gVisor) has no cgroup of its own. cAdvisor and Prometheus give the pod's
-//! for it then, which has the sandbox's kernel in it; the kubelet asks the container's runtime,
-//! which may count the memory of what runs inside only.
+//! On Kubernetes 1.34 with an interval of 1 s, both endpoints of a kubelet give the same readings.
+//! They are 0.0 to 2.0 s old, 0.8 s in the middle. `/stats/summary` rounds their times down to
+//! whole seconds, with `only_cpu_and_memory` or without. `/metrics/resource` has milliseconds, so
+//! it is the one that is asked here.
 //!
-//! So a figure over a window is that of the readings around it, and a short window is seen only
-//! roughly; every reading carries its own time.
+//! A sandboxed container (gVisor) has no cgroup of its own. cAdvisor and Prometheus then give the
+//! pod's, which includes the sandbox's kernel. The kubelet asks the container's runtime, which may
+//! count only the memory of what runs inside.
+//!
+//! So a figure over a window is that of the readings around it. A short window is seen only
+//! roughly. Every reading carries its own time.
 
 mod cadvisor;
 pub(crate) mod clocks;

@@ -1,7 +1,7 @@
 //! The assignment of the scenario's nodes to those of the cluster.
 //!
-//! Every name gets another node; zones hold; among several ways the first one by the nodes' names
-//! is taken, so that the same cluster gives the same answer every time.
+//! Every name gets a node of its own, and zones are kept. Among several ways, the first one by the
+//! nodes' names is taken. So the same cluster always gives the same answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! The identity of a pod: its place, whom it is for, and its number there.
 //!
 //! One pod serves all modes of one variant. So two modes differ in their proxies and in nothing
-//! else. What would disturb others has pods of its own.
+//! else. Parts that would disturb others have pods of their own.
 
 use std::fmt;
 

@@ -1,5 +1,7 @@
-//! The shares of CPUs that nodes get: sets of their own if there are enough, and otherwise at least
-//! different CPUs for the two ends of a path.
+//! The shares of CPUs that nodes get.
+//!
+//! Nodes have sets of their own if there are enough CPUs. Otherwise at least the two ends of a path
+//! get different CPUs.
 
 /// The CPUs of each of `nodes`. `ends` are the nodes at both ends of each path. `Err` is the reason
 /// why the scheduler had better choose.

@@ -1,7 +1,8 @@
-//! The packet path of a path: the links that carry its packets, and those that must not.
+//! The packet path of a path: the links that must carry its packets, and those that must not.
 //!
 //! It is made of legs, each between two ends: the clients, the node whose port they use, the
-//! servers. Out and back are looked at apart: the destination of a packet chooses its tunnel.
+//! servers. The way out and the way back are separate, because the destination of a packet chooses
+//! its tunnel.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +47,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// How its counters begin.
+    /// The start of its counters' names.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
             Self::Receives => "rx",

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// The figure in a server's report that counts the run's flows which found no place; absent where all did.
+/// The figure in a server's report that counts the run's flows which found no place; absent where
+/// all did.
 pub const REFUSED_FLOWS: &str = "refused_flows";
 
-/// A bounded count of open flows, whoever opened them. It may be a part of another: an agent's over all that it
-/// serves, and within it one for each run and one for its HTTP target.
+/// A bounded count of open flows, whoever opened them. It may be a part of another: an agent's over
+/// all that it serves, and within it one for each run and one for its HTTP target.
 ///
-/// A flow is let in by [`FlowLimit::take`], which refuses and counts in one step, so that no two flows can get the last
-/// place. What it gives is kept with the flow and gives the place back when the flow is dropped, however that ends.
+/// A flow is let in by [`FlowLimit::take`], which refuses and counts in one step, so that no two
+/// flows can get the last place. What it gives is kept with the flow and gives the place back when
+/// the flow is dropped, however that ends.
 #[derive(Debug, Default)]
 pub struct FlowLimit {
     most: Option<usize>,
@@ -30,7 +32,8 @@ impl FlowLimit {
         Arc::new(Self { most, ..Self::default() })
     }
 
-    /// A count within this one: its flows take a place of both, and it has a bound of its own or none.
+    /// A count within this one: its flows take a place of both, and it has a bound of its own or
+    /// none.
     pub fn part(self: &Arc<Self>, most: Option<usize>) -> Arc<Self> {
         Arc::new(Self { most, whole: Some(Arc::clone(self)), ..Self::default() })
     }

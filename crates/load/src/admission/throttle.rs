@@ -6,18 +6,20 @@ use hopbench_model::{Nanos, SECOND};
 
 /// A ceiling on bytes a second over everything that shares it.
 ///
-/// Virtual-time form of the token bucket (the generic cell rate algorithm, ITU-T I.371): each byte books a
-/// slice of time; whoever runs ahead of the clock by more than the allowance has to wait.
+/// Virtual-time form of the token bucket (the generic cell rate algorithm, ITU-T I.371): each byte
+/// books a slice of time; whoever runs ahead of the clock by more than the allowance has to wait.
 #[derive(Debug)]
 pub struct Throttle {
     bits_per_s: u64,
     booked_until: AtomicU64,
 }
 
-/// How far traffic may run ahead: long enough to be paid by a sleep, short enough not to show in an interval.
+/// How far traffic may run ahead: long enough to be paid by a sleep, short enough not to show in an
+/// interval.
 const ALLOWANCE: Nanos = 2_000_000;
 
-/// How far all traffic together may run ahead before whoever did not move anything yet has to wait too.
+/// How far all traffic together may run ahead before whoever did not move anything yet has to wait
+/// too.
 const MOST_AHEAD: Nanos = SECOND;
 /// The longest that what was moved at once can hold up what comes later.
 const MOST_DEBT: Nanos = 10 * SECOND;
@@ -28,7 +30,8 @@ impl Throttle {
         Self { bits_per_s: bits_per_s.max(1), booked_until: AtomicU64::new(0) }
     }
 
-    /// Books `bytes` that were moved at `now`; returns until when nothing more may be moved, if that is later.
+    /// Books `bytes` that were moved at `now`; returns until when nothing more may be moved, if
+    /// that is later.
     pub fn charge(&self, bytes: usize, now: Nanos) -> Option<Nanos> {
         let slice = bytes as u128 * 8 * u128::from(SECOND) / u128::from(self.bits_per_s);
         let slice = u64::try_from(slice).unwrap_or(Nanos::MAX);

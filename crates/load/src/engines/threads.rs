@@ -10,8 +10,8 @@ use hopbench_sys::{Epoll, Events, Socket, Waker, clock};
 use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
 
-/// Blocks in the operation itself. A call that waits longer than 20 ms returns, so that the thread can
-/// look whether it should end.
+/// Blocks in the operation itself. A call that waits longer than 20 ms returns, so that the thread
+/// can look whether it should end.
 #[derive(Debug)]
 pub struct ThreadsEngine {
     socket: Option<Arc<Socket>>,

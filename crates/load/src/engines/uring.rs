@@ -10,12 +10,13 @@ use hopbench_sys::{Socket, Waker, clock};
 use crate::engine::{Attempt, Engine, EngineSetup, IoOp, connected, discarded, received};
 use crate::flow::Event;
 
-/// Hands each operation to the kernel and hears when it is done: one system call a turn, whatever the number
-/// of sockets.
+/// Hands each operation to the kernel and hears when it is done: one system call a turn, whatever
+/// the number of sockets.
 ///
-/// Memory: the kernel writes into buffers while others are in use, so that each slot has its own. A slot costs
-/// as many bytes as the largest receive it was asked for (at most [`EngineSetup::receive_bytes`], so 64 KiB
-/// for UDP) and as the largest message it sent; filler is shared. The other engines have one buffer a thread.
+/// Memory: the kernel writes into buffers while others are in use, so that each slot has its own. A
+/// slot costs as many bytes as the largest receive it was asked for (at most
+/// [`EngineSetup::receive_bytes`], so 64 KiB for UDP) and as the largest message it sent; filler is
+/// shared. The other engines have one buffer a thread.
 #[derive(Debug)]
 pub struct UringEngine {
     ring: Ring,

@@ -19,7 +19,8 @@ pub(crate) fn explain(error: &std::io::Error) -> String {
     }
 }
 
-/// Ends the trial over an event that a flow has no use for; `closed` is what it means when the other end closed.
+/// Ends the trial over an event that a flow has no use for; `closed` is what it means when the
+/// other end closed.
 pub(crate) fn lost(event: &Event<'_>, closed: &str) -> Op {
     let why = match event {
         Event::Closed => closed.to_owned(),

@@ -32,7 +32,8 @@ pub enum HandshakeAnswer {
 /// Length of the answer that accepts a TCP flow, bytes.
 pub const ACCEPTED_LEN: usize = 8;
 
-/// How often a UDP registration is sent before the server counts as unreachable, and how long each waits.
+/// How often a UDP registration is sent before the server counts as unreachable, and how long each
+/// waits.
 const UDP_TRIES: u32 = 20;
 const UDP_WAIT: Nanos = 100_000_000;
 
@@ -65,7 +66,8 @@ impl<F> std::fmt::Debug for Handshake<F> {
 }
 
 impl<F> Handshake<F> {
-    /// Flow number `flow`, which becomes `inner` once the server accepted it; over TCP within `timeout` ns.
+    /// Flow number `flow`, which becomes `inner` once the server accepted it; over TCP within
+    /// `timeout` ns.
     pub(crate) fn new(
         codec: std::sync::Arc<dyn HandshakeCodec>,
         flow: u32,

@@ -1,7 +1,7 @@
 //! The repeated answer to the registration of a datagram flow.
 //!
-//! The first answer can be lost. The client then registers again, and by now that datagram comes to the
-//! flow's own socket: nobody but the flow can answer it.
+//! The first answer can be lost. The client then registers again. By now that datagram comes to the
+//! flow's own socket, so only the flow can answer it.
 
 use hopbench_model::Nanos;
 

@@ -34,7 +34,7 @@ pub struct ResponseStep {
     pub state: ResponseState,
 }
 
-/// Where the response stands.
+/// The progress of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseState {
     /// The response goes on.
@@ -54,7 +54,8 @@ pub struct ResponseEnd {
     pub header_bytes: u64,
     /// Bytes of the body without its coding.
     pub body_bytes: u64,
-    /// Why a proxy gave this answer in the server's place, where one did and says so; only of statuses from 400 on.
+    /// Why a proxy gave this answer in the server's place, where one did and says so; only of
+    /// statuses from 400 on.
     pub flags: Flags,
 }
 

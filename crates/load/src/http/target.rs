@@ -3,9 +3,9 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /?size=1KiB` | a body of that many bytes (at most 1 GiB) |
-//! | `POST /`, `PUT /` | the body that came, with its content type; with `size`, that many bytes instead |
+//! | `POST /`, `PUT /` | the body that came, with its type; with `size`, so many bytes instead |
 //! | `?delay=5ms` | the same, this much later (at most 60 s) |
-//! | `?stall=100ms&every=1s` | the same, but what comes in the first 100 ms of every second waits for their end |
+//! | `?stall=100ms&every=1s` | the same; who asks in a second's first 100 ms waits for their end |
 //! | `?status=503` | the same with this status |
 //! | `GET /healthz` | `ok` |
 

@@ -10,7 +10,8 @@ use hopbench_stats::Histogram;
 
 use crate::measure::window::Window;
 
-/// A worker's counters as others may read them while it runs. One writer, no lock, no shared cache line.
+/// A worker's counters as others may read them while it runs. One writer, no lock, no shared cache
+/// line.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Live([AtomicU64; Counter::ALL.len()]);
@@ -37,7 +38,7 @@ pub type Reason = Cow<'static, str>;
 
 /// Most reasons that hold what an answer told: answers may tell anything.
 const MOST_TOLD: usize = 64;
-/// Where failures for further ones are counted.
+/// The reason under which failures for further ones are counted.
 const OTHER_REASONS: Reason = Cow::Borrowed("other");
 
 /// One worker's record: counters, histograms of the window, answers and failures by name.
@@ -58,8 +59,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// An empty recorder for `window`. In an open loop an exchange belongs to the window by its intended
-    /// start, in a closed loop by its end.
+    /// An empty recorder for `window`. In an open loop an exchange belongs to the window by its
+    /// intended start, in a closed loop by its end.
     pub fn new(window: Arc<Window>, live: Arc<Live>, open_loop: bool) -> Self {
         Self {
             window,
@@ -101,8 +102,8 @@ impl Recorder {
         }
     }
 
-    /// An exchange that was due at `intended` and sent at `sent` was completed at `done`. Returns whether it
-    /// belongs to the window.
+    /// An exchange that was due at `intended` and sent at `sent` was completed at `done`. Returns
+    /// whether it belongs to the window.
     #[inline]
     pub fn completed(&mut self, intended: Nanos, sent: Nanos, done: Nanos) -> bool {
         self.count(Counter::Completed, 1);
@@ -147,7 +148,8 @@ impl Recorder {
         }
     }
 
-    /// A latency of another kind, of an exchange that [`completed`](Self::completed) said belongs to the window.
+    /// A latency of another kind, of an exchange that [`completed`](Self::completed) said belongs
+    /// to the window.
     #[inline]
     pub fn latency_of_counted(&mut self, kind: LatencyKind, ns: Nanos) {
         self.histograms.entry(kind).or_default().record(ns);

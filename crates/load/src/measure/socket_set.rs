@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, Weak};
 use hopbench_model::{FlowReport, TcpTotals};
 use hopbench_sys::{Socket, TcpInfo, tcp_info};
 
-/// Every socket of a trial that stays open for more than one exchange. Workers add and retire them; the
-/// control thread reads `TCP_INFO` from them without disturbing a worker.
+/// Every socket of a trial that stays open for more than one exchange. Workers add and retire them;
+/// the control thread reads `TCP_INFO` from them without disturbing a worker.
 #[derive(Debug, Default)]
 pub struct SocketSet {
     inner: Mutex<Inner>,
@@ -24,7 +24,7 @@ struct Inner {
     settings: BTreeMap<String, String>,
 }
 
-/// How many flows are described one by one.
+/// The number of flows that are described one by one.
 const FLOWS_DESCRIBED: usize = 16;
 
 impl SocketSet {

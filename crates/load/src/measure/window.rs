@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hopbench_model::Nanos;
 
-/// The phases of a trial: waiting, then load from `load_start`, measured from `start` to `end`, then draining
-/// until `cut`.
+/// The phases of a trial: waiting, then load from `load_start`, measured from `start` to `end`,
+/// then draining until `cut`.
 ///
-/// Set by the agent's control thread, read by workers. All times are of the agent's monotonic clock.
+/// Set by the agent's control thread, read by workers. All times are of the agent's monotonic
+/// clock.
 #[derive(Debug)]
 pub struct Window {
     load_start: AtomicU64,

@@ -43,7 +43,7 @@ pub(super) struct TargetSettings {
 /// The state machine of one connection.
 pub(super) struct TargetFlow {
     settings: Arc<TargetSettings>,
-    /// Where signs of life go, if anybody wants them.
+    /// The receiver of signs of life, if anybody wants them.
     activity: Option<Arc<Activity>>,
     parser: RequestParser,
     responder: Responder,

@@ -15,7 +15,7 @@ use crate::measure::socket_set::SocketSet;
 pub struct Dial {
     /// TCP, UDP or ICMP.
     pub transport: Transport,
-    /// Where to connect to.
+    /// The address to connect to.
     pub peer: SocketAddr,
     /// Options of each socket.
     pub options: SocketOptions,
@@ -52,11 +52,13 @@ pub struct SocketOptions {
 /// The longest that [`reach`] waits, ns.
 const LONGEST_WAIT: Nanos = 5 * SECOND;
 
-/// The setting of a client's report with the connections it made, and closed unused, before those of the trial.
+/// The setting of a client's report with the connections it made, and closed unused, before those
+/// of the trial.
 const PREFLIGHT: &str = "preflight_connections";
 
-/// Makes one connection and drops it: a server that is not there is the environment's fault, and that must be known
-/// before anything is measured. What stands on the way counts that connection: it is noted.
+/// Makes one connection and drops it: a server that is not there is the environment's fault, and
+/// that must be known before anything is measured. What stands on the way counts that connection:
+/// it is noted.
 ///
 /// # Errors
 /// Why there is no connection within `timeout` ns, or 5 s where that is less.
@@ -91,8 +93,8 @@ impl Dial {
     }
 }
 
-/// The identifier of flow `flow`'s echo requests where the kernel does not choose it (raw sockets): tells the
-/// flows of this process apart, and from other processes for all that is likely.
+/// The identifier of flow `flow`'s echo requests where the kernel does not choose it (raw sockets):
+/// tells the flows of this process apart, and from other processes for all that is likely.
 pub(crate) fn echo_identifier(flow: u32) -> u16 {
     (std::process::id() as u16).wrapping_add(flow as u16)
 }
@@ -130,8 +132,8 @@ impl SocketOptions {
         Ok(())
     }
 
-    /// Sets what may hold only once the flow has been accepted: a registration must leave in one piece, and a
-    /// handshake's answer is shorter than a read.
+    /// Sets what may hold only once the flow has been accepted: a registration must leave in one
+    /// piece, and a handshake's answer is shorter than a read.
     ///
     /// # Errors
     /// What the kernel said, with the option's name.

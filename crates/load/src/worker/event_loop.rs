@@ -28,11 +28,12 @@ use slot::{NEVER, Slot, SlotState, Timer};
 
 /// Operations that one flow may do in a row before the others get their turn.
 const TURN: u32 = 16;
-/// A turn is over sooner when so many bytes were moved for each of its operations: bulk goes round after every
-/// write, so that what one flow sent is still in the caches when it is received.
+/// A turn is over sooner when so many bytes were moved for each of its operations: bulk goes round
+/// after every write, so that what one flow sent is still in the caches when it is received.
 const TURN_BYTES: usize = 4096;
-/// Up to so many flows ([`FEW`]) a turn is longer: with four writes of 128 KiB in a row four connections moved 1.8 times
-/// as much as with one (27 against 15 Gbit/s over veth, each end on a CPU), eight moved less.
+/// Up to so many flows ([`FEW`]) a turn is longer: with four writes of 128 KiB in a row four
+/// connections moved 1.8 times as much as with one (27 against 15 Gbit/s over veth, each end on a
+/// CPU), eight moved less.
 const LONG_TURN_BYTES: usize = 4 * TURN_BYTES;
 /// See [`LONG_TURN_BYTES`].
 const FEW: usize = 4;
@@ -117,7 +118,8 @@ impl<F: Flow> EventLoop<F> {
         }
     }
 
-    /// Runs until every flow has ended (and the inbox is closed), or the window says stop, or a flow aborts.
+    /// Runs until every flow has ended (and the inbox is closed), or the window says stop, or a
+    /// flow aborts.
     pub(crate) fn run<E: Engine>(mut self, engine: &mut E, inbox: Option<&Inbox<F>>) -> (Recorder, Option<Fault>) {
         if let Err(error) = self.turn_until_done(engine, inbox) {
             self.fault.get_or_insert_with(|| Fault::measuring(format!("the engine failed: {error}")));

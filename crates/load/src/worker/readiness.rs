@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hopbench_sys::Waker;
 
-/// How many flows of a trial have come to rest for the first time: they are connected and accepted.
+/// The number of flows of a trial that have come to rest once: they are connected and accepted.
 #[derive(Debug)]
 pub(crate) struct Readiness {
     up: AtomicU32,

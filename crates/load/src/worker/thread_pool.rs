@@ -1,5 +1,7 @@
-//! The thread pool of a server that serves each connection by a thread: one whose connection has ended
-//! takes the next, so that there are never more than connections were open at once.
+//! The thread pool of a server that serves each connection by a thread.
+//!
+//! A thread whose connection has ended takes the next one. So there are never more threads than
+//! connections were open at once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -40,8 +42,8 @@ impl<F> Pool<F> {
         Self { seats: Mutex::new(Seats { inboxes: Vec::new(), closed: false }), idle: Arc::default() }
     }
 
-    /// Gives a flow to a thread that is idle, or to a new one, which `start` starts for a seat and an inbox.
-    /// After [`Pool::close`] the flow's socket is closed instead.
+    /// Gives a flow to a thread that is idle, or to a new one, which `start` starts for a seat and
+    /// an inbox. After [`Pool::close`] the flow's socket is closed instead.
     ///
     /// # Errors
     /// Why there is no new thread.

@@ -38,7 +38,7 @@ pub struct Context {
     pub throttle: Option<Arc<Throttle>>,
     /// Woken when the workers are ready, done or broken.
     pub notify: Arc<Waker>,
-    /// Where a client connects to; not used by a server.
+    /// The target of a client; not used by a server.
     pub target: std::net::SocketAddr,
     /// How flows identify themselves; absent where the server is not an agent.
     pub handshake: Option<Arc<dyn HandshakeCodec>>,
@@ -216,8 +216,8 @@ pub(crate) fn client<F: Flow + 'static>(
     Ok(Workers { shared, readiness, close: Box::new(|| {}), window: Arc::clone(&context.window) })
 }
 
-/// Starts the workers of a server: `make` gives the flow for an accepted socket. With the engine `threads`
-/// each flow gets a thread of its own when it comes.
+/// Starts the workers of a server: `make` gives the flow for an accepted socket. With the engine
+/// `threads` each flow gets a thread of its own when it comes.
 ///
 /// # Errors
 /// Threads that could not be started.
@@ -420,7 +420,8 @@ impl Drop for Running {
     }
 }
 
-/// Bytes to send when it does not matter which; not all equal, so that no hop can compress them away.
+/// Bytes to send when it does not matter which; not all equal, so that no hop can compress them
+/// away.
 pub(crate) fn filler(bytes: usize) -> Arc<[u8]> {
     let mut state = 0x2545_F491_4F6C_DD1Du64;
     (0..bytes)

@@ -1,6 +1,7 @@
 //! The parameters that every workload has, and the job they make.
 //!
-//! They are command-line flags, and a scenario's keys are the same flags: there is one list of them.
+//! They are command-line flags, and a scenario's keys are the same flags: there is one list of
+//! them.
 
 use clap::Args;
 use hopbench_model::units::{Span, per_s};
@@ -18,7 +19,8 @@ pub struct JobArguments {
     /// Load before the window, which is not measured
     #[arg(long, value_name = "TIME", default_value = "1s")]
     warmup: Span,
-    /// Length of the intervals that are reported [default: 1s, or a tenth of the window where that is less]
+    /// Length of the intervals that are reported [default: 1s, or a tenth of the window where that
+    /// is less]
     #[arg(long, value_name = "TIME")]
     interval: Option<Span>,
     /// An exchange without an answer is given up after this [default: 2s, datagrams 250ms]
@@ -30,7 +32,8 @@ pub struct JobArguments {
     /// Threads of the generator and of the server
     #[arg(long, value_name = "N", default_value = "1")]
     threads: u32,
-    /// How bytes are moved: epoll, uring, spin, threads; several, like spin,threads, are measured in turn
+    /// How bytes are moved: epoll, uring, spin, threads; several, like spin,threads, are measured
+    /// in turn
     #[arg(long, value_name = "ENGINE", value_delimiter = ',', default_value = "epoll")]
     pub engine: Vec<EngineKind>,
     /// CPUs of the client, or of client/server: 0, 0/1, 0-1/2-3, /1
@@ -56,8 +59,9 @@ pub struct ScheduleArguments {
 }
 
 impl JobArguments {
-    /// The job of a workload with these parameters and the first of the engines, not settled yet, and what is wrong
-    /// with it so far. `seed` is for who named none. Whether the CPUs exist is for who starts the workers to check.
+    /// The job of a workload with these parameters and the first of the engines, not settled yet,
+    /// and what is wrong with it so far. `seed` is for who named none. Whether the CPUs exist is
+    /// for who starts the workers to check.
     pub fn job(
         &self,
         workload: &dyn Workload,

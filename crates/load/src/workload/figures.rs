@@ -4,8 +4,8 @@ use hopbench_model::{Counter, EndReport, SECOND, TcpTotals, Warning, WarningKind
 
 use crate::workload::{Figures, TrialReports};
 
-/// A count between the edges of the window as a rate, per second: over the time between the two readings, which
-/// can be a little more than the window.
+/// A count between the edges of the window as a rate, per second: over the time between the two
+/// readings, which can be a little more than the window.
 pub(crate) fn per_s(end: &EndReport, counter: Counter) -> f64 {
     rate(end, in_window(end, counter))
 }
@@ -16,11 +16,13 @@ pub(crate) fn rate(end: &EndReport, amount: u64) -> f64 {
     if ns > 0 { amount as f64 * SECOND as f64 / ns as f64 } else { 0.0 }
 }
 
-/// The rate at which exchanges of the window were completed, per second, where `counted` of them belong to it.
+/// The rate at which exchanges of the window were completed, per second, where `counted` of them
+/// belong to it.
 ///
-/// In an open loop an exchange belongs to the window by its intended start, so a server that cannot keep up would
-/// look as if it did: what was due is answered too, only later. Then the rate is what was completed between the
-/// window's edges. While both agree within 1 %, the count that belongs is taken: it has no edges to be cut at.
+/// In an open loop an exchange belongs to the window by its intended start, so a server that cannot
+/// keep up would look as if it did: what was due is answered too, only later. Then the rate is what
+/// was completed between the window's edges. While both agree within 1 %, the count that belongs is
+/// taken: it has no edges to be cut at.
 pub(crate) fn completed_per_s(end: &EndReport, counted: u64) -> f64 {
     let due = counted as f64 / seconds(end);
     if end.end.t_ns <= end.start.t_ns {

@@ -60,8 +60,8 @@ const HTTP: &[&str] = &[
 ];
 const CRR: &[&str] = &["connections_per_s", "connects", "no_local_port", "left_open_by_server", "refused_flows"];
 
-/// The metrics that a record of a job can have from its workload, its throughput first; empty for a workload that is not
-/// known. Which of them it has depends on what happened.
+/// The metrics that a record of a job can have from its workload, its throughput first; empty for a
+/// workload that is not known. Which of them it has depends on what happened.
 pub fn metrics(job: &Job) -> Vec<String> {
     let lists: &[&[&str]] = match job.workload.as_str() {
         "stream" => {

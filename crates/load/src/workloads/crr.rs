@@ -5,18 +5,19 @@
 //!   │ SYN ───────────────────────────────► │
 //!   │ ◄─────────────────────────── SYN ACK │   connect_ns: until the client knows that it stands
 //!   │ flow header + request ─────────────► │
-//!   │ ◄────────────────────────── response │   reply_ns: from the request's start to the response's end
+//!   │ ◄────────────────────────── response │   reply_ns: request's start to response's end
 //!   │ ◄──────────────────────────────  FIN │   service_ns: connect_ns + reply_ns
 //!   │ FIN ───────────────────────────────► │
 //! ```
 //!
-//! The server closes first. Who closes first keeps the connection in `TIME_WAIT` for a minute; at the server
-//! that costs memory, at the client it would cost a local port, and 28 000 connections later there were none.
-//! The client therefore waits for the server's FIN before it closes, and its port is free again at once.
+//! The server closes first. The end that closes first keeps the connection in `TIME_WAIT` for a
+//! minute. At the server that costs memory. At the client it would cost a local port, and after 28
+//! 000 connections none would be left. So the client waits for the server's FIN before it closes,
+//! and its port is free again at once.
 //!
-//! The server does not say on these flows that they are accepted: that would be a second answer. One plain connection
-//! before the trial finds out whether the server can be reached at all; every failure after that is counted
-//! and the trial goes on.
+//! The server does not say on these flows that they are accepted: that would be a second answer.
+//! One plain connection before the trial finds out whether the server can be reached at all. Every
+//! failure after that is counted, and the trial goes on.
 
 use std::sync::Arc;
 

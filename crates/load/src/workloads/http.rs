@@ -1,16 +1,15 @@
 //! `http`: HTTP/1.1 requests against any URL, in a closed or an open loop.
 //!
-//! What the figures mean:
-//!
-//! - *service time* runs from where the exchange really began to the last byte of its answer. It began with the
-//!   sending where a connection stood, and with the connecting where one had to be made first: for every
-//!   exchange with `--no-keep-alive`, and after an answer or an error that ended the connection;
-//! - *response time* runs from the intended start (open loops);
-//! - an answer with a status of 400 or more is an error: counted by its status and by a reason, in no latency.
-//!   A proxy that refuses quickly must not look like a fast server;
-//! - a server may close a connection that rests. That shows only when the connection is used again, so the
-//!   request is then sent once more on a new connection, which `reconnects` counts; the times go on from the
-//!   first attempt.
+//! - The *service time* runs from the real start of the exchange to the last byte of its answer. On
+//!   an open connection the exchange starts with the sending. If a connection must be made first,
+//!   it starts with the connecting. That is so for every exchange with `--no-keep-alive`, and after
+//!   an answer or an error that ended the connection.
+//! - The *response time* runs from the intended start (open loops).
+//! - An answer with a status of 400 or more is an error. It is counted by its status and by a
+//!   reason, and is in no latency. A proxy that refuses quickly must not look like a fast server.
+//! - A server may close a connection that rests. That shows only when the connection is used again.
+//!   The request is then sent once more on a new connection, which `reconnects` counts. Its times
+//!   run from the first attempt.
 
 mod client;
 mod params;
@@ -72,8 +71,8 @@ impl Workload for Http {
         Params::augment_args(command)
     }
 
-    /// Everything but `url`: that is the command's TARGET, and whoever reads the command line puts it into
-    /// the parameters before `settle` and `problems` are called.
+    /// Everything but `url`: that is the command's TARGET, and whoever reads the command line puts
+    /// it into the parameters before `settle` and `problems` are called.
     fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
         let params = Params::from_arg_matches(matches)?.with_body_file()?;
         Ok(serde_json::json!(params))
@@ -111,7 +110,8 @@ impl Workload for Http {
         workers::client(context, &setup, move |_| Client::new(Arc::clone(&plan)))
     }
 
-    /// The HTTP target of an agent. It measures any URL; this one is only where the trial's server is the agent itself.
+    /// The HTTP target of an agent. It measures any URL; this one is only where the trial's server
+    /// is the agent itself.
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         context.sockets.note_setting(TARGET, || "answers".to_owned());
@@ -180,9 +180,9 @@ fn answers(out: &mut Figures, client: &EndReport) {
     }
 }
 
-/// Exchanges under way at one time, on average, are rate times service time; in a closed loop there is at most
-/// one a connection. The first exchange of each connection may have begun before the window, and not more than
-/// the longest exchange before it.
+/// Exchanges under way at one time, on average, are rate times service time; in a closed loop there
+/// is at most one a connection. The first exchange of each connection may have begun before the
+/// window, and not more than the longest exchange before it.
 fn littles_law(out: &mut Figures, trial: &TrialReports<'_>) {
     let text = trial.client.latency.get(&LatencyKind::Service);
     let Some(service) = text.and_then(|text| Histogram::from_base64(text).ok()) else {

@@ -1,13 +1,14 @@
 //! `ping`: ICMP echo, IPv4 and IPv6.
 //!
-//! An open loop: echo `i` is due at `i` times the interval, whatever became of the ones before. Every echo that
-//! is under way has a socket of its own, so that a lost one delays no other. The round trip is `service_ns`,
-//! measured in the program: it includes the way through both kernels, like every other latency here.
+//! An open loop: echo `i` is due at `i` times the interval, whatever became of the ones before.
+//! Every echo that is under way has a socket of its own, so that a lost one delays no other. The
+//! round trip is `service_ns`, measured in the program. Like every other latency here, it includes
+//! the way through both kernels.
 //!
-//! An ICMP datagram socket is taken where the system allows one, a raw socket otherwise. What routers report
-//! (host unreachable and the like) counts as a failure of the echo that the socket was waiting for; raw
-//! sockets are told of each other's errors, so that with several echoes under way the reason is right and
-//! which of them it hit may not be.
+//! An ICMP datagram socket is taken where the system allows one, a raw socket otherwise. A router's
+//! report (host unreachable and the like) counts as a failure of the echo that the socket was
+//! waiting for. Raw sockets get each other's errors. So with several echoes under way the reason is
+//! right, but the echo it is counted for may be another one.
 
 use std::io;
 use std::net::SocketAddr;
@@ -60,8 +61,8 @@ const EVERY: std::ops::RangeInclusive<Nanos> = 1_000_000..=3600 * SECOND;
 const LONGEST: Nanos = 24 * 3600 * SECOND;
 /// The most sockets; with more echoes under way a lost one may delay another.
 const MOST_SOCKETS: u64 = 64;
-/// What the window of a counted trial is shorter than its echoes' time, ns: intended times are rounded, and
-/// the echo after the last one must not fall inside.
+/// What the window of a counted trial is shorter than its echoes' time, ns: intended times are
+/// rounded, and the echo after the last one must not fall inside.
 const MARGIN: Nanos = 100;
 
 impl Workload for Ping {
@@ -103,7 +104,8 @@ impl Workload for Ping {
         Ok(serde_json::json!(Params::from_arg_matches(matches)?))
     }
 
-    /// The schedule and the number of sockets follow from the interval; with a count the times do, too.
+    /// The schedule and the number of sockets follow from the interval; with a count the times do,
+    /// too.
     fn settle(&self, job: &mut Job) {
         let Ok(params) = read_params::<Params>(job) else {
             return;

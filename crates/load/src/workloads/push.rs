@@ -1,19 +1,22 @@
-//! `push`: the server sends messages on a schedule to each connection; what counts is when they are there.
+//! `push`: messages that the server sends on a schedule to each connection, and the times of their
+//! arrival.
 //!
 //! ```text
 //! server, one connection                       client
-//!   t0 + phase           ── message 0 ───────►   delay_ns: from the intended time to the last byte read
-//!   t0 + phase + 1/rate  ── message 1 ───────►   gap_ns: between the last bytes of two messages
+//!   t0 + phase           ── message 0 ───────►   delay_ns: intended time to last byte read
+//!   t0 + phase + 1/rate  ── message 1 ───────►   gap_ns: between two messages' last bytes
 //!          ...
 //!   end of the window    ── FIN ─────────────►
 //! ```
 //!
-//! A message starts with 16 bytes: its number and its intended time on the server's clock, ns, both `u64`
-//! little endian; filler makes up its size. A message whose predecessor is still being sent is sent late,
-//! never skipped; what was not begun 10 ms after the end of the window is unsent.
+//! A message starts with 16 bytes, both numbers `u64` little endian: its number, and its intended
+//! time on the server's clock, ns. Filler makes up its size. A message whose predecessor is still
+//! being sent is sent late, never skipped. A message that was not begun 10 ms after the end of the
+//! window is unsent.
 //!
-//! A delay runs on two clocks. Where the ends share one (one machine), it is a one-way delay. Elsewhere it is
-//! what the message took longer than the fastest message of its connection so far, and the record says so.
+//! A delay runs on two clocks. If both ends are on one machine, they share a clock, and it is a
+//! one-way delay. Otherwise it is the time beyond that of the fastest message of its connection so
+//! far, and the record says so.
 
 mod client;
 mod message;

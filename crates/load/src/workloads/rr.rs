@@ -1,7 +1,7 @@
 //! `rr`: a request, an answer, and again on the same connection; over TCP or UDP.
 //!
-//! Latency is a full round trip. Over UDP a datagram that does not come back is counted as lost after the
-//! timeout and never stalls the test.
+//! Latency is a full round trip. Over UDP a datagram that does not come back is counted as lost
+//! after the timeout and never stalls the test.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
@@ -254,8 +254,8 @@ impl StreamClient {
     }
 }
 
-/// The first bytes of a datagram carry its number, as many as fit, so that a late answer is told from the
-/// one that is waited for.
+/// The first bytes of a datagram carry its number, as many as fit, so that a late answer is told
+/// from the one that is waited for.
 struct DatagramClient {
     request: Vec<u8>,
     response: usize,

@@ -1,8 +1,11 @@
 //! `stream`: bytes in bulk over TCP, in either direction or both.
 //!
-//! What the figures mean: *written* is what the sender's kernel took, *acknowledged* what the receiver's kernel
-//! confirmed, *received* what the receiving program read. At the window's end they differ by what is still in
-//! queues, and the record says how much is in which (RFC 4898 names the counters; `TCP_INFO` carries them).
+//! - *Written*: the bytes that the sender's kernel took.
+//! - *Acknowledged*: the bytes that the receiver's kernel confirmed.
+//! - *Received*: the bytes that the receiving program read.
+//!
+//! At the window's end they differ by what is still in queues. The record says how much is in
+//! which. RFC 4898 names the counters, and `TCP_INFO` carries them.
 
 mod account;
 
@@ -39,7 +42,8 @@ pub(super) struct Params {
     #[arg(long, value_name = "RATE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rate: Option<BitRate>,
-    /// Copy received bytes to the program, or discard them in the kernel (the path without the copy)
+    /// Copy received bytes to the program, or discard them in the kernel (the path without the
+    /// copy)
     #[arg(long, value_enum, default_value = "copy")]
     receive: Receive,
     /// Congestion control of both ends, like bbr [default: the system's]
@@ -54,13 +58,13 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     receive_buffer: Option<Bytes>,
-    /// Wake a receiver when this much is there [default: --size up to 128KiB with fewer than 16 connections and no
-    /// --rate, otherwise 1B; 1B leaves it to the kernel]
+    /// Wake a receiver when this much is there [default: --size up to 128KiB with fewer than 16
+    /// connections and no --rate, otherwise 1B; 1B leaves it to the kernel]
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     receive_low_water: Option<Bytes>,
-    /// Let a sender queue at most this much unsent [default: 8MiB over all connections, where that is less than 1MiB
-    /// for one; 1GiB leaves it to the kernel]
+    /// Let a sender queue at most this much unsent [default: 8MiB over all connections, where that
+    /// is less than 1MiB for one; 1GiB leaves it to the kernel]
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     not_sent_low_water: Option<Bytes>,
@@ -88,7 +92,8 @@ const MOST_SIZE: u64 = 64 << 20;
 const MANY: u32 = 16;
 /// How long a sender goes on after the window, ns.
 const RUN_OUT: Nanos = 20_000_000;
-/// A write of a paced sender covers at most this much time, ns: a slow rate is no rate when it comes in lumps.
+/// A write of a paced sender covers at most this much time, ns: a slow rate is no rate when it
+/// comes in lumps.
 const LUMP: Nanos = 10_000_000;
 
 impl Params {
@@ -112,8 +117,9 @@ impl Params {
         }
     }
 
-    /// A receiver that is woken for every segment spends more on waking up than on reading. With many connections
-    /// there is always one to read, and waiting for more of it only makes its queue longer.
+    /// A receiver that is woken for every segment spends more on waking up than on reading. With
+    /// many connections there is always one to read, and waiting for more of it only makes its
+    /// queue longer.
     fn receive_low_water(&self, job: &Job) -> Option<usize> {
         let default =
             if job.connections < MANY && self.rate.is_none() { self.size.first().0.min(128 * 1024) } else { 1 };
@@ -121,8 +127,9 @@ impl Params {
         (bytes > 1).then_some(bytes as usize)
     }
 
-    /// Many full send queues together do not fit into the caches: each byte is then fetched from memory again by the
-    /// receiver, which gets too slow to ever empty the queues. The rate has two stable states, this keeps the good one.
+    /// Many full send queues together do not fit into the caches: each byte is then fetched from
+    /// memory again by the receiver, which gets too slow to ever empty the queues. The rate has two
+    /// stable states, this keeps the good one.
     fn not_sent_low_water(&self, job: &Job) -> Option<usize> {
         let share = ((8 << 20) / u64::from(job.connections)).max(64 * 1024);
         match self.not_sent_low_water {
@@ -382,8 +389,8 @@ impl Sender {
     }
 }
 
-/// When a sender stops: a little after the window, so that the readings at its end find the path under load and the
-/// queues as they were.
+/// When a sender stops: a little after the window, so that the readings at its end find the path
+/// under load and the queues as they were.
 #[inline]
 fn stop(out: &Recorder) -> Nanos {
     out.window().end().saturating_add(RUN_OUT)

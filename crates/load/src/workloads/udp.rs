@@ -1,15 +1,19 @@
-//! `udp`: datagrams in one direction, from the client to the server: delivered rate, loss, order, jitter.
+//! `udp`: datagrams in one direction, from the client to the server: delivered rate, loss, order,
+//! jitter.
 //!
-//! A datagram starts with 16 bytes: its number in its flow and the time it was sent on the client's clock, ns,
-//! both `u64` little endian; the rest is filler. Rates count payload, headers of UDP and IP not included.
+//! A datagram starts with 16 bytes: its number in its flow, and the time it was sent on the
+//! client's clock, ns. Both are `u64` little endian. The rest is filler. Rates count payload,
+//! without the headers of UDP and IP.
 //!
-//! **Loss is exact**: it is what the client's kernel took over the whole trial less the distinct datagrams that
-//! the server's program read, and both are final. The client stops at the end of the window; the server goes on
-//! until its sockets have been silent for 200 ms. A datagram that is on its way for longer counts as lost, as
-//! does one that found the server's socket buffer full. Rates, in contrast, are of the window.
+//! **Loss is exact.** It is the datagrams that the client's kernel took over the whole trial, less
+//! the distinct ones that the server's program read. Both numbers are final. The client stops at
+//! the end of the window; the server goes on until its sockets have been silent for 200 ms. A
+//! datagram that is on its way for longer counts as lost. So does one that found the server's
+//! socket buffer full. Rates, in contrast, are of the window.
 //!
-//! With `--gso N` one call hands the kernel N datagrams in one piece, cut as late as possible (`UDP_SEGMENT`).
-//! That is another cost per datagram than most programs pay, so the record is labelled with it.
+//! With `--gso N` one call hands the kernel N datagrams in one piece, cut as late as possible
+//! (`UDP_SEGMENT`). A datagram then costs less than in most programs, so the record is labelled
+//! with it.
 
 mod client;
 mod datagram;

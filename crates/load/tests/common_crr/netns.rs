@@ -1,4 +1,5 @@
-//! Tests inside a network namespace of their own: the test binary runs itself again under `unshare`.
+//! Tests inside a network namespace of their own: the test binary runs itself again under
+//! `unshare`.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -6,10 +7,10 @@ use std::process::{Command, Stdio};
 /// Set in the process that runs inside the namespace.
 const INSIDE: &str = "HOPBENCH_TEST_INSIDE";
 
-/// Runs `body` in a new user and network namespace with loopback up, after the shell commands `setup`. `name`
-/// is the test that calls this; a shell variable `WRAP` that `setup` sets stands in front of the command that runs
-/// it. Where namespaces are not to be had it says so and returns; with
-/// `HOPBENCH_REQUIRE_NETNS=1` it fails.
+/// Runs `body` in a new user and network namespace with loopback up, after the shell commands
+/// `setup`. `name` is the test that calls this; a shell variable `WRAP` that `setup` sets stands in
+/// front of the command that runs it. Where namespaces are not to be had it says so and returns;
+/// with `HOPBENCH_REQUIRE_NETNS=1` it fails.
 pub(crate) fn inside(name: &str, setup: &str, body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         body();

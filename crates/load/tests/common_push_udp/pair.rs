@@ -1,4 +1,5 @@
-//! Both ends of a trial in one process, over 127.0.0.1, with the simplest handshake that there can be.
+//! Both ends of a trial in one process, over 127.0.0.1, with the simplest handshake that there can
+//! be.
 
 #![allow(dead_code, reason = "each workload's tests use a part of it")]
 #![allow(clippy::unwrap_used, reason = "all of this runs inside tests")]

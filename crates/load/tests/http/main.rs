@@ -1,7 +1,7 @@
 //! The `http` workload and our HTTP target, over 127.0.0.1.
 //!
-//! Times are only asserted where arithmetic gives them and with room for a machine that does other things too;
-//! counts are asserted exactly.
+//! Times are only asserted where arithmetic gives them and with room for a machine that does other
+//! things too; counts are asserted exactly.
 #![allow(clippy::unwrap_used, reason = "all of this is test code, its helpers too")]
 
 mod counts;

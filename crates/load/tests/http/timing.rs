@@ -36,8 +36,8 @@ fn a_delay_is_seen_as_it_is() {
     }
 }
 
-/// 1000 requests a second against a target that stalls in the first 100 ms of every second. One in ten waits,
-/// evenly from 0 to 100 ms; 99 % wait at most as long as 90 % of those: 90 ms.
+/// 1000 requests a second against a target that stalls in the first 100 ms of every second. One in
+/// ten waits, evenly from 0 to 100 ms; 99 % wait at most as long as 90 % of those: 90 ms.
 fn stalled(seconds: f64) {
     let mut seen = stalled_once(seconds);
     // Whoever else uses the machine can only make answers late; what is wrong in here is wrong every time.

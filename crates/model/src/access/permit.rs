@@ -16,7 +16,7 @@ pub struct Permit {
     pub run: u64,
     /// Number of the permit in its run, from 1. Agents take no earlier one than they have.
     pub sequence: u64,
-    /// Where clients may connect to.
+    /// The targets that clients may connect to.
     pub targets: BTreeSet<SocketAddr>,
     /// How large a job may be.
     pub bounds: Bounds,

@@ -13,7 +13,7 @@ pub enum Transport {
     Icmp,
 }
 
-/// Who sends when.
+/// The order in which the ends send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
     /// The next message waits for the answer to the one before, unless a schedule says when it
@@ -32,7 +32,7 @@ pub struct WorkloadKind {
     pub name: &'static str,
     /// What carries it, where no parameter says otherwise.
     pub transport: Transport,
-    /// Who sends when.
+    /// The order in which the ends send.
     pub pattern: Pattern,
     /// What its throughput counts, in the plural.
     pub unit: &'static str,

@@ -106,7 +106,7 @@ pub struct ServerImage {
     pub request: Option<String>,
 }
 
-/// Who puts sidecars beside the agents.
+/// The mesh that puts sidecars beside the agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeshSpec {
@@ -177,7 +177,7 @@ pub struct GatewaySpec {
     pub labels: BTreeMap<String, String>,
 }
 
-/// Where Prometheus is.
+/// The address of Prometheus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PrometheusSpec {

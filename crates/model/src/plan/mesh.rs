@@ -17,7 +17,7 @@ pub fn proxy_role(name: &str) -> &str {
     name.split_once('#').map_or(name, |(role, _)| role)
 }
 
-/// Which ends of a path have a sidecar that the traffic passes.
+/// The ends of a path with a sidecar that the traffic passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MeshMode {

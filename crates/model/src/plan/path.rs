@@ -71,9 +71,9 @@ impl fmt::Display for Via {
 pub struct Path {
     /// Its name in the scenario.
     pub name: String,
-    /// Where the clients are.
+    /// The place of the clients.
     pub from: Place,
-    /// Where the servers are.
+    /// The place of the servers.
     pub to: Place,
     /// How the clients reach them.
     pub via: Via,
@@ -82,7 +82,7 @@ pub struct Path {
     /// Servers behind the Service, each a pod of its own; more than 1 only with a Service or a
     /// gateway.
     pub backends: u32,
-    /// Which ends have a sidecar that the traffic passes.
+    /// The ends with a sidecar that the traffic passes.
     #[serde(default, skip_serializing_if = "MeshMode::is_none")]
     pub mesh: MeshMode,
     /// How its proxies are set up; absent: it has none, no sidecar and no gateway.

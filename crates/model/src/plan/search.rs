@@ -41,7 +41,7 @@ pub enum SearchGoal {
     },
     /// The highest constant rate with a percentile of the response time at or below a limit.
     Slo {
-        /// Which percentile, 0 to 100: 99.
+        /// The percentile, 0 to 100: 99.
         percentile: f64,
         /// The limit, ns.
         limit_ns: u64,
@@ -52,7 +52,7 @@ pub enum SearchGoal {
     },
     /// The highest constant rate that keeps a CPU at or below a ceiling.
     Cpu {
-        /// Whose CPU.
+        /// The owner of the CPU.
         of: CpuOf,
         /// The ceiling as a share of all its CPUs: 0.6 is 60 %.
         ceiling: f64,
@@ -108,7 +108,7 @@ pub struct RateRange {
     pub highest_per_s: f64,
 }
 
-/// Whose CPU a search holds down.
+/// The owner of the CPU that a search holds down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CpuOf {

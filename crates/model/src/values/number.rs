@@ -1,13 +1,13 @@
 //! Numbers for people: figures with units, shares, durations and counts.
 //!
-//! Every function takes any `f64`: a value that is not a number is `-`, an infinite one `inf` or `-inf`.
-//! Prefixes are decimal (1 kB = 1000 B).
+//! Every function takes any `f64`: a value that is not a number is `-`, an infinite one `inf` or
+//! `-inf`. Prefixes are decimal (1 kB = 1000 B).
 
 /// What is printed for a figure that is not a number.
 pub const UNKNOWN: &str = "-";
 
-/// With three significant digits and a decimal prefix: 1 234 567 is `1.23 M`. The unit follows the prefix;
-/// it may be empty.
+/// With three significant digits and a decimal prefix: 1 234 567 is `1.23 M`. The unit follows the
+/// prefix; it may be empty.
 pub fn si(value: f64, unit: &str) -> String {
     scaled(value, unit, 3)
 }
@@ -59,8 +59,9 @@ pub fn percent(ratio: f64) -> String {
     }
 }
 
-/// A share in percent with as many digits as it deserves, without the sign: `18`, `2.0`, `0.25`. Above 999 it says only that:
-/// a difference that is so large, or an interval that goes so far, has no digits that mean anything.
+/// A share in percent with as many digits as it deserves, without the sign: `18`, `2.0`, `0.25`.
+/// Above 999 it says only that: a difference that is so large, or an interval that goes so far, has
+/// no digits that mean anything.
 pub fn percentage(share: f64) -> String {
     match share * 100.0 {
         p if !p.is_finite() => odd(p).unwrap_or_default(),
@@ -72,8 +73,8 @@ pub fn percentage(share: f64) -> String {
     }
 }
 
-/// A share in percent with its sign and as many digits as it deserves: `18 %`, `-2.0 %`, `0.25 %`; above 999 % it says only
-/// that.
+/// A share in percent with its sign and as many digits as it deserves: `18 %`, `-2.0 %`, `0.25 %`;
+/// above 999 % it says only that.
 pub fn signed_percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent.abs() {
@@ -139,8 +140,8 @@ pub fn cpus(numbers: &[usize]) -> String {
     format!("CPU{} {}", if list.len() == 1 { "" } else { "s" }, list.join(","))
 }
 
-/// A number that people chose, as they write it: `99.9`, `5`. What was written has no more digits than a billionth has, and a
-/// product may.
+/// A number that people chose, as they write it: `99.9`, `5`. What was written has no more digits
+/// than a billionth has, and a product may.
 pub fn as_written(value: f64) -> String {
     odd(value).unwrap_or_else(|| format!("{}", (value * 1e9).round() / 1e9))
 }
@@ -173,7 +174,8 @@ pub fn plain(value: f64) -> String {
     }
 }
 
-/// A figure by the unit in its name: `_bits_per_s`, `_per_s`, `_bytes`, `_ns`, `_s`, `_ratio`, `_cores`.
+/// A figure by the unit in its name: `_bits_per_s`, `_per_s`, `_bytes`, `_ns`, `_s`, `_ratio`,
+/// `_cores`.
 pub fn by_name(name: &str, value: f64) -> String {
     let is = |suffix: &str| name.ends_with(suffix);
     if is("bits_per_s") {
@@ -260,8 +262,8 @@ fn rounded(value: f64, digits: usize) -> f64 {
         .unwrap_or(value)
 }
 
-/// With so many significant digits from 1 on, and as many decimals as 1 would have below; whole numbers
-/// without decimals where `whole` allows it.
+/// With so many significant digits from 1 on, and as many decimals as 1 would have below; whole
+/// numbers without decimals where `whole` allows it.
 pub fn significant(value: f64, digits: usize, whole: bool) -> String {
     // -0.0 would print its sign.
     let value = rounded(value, digits) + 0.0;

@@ -1,8 +1,8 @@
 //! The one sanitizer of hopbench: texts as they may be shown.
 //!
-//! Names, messages and bodies come from peers, clusters, files and scenarios. Some characters are
-//! spelled out, as `\u001b`: those that steer a terminal, turn the direction of text, are
-//! invisible, or end a line where one line is meant. JSON has such characters only inside strings,
+//! Names, messages and bodies come from peers, clusters, files and scenarios. Some of their
+//! characters steer a terminal, turn the direction of text, are invisible, or end a line where one
+//! line is meant. These are spelled out, as `\u001b`. JSON has such characters only inside strings,
 //! where that spelling means the same character. So JSON is sanitized like any other text, and
 //! stays the same JSON.
 

@@ -3,7 +3,7 @@
 use hopbench_analysis::{CellSummary, Limit, PathSummary, Run, SearchSummary, Summary, WorkloadSummary};
 use hopbench_model::number::{counted, percentage};
 
-/// What limited a trial, in words.
+/// The limit of a trial in words.
 pub(crate) fn limit(name: &str) -> String {
     match name {
         "nic" => "the link was full".to_owned(),

@@ -17,7 +17,7 @@ pub(crate) struct Column {
     pub(crate) name: &'static str,
     /// What it is called.
     pub(crate) label: &'static str,
-    /// How its values are printed.
+    /// The form of its values.
     pub(crate) scale: Scale,
 }
 

@@ -31,8 +31,9 @@ impl Labels {
         out
     }
 
-    /// `{run_id}_qps_{qps}_c_{connections}_{size}_{telemetry}[_{extra}]_{mode}`. `telemetry` is the variant of the path's
-    /// proxies, `none` where it has none; `extra` names path, workload and point where other cells would have the same label.
+    /// `{run_id}_qps_{qps}_c_{connections}_{size}_{telemetry}[_{extra}]_{mode}`. `telemetry` is the
+    /// variant of the path's proxies, `none` where it has none; `extra` names path, workload and
+    /// point where other cells would have the same label.
     pub(super) fn text(&self, path: &Path, point: &Point) -> String {
         let plain = self.plain(path, point, "");
         if self.cells.get(&plain).is_none_or(|cells| *cells == 1) {

@@ -69,8 +69,9 @@ impl Trial<'_> {
         asked_per_s(self.path, self.point)
     }
 
-    /// All calls a second, errors included: those that were due in the window where the schedule was kept (the kit's
-    /// plotter looks for the very rate that was asked for), else those that came to their end in it.
+    /// All calls a second, errors included: those that were due in the window where the schedule
+    /// was kept (the kit's plotter looks for the very rate that was asked for), else those that
+    /// came to their end in it.
     pub(super) fn calls_per_s(&self) -> f64 {
         let metric = |name: &str| self.record.metrics.get(name).copied();
         let due = self.calls() as f64 / self.record.window_s;
@@ -82,8 +83,8 @@ impl Trial<'_> {
         }
     }
 
-    /// The service time, ns: from when a request was really sent, as the other tools measure. `None` where the record has
-    /// none.
+    /// The service time, ns: from when a request was really sent, as the other tools measure.
+    /// `None` where the record has none.
     pub(super) fn histogram(&self) -> Option<Histogram> {
         let text = &self.record.latency.get("service_ns")?.hdr;
         Histogram::from_base64(text).ok().filter(|histogram| !histogram.is_empty())

@@ -1,4 +1,4 @@
-//! One record a line, as it is kept in `records.jsonl`.
+//! JSON lines: one record a line, as it is kept in `records.jsonl`.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,8 @@ impl Format for Json {
     }
 }
 
-/// The record without figures that JSON has no number for: they would come back as `null`, which is no
-/// metric, and a metric that is unknown is absent.
+/// The record without figures that JSON has no number for: they would come back as `null`, which is
+/// no metric, and a metric that is unknown is absent.
 fn finite(record: &Record) -> Record {
     let mut record = record.clone();
     let keep = |figures: &mut BTreeMap<String, f64>| figures.retain(|_, value| value.is_finite());

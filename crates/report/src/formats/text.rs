@@ -1,8 +1,8 @@
 //! The page that a person reads after a trial, in 80 columns.
 //!
-//! From the top: what was measured, what makes the figures useless (if anything does), the figures, what
-//! they cost, what limited them, the evidence, and the caveats with what to do about them. A metric that no
-//! section knows is listed, never dropped.
+//! From the top it has the task, reasons why the figures are useless (if there are any), the
+//! figures, their cost, and their limit. The evidence follows, and caveats with what to do about
+//! them. A metric that no section knows is listed, never dropped.
 
 mod bulk;
 mod caveats;

@@ -1,9 +1,9 @@
-//! Text that fits: plain characters, lines of a given width.
+//! Plain text in lines of a given width.
 
 use hopbench_model::printable::spell;
 
-/// The text in printable ASCII besides `µ` and `×`, on one line: what comes from the other end or from a
-/// name must not steer a terminal, and every character then takes one column.
+/// The text in printable ASCII besides `µ` and `×`, on one line: what comes from the other end or
+/// from a name must not steer a terminal, and every character then takes one column.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -16,8 +16,8 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
-/// The words of a plain text in lines of at most `width` columns (at least 1). A number stays with its
-/// unit; what is longer than a line is cut.
+/// The words of a plain text in lines of at most `width` columns (at least 1). A number stays with
+/// its unit; what is longer than a line is cut.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();

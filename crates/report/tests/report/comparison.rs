@@ -19,8 +19,8 @@ pub(crate) struct Made {
     pub(crate) records: Vec<Record>,
 }
 
-/// Two paths with bulk traffic and a request at a time, over so many rounds. `speed` is that of the path; `salt` makes runs
-/// differ in their noise, which deviates by 2 %.
+/// Two paths with bulk traffic and a request at a time, over so many rounds. `speed` is that of the
+/// path; `salt` makes runs differ in their noise, which deviates by 2 %.
 pub(crate) fn made(rounds: u32, salt: u32, speed: impl Fn(&str) -> f64) -> Made {
     let paths = ["host", "bridge"].map(|name| path(name, (name, "a"), (name, "b"), Via::Direct)).to_vec();
     let points = vec![

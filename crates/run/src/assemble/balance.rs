@@ -9,8 +9,9 @@ const FACTOR: f64 = 1.5;
 /// ... and by more cores than this: below it what else runs on a machine makes the difference.
 const LEAST: f64 = 0.2;
 
-/// A warning where the ends of a role are on several nodes and one of these does most of the work. `cores` are what the
-/// role's processes used, by node; `nodes` the machines, none where the nodes are one machine.
+/// A warning where the ends of a role are on several nodes and one of these does most of the work.
+/// `cores` are what the role's processes used, by node; `nodes` the machines, none where the nodes
+/// are one machine.
 pub(super) fn uneven(role: &str, cores: &[(&str, Option<f64>)], nodes: &[NodeCost]) -> Option<Warning> {
     let names: BTreeSet<&str> = cores.iter().map(|(node, _)| *node).collect();
     let processes = cores.iter().map(|(node, cores)| Some((*node, (*cores)?))).collect::<Option<Vec<_>>>();

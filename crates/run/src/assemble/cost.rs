@@ -71,7 +71,8 @@ fn cores(process: &BTreeMap<String, f64>) -> f64 {
     process.get("cores").copied().unwrap_or(0.0)
 }
 
-/// What the ends of one side put on their CPUs. An agent that only looks on is none of them: the program is.
+/// What the ends of one side put on their CPUs. An agent that only looks on is none of them: the
+/// program is.
 fn burdens<'a>(
     who: &'a str,
     ends: &'a [End<'a>],
@@ -107,7 +108,8 @@ fn watches(end: &EndReport) -> bool {
     end.end.readings.contains_key("program")
 }
 
-/// What an end's process spent over the window: the server program's processes where there is one, else the agent's.
+/// What an end's process spent over the window: the server program's processes where there is one,
+/// else the agent's.
 fn process(end: &EndReport) -> BTreeMap<String, f64> {
     let reading = |tick: &Tick, name: &str| tick.readings.get(name).cloned().unwrap_or_default();
     let (spender, rss) = if watches(end) { ("program", "program") } else { ("self", "process") };
@@ -158,8 +160,9 @@ fn seconds(end: &EndReport) -> f64 {
     end.end.t_ns.saturating_sub(end.start.t_ns).max(1) as f64 / SECOND as f64
 }
 
-/// A machine cannot be less busy than the processes on it. A kernel that samples its CPUs at ticks misses work that
-/// is done between them, as a generator that sleeps on timers does it; a process' own time is exact.
+/// A machine cannot be less busy than the processes on it. A kernel that samples its CPUs at ticks
+/// misses work that is done between them, as a generator that sleeps on timers does it; a process'
+/// own time is exact.
 fn raise_to_processes(nodes: &mut [NodeCost], processes: &[(&str, f64)], one_machine: bool) -> Option<Warning> {
     let mut warning = None;
     for node in nodes.iter_mut().filter(|n| !n.per_cpu_busy.is_empty()) {
@@ -191,7 +194,8 @@ const EDGE_S: f64 = 0.05;
 
 /// No end's processes can use more than the CPUs that they are held to, or that their machine has.
 ///
-/// That a machine is at least as busy as its processes cannot be demanded: see [`raise_to_processes`].
+/// That a machine is at least as busy as its processes cannot be demanded: see
+/// [`raise_to_processes`].
 fn fits_cpus(name: &str, ends: &[End<'_>], spent: &[BTreeMap<String, f64>], nodes: &[NodeCost]) -> Option<Invariant> {
     let mut known = false;
     let mut detail = String::new();

@@ -11,8 +11,8 @@ use crate::conduct::Edges;
 use crate::limited::{Burden, CLIENT, Process, SERVER};
 use crate::metered::UnderLoad;
 
-/// Proxies count times of connecting in whole milliseconds, rounded down: a mean below one says that they were short, and
-/// not how short.
+/// Proxies count times of connecting in whole milliseconds, rounded down: a mean below one says
+/// that they were short, and not how short.
 const RESOLUTION_US: f64 = 1000.0;
 
 /// A proxy of the route, and what it says of itself.
@@ -24,8 +24,8 @@ pub struct ProxySaid<'a> {
     pub counted: BTreeMap<String, u64>,
     /// Its values shortly before the window ended.
     pub gauges: Gauges,
-    /// What it used as others metered it, for where its processes cannot be seen; `Err`: why their readings do not say it;
-    /// `None`: nobody metered it.
+    /// What it used as others metered it, for where its processes cannot be seen; `Err`: why their
+    /// readings do not say it; `None`: nobody metered it.
     pub metered: Option<Result<UnderLoad, String>>,
 }
 
@@ -50,8 +50,8 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// What the clients saw in the window: exchanges that were completed, and of bare TCP the payload, both directions
-    /// together.
+    /// What the clients saw in the window: exchanges that were completed, and of bare TCP the
+    /// payload, both directions together.
     pub(super) fn of(workload: &dyn Workload, metrics: &BTreeMap<String, f64>, client: &EndReport) -> Self {
         let seconds = client.end.t_ns.saturating_sub(client.start.t_ns) as f64 / SECOND as f64;
         let grown = client.end.counts.since(&client.start.counts);

@@ -7,7 +7,8 @@ use serde_json::json;
 use super::*;
 use crate::conduct::Edges;
 
-/// Readings of the machine and of one process group, at the edges of a second in which it used so many seconds.
+/// Readings of the machine and of one process group, at the edges of a second in which it used so
+/// many seconds.
 fn end(counts: &[(Counter, u64)], readings: &[(&str, &[(&str, f64)])]) -> EndReport {
     let mut total = Counts::default();
     counts.iter().for_each(|(counter, n)| total.set(*counter, *n));

@@ -1,11 +1,12 @@
 //! The advice of a warning, in the words of a scenario.
 //!
-//! Workloads advise whoever types flags. Who reads a run has written keys, and within a search a rate that nobody chose is
-//! nobody's to lower.
+//! A workload's own advice names flags. A run has a scenario, so its advice names keys. Within a
+//! search nobody chose the rate, so no advice asks to lower it.
 
 use hopbench_model::{Record, SearchGoal, SearchSpec, WarningKind};
 
-/// Puts the advice of a record's warnings into the words of its reader. `search`: what its load was chosen for.
+/// Puts the advice of a record's warnings into the words of its reader. `search`: what its load was
+/// chosen for.
 pub(super) fn suit(record: &mut Record, search: Option<&SearchSpec>) {
     let sets_rate = search.is_some_and(|search| !matches!(search.goal, SearchGoal::Knee { .. }));
     for warning in &mut record.warnings {
@@ -25,8 +26,8 @@ pub(super) fn suit(record: &mut Record, search: Option<&SearchSpec>) {
     }
 }
 
-/// Flags as keys: `--pacing spin` is `pacing: spin`, `lower --rate` is `lower rate`. What follows a flag is its value if
-/// it is one of those that advice gives.
+/// Flags as keys: `--pacing spin` is `pacing: spin`, `lower --rate` is `lower rate`. What follows a
+/// flag is its value if it is one of those that advice gives.
 fn as_keys(text: &str) -> String {
     let mut out = String::new();
     let mut words = text.split(' ').peekable();

@@ -17,8 +17,8 @@ impl Budget {
         Self { ns: plan.stop.as_ref().and_then(|rule| rule.budget_ns), began: None }
     }
 
-    /// Whether a round or a pass begins now. The first of a session always does: who goes on with little time comes
-    /// forward. The time is counted from then.
+    /// Whether a round or a pass begins now. The first of a session always does: who goes on with
+    /// little time comes forward. The time is counted from then.
     pub(super) fn begins(&mut self, now: Nanos) -> bool {
         let is_over = self.until().is_some_and(|until| now >= until);
         self.began.get_or_insert(now);

@@ -1,4 +1,4 @@
-//! The events of a campaign, for whoever looks on.
+//! The events of a campaign, for an observer.
 
 use hopbench_model::{
     Failure, Fault, Job, Nanos, Record, RunFile, SearchGoal, SearchOutcome, SearchStep, Skipped, Tick,
@@ -15,7 +15,8 @@ pub enum Event<'a> {
     RunStarted {
         /// What `run.json` says.
         run: &'a RunFile,
-        /// Trials of the whole run; with a stop rule as many as the values so far let expect, and the fewest without any.
+        /// Trials of the whole run; with a stop rule as many as the values so far let expect, and
+        /// the fewest without any.
         trials: usize,
         /// Those that are left: all, but for a run that was resumed.
         left: usize,
@@ -32,7 +33,8 @@ pub enum Event<'a> {
         open: usize,
         /// Cells that have rounds at all.
         cells: usize,
-        /// Half the width of the widest interval of the cells in it, as a share; absent: none has one yet.
+        /// Half the width of the widest interval of the cells in it, as a share; absent: none has
+        /// one yet.
         widest_share: Option<f64>,
         /// Half the width that is narrow enough, as a share.
         goal_share: f64,
@@ -125,14 +127,15 @@ pub enum Event<'a> {
         step: &'a SearchStep,
         /// What it came to.
         outcome: SearchOutcome,
-        /// The figure at the load that was found; absent: none was, or it lies between loads that were measured.
+        /// The figure at the load that was found; absent: none was, or it lies between loads that
+        /// were measured.
         value: Option<f64>,
     },
     /// The campaign is over, and all it measured is on the disk. Comes last, and always.
     RunDone {
         /// What `run.json` says.
         run: &'a RunFile,
-        /// How it went.
+        /// Its result.
         ended: &'a Ended,
         /// What ended it before its time.
         fault: Option<&'a Fault>,
@@ -152,7 +155,7 @@ pub struct Ended {
     pub interrupted: bool,
 }
 
-/// Who looks on.
+/// An observer of a campaign.
 pub trait Observer {
     /// Something happened.
     fn event(&mut self, event: &Event<'_>);

@@ -1,5 +1,4 @@
-//! The wait for the meters of others: their readings before and after the traffic hold one trial's
-//! load.
+//! The wait for other meters: their readings before and after the traffic enclose one trial's load.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,7 +7,8 @@ use hopbench_model::Nanos;
 use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Metered, MeteredKind, Route, Testbed};
 
-/// How long a reading is waited for. A kubelet reads a container every 10 to 20 s if nobody told it otherwise.
+/// How long a reading is waited for. A kubelet reads a container every 10 to 20 s if nobody told it
+/// otherwise.
 pub(super) const LONGEST: Duration = Duration::from_secs(20);
 /// How often the meters are asked meanwhile.
 const EVERY_NS: Nanos = 250_000_000;
@@ -25,7 +25,8 @@ pub(super) struct Unseen {
 }
 
 impl Unseen {
-    /// Of a route; the server is a program if `program` says so, and of the agents these are in sandboxes.
+    /// Of a route; the server is a program if `program` says so, and of the agents these are in
+    /// sandboxes.
     pub(super) fn of(route: &Route, program: bool, sandboxed: &[AgentId]) -> Self {
         let proxies = route.proxies.iter().filter(|proxy| proxy.pids.is_empty());
         let mut all: BTreeSet<_> = proxies.map(|proxy| (MeteredKind::Proxy, proxy.name.clone())).collect();
@@ -37,7 +38,7 @@ impl Unseen {
     }
 }
 
-/// What is known of the meters from the trials before.
+/// The knowledge about the meters from the trials before.
 #[derive(Debug, Default)]
 pub(super) struct Meters {
     /// Whom nobody has read for a whole wait, by path.
@@ -47,8 +48,9 @@ pub(super) struct Meters {
 }
 
 impl Meters {
-    /// What they say before the traffic: as soon as all that is unseen was read when the load of the trial before was
-    /// over, which it was at `quiet_since` (since 1970 UTC), or when that was waited for long enough.
+    /// What they say before the traffic: as soon as all that is unseen was read when the load of
+    /// the trial before was over, which it was at `quiet_since` (since 1970 UTC), or when that was
+    /// waited for long enough.
     pub(super) fn before(
         &mut self,
         testbed: &mut dyn Testbed,
@@ -71,8 +73,8 @@ impl Meters {
         said
     }
 
-    /// What they say after it: as soon as all that is unseen was read when the load was over, at `quiet_since`. Whom nobody
-    /// had read `before` in time is not waited for.
+    /// What they say after it: as soon as all that is unseen was read when the load was over, at
+    /// `quiet_since`. Whom nobody had read `before` in time is not waited for.
     pub(super) fn after(
         testbed: &mut dyn Testbed,
         route: &Route,
@@ -97,7 +99,8 @@ fn key(route: &Route, what: MeteredKind, who: &str) -> (String, MeteredKind, Str
     (route.path.clone(), what, who.to_owned())
 }
 
-/// Whether a reading is one of this. An agent that is asked for is in a sandbox: the kubelet does not know what that costs.
+/// Whether a reading is one of this. An agent that is asked for is in a sandbox: the kubelet does
+/// not know what that costs.
 fn is(reading: &Metered, what: MeteredKind, who: &str) -> bool {
     reading.what == what && reading.who == who && (what != MeteredKind::Agent || reading.source != "kubelet")
 }

@@ -25,8 +25,8 @@ struct Round {
     cells: Vec<(Cell, bool)>,
     /// Trials of the rounds before it.
     before: usize,
-    /// Trials of the whole run, and those of later rounds that are not measured yet, cell by cell: estimates where there is
-    /// a stop rule.
+    /// Trials of the whole run, and those of later rounds that are not measured yet, cell by cell:
+    /// estimates where there is a stop rule.
     trials: usize,
     later: Vec<(Cell, usize)>,
 }
@@ -147,7 +147,8 @@ impl Campaign {
         self.fail(trial, reason, false, observer)
     }
 
-    /// The cells of a plan, with what was measured of them before where that decides whether they go on.
+    /// The cells of a plan, with what was measured of them before where that decides whether they
+    /// go on.
     fn stopping<'p>(&self, plan: &'p Plan) -> Result<Stopping<'p>, Fault> {
         let mut stopping = Stopping::new(plan);
         if stopping.rule().is_some() && !self.done.is_empty() {
@@ -169,8 +170,8 @@ impl Campaign {
         self.budget.until().map_or(all, |until| all.min(until.saturating_sub(clock::now()).max(rest)))
     }
 
-    /// Writes down which cells need no more rounds, and says what is to be known of what is looked at. What an earlier
-    /// session found of cells that this one cannot measure stands.
+    /// Writes down which cells need no more rounds, and says what is to be known of what is looked
+    /// at. What an earlier session found of cells that this one cannot measure stands.
     fn tell(&mut self, stopping: &mut Stopping<'_>, over: bool, observer: &mut dyn Observer) -> Result<(), Fault> {
         if stopping.rule().is_none() {
             return Ok(());

@@ -1,4 +1,5 @@
-//! The searches for a load, in passes: one trial of each that goes on, so that drift hits all alike.
+//! The searches for a load, in passes. A pass has one trial of each search that goes on, so that
+//! drift hits all alike.
 
 mod attempt;
 mod bounds;
@@ -21,7 +22,8 @@ pub(super) use search_driver::SearchDriver;
 use visit::{Visit, is_visit};
 
 impl Campaign {
-    /// Makes all searches of the plan, and what follows from them. What is missing of those that are gone has failed.
+    /// Makes all searches of the plan, and what follows from them. What is missing of those that
+    /// are gone has failed.
     pub(super) fn search(&mut self, around: &mut Around<'_>, gone: Vec<SearchDriver<'_>>) -> Result<(), Fault> {
         let plan = around.plan;
         let here = plan.cells.iter().filter_map(|cell| SearchDriver::new(plan, *cell));
@@ -50,7 +52,8 @@ impl Campaign {
         Ok(())
     }
 
-    /// Tells the searches what was measured in earlier sessions; the visits at equal loads that were made.
+    /// Tells the searches what was measured in earlier sessions; the visits at equal loads that
+    /// were made.
     fn replay(&mut self, drivers: &mut [SearchDriver<'_>], around: &mut Around<'_>) -> Vec<Visit> {
         let (mut visits, mut strange) = (Vec::new(), 0);
         for past in std::mem::take(&mut self.searched) {

@@ -16,8 +16,9 @@ use crate::conduct::agent_connection::AgentConnection;
 use keeper::Keeper;
 use resting::{Key, Resting};
 
-/// The sessions. Agents behind socket pairs need no word while they rest: they hear when this process ends. Those behind
-/// networks would end their sessions after 5 s of silence, so a thread speaks to them.
+/// The sessions. Agents behind socket pairs need no word while they rest: they hear when this
+/// process ends. Those behind networks would end their sessions after 5 s of silence, so a thread
+/// speaks to them.
 #[derive(Debug)]
 pub(super) struct Sessions {
     ours: Hello,
@@ -36,7 +37,8 @@ impl Sessions {
         Self { ours, resting: Arc::default(), keeper: None, quiet_since: clock::wall() }
     }
 
-    /// Makes sure that there are sessions for a trial; one that broke, or was never there, is opened, all at once.
+    /// Makes sure that there are sessions for a trial; one that broke, or was never there, is
+    /// opened, all at once.
     ///
     /// # Errors
     /// An agent that cannot be started, or does not answer; the others go on resting.
@@ -119,7 +121,8 @@ impl Sessions {
         keys.iter().filter_map(|key| Some((key.clone(), resting.remove(key)?))).collect()
     }
 
-    /// When the last trial ended, or all was built, since 1970 UTC; the time of the readings, which follow, is without load.
+    /// When the last trial ended, or all was built, since 1970 UTC; the time of the readings, which
+    /// follow, is without load.
     pub(super) fn quiet_since(&self) -> Duration {
         self.quiet_since
     }

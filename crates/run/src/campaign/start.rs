@@ -20,7 +20,8 @@ pub(super) fn now() -> String {
     (OffsetDateTime::UNIX_EPOCH + clock::wall()).format(&Rfc3339).unwrap_or_default()
 }
 
-/// A new run of `plan`, whose scenario was written as `scenario`, on the machine that `ours` describes.
+/// A new run of `plan`, whose scenario was written as `scenario`, on the machine that `ours`
+/// describes.
 ///
 /// # Errors
 /// A kernel without random numbers.
@@ -56,7 +57,8 @@ fn environment(ours: &Hello) -> BTreeMap<String, String> {
     facts
 }
 
-/// Refuses to go on with a run that another build of hopbench began: its figures may differ for that reason alone.
+/// Refuses to go on with a run that another build of hopbench began: its figures may differ for
+/// that reason alone.
 ///
 /// # Errors
 /// Another version, or another commit (input).
@@ -81,7 +83,8 @@ pub(super) fn differences(run: &RunFile, ours: &Hello) -> Vec<String> {
     changed.map(|change| format!("resumed with another {change}")).collect()
 }
 
-/// What is different of a testbed now from when it was built before, as a sentence; `None`: nothing, or it never was.
+/// What is different of a testbed now from when it was built before, as a sentence; `None`:
+/// nothing, or it never was.
 pub(super) fn rebuilt(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Option<String> {
     if before.is_empty() {
         return None;

@@ -1,7 +1,7 @@
-//! As many rounds as needed: which cells go on, and how sure the others are.
+//! The stopping of cells: as many rounds as needed, and the precision of the cells that are done.
 //!
-//! Everything here follows from the values that there are: which cells a round has is decided by those of the rounds
-//! before it. So a run that was killed and goes on makes the trials that it would have made, and a trial that failed is
+//! The cells of a round follow from the values of the rounds before it, and from nothing else. So a
+//! run that was killed and goes on makes the trials that it would have made. A trial that failed is
 //! simply no value.
 
 mod expected;
@@ -34,7 +34,8 @@ pub(super) struct Stopping<'a> {
 struct Followed {
     cell: Cell,
     name: CellName,
-    /// The places of the cells that need its next round, if it has one: its own, or those of all at its point.
+    /// The places of the cells that need its next round, if it has one: its own, or those of all at
+    /// its point.
     needed_by: Vec<usize>,
     /// What can be looked at, the best first.
     figures: Vec<Figure>,
@@ -52,7 +53,7 @@ pub(super) struct Open {
     pub(super) more: u32,
 }
 
-/// How many cells ended their rounds, and why.
+/// The number of cells that ended their rounds, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CellsEnded {
     /// They are sure enough.
@@ -89,13 +90,13 @@ impl<'a> Stopping<'a> {
         self.rule
     }
 
-    /// How many cells have rounds.
+    /// The number of cells that have rounds.
     pub(super) fn count(&self) -> usize {
         self.cells.len()
     }
 
-    /// Takes what was measured before. Rounds of all sessions count, as in the figure that reports show of the cell: the
-    /// interval is one for that.
+    /// Takes what was measured before. Rounds of all sessions count, as in the figure that reports
+    /// show of the cell: the interval is one for that.
     pub(super) fn take_all(&mut self, records: impl Iterator<Item = Record>) {
         let mut by_name: BTreeMap<CellName, &mut Followed> =
             self.cells.iter_mut().map(|followed| (followed.name.clone(), followed)).collect();
@@ -111,9 +112,9 @@ impl<'a> Stopping<'a> {
         self.cells[self.places[&cell]].take(record);
     }
 
-    /// The cells of a round, from 1, in the plan's order: those that are not sure enough with the rounds before it. The
-    /// baseline and its twin go on while any path at that point does: who is compared with them needs them in the same
-    /// rounds.
+    /// The cells of a round, from 1, in the plan's order: those that are not sure enough with the
+    /// rounds before it. The baseline and its twin go on while any path at that point does: who is
+    /// compared with them needs them in the same rounds.
     pub(super) fn round(&self, round: u32) -> Vec<Open> {
         if round > self.plan.rounds {
             return Vec::new();
@@ -134,8 +135,8 @@ impl<'a> Stopping<'a> {
         }
     }
 
-    /// Half the width of the widest interval of the cells of a round, as a share, with what there was before it; `None`:
-    /// none has an interval worth a word yet.
+    /// Half the width of the widest interval of the cells of a round, as a share, with what there
+    /// was before it; `None`: none has an interval worth a word yet.
     pub(super) fn widest(&self, round: u32, open: &[Open]) -> Option<f64> {
         let looks = open.iter().filter_map(|open| self.look(&self.cells[self.places[&open.cell]], round));
         let looks = looks.filter(|look| look.rounds >= FEWEST_TO_STOP);
@@ -147,8 +148,9 @@ impl<'a> Stopping<'a> {
         self.cells.iter().map(|followed| &followed.name).collect()
     }
 
-    /// The cells whose rounds ended before all that the plan allows, with those that go on if the time is used up, and
-    /// those that are not sure enough after all rounds: what was looked at may be a figure that reports do not show.
+    /// The cells whose rounds ended before all that the plan allows, with those that go on if the
+    /// time is used up, and those that are not sure enough after all rounds: what was looked at may
+    /// be a figure that reports do not show.
     pub(super) fn stopped(&self, over: bool) -> Vec<Stopped> {
         let ended = |followed: &Followed| {
             let rounds = followed.rounds();
@@ -190,8 +192,8 @@ impl<'a> Stopping<'a> {
         out
     }
 
-    /// What is to be known of what is looked at, a sentence for each workload where it is not what was asked for; each is
-    /// said once.
+    /// What is to be known of what is looked at, a sentence for each workload where it is not what
+    /// was asked for; each is said once.
     pub(super) fn news(&mut self) -> Vec<String> {
         let Some(rule) = self.rule else { return Vec::new() };
         let mut out = Vec::new();
@@ -228,7 +230,8 @@ impl<'a> Stopping<'a> {
         })
     }
 
-    /// Rounds that a cell will about need after this one; `None`: it does not need this one for itself.
+    /// Rounds that a cell will about need after this one; `None`: it does not need this one for
+    /// itself.
     fn more(&self, followed: &Followed, round: u32) -> Option<u32> {
         let rest = self.plan.rounds - round;
         let Some((stop, look)) = self.stop().zip(self.look(followed, round)) else { return Some(rest) };
@@ -242,8 +245,8 @@ impl<'a> Stopping<'a> {
 }
 
 impl Followed {
-    /// Takes a record, unless its figures must not be used. Reports leave out rounds in which the testbed changed: what is
-    /// sure only with them is not sure.
+    /// Takes a record, unless its figures must not be used. Reports leave out rounds in which the
+    /// testbed changed: what is sure only with them is not sure.
     fn take(&mut self, record: &Record) {
         let disturbed = record.settings.contains_key(DISTURBED_SETTING);
         if record.incomplete.is_none() && record.error.is_none() && !disturbed {

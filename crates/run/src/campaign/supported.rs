@@ -9,7 +9,8 @@ use super::rounds::earlier;
 use super::searches::search_driver;
 use crate::results::{CellName, Searched, TrialId};
 
-/// What cannot be measured any more of cells that an earlier session measured, in part or whole, with the reasons.
+/// What cannot be measured any more of cells that an earlier session measured, in part or whole,
+/// with the reasons.
 #[derive(Default)]
 pub(super) struct Lost {
     /// Trials of rounds that are missing.
@@ -18,10 +19,12 @@ pub(super) struct Lost {
     pub(super) searches: Vec<(Cell, String)>,
 }
 
-/// The plan without what cannot be measured, and what that is, with the reasons. The order of what stays is the order it had.
+/// The plan without what cannot be measured, and what that is, with the reasons. The order of what
+/// stays is the order it had.
 ///
 /// # Errors
-/// The whole testbed lacks something, or nothing is left to be measured: what is missing, with what to do about it.
+/// The whole testbed lacks something, or nothing is left to be measured: what is missing, with what
+/// to do about it.
 pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan, Vec<(Cell, String)>), Fault> {
     let needs = testbed.missing(plan);
     if needs.iter().any(|need| need.path.is_none()) {
@@ -54,13 +57,15 @@ pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan,
 /// Whether a testbed can measure any cell of a plan; changes nothing.
 ///
 /// # Errors
-/// The whole testbed lacks something, or no cell can be measured: what is missing, with what to do about it.
+/// The whole testbed lacks something, or no cell can be measured: what is missing, with what to do
+/// about it.
 pub fn measurable(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(), Fault> {
     supported(plan, testbed).map(drop)
 }
 
-/// The cells that are skipped, of those that cannot be measured, and what is lost of the others: the records of an earlier
-/// session count. A cell whose rounds had ended before is not missing those that were not to come.
+/// The cells that are skipped, of those that cannot be measured, and what is lost of the others:
+/// the records of an earlier session count. A cell whose rounds had ended before is not missing
+/// those that were not to come.
 pub(super) fn lost(
     unmeasurable: Vec<(Cell, String)>,
     run: &RunFile,

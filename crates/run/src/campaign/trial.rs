@@ -47,7 +47,7 @@ pub(super) struct Done {
     pub(super) fault: Option<Fault>,
 }
 
-/// What came of a trial.
+/// The result of a trial.
 pub(super) struct Measured {
     /// `Err`: what kept it from starting, or left nothing to report.
     pub(super) result: Result<Done, Fault>,
@@ -70,7 +70,8 @@ struct Over<'a> {
     before: &'a Counters,
     after: Result<Counters, Fault>,
     costs: Costs,
-    /// What the proxies said of themselves while all connections were open, or why that is not known.
+    /// What the proxies said of themselves while all connections were open, or why that is not
+    /// known.
     gauges: Result<BTreeMap<String, Gauges>, String>,
 }
 
@@ -148,7 +149,8 @@ impl CellTrial<'_> {
         Ok(self.finish(Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges }, testbed))
     }
 
-    /// The agents that are in sandboxes which nobody sees from here: what they say of themselves is not what they cost.
+    /// The agents that are in sandboxes which nobody sees from here: what they say of themselves is
+    /// not what they cost.
     fn sandboxed(&self, testbed: &dyn Testbed, route: &Route) -> Vec<AgentId> {
         let sides = [(&self.path.from, &route.clients), (&self.path.to, &route.servers)];
         let inside = sides.into_iter().filter(|(place, _)| place.runtime.is_some());
@@ -301,7 +303,8 @@ fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, E
     agents.iter().zip(reports).filter_map(|(agent, report)| Some((agent.clone(), report.clone()?))).collect()
 }
 
-/// A testbed's evidence. None at all says nothing of the way that the traffic took: that is no proof.
+/// A testbed's evidence. None at all says nothing of the way that the traffic took: that is no
+/// proof.
 fn proven(testbed: &dyn Testbed, evidence: Vec<Proof>) -> Vec<Proof> {
     if !evidence.is_empty() {
         return evidence;

@@ -27,7 +27,8 @@ pub struct AgentConnection {
     pub(crate) sandbox: Vec<u32>,
     /// Whether the agent is on this machine, as far as is known.
     pub(crate) is_here: bool,
-    /// The shortest round trip seen while the clocks were compared, ns; the offset is wrong by at most half.
+    /// The shortest round trip seen while the clocks were compared, ns; the offset is wrong by at
+    /// most half.
     pub round_trip_ns: Nanos,
     pinged: Nanos,
     heard: Nanos,
@@ -46,11 +47,12 @@ const CLOCK_TRIES: usize = 8;
 /// For so long what was found of two clocks and of a session holds.
 const FRESH: Nanos = 2 * SECOND;
 
-/// An agent that has not even answered pings for so long hangs. Twice the agent's own patience with the conductor: an
-/// agent that reads all its meters on a busy machine is slow, not gone.
+/// An agent that has not even answered pings for so long hangs. Twice the agent's own patience with
+/// the conductor: an agent that reads all its meters on a busy machine is slow, not gone.
 const DEAF: Nanos = 2 * SILENCE_LIMIT;
 
-/// So many messages that mean nothing are taken at a time: an agent that sends nothing else must not hold the conductor.
+/// So many messages that mean nothing are taken at a time: an agent that sends nothing else must
+/// not hold the conductor.
 const TURN: usize = 64;
 
 impl AgentConnection {
@@ -135,7 +137,8 @@ impl AgentConnection {
         Ok(agent)
     }
 
-    /// Says that the agent is in a sandbox on this machine, whose processes these are; none: in no sandbox.
+    /// Says that the agent is in a sandbox on this machine, whose processes these are; none: in no
+    /// sandbox.
     pub(crate) fn is_in(&mut self, sandbox: Vec<u32>) {
         self.is_here |= !sandbox.is_empty();
         self.sandbox = sandbox;
@@ -146,8 +149,8 @@ impl AgentConnection {
         self.hello.boot_id == other.hello.boot_id && !self.hello.boot_id.is_empty()
     }
 
-    /// Makes sure of a session over a network before a trial: that the agent answers, and what its clock says now, as two
-    /// machines' clocks drift apart by some 10 us a second.
+    /// Makes sure of a session over a network before a trial: that the agent answers, and what its
+    /// clock says now, as two machines' clocks drift apart by some 10 us a second.
     ///
     /// # Errors
     /// A session that broke, an agent that does not answer within 5 s.
@@ -156,8 +159,8 @@ impl AgentConnection {
         if known || !self.is_remote() { Ok(()) } else { self.compare_clocks() }
     }
 
-    /// The offset by the fastest of several exchanges, as NTP takes it (RFC 5905, clock filter). One exchange only, to see
-    /// that the agent answers, where it reads our clock.
+    /// The offset by the fastest of several exchanges, as NTP takes it (RFC 5905, clock filter).
+    /// One exchange only, to see that the agent answers, where it reads our clock.
     fn compare_clocks(&mut self) -> Result<(), Fault> {
         let mut fastest = Nanos::MAX;
         for _ in 0..if self.shares_ours { 1 } else { CLOCK_TRIES } {
@@ -184,8 +187,8 @@ impl AgentConnection {
         if self.shares_ours { 0 } else { self.round_trip_ns / 2 }
     }
 
-    /// Whether the session crosses a network, which can lose the agent without a word; the agent ends it when it hears
-    /// nothing for 5 s.
+    /// Whether the session crosses a network, which can lose the agent without a word; the agent
+    /// ends it when it hears nothing for 5 s.
     pub(crate) fn is_remote(&self) -> bool {
         self.channel.is_remote()
     }
@@ -209,8 +212,9 @@ impl AgentConnection {
         self.channel.send(message).map_err(|e| self.lost(&e))
     }
 
-    /// Sends one message, and waits for nobody: an agent that does not read must not keep the others from theirs. Such an
-    /// agent is lost: the next [`AgentConnection::receive`] says so, when all that it said was heard.
+    /// Sends one message, and waits for nobody: an agent that does not read must not keep the
+    /// others from theirs. Such an agent is lost: the next [`AgentConnection::receive`] says so,
+    /// when all that it said was heard.
     ///
     /// # Errors
     /// A message that is illegal now, a broken session, an agent that does not read.
@@ -222,7 +226,8 @@ impl AgentConnection {
         self.channel.send_now(message).map_err(|e| self.lost(&e))
     }
 
-    /// The next message that means something, if one has come, and not behind many that mean nothing.
+    /// The next message that means something, if one has come, and not behind many that mean
+    /// nothing.
     ///
     /// # Errors
     /// A message that is illegal now, a broken session.
@@ -250,8 +255,8 @@ impl AgentConnection {
         self.heard = clock::now();
     }
 
-    /// Refuses an agent that has been pinged all the time and said nothing at all. To be asked when all that came
-    /// was received.
+    /// Refuses an agent that has been pinged all the time and said nothing at all. To be asked when
+    /// all that came was received.
     pub(crate) fn check_heard(&mut self, now: Nanos) -> Result<(), Fault> {
         let silent = now.saturating_sub(self.heard);
         if silent < DEAF {
@@ -317,7 +322,8 @@ fn indented(mut message: FromAgent) -> FromAgent {
     message
 }
 
-/// By how much a clock that says `theirs` is ahead of one that says `ours`, ns. Who has the token may still say anything.
+/// By how much a clock that says `theirs` is ahead of one that says `ours`, ns. Who has the token
+/// may still say anything.
 fn ahead(theirs: Nanos, ours: Nanos) -> i64 {
     let ns = i128::from(theirs) - i128::from(ours);
     ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64

@@ -1,5 +1,5 @@
-//! The conductor's own readings at the edges of the window: what no agent sees of its process and
-//! machine.
+//! The conductor's own readings at the edges of the window: processes and machines that no agent
+//! sees.
 
 use hopbench_model::{EndReport, Fault, Nanos, Timing};
 use hopbench_sys::{clock, usage};
@@ -8,8 +8,8 @@ use super::ends::{Ends, Watcher};
 use super::proxies::{Edges, Proxies};
 use super::sandboxes::Sandboxes;
 
-/// How long before the window ends the proxies are read, and whoever looks on is told: at its end clients close their
-/// connections.
+/// How long before the window ends the proxies are read, and whoever looks on is told: at its end
+/// clients close their connections.
 const AHEAD: Nanos = 20_000_000;
 /// The same as a share of the window, where that is less.
 const AHEAD_SHARE: Nanos = 50;
@@ -97,7 +97,8 @@ impl EdgeReader {
         self.spent = usage::thread().cpu_ns().saturating_sub(before);
     }
 
-    /// The traffic is over. A window that was cut short ends here; a sandbox' own agent says when it did.
+    /// The traffic is over. A window that was cut short ends here; a sandbox' own agent says when
+    /// it did.
     pub(super) fn end(&mut self) {
         let left = |look| self.due.iter().any(|(_, other)| *other == look);
         if left(Moment::Start) || !left(Moment::End) {

@@ -1,4 +1,4 @@
-//! The participants of a trial: agents at its ends, watched processes, and who looks on.
+//! The participants of a trial: agents at its ends, watched processes, and the caller's watcher.
 
 use hopbench_model::{SignedPermit, Tick};
 use hopbench_testbed::Proxy;
@@ -20,14 +20,14 @@ pub struct Ends {
 /// Processes that take part beside the agents.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Watch<'a> {
-    /// Those of the server program, as far as they can be seen: the servers' agents look at them. `None`: the agents
-    /// answer themselves.
+    /// Those of the server program, as far as they can be seen: the servers' agents look at them.
+    /// `None`: the agents answer themselves.
     pub programs: Option<&'a [u32]>,
     /// The proxies on the path and those that stand idle beside it: they are looked at from here.
     pub proxies: &'a [Proxy],
 }
 
-/// Who looks on while a trial runs.
+/// An observer of a trial while it runs.
 pub trait Watcher {
     /// The state of one end, number `end` of its side, at the end of an interval.
     fn tick(&mut self, role: Role, end: usize, tick: &Tick);
@@ -35,7 +35,8 @@ pub trait Watcher {
     /// Whether the user wants the trial to end now.
     fn interrupted(&self) -> bool;
 
-    /// All connections are open: in the middle of the warm-up and once more shortly before the window ends, for what is
-    /// to be asked of others meanwhile. What takes longer than some milliseconds makes the readings that follow late.
+    /// All connections are open: in the middle of the warm-up and once more shortly before the
+    /// window ends, for what is to be asked of others meanwhile. What takes longer than some
+    /// milliseconds makes the readings that follow late.
     fn in_traffic(&mut self) {}
 }

@@ -11,8 +11,8 @@ use super::proxies::Proxies;
 
 /// How often the conductor looks around although nothing came.
 const LOOK: Nanos = 50_000_000;
-/// So many messages of one end are taken before the others, the user and the clock get their turn; what is left is taken
-/// at the next look at all.
+/// So many messages of one end are taken before the others, the user and the clock get their turn;
+/// what is left is taken at the next look at all.
 const TURN: usize = 64;
 /// How long agents have to drop a trial.
 const ABORT_PATIENCE: Nanos = 5 * SECOND;
@@ -130,8 +130,8 @@ impl<'e> Conductor<'e> {
         Ok(limited)
     }
 
-    /// Orders every end to start; the window starts at `window_start` on this process' clock. No end is waited for: one
-    /// that is gone, or does not read, is noticed when it is listened to.
+    /// Orders every end to start; the window starts at `window_start` on this process' clock. No
+    /// end is waited for: one that is gone, or does not read, is noticed when it is listened to.
     pub(super) fn start(&mut self, window_start: Nanos) {
         for end in 0..self.count() {
             let agent = self.agent(end);

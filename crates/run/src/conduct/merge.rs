@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use hopbench_model::{Counts, EndReport, FlowReport, LatencyKind, Nanos, TcpTotals, Tick};
 use hopbench_stats::Histogram;
 
-/// How many flows the merged report describes one by one.
+/// The number of flows that the merged report describes one by one.
 const FLOWS_DESCRIBED: usize = 16;
 
-/// What several ends of one side saw together: counts are summed, histograms merged, ticks of one interval made one.
-/// Meters are left out: what they read belongs to one process and one machine. `None` without reports.
+/// What several ends of one side saw together: counts are summed, histograms merged, ticks of one
+/// interval made one. Meters are left out: what they read belongs to one process and one machine.
+/// `None` without reports.
 ///
 /// A single report stays as it is.
 pub(crate) fn merge(reports: &[&EndReport], interval_ns: Nanos) -> Option<EndReport> {
@@ -55,8 +56,8 @@ pub(crate) fn tick(ticks: &[&Tick]) -> Tick {
     }
 }
 
-/// One tick for each interval at whose end every end was read. Where one end's control thread came too late for its
-/// own, the next tick covers both intervals: counts are totals.
+/// One tick for each interval at whose end every end was read. Where one end's control thread came
+/// too late for its own, the next tick covers both intervals: counts are totals.
 fn ticks(reports: &[&EndReport], interval_ns: Nanos) -> Vec<Tick> {
     let interval = i64::try_from(interval_ns.max(1)).unwrap_or(i64::MAX);
     let mut by_interval: BTreeMap<i64, Vec<&Tick>> = BTreeMap::new();

@@ -1,5 +1,4 @@
-//! The proxies of a path and what they spend: they are processes of the testbed, in which no agent
-//! is.
+//! The proxies of a path and their cost. They are processes of the testbed, without an agent.
 
 use hopbench_meter::Watched;
 use hopbench_model::{Fault, Nanos, Reading, SECOND};
@@ -35,7 +34,8 @@ struct Read {
     reading: Reading,
 }
 
-/// A reading that came later than this, or than [`LATE_SHARE`] of the window if that is more, is of another time.
+/// A reading that came later than this, or than [`LATE_SHARE`] of the window if that is more, is of
+/// another time.
 const LATE: Nanos = 20_000_000;
 const LATE_SHARE: Nanos = 50;
 
@@ -79,7 +79,8 @@ impl Proxies {
         }
     }
 
-    /// What was read of each in a window of this length, or why it is not known, and whether one ended.
+    /// What was read of each in a window of this length, or why it is not known, and whether one
+    /// ended.
     pub(super) fn seen(self, window_ns: Nanos) -> (Vec<Result<Edges, String>>, Option<Fault>) {
         let mut fault = None;
         let mut edges = |one: One| match (one.state, <[_; 2]>::try_from(one.read)) {

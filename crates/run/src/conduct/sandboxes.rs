@@ -1,5 +1,7 @@
-//! The sandboxes of ends, metered from outside: inside, `/proc` is the sandbox's own, and neither the kernel
-//! that it brings nor the machine is in it.
+//! The meters of sandboxes, read from outside.
+//!
+//! Inside, `/proc` is the sandbox's own. It shows neither the kernel that the sandbox brings nor
+//! the machine.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +11,8 @@ use hopbench_sys::clock;
 
 use super::ends::Ends;
 
-/// Meters of the machine as a whole; what the others read belongs to the reader's own network namespace.
+/// Meters of the machine as a whole; what the others read belongs to the reader's own network
+/// namespace.
 const OF_MACHINE: &[&str] = &["cpu", "memory", "psi", "softnet"];
 /// Where a record has an end's own usage: processor time under the first, memory under the second.
 const OF_PROCESS: [&str; 2] = ["self", "process"];
@@ -64,8 +67,8 @@ impl Sandboxes {
         }
     }
 
-    /// Puts what was read in the place of what the agent of end `end` read inside of its sandbox, and says so among the
-    /// settings of its report.
+    /// Puts what was read in the place of what the agent of end `end` read inside of its sandbox,
+    /// and says so among the settings of its report.
     pub(super) fn correct(&self, end: usize, report: &mut EndReport) {
         let Some(sandbox) = self.sandboxes.iter().find(|sandbox| sandbox.end == end) else { return };
         report.settings.retain(|name, _| !name.starts_with("meter_"));

@@ -8,8 +8,8 @@ use super::evidence::{CLIENT, Limit, SERVER, limit};
 /// More of what an agent allows than this is all of it: a ceiling is kept from below.
 const MOSTLY: f64 = 0.8;
 
-/// The end that came up to the limit that its own agent keeps, if one did. One that was far below it was limited by
-/// something else, as is one that shared the agent's allowance with others.
+/// The end that came up to the limit that its own agent keeps, if one did. One that was far below
+/// it was limited by something else, as is one that shared the agent's allowance with others.
 pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>]) -> Option<Limit> {
     [(CLIENT, clients), (SERVER, servers)].into_iter().find_map(|(name, side)| {
         (1..).zip(side).find_map(|(number, report)| {

@@ -13,12 +13,12 @@ use owners::{Owners, cores};
 const FULL: f64 = 0.95;
 /// A share of softirq above this makes it the reason a CPU is full.
 const MOSTLY: f64 = 0.5;
-/// Who used less than this, in cores, is not the one that filled a CPU.
+/// A process that used less than this, in cores, did not fill a CPU.
 const LEAST: f64 = 0.5;
 /// What a wait takes a thread at least, s: off the CPU, an interrupt, a wake-up, on the CPU again.
 const WAIT_S: f64 = 10e-6;
-/// A thread that spent less of its time than this on waits hardly waited: one without anything to wait for shows some all
-/// the same, those of the agent's other threads, which read meters.
+/// A thread that spent less of its time than this on waits hardly waited: one without anything to
+/// wait for shows some all the same, those of the agent's other threads, which read meters.
 const HARDLY: f64 = 0.01;
 
 /// The end or the proxy whose threads hardly waited, else whoever filled a CPU.
@@ -67,7 +67,8 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
 }
 
 impl Evidence {
-    /// Whether a server that nobody meters may be on a node. By hand nobody knows: it may well be on this machine.
+    /// Whether a server that nobody meters may be on a node. By hand nobody knows: it may well be
+    /// on this machine.
     fn may_have_server(&self, node: &NodeCost) -> bool {
         self.one_machine || self.server_nodes.as_ref().is_none_or(|nodes| nodes.contains(&node.name))
     }
@@ -77,8 +78,9 @@ fn softirq(node: &NodeCost, cpu: usize) -> f64 {
     node.per_cpu_softirq.get(cpu).copied().unwrap_or(0.0)
 }
 
-/// A thread that hardly waits is the limit even when the scheduler moves it between CPUs. Where such a CPU processed
-/// packets for most of its time, that is the limit: the kernel charges the thread that it interrupts.
+/// A thread that hardly waits is the limit even when the scheduler moves it between CPUs. Where
+/// such a CPU processed packets for most of its time, that is the limit: the kernel charges the
+/// thread that it interrupts.
 fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Option<Limit> {
     // A gateway's node may have no end that read its CPUs.
     let node = nodes.iter().find(|node| node.name == burden.node).or_else(|| nodes.first().filter(|_| one_machine));
@@ -109,8 +111,8 @@ fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Opti
     })
 }
 
-/// The CPU that processed packets for most of its time, if an end needed it: fewer other ones were full than it has `busy`
-/// threads.
+/// The CPU that processed packets for most of its time, if an end needed it: fewer other ones were
+/// full than it has `busy` threads.
 fn interrupted(burden: &Burden, node: &NodeCost, busy: usize) -> Option<String> {
     let all = node.per_cpu_busy.iter().enumerate();
     let full: Vec<usize> =
@@ -121,8 +123,8 @@ fn interrupted(burden: &Burden, node: &NodeCost, busy: usize) -> Option<String> 
     Some(format!("CPU {cpu} was busy {:.0} %, {share:.0} % in softirq", node.per_cpu_busy[cpu] * 100.0))
 }
 
-/// Who filled a CPU, of those that may use it; `Err`: none of them did. Where a server is `unmetered`, all that nobody
-/// accounts for on these CPUs may be its.
+/// Who filled a CPU, of those that may use it; `Err`: none of them did. Where a server is
+/// `unmetered`, all that nobody accounts for on these CPUs may be its.
 fn blame(owners: &[&Burden], node: &NodeCost, unmetered: bool, cpu: usize, at: &str) -> Result<Limit, Limit> {
     let on_theirs = |(cpu, busy): (usize, &f64)| owners.iter().any(|owner| owner.may_use(cpu)).then_some(*busy);
     let busy: f64 = node.per_cpu_busy.iter().enumerate().filter_map(on_theirs).sum();

@@ -17,7 +17,8 @@ pub(crate) struct Burden {
     pub(crate) node: String,
     /// Cores that all its processes used.
     pub(crate) cores: f64,
-    /// Its processes, each with the threads that do the work: one that did not wait is a limit by itself.
+    /// Its processes, each with the threads that do the work: one that did not wait is a limit by
+    /// itself.
     pub(crate) processes: Vec<Process>,
     /// CPUs that it is held to; absent: any of its node.
     pub(crate) cpus: Option<BTreeSet<usize>>,
@@ -54,7 +55,8 @@ pub(crate) struct Evidence {
     pub(crate) one_machine: bool,
     /// The slowest link on the way.
     pub(crate) link: Option<LinkRate>,
-    /// Whether proxies stand between the ends: each end's connections are then with the nearest of them.
+    /// Whether proxies stand between the ends: each end's connections are then with the nearest of
+    /// them.
     pub(crate) proxied: bool,
 }
 

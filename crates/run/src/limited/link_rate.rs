@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use hopbench_model::Job;
 use hopbench_model::units::Bytes;
 
-/// What is known of the slowest link on the way.
+/// Facts about the slowest link on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkRate {
-    /// Rate in each direction, bits/s, Ethernet headers included; absent: not known, or no link is shaped.
+    /// Rate in each direction, bits/s, Ethernet headers included; absent: not known, or no link is
+    /// shaped.
     pub bits_per_s: Option<u64>,
     /// The largest packet that the ends send, bytes with its IP header; 0: not known.
     pub mtu_bytes: u32,
@@ -24,8 +25,9 @@ const TCP: f64 = 32.0;
 const UDP: f64 = 8.0;
 
 impl LinkRate {
-    /// The payload that the link can carry for a job in one direction, bits/s: full packets over TCP, datagrams of the
-    /// job's own size. Acknowledgements of the other direction are not counted.
+    /// The payload that the link can carry for a job in one direction, bits/s: full packets over
+    /// TCP, datagrams of the job's own size. Acknowledgements of the other direction are not
+    /// counted.
     pub(crate) fn payload_bits_per_s(&self, job: &Job) -> Option<f64> {
         let ip = if self.v6 { 40.0 } else { 20.0 };
         let outside = ETHERNET + f64::from(self.tunnel_bytes);

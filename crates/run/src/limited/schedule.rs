@@ -6,15 +6,18 @@ use hopbench_stats::Histogram;
 
 use super::evidence::{Limit, limit};
 
-/// More than was asked for, by more than readings at two edges differ, is what had piled up before the window.
+/// More than was asked for, by more than readings at two edges differ, is what had piled up before
+/// the window.
 const CATCHING_UP: f64 = 1.01;
 /// Fewer of the arrivals than this waited for a connection: few.
 const FEW: f64 = 0.01;
-/// A socket without room at more of the datagrams than this held its sender back. Each time half of the buffer drains before
-/// it is writable again: some 50 datagrams of a full frame, or 1000 of a buffer twenty times the kernel's default.
+/// A socket without room at more of the datagrams than this held its sender back. Each time half of
+/// the buffer drains before it is writable again: some 50 datagrams of a full frame, or 1000 of a
+/// buffer twenty times the kernel's default.
 const NO_ROOM: f64 = 0.001;
 
-/// Whether all that was due was done, or else the generator was late. `link_full`: whether the path's slowest link was.
+/// Whether all that was due was done, or else the generator was late. `link_full`: whether the
+/// path's slowest link was.
 pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let asked = metric("intended_per_s").filter(|rate| *rate > 0.0)?;
@@ -41,8 +44,8 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit>
     Some(limit("generator", format!("sends were {late} late at p99 although connections were free")))
 }
 
-/// How late the generator was with 1 % of its sends although connections were free, ns, where that is more than
-/// [`LATE_NS`]. `link_full`: whether the path's slowest link was.
+/// How late the generator was with 1 % of its sends although connections were free, ns, where that
+/// is more than [`LATE_NS`]. `link_full`: whether the path's slowest link was.
 pub(crate) fn late_ns(job: &Job, record: &Record, link_full: bool) -> Option<Nanos> {
     let lateness = record.latency.get("lateness_ns")?;
     // Datagrams wait for no connection but for room in their socket. Without a sign that there was none, the sender itself was

@@ -34,7 +34,8 @@ fn on_link(workload: &str, metrics: &[(&str, f64)]) -> (String, String) {
     limited(&job(workload), &record(metrics), &evidence)
 }
 
-/// The verdict on a closed loop on one machine whose CPUs were so busy, and so much of that in softirq.
+/// The verdict on a closed loop on one machine whose CPUs were so busy, and so much of that in
+/// softirq.
 pub(super) fn on_cpus(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, String) {
     let mut record = record(&[("requests_per_s", 1000.0)]);
     let (per_cpu_busy, per_cpu_softirq) = cpus.iter().copied().unzip();

@@ -7,7 +7,8 @@ use hopbench_model::{EndReport, MeteredCost, SECOND, Warning, WarningKind};
 const LONG: f64 = 30.0;
 /// Two windows are compared when they have at least this share of the longer one in common.
 const COMMON: f64 = 0.8;
-/// Two meters may differ by this share of the larger figure, and by what the time is that they have not in common.
+/// Two meters may differ by this share of the larger figure, and by what the time is that they have
+/// not in common.
 const SHARE: f64 = 0.15;
 /// Differences below this are nothing, cores.
 const LEAST: f64 = 0.05;
@@ -60,8 +61,8 @@ impl Said<'_> {
     }
 }
 
-/// A warning for each two meters of one thing that contradict each other; `own` is what was seen here, over the window of
-/// the trial of `window_s` seconds.
+/// A warning for each two meters of one thing that contradict each other; `own` is what was seen
+/// here, over the window of the trial of `window_s` seconds.
 pub(crate) fn disagree(costs: &[MeteredCost], own: &[Own], window_s: f64) -> Vec<Warning> {
     let metered = costs.iter().map(|cost| Said {
         what: &cost.what,

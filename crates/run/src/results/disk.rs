@@ -7,7 +7,8 @@ use std::path::Path;
 use hopbench_model::Fault;
 use hopbench_sys::file;
 
-/// Replaces a file as a whole: after a crash at any moment it holds all of the old contents or all of the new.
+/// Replaces a file as a whole: after a crash at any moment it holds all of the old contents or all
+/// of the new.
 ///
 /// # Errors
 /// What the file system refuses; the old file is still there.

@@ -32,8 +32,8 @@ pub struct Folder {
     stale: bool,
 }
 
-/// A failure is on the disk after this, or with the next trial that ends after it, ns: with many failures at once,
-/// writing all of them again for each takes longer than measuring.
+/// A failure is on the disk after this, or with the next trial that ends after it, ns: with many
+/// failures at once, writing all of them again for each takes longer than measuring.
 const WRITE_EVERY: Nanos = SECOND;
 
 /// What a resumed folder holds already.
@@ -54,11 +54,13 @@ pub struct Searched {
     pub trial: TrialId,
     /// What it was for, and what it showed.
     pub step: SearchStep,
-    /// What each client did, as its record has it: a step says only the last of the loads that a search has found.
+    /// What each client did, as its record has it: a step says only the last of the loads that a
+    /// search has found.
     pub job: Value,
 }
 
-/// The name of a new folder: `results/20260131T235959Z-NAME`, with a number at its end where that is taken.
+/// The name of a new folder: `results/20260131T235959Z-NAME`, with a number at its end where that
+/// is taken.
 pub fn fresh_name(name: &str) -> PathBuf {
     let now = OffsetDateTime::UNIX_EPOCH + clock::wall();
     let stamp = format!(
@@ -76,8 +78,8 @@ pub fn fresh_name(name: &str) -> PathBuf {
     all.into_iter().find(|dir| !dir.exists()).unwrap_or_else(|| results.join(&stamp))
 }
 
-/// Refuses a folder for a new run in which something is; one that does not exist yet is welcome, and so is one whose run
-/// was killed before its first file was whole. Changes nothing.
+/// Refuses a folder for a new run in which something is; one that does not exist yet is welcome,
+/// and so is one whose run was killed before its first file was whole. Changes nothing.
 ///
 /// # Errors
 /// A folder with something in it (input), or one that cannot be looked into.
@@ -102,7 +104,8 @@ impl Folder {
     /// Makes a new results folder at `dir`, which may exist if nothing is in it.
     ///
     /// # Errors
-    /// A folder with something in it (input); one that cannot be made or written, or that another process uses.
+    /// A folder with something in it (input); one that cannot be made or written, or that another
+    /// process uses.
     pub fn create(dir: &Path, run: RunFile) -> Result<Self, Fault> {
         fs::create_dir_all(dir).map_err(|e| refused("make", dir, &e))?;
         let lock = lock(dir)?;
@@ -117,13 +120,14 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Takes up a folder whose run did not end. A last line that was cut is dropped; records of trials that were cut
-    /// short or contradict themselves are moved to `superseded.jsonl`: they will be measured again. What failed before
-    /// keeps its reason until it is tried again. The run's next session begins.
+    /// Takes up a folder whose run did not end. A last line that was cut is dropped; records of
+    /// trials that were cut short or contradict themselves are moved to `superseded.jsonl`: they
+    /// will be measured again. What failed before keeps its reason until it is tried again. The
+    /// run's next session begins.
     ///
     /// # Errors
-    /// No results folder, one of another version, one with damaged records; one that cannot be written, or that
-    /// another process uses. Nothing was changed then.
+    /// No results folder, one of another version, one with damaged records; one that cannot be
+    /// written, or that another process uses. Nothing was changed then.
     pub fn resume(dir: &Path) -> Result<(Self, Resumed), Fault> {
         // The lock first: who still writes would be read in the middle.
         let lock = lock(dir).map_err(|fault| if dir.is_dir() { fault } else { missing(dir) })?;
@@ -158,7 +162,7 @@ impl Folder {
         Self { dir: dir.to_owned(), _lock: lock, records, length, run, earlier, written_at, stale: false }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.dir
     }
@@ -171,16 +175,16 @@ impl Folder {
     /// Changes `run.json`.
     ///
     /// # Errors
-    /// What the file system refuses (measuring); the old file is still there, and the change is made with the next that
-    /// succeeds.
+    /// What the file system refuses (measuring); the old file is still there, and the change is
+    /// made with the next that succeeds.
     pub fn update(&mut self, change: impl FnOnce(&mut RunFile)) -> Result<(), Fault> {
         change(&mut self.run);
         self.stale = true;
         self.write()
     }
 
-    /// Adds a failure, instead of what an earlier session said of that trial. It is on the disk with the next
-    /// [`Folder::update`], or with the next failure or record a second later.
+    /// Adds a failure, instead of what an earlier session said of that trial. It is on the disk
+    /// with the next [`Folder::update`], or with the next failure or record a second later.
     ///
     /// # Errors
     /// As [`Folder::update`].
@@ -191,8 +195,8 @@ impl Folder {
         self.write_when_due()
     }
 
-    /// Drops the failure of a trial in an earlier session. In one session a trial that is tried again
-    /// fails once, when it is given up.
+    /// Drops the failure of a trial in an earlier session. In one session a trial that is tried
+    /// again fails once, when it is given up.
     fn forget(&mut self, trial: &TrialId) {
         let earlier = &self.run.failures[..self.earlier];
         if let Some(index) = earlier.iter().position(|failure| trial.is_of(failure)) {
@@ -222,8 +226,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Adds a record; when this returns it is on the disk. What an earlier session said of that trial's failure is
-    /// dropped.
+    /// Adds a record; when this returns it is on the disk. What an earlier session said of that
+    /// trial's failure is dropped.
     ///
     /// # Errors
     /// What the file system refuses (measuring); the records before it are as they were.
@@ -289,7 +293,8 @@ fn append_to(path: &Path) -> Result<File, Fault> {
     file::append(path).map_err(|e| refused("write", path, &e))
 }
 
-/// Locks the folder itself; nothing is left behind by it. File systems without such locks go without.
+/// Locks the folder itself; nothing is left behind by it. File systems without such locks go
+/// without.
 fn lock(dir: &Path) -> Result<Option<File>, Fault> {
     let file = File::open(dir).map_err(|e| refused("open", dir, &e))?;
     match file.try_lock() {
@@ -309,7 +314,7 @@ struct Survey {
     searched: Vec<Searched>,
     /// Lines whose trials have to be measured again, by number.
     again: BTreeMap<u64, TrialId>,
-    /// Where the whole lines end, if something follows them.
+    /// The end of the whole lines, if something follows them.
     cut_at: Option<u64>,
     notes: Vec<String>,
 }

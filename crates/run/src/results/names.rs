@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use hopbench_model::{Cell, Failure, Plan, Record, Skipped, Stopped, point_label};
 use serde_json::Value;
 
-/// A cell by its names, as records and `run.json` have them; a plan's numbers change with what a testbed can measure.
+/// A cell by its names, as records and `run.json` have them; a plan's numbers change with what a
+/// testbed can measure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CellName {
     /// The path's name.

@@ -17,8 +17,8 @@ const MOST_RUN_FILE: usize = 64 << 20;
 
 /// The records of a folder in the order they were written, read one at a time.
 ///
-/// What comes is a record, or the fault that ends the reading: a line that is damaged although others follow it. A
-/// last line that was cut is left out, and [`Records::notes`] says so.
+/// What comes is a record, or the fault that ends the reading: a line that is damaged although
+/// others follow it. A last line that was cut is left out, and [`Records::notes`] says so.
 #[derive(Debug)]
 pub struct Records {
     lines: Option<Lines<BufReader<File>>>,

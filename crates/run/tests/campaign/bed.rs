@@ -23,7 +23,8 @@ pub(crate) enum Trouble {
     NoProof,
     /// Nothing is said of the traffic.
     NoEvidence,
-    /// An agent dies this many ms after the conductor took its counters: `true` the last client, `false` a server.
+    /// An agent dies this many ms after the conductor took its counters: `true` the last client,
+    /// `false` a server.
     Dies(u64, bool),
     /// The path's first proxy is killed this many ms after the conductor took its counters.
     ProxyDies(u64),
@@ -33,7 +34,8 @@ pub(crate) enum Trouble {
     NoGauges,
 }
 
-/// Agents on loopback. A path's clients and servers are its own; several servers stand behind a relay.
+/// Agents on loopback. A path's clients and servers are its own; several servers stand behind a
+/// relay.
 #[derive(Debug, Default)]
 pub(crate) struct Bed {
     pub(crate) trouble: BTreeMap<String, Trouble>,
@@ -59,7 +61,8 @@ pub(crate) struct Bed {
     pub(crate) elsewhere: BTreeMap<String, SocketAddr>,
     /// How often counters were read: each proxy has counted three more requests then.
     pub(crate) looks: u64,
-    /// By path and point, what each of its proxies says of its memory, trial by trial: the metric `proxy_rss_bytes`.
+    /// By path and point, what each of its proxies says of its memory, trial by trial: the metric
+    /// `proxy_rss_bytes`.
     pub(crate) script: BTreeMap<String, Vec<f64>>,
     /// How many trials of each path and point there were.
     pub(crate) trials: BTreeMap<String, usize>,

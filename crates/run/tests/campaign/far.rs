@@ -1,4 +1,5 @@
-//! A testbed whose agents are behind ports, as on other machines: sessions over TLS, forwarded or not.
+//! A testbed whose agents are behind ports, as on other machines: sessions over TLS, forwarded or
+//! not.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -39,7 +40,8 @@ pub(crate) struct Far {
     pub(crate) other_token: bool,
     /// The path whose first client's session is cut, this many ms after the counters were read.
     pub(crate) cut: Option<(String, u64)>,
-    /// Every first client's session is cut when the counters are read for the second time: after the first traffic.
+    /// Every first client's session is cut when the counters are read for the second time: after
+    /// the first traffic.
     pub(crate) cut_after: bool,
     /// How often the counters were read.
     pub(crate) looks: u32,

@@ -67,7 +67,8 @@ fn an_agent_that_hangs_does_not_hang_the_conductor() {
     assert!(took < 40 * SECOND, "{took} ns");
 }
 
-/// Says that it is ready and reads nothing more, with the conductor's side of the session full to the brim.
+/// Says that it is ready and reads nothing more, with the conductor's side of the session full to
+/// the brim.
 fn does_not_read(stream: UnixStream, mut conductors: UnixStream) {
     let mut channel = until_prepared(stream);
     let full = loop {

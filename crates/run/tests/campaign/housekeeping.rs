@@ -74,7 +74,8 @@ fn measured(bed: &mut Far, runtime: Option<&str>, window_ms: u64, rounds: u32) -
     contents(dir.path()).1
 }
 
-/// The meter reads every 2 s and the first time 1 s after the agents are there; trials take 1.5 s, one after the other.
+/// The meter reads every 2 s and the first time 1 s after the agents are there; trials take 1.5 s,
+/// one after the other.
 #[test]
 fn what_a_slow_meter_read_is_of_one_trials_load() {
     let whom = vec![

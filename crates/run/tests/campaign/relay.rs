@@ -5,8 +5,8 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Gives every new connection to the next backend. Ends with the process. Returns its address, and how many connections
-/// are open.
+/// Gives every new connection to the next backend. Ends with the process. Returns its address, and
+/// how many connections are open.
 pub(crate) fn service(backends: Vec<SocketAddr>) -> (SocketAddr, Arc<AtomicU64>) {
     let open = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&open);

@@ -55,8 +55,9 @@ fn agents_of_a_run_do_what_is_in_the_plan_and_no_more() {
     assert!(onlooker.failed.iter().all(|why| why.contains("none of the 1 targets")), "{:?}", onlooker.failed);
 }
 
-/// An agent ends a session that is silent for 5 s. One path is measured for longer than that while the other rests, and
-/// the testbed itself takes longer than that between the sessions' opening and the trial.
+/// An agent ends a session that is silent for 5 s. One path is measured for longer than that while
+/// the other rests, and the testbed itself takes longer than that between the sessions' opening and
+/// the trial.
 #[test]
 fn sessions_that_rest_are_kept_alive() {
     let dir = tempfile::tempdir().unwrap();
@@ -116,8 +117,8 @@ fn another_token_is_told() {
     assert!(clock::now() - began < 5_000_000_000, "a refusal is no silence");
 }
 
-/// A hundred agents on fifty machines are one client: every exchange is in one distribution, each machine is there once,
-/// and how far apart they began stands in the record.
+/// A hundred agents on fifty machines are one client: every exchange is in one distribution, each
+/// machine is there once, and how far apart they began stands in the record.
 #[test]
 fn a_hundred_clients_are_one() {
     let dir = tempfile::tempdir().unwrap();

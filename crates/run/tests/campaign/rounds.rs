@@ -126,7 +126,8 @@ fn a_testbed_that_lacks_something_is_not_built() {
     assert_eq!(contents(dir.path()).0.status, RunStatus::Incomplete);
 }
 
-/// All meters of an agent take longer to read than this window is: it is over before its first readings are there.
+/// All meters of an agent take longer to read than this window is: it is over before its first
+/// readings are there.
 #[test]
 fn a_window_that_is_over_before_it_was_looked_at_is_whole() {
     let dir = tempfile::tempdir().unwrap();

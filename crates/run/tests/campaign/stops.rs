@@ -21,7 +21,8 @@ fn rule(metric: &str) -> StopRule {
     StopRule { half_width_share: GOAL, metric: metric.to_owned(), min_rounds: 3, budget_ns: None }
 }
 
-/// Paths with a point or more each, the first the baseline; what is looked at is what the bed's script says.
+/// Paths with a point or more each, the first the baseline; what is looked at is what the bed's
+/// script says.
 fn scripted(paths: &[&str], points: &[u32], rounds: u32) -> Plan {
     let of = |n: &u32| point("w", &[("n", json!(n))], job("rr", json!({"size": "1B"}), 1, 50));
     Plan {
@@ -258,7 +259,8 @@ fn what_a_rate_fixes_is_not_looked_at() {
     assert_eq!((file.notes, onlooker.notes), (vec![note.to_owned()], vec![note.to_owned()]));
 }
 
-/// What a rule looks at stands in the records of every kind of workload under the name that it has there.
+/// What a rule looks at stands in the records of every kind of workload under the name that it has
+/// there.
 #[test]
 fn every_workload_has_the_figures_that_it_names() {
     let params = |name: &str| match name {

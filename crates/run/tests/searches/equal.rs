@@ -107,7 +107,8 @@ fn what_fails_at_one_load_found_on_two_paths_are_two_trials() {
     assert_eq!(records.iter().filter(|record| record.search.as_ref().unwrap().goal == EQUAL_LOAD).count(), 4);
 }
 
-/// A run of the knee of two paths, each measured once at both loads; what its records say, a line each.
+/// A run of the knee of two paths, each measured once at both loads; what its records say, a line
+/// each.
 fn compared(threads: &[u32]) -> (tempfile::TempDir, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let mut point = web(40, knee(&[1], threads));

@@ -71,7 +71,8 @@ fn searches_follow_the_rounds_and_are_in_none() {
     assert_eq!(hopbench_run::order(&plan, 1).len(), 1);
 }
 
-/// The share of requests of an M/D/1 queue that are answered within `x` services, at a load `rho` (A. K. Erlang, 1909).
+/// The share of requests of an M/D/1 queue that are answered within `x` services, at a load `rho`
+/// (A. K. Erlang, 1909).
 fn answered_within(x: f64, rho: f64) -> f64 {
     let wait = x - 1.0;
     let term = |i: i32| {
@@ -92,8 +93,8 @@ fn theory(services: f64, p: f64) -> f64 {
     low
 }
 
-/// Our HTTP target answers after a delay, and one connection has one request under way: a queue with one server and a
-/// service of a fixed time, which the client's own service times tell.
+/// Our HTTP target answers after a delay, and one connection has one request under way: a queue
+/// with one server and a service of a fixed time, which the client's own service times tell.
 fn queue(limit_ns: u64) -> Plan {
     let mut web =
         searched("http", json!({"url": "http://127.0.0.1/"}), 2000, slo(90.0, limit_ns, rates(150.0, 1500.0)));

@@ -13,7 +13,8 @@ struct Places {
     freed: Condvar,
 }
 
-/// Starts a server with so many workers that takes `service_ns` for each request; ends with the process. Its address.
+/// Starts a server with so many workers that takes `service_ns` for each request; ends with the
+/// process. Its address.
 pub(crate) fn workshop(workers: usize, service_ns: u64) -> SocketAddr {
     let places = Arc::new(Places { free: Mutex::new(workers), freed: Condvar::new() });
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

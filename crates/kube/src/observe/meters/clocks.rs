@@ -1,10 +1,10 @@
 //! The differences between the nodes' clocks and this machine's.
 //!
-//! Readings have the times of their nodes, and trials those of this machine: a clock that is 5 s
-//! ahead would put what was read before the traffic into it. Every answer of a kubelet says when it
-//! was written, in whole seconds, and this machine knows between which moments that was. Each
-//! answer alone leaves a second and the time that it took; all of them together leave little more
-//! than the shortest of those times.
+//! Readings have the times of their nodes, and trials those of this machine. A clock that is 5 s
+//! ahead would put earlier readings into the traffic. Every answer of a kubelet says when it was
+//! written, in whole seconds. This machine knows the moments of the question and of the answer. So
+//! one answer leaves an uncertainty of a second and of the time that it took. All answers together
+//! leave little more than the shortest of those times.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

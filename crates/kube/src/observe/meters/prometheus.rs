@@ -1,9 +1,9 @@
 //! Prometheus: the last sample that it keeps of the kubelets' cAdvisor, with the time of that
 //! sample.
 //!
-//! Raw samples are asked for, not rates: their difference over a trial is exact, and says its own
-//! window. The time is cAdvisor's, unless Prometheus was told to put its own there
-//! (`honor_timestamps: false`), which is later by up to cAdvisor's interval.
+//! Raw samples are asked for, not rates. Their difference over a trial is exact, and has a window
+//! of its own. The time is cAdvisor's, unless Prometheus puts its own there
+//! (`honor_timestamps: false`). That is later by up to cAdvisor's interval.
 
 mod answer;
 mod service;

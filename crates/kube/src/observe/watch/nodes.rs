@@ -1,7 +1,7 @@
 //! Changes of nodes: whether they are well and take pods.
 //!
-//! What they pull is told by events: the list of their images also grows by images that no pod here
-//! uses.
+//! The images that they pull are seen in events. The list of a node's images also grows by images
+//! that no pod here uses.
 
 use std::collections::BTreeMap;
 

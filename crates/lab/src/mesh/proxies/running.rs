@@ -220,7 +220,7 @@ impl Running {
         }
     }
 
-    /// How it ended, with its last words.
+    /// Its end in words, with its last lines.
     fn obituary(&mut self) -> String {
         let how = self.process.end().map_or_else(|| "nobody knows how".to_owned(), |status| status.to_string());
         with_last_lines(&format!("{} has ended ({how})", self.name), &self.stderr.last())

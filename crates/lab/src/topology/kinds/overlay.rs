@@ -1,7 +1,7 @@
 //! `overlay`: a cable to a bridge of the node, and a VXLAN tunnel between the nodes.
 //!
-//! Every node knows every other one: a route to its pods through its end of the tunnel, that end's
-//! MAC address, and behind which node it is. Nothing is learned and nothing is flooded.
+//! Every node knows every other node's route through the tunnel, its MAC address there, and its
+//! address below the tunnel. Nothing is learned and nothing is flooded.
 
 use std::io;
 

@@ -7,13 +7,14 @@ use hopbench_model::FLAGS_HEADER;
 /// Most bytes that are kept.
 const MOST: usize = 12;
 
-/// The letters by which a proxy says why it gave an answer itself: `UF`, `UF,URX`, `RL`; empty where none did.
+/// The letters by which a proxy says why it gave an answer itself: `UF`, `UF,URX`, `RL`; empty
+/// where none did.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags([u8; MOST]);
 
 impl Flags {
-    /// The flags among the fields of a head. The first field that holds any counts: it is that of the proxy nearest to
-    /// the cause.
+    /// The flags among the fields of a head. The first field that holds any counts: it is that of
+    /// the proxy nearest to the cause.
     pub(super) fn among(fields: &[httparse::Header<'_>]) -> Self {
         let ours = fields.iter().filter(|field| field.name.eq_ignore_ascii_case(FLAGS_HEADER));
         ours.map(|field| Self::read(field.value)).find(|flags| !flags.is_empty()).unwrap_or_default()

@@ -38,7 +38,7 @@ pub struct RequestStep {
     pub state: RequestState,
 }
 
-/// Where the request stands.
+/// The progress of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestState {
     /// The request goes on; all of the input was taken.
@@ -96,9 +96,9 @@ impl RequestParser {
         Self::with(None, None)
     }
 
-    /// A parser for a new connection. With a `credential` every request must show it; with a `memory`
-    /// all that connections hold of requests comes out of it, and a request that finds none left is
-    /// refused.
+    /// A parser for a new connection. With a `credential` every request must show it; with a
+    /// `memory` all that connections hold of requests comes out of it, and a request that finds
+    /// none left is refused.
     pub fn with(credential: Option<Credential>, memory: Option<Arc<MemoryLimit>>) -> Self {
         Self {
             known: credential.is_none(),

@@ -10,7 +10,8 @@ use super::slot::{Slot, SlotState};
 use crate::engine::{Attempt, Engine, IoOp};
 use crate::flow::{Event, Flow};
 
-/// How much later than its deadline an exchange may be given up, so that what was sent last still is.
+/// How much later than its deadline an exchange may be given up, so that what was sent last still
+/// is.
 const LATENESS: Nanos = 100_000_000;
 /// How much longer a server waits for its clients to go.
 pub(super) const SERVER_LATENESS: Nanos = 1_000_000_000;

@@ -12,8 +12,8 @@ use crate::flow::Op;
 /// No deadline is this late.
 pub(super) const NEVER: Nanos = Nanos::MAX;
 
-/// A timer: when, which slot, and the slot's generation, so that a slot that is used again is not woken by
-/// its predecessor's timer.
+/// A timer: when, which slot, and the slot's generation, so that a slot that is used again is not
+/// woken by its predecessor's timer.
 pub(super) type Timer = Reverse<(Nanos, usize, u32)>;
 
 /// A flow, its socket, and what it waits for.

@@ -305,8 +305,8 @@ fn connecting_that_fails_at_once_leaves_room_for_others_and_for_the_end() {
     assert_eq!(failures.into_inner(), 4 * u64::from(TURN));
 }
 
-/// An open loop of one arrival a ms for 50 ms, whose exchanges end when `done` says and whose sleeps end when `woken` says.
-/// How many of them came due while the flow was busy.
+/// An open loop of one arrival a ms for 50 ms, whose exchanges end when `done` says and whose
+/// sleeps end when `woken` says. How many of them came due while the flow was busy.
 fn open_loop(done: impl Fn(Nanos, Nanos) -> Nanos, woken: impl Fn(Nanos, Nanos) -> Nanos) -> u64 {
     let window = open(50);
     let start = window.load_start();

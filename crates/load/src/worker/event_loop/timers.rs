@@ -94,8 +94,9 @@ impl<F: Flow> EventLoop<F> {
         Ok(())
     }
 
-    /// Puts a slot among the deadlines, unless it is there under an earlier one: when that has passed, the
-    /// flow is asked anew. So an exchange costs no entry, only every timeout's length does.
+    /// Puts a slot among the deadlines, unless it is there under an earlier one: when that has
+    /// passed, the flow is asked anew. So an exchange costs no entry, only every timeout's length
+    /// does.
     pub(super) fn watch(&mut self, slot: usize, deadline: Nanos) {
         let entry = &mut self.slots[slot];
         if deadline < entry.watched {

@@ -54,7 +54,8 @@ pub(super) struct Client {
     intended: Nanos,
     /// When the attempt to connect began.
     began: Nanos,
-    /// When the request began to be sent: a time taken after the call could be later than the answer.
+    /// When the request began to be sent: a time taken after the call could be later than the
+    /// answer.
     asked: Nanos,
     deadline: Nanos,
     failed: bool,

@@ -3,8 +3,8 @@
 //! ```text
 //!   start ──► Opening ──► Idle ──Go──► (Connecting ──►) Sending ──► Receiving ──► Idle
 //!                          ▲                │              │            │
-//!                          └── (BackingOff) ◄── Closing ◄──┴────────────┘  an error, or the connection's end
-//!                                               Closing ──► Connecting: closed while it rested, tried once more
+//!                          └── (BackingOff) ◄── Closing ◄──┴────────────┘  an error, or its end
+//!                                               Closing ──► Connecting: closed at rest, tried again
 //! ```
 
 use std::sync::Arc;
@@ -204,7 +204,8 @@ impl Client {
         }
     }
 
-    /// Whether all signs say that the connection had been closed before the request reached the server.
+    /// Whether all signs say that the connection had been closed before the request reached the
+    /// server.
     fn may_try_again(&self) -> bool {
         self.rested && !self.parser.is_inside()
     }

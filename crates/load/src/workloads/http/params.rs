@@ -55,7 +55,8 @@ pub(super) struct Params {
     expect_size: Option<Bytes>,
 }
 
-/// Most bytes of a request's body: every byte of it is held in memory, and a copy in the record of a file.
+/// Most bytes of a request's body: every byte of it is held in memory, and a copy in the record of
+/// a file.
 const MOST_BODY_BYTES: u64 = 16 << 20;
 
 fn get() -> String {

@@ -42,8 +42,8 @@ pub(super) fn of_transfer(error: &Error) -> &'static str {
     }
 }
 
-/// Why an answer is an error; `None`: it is not. An answer that a proxy gave in the server's place is counted by its
-/// status and the proxy's own word for it: `503 UF`.
+/// Why an answer is an error; `None`: it is not. An answer that a proxy gave in the server's place
+/// is counted by its status and the proxy's own word for it: `503 UF`.
 #[inline]
 pub(super) fn of_answer(end: &ResponseEnd) -> Option<Reason> {
     if end.status < 400 {

@@ -9,7 +9,8 @@ pub(super) const BODY_BYTES: &str = "body_bytes";
 pub(super) const HEADER_BYTES: &str = "header_bytes";
 /// Figure: those whose body was not as long as expected.
 pub(super) const UNEXPECTED_SIZES: &str = "unexpected_sizes";
-/// Figure: requests of the window that were sent again because their connection had been closed at rest.
+/// Figure: requests of the window that were sent again because their connection had been closed at
+/// rest.
 pub(super) const RECONNECTS: &str = "reconnects";
 /// The same of the whole trial, for whoever compares with counters of the whole trial.
 pub(super) const RECONNECTS_DRAINED: &str = "reconnects_drained";

@@ -20,12 +20,13 @@ pub(super) struct Echoes {
     identifier: u16,
     timeout: Nanos,
     request: Request,
-    /// What the echoes' numbers count from; made of clock and identifier, so that those of another process and
-    /// of another flow differ.
+    /// What the echoes' numbers count from; made of clock and identifier, so that those of another
+    /// process and of another flow differ.
     first: u64,
     /// Echoes that were sent on this flow.
     count: u64,
-    /// Of the echoes before the last one: bit 0 says whether the last but one was answered, and so on.
+    /// Of the echoes before the last one: bit 0 says whether the last but one was answered, and so
+    /// on.
     answered: u64,
     last_answered: bool,
     state: State,
@@ -43,7 +44,8 @@ enum State {
         retried: bool,
     },
     Waiting,
-    /// The socket is opened anew, to be rid of its errors; with `resend` the request goes out after that.
+    /// The socket is opened anew, to be rid of its errors; with `resend` the request goes out after
+    /// that.
     Reopening {
         resend: bool,
     },

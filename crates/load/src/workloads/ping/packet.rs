@@ -7,7 +7,8 @@ const NUMBER: usize = 8;
 
 /// An echo request that is sent again and again with other numbers.
 ///
-/// Its payload starts with the number, as many of its bytes as fit, lowest first; the rest counts up.
+/// Its payload starts with the number, as many of its bytes as fit, lowest first; the rest counts
+/// up.
 #[derive(Debug)]
 pub(super) struct Request {
     v6: bool,
@@ -51,8 +52,8 @@ impl Request {
 /// An echo reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reply<'a> {
-    /// The identifier, where the packet came from a raw socket and so may be anybody's; a datagram socket
-    /// gets its own replies only, under an identifier that the kernel chose.
+    /// The identifier, where the packet came from a raw socket and so may be anybody's; a datagram
+    /// socket gets its own replies only, under an identifier that the kernel chose.
     pub(super) identifier: Option<u16>,
     /// The sequence number.
     pub(super) sequence: u16,
@@ -61,9 +62,9 @@ pub(super) struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// Reads what a socket received; `None` for what is no sound echo reply. IPv4 packets may come with their
-    /// IP header (raw sockets) or without (datagram sockets): an echo reply starts with 0, an IPv4 header with
-    /// its version 4.
+    /// Reads what a socket received; `None` for what is no sound echo reply. IPv4 packets may come
+    /// with their IP header (raw sockets) or without (datagram sockets): an echo reply starts with
+    /// 0, an IPv4 header with its version 4.
     pub(super) fn read(v6: bool, bytes: &'a [u8]) -> Option<Self> {
         let headed = !v6 && bytes.first()? >> 4 == 4;
         let icmp = if headed { without_ip_header(bytes)? } else { bytes };

@@ -29,7 +29,8 @@ pub(super) struct PushClient {
     number: u64,
     /// When the message before was complete.
     last: Option<Nanos>,
-    /// The shortest time from the intended moment to complete receipt, on two clocks; may be negative.
+    /// The shortest time from the intended moment to complete receipt, on two clocks; may be
+    /// negative.
     fastest: i64,
     counted: u64,
 }

@@ -8,11 +8,12 @@ use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
 use crate::worker::workers::filler;
 
-/// Bytes of a message that leave together with its header; the rest is sent from the filler that all
-/// connections share. More would cost each connection memory, less would cost a short segment a message.
+/// Bytes of a message that leave together with its header; the rest is sent from the filler that
+/// all connections share. More would cost each connection memory, less would cost a short segment a
+/// message.
 const HEAD: usize = 4096;
-/// A message that was due inside the window may be begun this much after its end: a worker that wakes up a
-/// little late has not missed anything.
+/// A message that was due inside the window may be begun this much after its end: a worker that
+/// wakes up a little late has not missed anything.
 const AFTER_END: Nanos = 10_000_000;
 /// The longest wait: how late a connection may see that the user ended the window.
 const LONGEST_WAIT: Nanos = SECOND;
@@ -51,7 +52,8 @@ enum State {
 }
 
 impl PushServer {
-    /// A connection that gets `size` bytes every `period` ns, from `phase` ns after the start of load on.
+    /// A connection that gets `size` bytes every `period` ns, from `phase` ns after the start of
+    /// load on.
     pub(super) fn new(size: usize, period: f64, phase: Nanos) -> Self {
         Self {
             size,

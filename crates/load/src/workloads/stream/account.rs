@@ -30,8 +30,8 @@ pub(super) fn receiving(out: &mut Figures, prefix: &str, receiver: &EndReport) {
     out.metric(&format!("{prefix}received_bits_per_s"), received * 8.0);
 }
 
-/// Where the bytes of one direction went. Where it is `proxied` the sockets of the two ends are not of one connection: what
-/// they hold is not all that is under way.
+/// Where the bytes of one direction went. Where it is `proxied` the sockets of the two ends are not
+/// of one connection: what they hold is not all that is under way.
 pub(super) fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndReport, proxied: bool) {
     sending(out, prefix, sender);
     receiving(out, prefix, receiver);

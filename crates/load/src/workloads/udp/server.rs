@@ -7,15 +7,17 @@ use super::datagram::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
 
-/// A flow that was silent for so long after the end of the window is over, whatever is known of the path.
+/// A flow that was silent for so long after the end of the window is over, whatever is known of the
+/// path.
 const SILENCE: Nanos = 200_000_000;
-/// Once the client is done, a flow is over after the time that its slowest datagram took, twice, and this. It is also
-/// how often a flow looks whether it is over.
+/// Once the client is done, a flow is over after the time that its slowest datagram took, twice,
+/// and this. It is also how often a flow looks whether it is over.
 const QUIET: Nanos = 20_000_000;
-/// How long a flow that may be over still waits: a worker that had no CPU in the meantime reads its socket
-/// once more before it draws conclusions from silence.
+/// How long a flow that may be over still waits: a worker that had no CPU in the meantime reads its
+/// socket once more before it draws conclusions from silence.
 const LAST_LOOK: Nanos = 2_000_000;
-/// Higher numbers are not ours: at ten million datagrams a second they were reached after ten months.
+/// Higher numbers are not ours: at ten million datagrams a second they were reached after ten
+/// months.
 const MOST_NUMBER: u64 = 1 << 48;
 /// Datagrams that claim to have been sent longer ago, or later, than this are not ours, ns.
 const PLAUSIBLE: u64 = 3600 * SECOND;
@@ -29,11 +31,13 @@ pub(super) struct UdpServer {
     shared_clock: bool,
     sequence: SequenceTracker,
     jitter: Jitter,
-    /// The sum of the jitter as it stood after each datagram of the window, ns, and how many these were.
+    /// The sum of the jitter as it stood after each datagram of the window, ns, and how many these
+    /// were.
     jitter_sum_ns: f64,
     jitter_count: u64,
     foreign: u64,
-    /// The longest time a datagram was under way, ns; 0 before the first, and where the clocks are two.
+    /// The longest time a datagram was under way, ns; 0 before the first, and where the clocks are
+    /// two.
     slowest: Nanos,
     /// When the last datagram came.
     last: Nanos,

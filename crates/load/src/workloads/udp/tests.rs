@@ -30,7 +30,8 @@ fn datagram(number: u64, sent: Nanos, size: usize) -> Vec<u8> {
     out
 }
 
-/// Datagrams arrive a millisecond apart from 10 s on; each was sent 3 ms earlier, on a clock that is 5 s behind.
+/// Datagrams arrive a millisecond apart from 10 s on; each was sent 3 ms earlier, on a clock that
+/// is 5 s behind.
 fn arrive(flow: &mut UdpServer, numbers: &[u64], out: &mut Recorder) {
     for (at, number) in (10 * SECOND..).step_by(MS as usize).zip(numbers) {
         let sent = at.wrapping_add_signed(OFFSET) - 3 * MS;

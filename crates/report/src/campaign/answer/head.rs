@@ -9,7 +9,7 @@ use super::notes::is_unproved;
 use crate::campaign::page_text;
 use crate::number::counted;
 
-/// Which run it was, and how far it came.
+/// The identity of a run, and its progress.
 #[derive(Debug)]
 pub(crate) struct Head {
     /// The scenario's name.

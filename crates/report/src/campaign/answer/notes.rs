@@ -1,4 +1,4 @@
-//! What a reader must know beside the figures, a sentence each, the worst first.
+//! The notes of the answer: caveats of the figures, a sentence each, the worst first.
 
 use hopbench_analysis::{CellSummary, Summary, WorkloadSummary};
 

@@ -1,4 +1,4 @@
-//! The tables of the answer: of workloads, of searches, of what each hop adds.
+//! The tables of the answer: of workloads, of searches, and of the cost of each hop.
 
 mod cell;
 mod effects;

@@ -1,26 +1,52 @@
-//! One row a cell and figure, for spreadsheets, pandas and R: filter `figure`, pivot `path`.
+//! The cells and figures of a run as CSV, for spreadsheets, pandas and R: filter `figure`, pivot
+//! `path`.
 //!
-//! Columns, in this order: `path`, `from`, `to`, `via`, `workload`, `kind`, one for every swept parameter of the run
-//! (`size`, `connections` ...; empty where the workload does not have it), `figure` (its name says the unit), `median`,
-//! `low`, `high` (its 95 % interval; empty with one round, and of a minimum or maximum), `rounds`, `ratio`, `ratio_low`,
-//! `ratio_high` (to the baseline path at the same point), `verdict`, `limited_by`, `warnings`, `note` (why there is no
-//! ratio, no verdict, or a ratio of fewer rounds than were measured; that no proxy saw the traffic; what failed, how
-//! often; how sure the cell is where the stop rule wanted more), `mesh` and `variant` (of the path), `p` (of the comparison),
-//! `q` (the same corrected for all comparisons of the run), `test` (`permutation` or `student`), `noise_floor` (by how much
-//! the baseline and its twin differ, as a share; the rows of the twin have no verdict), `outliers` (rounds far from the
-//! others, which are in the median). Quoted as RFC 4180 says, texts that look like formulas with a
-//! `'` before them; numbers are in the unit of the figure's name, not scaled, with a point.
+//! A row is one figure of one cell. Texts are quoted as RFC 4180 says, and texts that look like
+//! formulas have a `'` before them. Numbers are in the unit of the figure's name, with a point. The
+//! columns, in this order:
 //!
-//! Each path of a search has rows, too. `figure` of the first is `found_rate_per_s`, `found_connections` or `found_threads`:
-//! `median` is the load that was found (empty where none was), `low` and `high` are the loads between which it lies, `rounds`
-//! the trials of the search. The others are the figures at that load, `at_found_rate_response_p99_ns` for `response_p99_ns`
-//! there, the one that was searched by first; their `rounds` are the trials at it. The `note` of the first says why none was
-//! found, what was not decided, why the load above was too high if not by that figure, and why there is nothing at equal load. Of these rows alone are the last columns:
-//! `goal` (`knee`, `slo`, `cpu`, `lossless`), `parameter` (what was varied), `load` (that the figures are of: the one that was
-//! found, or the highest where even that is not too high), `limit` (what the figure that was searched by had to keep, in its
-//! unit: ns, or a share; empty of a knee), `goal_met` (`true` where a load was found that keeps it; of a knee where throughput
-//! stopped growing), `ended` (`found`, `above_highest`, `below_lowest`, `gave_up`; empty while the search has not). `--format
-//! searches` has the trials themselves.
+//! - `path`, `from`, `to`, `via`, `workload`, `kind`;
+//! - one for every swept parameter of the run (`size`, `connections` ...), empty where the workload
+//!   does not have it;
+//! - `figure`: its name says the unit;
+//! - `median`, `low`, `high`: with the 95 % interval, which is empty with one round, and for a
+//!   minimum or maximum;
+//! - `rounds`;
+//! - `ratio`, `ratio_low`, `ratio_high`: to the baseline path at the same point;
+//! - `verdict`, `limited_by`, `warnings`;
+//! - `note`: the reason for a missing ratio or verdict, or for a ratio of fewer rounds than were
+//!   measured. It also says that no proxy saw the traffic, and what failed and how often. If the
+//!   stop rule wanted more, it says how precise the cell is;
+//! - `mesh` and `variant`: of the path;
+//! - `p`, `q`: of the comparison, and the same corrected for all comparisons of the run;
+//! - `test`: `permutation` or `student`;
+//! - `noise_floor`: the difference of the baseline and its twin, as a share. The rows of the twin
+//!   have no verdict;
+//! - `outliers`: rounds far from the others, which are in the median.
+//!
+//! Each path of a search has rows, too. `figure` of the first row is `found_rate_per_s`,
+//! `found_connections` or `found_threads`. Its `median` is the load that was found, empty if none
+//! was. `low` and `high` are the loads between which it lies, `rounds` the trials of the search.
+//! Its `note` says why none was found, and what was not decided. It says why the load above was too
+//! high if not by that figure, and why there is nothing at equal load.
+//!
+//! The other rows are the figures at that load, the one that was searched by first:
+//! `at_found_rate_response_p99_ns` is `response_p99_ns` there. Their `rounds` are the trials at
+//! that load.
+//!
+//! The last columns have a value in the rows of searches only:
+//!
+//! - `goal`: `knee`, `slo`, `cpu`, `lossless`;
+//! - `parameter`: the one that was varied;
+//! - `load`: the load of the figures. It is the one that was found, or the highest if even that is
+//!   not too high;
+//! - `limit`: the bound of the figure that was searched by, in its unit: ns, or a share. Empty for
+//!   a knee;
+//! - `goal_met`: `true` if a load was found that keeps the limit. For a knee: if throughput stopped
+//!   growing;
+//! - `ended`: `found`, `above_highest`, `below_lowest`, `gave_up`; empty while the search goes on.
+//!
+//! `--format searches` has the trials themselves.
 
 use std::collections::BTreeSet;
 

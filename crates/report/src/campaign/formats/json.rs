@@ -1,4 +1,4 @@
-//! The whole summary for programs: schema `hopbench.summary/1`, one object.
+//! The whole summary as JSON: schema `hopbench.summary/1`, one object.
 
 use crate::campaign::format::SummaryFormat;
 use crate::text::json;

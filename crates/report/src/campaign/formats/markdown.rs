@@ -1,4 +1,4 @@
-//! For a wiki page or an issue: the answer, then a table a workload.
+//! Markdown for a wiki page or an issue: the answer, then a table a workload.
 
 mod answer;
 mod mesh;

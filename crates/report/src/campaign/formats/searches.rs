@@ -1,11 +1,20 @@
-//! One row a trial of a search, for spreadsheets: the whole trace of every search.
+//! The trials of searches as CSV, for spreadsheets: the whole trace of every search.
 //!
-//! Columns, in this order: `path`, `workload`, `goal`, one for every parameter of the points that were searched (empty where
-//! the workload does not have it), `parameter` (what was varied), `step` (the trial's number in the search of its cell),
-//! `session`, `load`, `why`, `figure` (what is searched by), `value`, `within` (whether all else was within bounds),
-//! `limited_by`, `found`, `low`, `high` (what the search came to: in the row of its last trial, empty where it found
-//! nothing), `note` (what it came to in words, in that row; what of a trial was out of bounds, or who else kept the CPU busy; why
-//! it is in no figure). Quoted as RFC 4180 says.
+//! A row is one trial. Texts are quoted as RFC 4180 says. The columns, in this order:
+//!
+//! - `path`, `workload`, `goal`;
+//! - one for every parameter of the points that were searched, empty where the workload does not
+//!   have it;
+//! - `parameter`: the one that was varied;
+//! - `step`: the trial's number in the search of its cell;
+//! - `session`, `load`, `why`;
+//! - `figure`, `value`: the figure that is searched by;
+//! - `within`: whether all other bounds were kept;
+//! - `limited_by`;
+//! - `found`, `low`, `high`: the result of the search, in the row of its last trial; empty if it
+//!   found nothing;
+//! - `note`: the result in words, in that row. In any row it says what was out of bounds, who else
+//!   kept the CPU busy, and why the trial is in no figure.
 
 use std::collections::BTreeSet;
 

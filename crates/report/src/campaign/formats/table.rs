@@ -1,4 +1,4 @@
-//! All tables, for a terminal. What does not fit beside each other comes in a further block.
+//! The tables of a run for a terminal. Columns that do not fit come in a further block.
 
 mod block;
 mod details;

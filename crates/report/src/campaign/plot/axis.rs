@@ -57,7 +57,7 @@ pub(super) fn cut(log: bool, series: &[Series]) -> Option<[f64; 2]> {
     points().any(beyond).then_some(between)
 }
 
-/// Where the values of a parameter stand on the axis.
+/// The positions of a parameter's values on the axis.
 pub(super) struct Positions {
     /// Positions with the values as they were written, ascending.
     at: Vec<(f64, String)>,
@@ -90,7 +90,7 @@ impl Positions {
         Some(Self { at, log, words: false })
     }
 
-    /// Where a cell stands.
+    /// The position of a cell.
     pub(super) fn of_cell(&self, cell: &CellSummary, parameter: &str) -> Option<f64> {
         let value = cell.point.get(parameter)?;
         if !self.words {

@@ -1,4 +1,4 @@
-//! The whole comparison for programs: schema `hopbench.comparison/1`, one object.
+//! The whole comparison as JSON: schema `hopbench.comparison/1`, one object.
 
 use crate::comparison::{Comparison, ComparisonFormat};
 use crate::text::json;

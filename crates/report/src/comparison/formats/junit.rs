@@ -1,4 +1,4 @@
-//! For the test report of a CI system: JUnit XML, a test case a bound and cell.
+//! JUnit XML for the test report of a CI system: a test case a bound and cell.
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};

@@ -1,4 +1,4 @@
-//! For a comment on a change: what changed as a table, the rest in lists.
+//! Markdown for a comment on a change: the changes as a table, the rest in lists.
 
 use hopbench_analysis::compare::harmless;
 

@@ -1,4 +1,4 @@
-//! For a terminal: 80 columns, a line a figure that changed.
+//! The comparison for a terminal: 80 columns, a line for each figure that changed.
 
 use hopbench_analysis::compare::harmless;
 
@@ -10,7 +10,8 @@ use crate::text::wrap::{columns, plain, wrap};
 const SHORTEST_CELL: usize = 16;
 /// The name of a figure is cut to no less than this.
 const SHORTEST_FIGURE: usize = 10;
-/// One that is longer than this is cut rather than that values are left out; so is the name of a figure.
+/// One that is longer than this is cut rather than that values are left out; so is the name of a
+/// figure.
 const LONGEST_CELL: usize = 24;
 /// More cells than this are counted, not listed.
 const MOST_CELLS: usize = 20;

@@ -1,15 +1,18 @@
-//! The result files of fortio, one object an HTTP trial, for its pages and for what reads its files.
+//! The result files of fortio: one object an HTTP trial, for its pages and for programs that read
+//! its files.
 //!
-//! `DurationHistogram` is what fortio itself would have measured: the service time, from when a request was really sent.
-//! The response time of an open loop, which fortio does not know, is in the object `Hopbench` (that other readers pass
-//! over) with everything that identifies the trial and the whole histograms.
+//! `DurationHistogram` has the service time, from the real sending of a request, as fortio measures
+//! it. The response time of an open loop is unknown to fortio. It is in the object `Hopbench`, with
+//! the identity of the trial and the whole histograms. Other readers ignore that object.
 //!
-//! It holds the calls that succeeded: in fortio's own files it holds failed ones, too, and `ErrorsDurationHistogram` says
-//! which of them those were. How long failed calls took is not kept: of them there is `Count` and nothing else, no time and
-//! no buckets (`Data` is null). `Sizes` and `RetCodes` count all calls.
+//! The histogram holds the calls that succeeded. In fortio's own files it holds failed calls, too,
+//! and `ErrorsDurationHistogram` says which these are. Our records do not have the times of failed
+//! calls. So `ErrorsDurationHistogram` has their `Count` and no times or buckets (`Data` is null).
+//! `Sizes` and `RetCodes` count all calls.
 //!
-//! Its buckets are those of the record's histogram, at most 0.1 % wide, so that reading between their ends does no harm. Of
-//! the sizes of answers only the mean is known. Threads, connections and rates are those of all clients together.
+//! The buckets are those of the record's histogram, at most 0.1 % wide, so that interpolation
+//! within them does no harm. Of the sizes of answers only the mean is known. Threads, connections
+//! and rates are those of all clients together.
 
 mod histogram;
 mod object;

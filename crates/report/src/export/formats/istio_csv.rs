@@ -1,10 +1,12 @@
-//! The CSV of Istio's benchmark kit, for its plotter and for spreadsheets made for it: one row an HTTP trial.
+//! The CSV of Istio's benchmark kit, for its plotter and for spreadsheets made for it: one row an
+//! HTTP trial.
 //!
-//! Columns as its daily job writes them. Latencies are whole microseconds (cut, not rounded, as it does) of the service
-//! time, which is what its load generator measures; for an open loop the response time is in `--format fortio` and in all
-//! other formats. `ActualQPS` is rounded, and counts errors. Millicores and MiB are those of the sidecars of the client
-//! and of the server and of the gateway, means over the whole window; `-` where a path has none.
-//! Not quoted: no value of ours has a comma.
+//! The columns are those that its daily job writes. Latencies are whole microseconds of the service
+//! time, which is what its load generator measures. They are cut, not rounded, as it does. All
+//! other formats have the response time of an open loop, `fortio` among them. `ActualQPS` is
+//! rounded, and counts errors. Millicores and MiB are those of the client's sidecar, the server's
+//! sidecar and the gateway. They are means over the whole window, and `-` if a path has none.
+//! Nothing is quoted: no value of ours has a comma.
 
 use crate::export::{Trial, TrialFile, TrialFormat};
 use crate::text::csv::row;

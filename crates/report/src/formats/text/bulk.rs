@@ -1,4 +1,4 @@
-//! `stream`: where every byte went.
+//! The section of `stream`: the account of every byte.
 
 use super::figures::Figures;
 use super::page::Page;

@@ -1,4 +1,4 @@
-//! `udp`: packets one way, as the receiver counted them.
+//! The section of `udp`: packets one way, as the receiver counted them.
 
 use super::exchanges::{failures, schedule};
 use super::figures::Figures;

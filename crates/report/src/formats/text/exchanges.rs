@@ -1,4 +1,5 @@
-//! `rr`, `crr`, `http` and whatever is not known here: requests and answers.
+//! The section of `rr`, `crr`, `http` and of workloads that are not known here: requests and
+//! answers.
 
 use hopbench_analysis::RecordedJob;
 
@@ -71,7 +72,7 @@ fn statuses(page: &mut Page, figures: &Figures<'_>) {
     page.field("statuses", &texts.join(", "));
 }
 
-/// How many failed, and why.
+/// The number of failed exchanges, by reason.
 pub(super) fn failures(page: &mut Page, figures: &mut Figures<'_>, metric: &str) {
     let failed = figures.take(metric);
     let ratio = figures.take("error_ratio");

@@ -1,4 +1,4 @@
-//! `push`: messages on a schedule.
+//! The section of `push`: messages on a schedule.
 
 use super::exchanges::{failures, schedule};
 use super::figures::Figures;

@@ -1,4 +1,4 @@
-//! `ping`: ICMP echoes.
+//! The section of `ping`: ICMP echoes.
 
 use super::exchanges::failures;
 use super::figures::Figures;

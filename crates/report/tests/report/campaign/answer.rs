@@ -1,5 +1,5 @@
-//! The answer on one screen: five that a person has looked at, what its signs mean, and that it
-//! always fits. `UPDATE_GOLDEN=1` writes the screens anew.
+//! Tests of the answer on one screen: six screens that a person has looked at, the meaning of its
+//! signs, and that it always fits. `UPDATE_GOLDEN=1` writes the screens anew.
 
 use std::fs;
 use std::path::PathBuf;

@@ -42,8 +42,8 @@ fn rounds_of_different_sessions_are_not_paired() {
     }
 }
 
-/// A testbed that changed inside a trial, twice measured again and still: neither figures nor comparisons have that round,
-/// whichever side it is of.
+/// A testbed that changed inside a trial, twice measured again and still: neither figures nor
+/// comparisons have that round, whichever side it is of.
 #[test]
 fn rounds_in_which_the_testbed_changed_are_left_out() {
     let mut made = made(&[(8e9, 8e9), (8e9, 1e9), (1e9, 8e9), (8e9, 8e9)]);

@@ -1,4 +1,5 @@
-//! Made-up runs that look like real ones: nothing here was measured. The same call gives the same run.
+//! Made-up runs that look like real ones: nothing here was measured. The same call gives the same
+//! run.
 
 mod runs;
 

@@ -20,8 +20,8 @@ pub(crate) fn path(name: &str, via: Via, mesh: MeshMode, variant: &str) -> Path 
     path
 }
 
-/// All modes, one variant that costs more, and a gateway; HTTP at rates and over connections, bulk, and an echo that
-/// no proxy sees.
+/// All modes, one variant that costs more, and a gateway; HTTP at rates and over connections, bulk,
+/// and an echo that no proxy sees.
 pub(crate) fn mesh(rounds: u32) -> Made {
     let gateway = || Via::Gateway("c".to_owned());
     let paths = vec![

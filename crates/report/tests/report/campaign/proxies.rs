@@ -7,7 +7,8 @@ use super::fixture::Made;
 use super::mesh::{self, mesh};
 use super::{render, summary};
 
-/// One workload at one rate, with exact figures: p50 of a path in a round, ns; cores of each end and of each proxy.
+/// One workload at one rate, with exact figures: p50 of a path in a round, ns; cores of each end
+/// and of each proxy.
 fn exact(rounds: u32, p50_ns: impl Fn(&str, u32) -> u64) -> Made {
     let mut made = mesh(rounds);
     made.records.retain(|record| record.workload == "web");
@@ -24,7 +25,8 @@ fn exact(rounds: u32, p50_ns: impl Fn(&str, u32) -> u64) -> Made {
     made
 }
 
-/// Every round is slower than the one before; each sidecar always adds the same, and both a little more than their sum.
+/// Every round is slower than the one before; each sidecar always adds the same, and both a little
+/// more than their sum.
 fn added(path: &str, round: u32) -> u64 {
     let base = 100_000 * u64::from(round);
     base + match path {

@@ -131,17 +131,20 @@ pub(crate) fn drive(
     out
 }
 
-/// Where a percentile of a path at its limit would be: 5 times 1 ms at 80 % of what the path can do.
+/// Where a percentile of a path at its limit would be: 5 times 1 ms at 80 % of what the path can
+/// do.
 pub(crate) fn p99_ns(most: f64, rate: f64) -> f64 {
     if rate < 0.999 * most { 1e6 / (1.0 - rate / most) } else { 1e9 }
 }
 
-/// Throughput of a system that scales by Gunther's law: contention 2 %, coherence 0.01 %, highest at 99 connections.
+/// Throughput of a system that scales by Gunther's law: contention 2 %, coherence 0.01 %, highest
+/// at 99 connections.
 pub(crate) fn scaled(most: f64, n: f64) -> f64 {
     most / 50.0 * n / (1.0 + 0.02 * (n - 1.0) + 1e-4 * n * (n - 1.0))
 }
 
-/// All searches to their ends. On `relay` even the lowest rate is too high, its CPU is never reached, and its knee is hard.
+/// All searches to their ends. On `relay` even the lowest rate is too high, its CPU is never
+/// reached, and its knee is hard.
 pub(crate) fn searched() -> Made {
     let run = run();
     let mut records = Vec::new();

@@ -11,7 +11,8 @@ use super::fixture::{self, Costs, Noise};
 
 /// Resident at most, over the whole process with every format rendered in turn, bytes.
 const MOST_BYTES: u64 = 200_000_000;
-/// For a build without optimisation on a machine that does other things; 5 s is the goal of a release build.
+/// For a build without optimisation on a machine that does other things; 5 s is the goal of a
+/// release build.
 const MOST_S: u64 = 120;
 
 fn large() -> RunFile {

@@ -57,7 +57,8 @@ fn page(made: &Made, format: &str) -> String {
     render(made, format).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A run that has all of it: a twin, a stop rule, cells that ended early and one that could not, an outlier.
+/// A run that has all of it: a twin, a stop rule, cells that ended early and one that could not, an
+/// outlier.
 pub(crate) fn shown() -> Made {
     let named = |name: &str, network: &str| fixture::path(name, (network, "a"), (network, "b"), Via::Direct);
     let paths = vec![

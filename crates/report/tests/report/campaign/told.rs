@@ -1,4 +1,5 @@
-//! What reports say of a search beside its load: that it was not decided, why loads were too high, and in bits what was asked in bits.
+//! What reports say of a search beside its load: that it was not decided, why loads were too high,
+//! and in bits what was asked in bits.
 
 use hopbench_model::{NodeCost, SearchGoal, SearchOutcome};
 use hopbench_report::campaign::Standing;
@@ -15,8 +16,8 @@ fn flat(page: &str) -> String {
     page.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A knee over 4 and 16 connections, whose trials are three times as fast every other time; on `overlay` ten times as slow
-/// and clear.
+/// A knee over 4 and 16 connections, whose trials are three times as fast every other time; on
+/// `overlay` ten times as slow and clear.
 fn undecided() -> Made {
     let mut run = searched::run();
     run.plan.cells.retain(|cell| cell.point == KNEE && [0, 2].contains(&cell.path));

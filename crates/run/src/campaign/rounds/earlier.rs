@@ -6,8 +6,8 @@ use hopbench_model::{Cell, Plan};
 
 use crate::results::{CellName, TrialId};
 
-/// The rounds that each cell of a plan has, in ascending order. Names are compared once a cell, not once a trial: there can be
-/// thousands of cells, each with a thousand rounds.
+/// The rounds that each cell of a plan has, in ascending order. Names are compared once a cell, not
+/// once a trial: there can be thousands of cells, each with a thousand rounds.
 #[derive(Debug)]
 pub(in crate::campaign) struct Earlier(HashMap<Cell, Vec<u32>>);
 

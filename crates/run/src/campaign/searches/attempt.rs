@@ -1,4 +1,4 @@
-//! The attempt at a trial of a search, and what came of it.
+//! The attempt at a trial of a search, and its result.
 
 use hopbench_model::{Fault, Point, Record, SearchStep};
 use hopbench_stats::Seen;
@@ -27,9 +27,10 @@ pub(super) enum Go {
     TimeEnded,
 }
 
-/// What came of a try of a trial.
+/// The result of an attempt at a trial.
 pub(super) enum Tried {
-    /// A record with figures, what they show, and the bound that it broke; it is not on the disk yet.
+    /// A record with figures, what they show, and the bound that it broke; it is not on the disk
+    /// yet.
     Measured(Box<Record>, Seen, Option<String>),
     /// Why there are none; the record, if there is one, is not on the disk yet either.
     Failed(String, Option<Box<Record>>),
@@ -48,7 +49,8 @@ pub(super) struct Try<'a> {
 }
 
 impl Campaign {
-    /// Measures, and says what that shows. Its record has a step without a value wherever it failed.
+    /// Measures, and says what that shows. Its record has a step without a value wherever it
+    /// failed.
     pub(super) fn attempt_step(&mut self, one: &Try<'_>, place: (u32, usize, usize), around: &mut Around<'_>) -> Tried {
         let Try { driver, point, step, trial, nothing } = one;
         let (pass, place, of) = place;

@@ -12,7 +12,8 @@ use crate::campaign::rounds::order::shuffled;
 use crate::campaign::{Around, Campaign};
 use crate::results::CellName;
 
-/// A path is measured so often at each load, or as often as the plan has rounds, where that is less.
+/// A path is measured so often at each load, or as often as the plan has rounds, where that is
+/// less.
 const MOST_VISITS: u32 = 3;
 
 /// A cell to be measured at a load.
@@ -137,8 +138,8 @@ impl Campaign {
     }
 }
 
-/// Each cell at each load that was found for its workload point, the path that it was found on among them: a load is found
-/// at one time and compared at another.
+/// Each cell at each load that was found for its workload point, the path that it was found on
+/// among them: a load is found at one time and compared at another.
 fn items<'p>(drivers: &[SearchDriver<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
     let mut out = Vec::new();
     for from in drivers.iter().filter(|driver| driver.spec.equal_load) {

@@ -33,7 +33,8 @@ pub(super) struct Load {
     pub(super) value: f64,
 }
 
-/// The point with these loads in its job; the last of them is the one that is searched, and stands in the point.
+/// The point with these loads in its job; the last of them is the one that is searched, and stands
+/// in the point.
 ///
 /// # Errors
 /// A load that no trial can have, with what to do about it.
@@ -79,12 +80,14 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
     Ok(())
 }
 
-/// Whether a workload's rate stands in its parameters, in whole datagrams a second, and its schedule follows from it.
+/// Whether a workload's rate stands in its parameters, in whole datagrams a second, and its
+/// schedule follows from it.
 fn paces_itself(job: &Job) -> bool {
     job.workload == "udp"
 }
 
-/// The rate nearest to this one that can be asked for: whole datagrams a second of each client, otherwise six digits.
+/// The rate nearest to this one that can be asked for: whole datagrams a second of each client,
+/// otherwise six digits.
 pub(super) fn askable(job: &Job, clients: u32, rate: f64) -> f64 {
     if paces_itself(job) {
         let clients = f64::from(clients.max(1));
@@ -93,7 +96,8 @@ pub(super) fn askable(job: &Job, clients: u32, rate: f64) -> f64 {
     format!("{rate:.5e}").parse().unwrap_or(rate)
 }
 
-/// How far the rates that can be asked for are apart, where they are: one datagram a second of each client.
+/// How far the rates that can be asked for are apart, where they are: one datagram a second of each
+/// client.
 pub(super) fn grain(job: &Job, clients: u32) -> f64 {
     if paces_itself(job) { f64::from(clients.max(1)) } else { 0.0 }
 }

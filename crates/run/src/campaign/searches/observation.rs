@@ -49,7 +49,8 @@ pub(super) fn seen(spec: &SearchSpec, job: &Job, record: &Record) -> Result<Seen
     Ok(Seen { value, within: value.is_finite() && beyond(spec, record).is_none() })
 }
 
-/// The bound that a trial broke besides the limit of what is searched by, in words; `None`: it kept all.
+/// The bound that a trial broke besides the limit of what is searched by, in words; `None`: it kept
+/// all.
 pub(super) fn beyond(spec: &SearchSpec, record: &Record) -> Option<String> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let short = |kept: f64, what: &str| {
@@ -91,9 +92,9 @@ fn answered(record: &Record) -> f64 {
     if due > 0.5 { (metric("requests") + metric("errors")) / due } else { 0.0 }
 }
 
-/// The share of the asked rate that was done while the window lasted: what is done later is of a load that was not carried.
-/// What came due so late that an answer as fast as most came after the window does not count, where nothing of before the
-/// window came in its place.
+/// The share of the asked rate that was done while the window lasted: what is done later is of a
+/// load that was not carried. What came due so late that an answer as fast as most came after the
+/// window does not count, where nothing of before the window came in its place.
 fn paced(record: &Record) -> f64 {
     let metric = |name: &str| record.metrics.get(name).copied();
     let due = metric("intended_per_s").unwrap_or(0.0) * record.window_s;
@@ -106,9 +107,10 @@ fn paced(record: &Record) -> f64 {
     if due > 0.0 { in_time.min(answered(record)) } else { 0.0 }
 }
 
-/// The share of the datagrams that were due and not lost for good which arrived while the window lasted. Where less comes
-/// out than goes in, what is between them grows, be it the queue of a link or the socket of a sender that it holds up: that
-/// is a rate which the path does not carry, even if all of it arrives in the end.
+/// The share of the datagrams that were due and not lost for good which arrived while the window
+/// lasted. Where less comes out than goes in, what is between them grows, be it the queue of a link
+/// or the socket of a sender that it holds up: that is a rate which the path does not carry, even
+/// if all of it arrives in the end.
 fn arrived(record: &Record) -> f64 {
     let metric = |name: &str| record.metrics.get(name).copied();
     let Some(received) = metric("received_packets_per_s") else { return 1.0 };
@@ -133,7 +135,8 @@ fn unsendable(record: &Record) -> Option<f64> {
     (all > 0.0).then(|| errors / all)
 }
 
-/// A load under which most exchanges fail is too high: that is what a search looks for, and no error of the record.
+/// A load under which most exchanges fail is too high: that is what a search looks for, and no
+/// error of the record.
 pub(super) fn forgive(record: &mut Record) {
     if record.incomplete.is_some() || record.error.is_none() || record.error != failed_exchanges(record) {
         return;

@@ -35,11 +35,12 @@ struct Stage {
     search: Box<dyn Search>,
 }
 
-/// What came of a search over one parameter.
+/// The result of a search over one parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ended {
     pub(super) outcome: SearchOutcome,
-    /// The figure at the load that was found; absent: none was found, or it is between those that were measured.
+    /// The figure at the load that was found; absent: none was found, or it is between those that
+    /// were measured.
     pub(super) value: Option<f64>,
 }
 
@@ -164,7 +165,8 @@ impl<'p> SearchDriver<'p> {
         can_be && self.trial_of(Some((&step.parameter, step.load)), trial.round) == *trial
     }
 
-    /// Whether a trial of an earlier session was made at these loads: its step says the last of them, its job has them all.
+    /// Whether a trial of an earlier session was made at these loads: its step says the last of
+    /// them, its job has them all.
     pub(super) fn was_at(&self, past: &Searched, loads: &[Load]) -> bool {
         let Searched { step, job, .. } = past;
         let is_last =
@@ -259,7 +261,8 @@ impl<'p> SearchDriver<'p> {
         self.gone.is_none() && self.failures < MOST_FAILURES && self.next().is_some()
     }
 
-    /// What was found of every parameter, the first one last; empty where something was not, or not yet.
+    /// What was found of every parameter, the first one last; empty where something was not, or not
+    /// yet.
     pub(super) fn found(&self) -> Vec<Load> {
         let is_over = self.stage.is_none() && self.is_found;
         if is_over { self.settled.iter().rev().copied().collect() } else { Vec::new() }

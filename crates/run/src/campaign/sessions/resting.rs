@@ -7,8 +7,8 @@ use hopbench_testbed::AgentId;
 
 use crate::conduct::agent_connection::AgentConnection;
 
-/// An agent and the number of its session: a path from a place to itself has the same agent at both ends, in two
-/// sessions.
+/// An agent and the number of its session: a path from a place to itself has the same agent at both
+/// ends, in two sessions.
 pub(super) type Key = (AgentId, usize);
 
 /// Sessions that rest.

@@ -6,8 +6,9 @@ use hopbench_model::{COMMON_METRICS, Cell, Plan};
 
 use super::figure::Figure;
 
-/// Where the rounds of a plan will be ended by another figure than its rule asks for, a sentence each: `stream: it has no
-/// p99: ...`. What a record lacks although it can have it, only the run will know.
+/// Where the rounds of a plan will be ended by another figure than its rule asks for, a sentence
+/// each: `stream: it has no p99: ...`. What a record lacks although it can have it, only the run
+/// will know.
 pub fn looked_at_instead(plan: &Plan) -> Vec<String> {
     let Some(rule) = &plan.stop else { return Vec::new() };
     let in_rounds = || plan.cells.iter().filter(|cell| plan.points[cell.point].search.is_none());

@@ -23,11 +23,11 @@ pub(super) enum Percentile {
 const THROUGHPUT: &str = "throughput";
 
 impl Figure {
-    /// What can be looked at when `metric` was asked for, the best first: a record has the first of them, or at least one
-    /// of those after it.
+    /// What can be looked at when `metric` was asked for, the best first: a record has the first of
+    /// them, or at least one of those after it.
     ///
-    /// How much is done a second is the same every time where the job says how much, and nothing can be lost: then the
-    /// latency is looked at.
+    /// How much is done a second is the same every time where the job says how much, and nothing
+    /// can be lost: then the latency is looked at.
     pub(super) fn of_job(metric: &str, job: &Job) -> Vec<Self> {
         let Some(workload) = hopbench_load::workload(&job.workload) else {
             return vec![Self::Metric(metric.to_owned())];
@@ -51,7 +51,8 @@ impl Figure {
         out
     }
 
-    /// Why a workload's job is looked at by this figure although `metric` was asked for; `None`: it is what was asked for.
+    /// Why a workload's job is looked at by this figure although `metric` was asked for; `None`: it
+    /// is what was asked for.
     pub(super) fn instead(&self, metric: &str, job: &Job) -> Option<String> {
         let throughput = hopbench_load::workload(&job.workload)?.throughput();
         match self {

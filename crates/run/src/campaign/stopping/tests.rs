@@ -3,7 +3,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// So many paths, `p0` the baseline, and points of `rr`, all with each other: cell `path * points + point`.
+/// So many paths, `p0` the baseline, and points of `rr`, all with each other: cell
+/// `path * points + point`.
 pub(in crate::campaign) fn plan(paths: usize, points: usize, rule: Option<StopRule>) -> Plan {
     let point = |i: usize| Point {
         point: BTreeMap::from([("n".to_owned(), json!(i))]),

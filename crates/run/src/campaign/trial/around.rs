@@ -52,8 +52,8 @@ impl Costs {
         }
     }
 
-    /// Puts them into the record, with what they say of each other and of what was seen here. `watched` says whether the
-    /// server is an agent, or a program whose processes are seen here.
+    /// Puts them into the record, with what they say of each other and of what was seen here.
+    /// `watched` says whether the server is an agent, or a program whose processes are seen here.
     pub(super) fn enter(self, record: &mut Record, route: &Route, outcome: &TrialResult, watched: bool) {
         let Self { load, metered, unavailable, sandboxed } = self;
         record.settings.extend(unavailable);

@@ -4,7 +4,8 @@ use hopbench_model::{DISTURBED_SETTING, Fault, Warning, WarningKind};
 
 use super::Done;
 
-/// A trial's result with what changed in its time, and in that of the tries before it, whose figures are gone.
+/// A trial's result with what changed in its time, and in that of the tries before it, whose
+/// figures are gone.
 pub(in crate::campaign) fn told(
     result: Result<Done, Fault>,
     changes: &[String],

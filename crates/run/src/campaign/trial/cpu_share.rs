@@ -12,7 +12,7 @@ use crate::metered::{Load, under_load};
 /// The metric with the share, 0 to 1; where it is not known, the setting of this name says why.
 pub(in crate::campaign) const CPU_SHARE: &str = "cpu_share";
 
-/// What is known of a trial besides its record.
+/// Facts about a trial besides its record.
 pub(super) struct Known<'a> {
     pub(super) job: &'a Job,
     pub(super) route: &'a Route,
@@ -84,13 +84,14 @@ impl Known<'_> {
         self.route.nodes.iter().find(|(id, _)| id == agent).map_or("", |(_, node)| node)
     }
 
-    /// A node's machine, as an agent there saw it; of nodes that are one machine all have seen the same.
+    /// A node's machine, as an agent there saw it; of nodes that are one machine all have seen the
+    /// same.
     fn machine<'r>(&self, record: &'r Record, node: &str) -> Option<&'r NodeCost> {
         let seen = || record.cost.nodes.iter().filter(|cost| !cost.per_cpu_busy.is_empty());
         seen().find(|cost| cost.name == node).or_else(|| seen().next().filter(|_| record.cost.one_machine))
     }
 
-    /// How many CPUs a node has.
+    /// The number of CPUs of a node.
     fn cpus_of(&self, record: &Record, node: &str) -> Result<f64, String> {
         let seen = self.machine(record, node).map(|cost| cost.per_cpu_busy.len() as f64);
         let told = || {
@@ -102,7 +103,8 @@ impl Known<'_> {
         cpus.ok_or_else(|| format!("nobody knows how many CPUs the node {node} has"))
     }
 
-    /// The CPUs that a node of this machine has for itself; empty: it has all of them, or is a machine.
+    /// The CPUs that a node of this machine has for itself; empty: it has all of them, or is a
+    /// machine.
     fn own(&self, record: &Record, node: &str) -> BTreeSet<usize> {
         let agents = self.route.nodes.iter().filter(|(_, name)| name == node);
         let of_agents = agents.filter_map(|(agent, _)| self.route.cpus.get(agent));

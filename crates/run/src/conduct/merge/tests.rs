@@ -97,7 +97,8 @@ fn sums_extremes_and_distributions() {
 }
 
 proptest! {
-    /// However ends' ticks lie, merged counts never run backwards, and never exceed what the ends counted.
+    /// However ends' ticks lie, merged counts never run backwards, and never exceed what the ends
+    /// counted.
     #[test]
     fn merged_ticks_only_grow(ends in prop::collection::vec(prop::collection::vec((0i64..8, 0u64..9), 0..12), 1..5)) {
         let reports: Vec<EndReport> = ends
@@ -116,8 +117,8 @@ proptest! {
     }
 }
 
-/// A hundred ends are one distribution: what comes of merging is, to the bit, the histogram of all samples, and so are
-/// its percentiles.
+/// A hundred ends are one distribution: what comes of merging is, to the bit, the histogram of all
+/// samples, and so are its percentiles.
 #[test]
 fn the_histogram_of_a_hundred_ends_is_that_of_all_samples() {
     let mut all = Histogram::new();

@@ -25,7 +25,7 @@ impl<'a> Owners<'a> {
         self.0.iter().flat_map(|(_, burdens)| burdens.iter().copied())
     }
 
-    /// Whose CPU it is.
+    /// The owner of the CPU.
     pub(super) fn whose(&self, cpu: usize) -> String {
         match &self.0[..] {
             [] => "neither end may use it".to_owned(),

@@ -1,4 +1,4 @@
-//! What limited the trials: the most frequent limit of each workload and search.
+//! The limits of the trials: the most frequent one of each workload and search.
 
 use std::collections::BTreeMap;
 

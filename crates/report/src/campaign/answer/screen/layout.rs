@@ -1,5 +1,5 @@
-//! A table in a given room: columns that do not fit come in a further block, rows that do not fit
-//! are counted.
+//! The layout of a table in a given room. Columns that do not fit come in a further block. Rows
+//! that do not fit are counted.
 
 use std::ops::Range;
 
@@ -26,12 +26,12 @@ const PLAIN: &str = "\u{1b}[0m";
 struct Measured {
     /// Width of the names.
     name: usize,
-    /// Of each column: the workload, the figure, its unit where it does not stand beside the values,
-    /// the point.
+    /// Of each column: the workload, the figure, its unit where it does not stand beside the
+    /// values, the point.
     heads: Vec<[String; 4]>,
     /// The units that stand in the heads; empty: beside the values.
     units: Vec<String>,
-    /// Which of these lines say anything.
+    /// The lines of the heads that have a text in some column.
     lines: Vec<usize>,
     /// Width of each column.
     widths: Vec<usize>,

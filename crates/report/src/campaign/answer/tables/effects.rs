@@ -1,5 +1,5 @@
-//! The table of what was measured in rounds: the baseline's figures, and what the other paths
-//! differ by.
+//! The table of the cells of rounds: the baseline's figures, and the other paths' differences to
+//! them.
 
 use std::collections::HashMap;
 

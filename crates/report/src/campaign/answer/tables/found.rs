@@ -1,4 +1,4 @@
-//! The tables of searches: the load that was found on each path, and what was seen there.
+//! The tables of searches: the load that was found on each path, and the figures there.
 
 use hopbench_analysis::{LoadComparison, SearchSummary, SearchedPath, Standing, Summary};
 use hopbench_model::SearchOutcome;

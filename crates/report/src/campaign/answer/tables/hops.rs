@@ -1,4 +1,4 @@
-//! What each hop adds: the steps from the path without proxies to the one with most of them.
+//! The table of hops: the steps from the path without proxies to the one with most of them.
 
 use hopbench_analysis::{Step, Summary, WaterfallSummary};
 use hopbench_model::Variant;

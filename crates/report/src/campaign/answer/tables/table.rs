@@ -17,7 +17,7 @@ pub(crate) struct Column {
     pub(crate) better: Better,
 }
 
-/// Which direction of a figure is better.
+/// The better direction of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Better {
     /// More of it.

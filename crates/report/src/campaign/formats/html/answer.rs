@@ -1,4 +1,4 @@
-//! The answer: each path beside the baseline, costs, limits and notes, before everything else.
+//! The answer at the top of the page: each path beside the baseline, costs, limits and notes.
 
 use hopbench_analysis::Summary;
 

@@ -1,4 +1,4 @@
-//! All cells at a glance: figures on colours that say how far they are from the baseline.
+//! The overview of all cells: figures on colours that say how far they are from the baseline.
 
 use std::collections::HashMap;
 
@@ -175,7 +175,7 @@ fn list(summary: &Summary, views: &[&View<'_>], caption: &str, ways: bool) -> St
     out
 }
 
-/// Where clients are as rows, where servers are as columns.
+/// A map with the clients' places as rows and the servers' places as columns.
 fn square(summary: &Summary, view: &View<'_>, point: &str, matrix: &Matrix) -> String {
     let mut head = "<tr><th scope=\"col\">from \\ to</th>".to_owned();
     matrix.to.iter().for_each(|to| head.push_str(&format!("<th scope=\"col\">{}</th>", esc(to))));

@@ -1,8 +1,9 @@
-//! Markup, safely: everything that is not written here goes through [`esc`].
+//! The markup of the page. Every text that is not written here goes through [`esc`].
 
 use hopbench_model::printable::{spell, steers};
 
-/// Text in an element or a quoted attribute. Characters that steer text direction or are invisible controls are spelled out.
+/// Text in an element or a quoted attribute. Characters that steer text direction or are invisible
+/// controls are spelled out.
 pub(super) fn esc(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

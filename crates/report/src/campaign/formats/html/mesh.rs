@@ -1,5 +1,4 @@
-//! What proxies cost, as tables beside the plots: what each hop adds, and what each proxy spends
-//! over the load.
+//! The cost of proxies, as tables beside the plots: of each hop, and of each proxy over the load.
 
 use hopbench_analysis::{CurveSummary, Resource, Summary, WaterfallSummary, WorkloadSummary};
 

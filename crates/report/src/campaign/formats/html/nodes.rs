@@ -1,4 +1,4 @@
-//! What the CPUs of each node were busy with, where nodes are several machines.
+//! The work of each node's CPUs, where nodes are several machines.
 
 use hopbench_analysis::{NodeSummary, Spread, WorkloadSummary};
 

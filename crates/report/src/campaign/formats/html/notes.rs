@@ -1,4 +1,4 @@
-//! What a reader must know beside the figures: limits, caveats, failures, proof, environment, scenario.
+//! The notes of the page: limits, caveats, failures, proof, environment, scenario.
 
 use std::collections::BTreeMap;
 

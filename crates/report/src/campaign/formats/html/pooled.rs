@@ -1,4 +1,4 @@
-//! Percentiles of all rounds together, below the plots of the distributions.
+//! The percentiles of all rounds together, below the plots of the distributions.
 
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{DistributionSummary, PooledSummary, WorkloadSummary};

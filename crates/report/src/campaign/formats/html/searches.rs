@@ -1,4 +1,4 @@
-//! Searches: what was found, the trials as a plot and, folded away, as tables.
+//! The searches on the page: their results, and their trials as a plot and as folded tables.
 
 use hopbench_analysis::{LoadComparison, SearchSummary, Standing, Summary};
 

@@ -1,4 +1,4 @@
-//! What was found, and a section a workload.
+//! The sections of the page: the findings, and a section a workload.
 
 use hopbench_analysis::{CellSummary, Estimate, Finding, Outcome, RatioSummary, Summary, Verdict, WorkloadSummary};
 
@@ -219,7 +219,7 @@ fn cells(summary: &Summary, workload: &WorkloadSummary) -> String {
     table("cells", &caption, &head, &body)
 }
 
-/// Which rounds are far from the others.
+/// The rounds that are far from the others.
 fn far(figure: Option<&Estimate>) -> String {
     let rounds: Vec<String> = figure.iter().flat_map(|figure| &figure.outliers).map(u32::to_string).collect();
     format!("far from the others: round {}", rounds.join(", "))

@@ -1,4 +1,5 @@
-//! What proxies cost: the ways of the paths, the waterfall, and CPU and memory over the load.
+//! The cost of proxies in Markdown: the ways of the paths, the waterfall, and CPU and memory over
+//! the load.
 
 use hopbench_analysis::{Summary, WaterfallSummary, WorkloadSummary};
 
@@ -6,7 +7,8 @@ use crate::campaign::page_text;
 use crate::campaign::waterfall_table::{Texts, shares};
 use crate::text::markdown::{row, safe};
 
-/// What is at the ends of each path and between them, where that is more than a client and a server.
+/// What is at the ends of each path and between them, where that is more than a client and a
+/// server.
 pub(super) fn ways(out: &mut String, summary: &Summary) {
     if !summary.paths.iter().any(|path| path.variant.is_some() || path.clients > 1 || path.backends > 1) {
         return;

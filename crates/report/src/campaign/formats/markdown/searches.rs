@@ -1,4 +1,4 @@
-//! Searches: what was found, what the figures were there, and every trial.
+//! The searches in Markdown: their results, the figures there, and every trial.
 
 use hopbench_analysis::{SearchSummary, Summary};
 

@@ -1,4 +1,4 @@
-//! Columns beside each other in the width of the page; what does not fit comes in a further block.
+//! A block of columns in the width of the page. Columns that do not fit come in a further block.
 
 use super::out::Out;
 use crate::text::wrap::columns;

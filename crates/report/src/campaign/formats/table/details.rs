@@ -5,7 +5,7 @@ use hopbench_analysis::Summary;
 use super::page::text;
 use crate::WIDTH;
 
-/// Which tables, and how wide.
+/// The choice of tables, and their width.
 #[derive(Debug, Clone, Copy)]
 pub struct Details<'a> {
     /// Columns; fewer than 80 are taken for 80.

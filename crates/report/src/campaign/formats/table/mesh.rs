@@ -1,4 +1,4 @@
-//! What proxies cost: the ways of the paths, the waterfall, and CPU and memory over the load.
+//! The cost of proxies: the ways of the paths, the waterfall, and CPU and memory over the load.
 
 use hopbench_analysis::{CurveSummary, Summary, WaterfallSummary, WorkloadSummary};
 
@@ -13,7 +13,8 @@ const MOST_WATERFALLS: usize = 30;
 /// More than this of one workload are counted, not printed.
 const MOST_CURVES: usize = 24;
 
-/// What is at the ends of each path and between them, where that is more than a client and a server.
+/// What is at the ends of each path and between them, where that is more than a client and a
+/// server.
 pub(super) fn ways(out: &mut Out, summary: &Summary) {
     if !summary.paths.iter().any(|path| path.variant.is_some() || path.clients > 1 || path.backends > 1) {
         return;

@@ -1,4 +1,5 @@
-//! What searches found: a table a search, without its trials, and one a load at which every path was measured.
+//! The results of searches: a table a search, without its trials, and one for each load at which
+//! every path was measured.
 
 use hopbench_analysis::{SearchSummary, Summary};
 

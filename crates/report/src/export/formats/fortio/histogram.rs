@@ -24,8 +24,8 @@ pub(super) struct HistogramData {
     percentiles: Vec<Percentile>,
 }
 
-/// A distribution of which only the number of samples is known. Its readers take what is missing for 0 or for nothing;
-/// no field with a time is written, since every value would be invented.
+/// A distribution of which only the number of samples is known. Its readers take what is missing
+/// for 0 or for nothing; no field with a time is written, since every value would be invented.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct CountOnly {

@@ -221,7 +221,8 @@ fn duration(ns: u64) -> String {
     }
 }
 
-/// `2026-03-01-120000_58e0ae13_qps_1000_c_16_1024_plain_both`: the time to the second, and the label's letters and digits.
+/// `2026-03-01-120000_58e0ae13_qps_1000_c_16_1024_plain_both`: the time to the second, and the
+/// label's letters and digits.
 pub(super) fn id(trial: &Trial<'_>) -> String {
     let time = &trial.record.started_at;
     let digits = |from: usize, to: usize| time.get(from..to).unwrap_or_default().replace(':', "");

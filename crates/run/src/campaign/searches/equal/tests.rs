@@ -55,7 +55,8 @@ fn visits_count_at_all_that_was_found() {
     assert_eq!(done, [(0, "x", 1), (1, "x", 0), (0, "y", 2), (1, "y", 0)]);
 }
 
-/// What a testbed cannot measure is not part of the plan that it measures, whose cells then have other numbers.
+/// What a testbed cannot measure is not part of the plan that it measures, whose cells then have
+/// other numbers.
 #[test]
 fn a_search_that_is_gone_is_compared_with_those_of_its_workload() {
     let whole = two();

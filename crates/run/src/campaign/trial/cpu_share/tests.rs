@@ -8,7 +8,8 @@ use super::*;
 
 const UNSEEN: [&[Option<EndReport>]; 2] = [&[None], &[None]];
 
-/// A client on node a and a server on node b of one machine with 4 CPUs, two for each; a sidecar on b.
+/// A client on node a and a server on node b of one machine with 4 CPUs, two for each; a sidecar on
+/// b.
 fn lab() -> (Route, Record) {
     let agents: Vec<AgentId> = ["client", "server"].map(|name| AgentId(name.to_owned())).to_vec();
     let proxy = |name: &str, workers, cpus: Option<Vec<usize>>| Proxy {
