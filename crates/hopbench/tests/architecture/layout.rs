@@ -1,11 +1,12 @@
-//! Tests of the layout of every crate: no cycles between modules or folders, no full folders.
+//! Tests of the layout of every crate: no cycles between modules or folders, no full folders, and
+//! few lines of goldens.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use super::modules::{Modules, roots};
-use super::source::{crate_names, crates, folder, read, rust_files};
+use super::source::{crate_names, crates, folder, golden_files, read, rust_files};
 
 /// What a crate must keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,9 @@ const KNOWN: &[(&str, &[Rule])] = &[("lab", &[FolderCycles])];
 
 /// The most Rust files in a folder.
 const MOST_FILES: usize = 12;
+
+/// The most lines in all golden files together: whoever changes a page reads what became of them.
+const MOST_GOLDEN_LINES: usize = 4000;
 
 /// The modules of every crate, by root.
 static MODULES: LazyLock<BTreeMap<String, Vec<Modules>>> = LazyLock::new(|| {
@@ -71,6 +75,24 @@ fn a_folder_has_few_files() {
         };
         full.map(told).collect()
     });
+}
+
+#[test]
+fn goldens_have_few_lines() {
+    let files: Vec<PathBuf> = crate_names().iter().flat_map(|krate| golden_files(krate)).collect();
+    for krate in ["kube", "mesh", "report"] {
+        assert!(files.iter().any(|file| file.starts_with(folder(krate))), "no golden of {krate} is seen");
+    }
+    let mut lines: Vec<(usize, PathBuf)> = files.into_iter().map(|file| (read(&file).lines().count(), file)).collect();
+    lines.sort_unstable();
+    let all: usize = lines.iter().map(|(count, _)| count).sum();
+    let longest: Vec<String> =
+        lines.iter().rev().take(5).map(|(count, file)| format!("{count} {}", file.display())).collect();
+    assert!(
+        all <= MOST_GOLDEN_LINES,
+        "goldens have {all} lines, at most {MOST_GOLDEN_LINES} are allowed; the longest:\n{}",
+        longest.join("\n")
+    );
 }
 
 #[test]

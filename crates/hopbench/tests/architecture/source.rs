@@ -62,6 +62,14 @@ pub(crate) fn shipped_files(krate: &str) -> Vec<PathBuf> {
         .collect()
 }
 
+/// The golden files of a crate's tests: what is in the folders `golden` and `golden-...`.
+pub(crate) fn golden_files(krate: &str) -> Vec<PathBuf> {
+    let tests = folder(krate).join("tests");
+    let folders = if tests.is_dir() { entries(&tests) } else { Vec::new() };
+    let goldens = folders.into_iter().filter(|path| path.is_dir() && stem(path).starts_with("golden"));
+    goldens.flat_map(|folder| entries(&folder)).collect()
+}
+
 /// Where the test modules of a file are, without ending.
 fn test_modules(file: &Path) -> Vec<PathBuf> {
     let text = read(file);

@@ -19,6 +19,7 @@ pub(crate) mod mesh;
 mod noise;
 mod page;
 mod proxies;
+mod rows;
 pub(crate) mod searched;
 mod searches;
 mod size;

@@ -1,6 +1,7 @@
 //! Made-up runs that look like real ones: nothing here was measured. The same call gives the same
 //! run.
 
+mod part;
 mod runs;
 
 use std::collections::BTreeMap;
