@@ -1,4 +1,4 @@
-//! What the program says of itself: its lists, its schema, its version, and tips.
+//! Commands about the program itself: its lists, its schema, its version, and tips.
 
 pub(super) mod completions;
 pub(super) mod habits;

@@ -1,4 +1,4 @@
-//! What a command of the program must provide.
+//! The trait of a command of the program.
 
 use std::process::ExitCode;
 

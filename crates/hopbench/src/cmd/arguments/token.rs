@@ -1,4 +1,4 @@
-//! Where the token of both ends comes from.
+//! The token of both ends: from a flag, a file or the environment.
 
 use std::env::VarError;
 use std::path::PathBuf;

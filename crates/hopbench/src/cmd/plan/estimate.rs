@@ -1,4 +1,4 @@
-//! How many trials a plan takes, and how long: at least, and at most.
+//! The estimate of a plan: its trials and its time, at least and at most.
 
 use hopbench_model::{Cell, Nanos, Plan, Point, SearchGoal, SearchSpec};
 use hopbench_run::TRIAL_OVERHEAD_NS;

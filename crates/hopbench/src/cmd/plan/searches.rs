@@ -1,4 +1,4 @@
-//! What a plan searches, and where.
+//! The table of a plan's searches.
 
 use hopbench_model::units::Span;
 use hopbench_model::{Job, Plan, RateRange, SearchGoal, SearchSpec, point_label};

@@ -1,4 +1,4 @@
-//! What was asked for.
+//! The flags of `hopbench run`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What is out of sight inside the lab.
+//! The check for files that the inside of the lab cannot see.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! How rounds go that end when the figures are sure enough, in words.
+//! Messages of runs that end when their intervals are narrow enough.
 
 use hopbench_report::number::{counted, trimmed_percent};
 use hopbench_run::CellsEnded;

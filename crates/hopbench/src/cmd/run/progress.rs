@@ -1,5 +1,5 @@
-//! What a person sees of a run: a line in place on a terminal, now and then a line elsewhere, and a
-//! log of all trials.
+//! The progress of a run: a line in place on a terminal, a line now and then elsewhere, and a log of
+//! all trials.
 
 mod lines;
 mod live;

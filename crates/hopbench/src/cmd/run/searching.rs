@@ -1,4 +1,4 @@
-//! What a person reads of searches.
+//! Messages about the trials of searches.
 
 use hopbench_model::{EQUAL_LOAD, SearchGoal, SearchOutcome, SearchStep};
 use hopbench_report::number;
