@@ -3,62 +3,23 @@
 use std::fs;
 use std::path::Path;
 
-use hopbench_model::{
-    Cell, EngineKind, Job, LabNode, LabSpec, MeshMode, PLAN_SCHEMA, Pacing, Place, Plan, Point, RUN_SCHEMA, RunFile,
-    RunStatus, SECOND, Schedule, ServerSpec, TestbedSpec, Timing, Via,
-};
+use hopbench_model::{Plan, RUN_SCHEMA, RunFile, RunStatus, TestbedSpec, fixture};
 use serde_json::json;
 
 /// One with two paths, one workload and two rounds.
 pub(crate) fn folder(dir: &Path) {
-    let node = |name: &str| LabNode { name: name.to_owned(), zone: "z".to_owned(), link_bits_per_s: None };
-    let path = |network: &str| {
-        let place = |node: &str| Place { network: network.to_owned(), node: node.to_owned(), runtime: None };
-        let (from, to) = (place("a"), place("b"));
-        hopbench_model::Path {
-            name: network.to_owned(),
-            from,
-            to,
-            via: Via::Direct,
-            clients: 1,
-            backends: 1,
-            mesh: MeshMode::None,
-            variant: None,
-        }
+    let path = |network: &str| hopbench_model::Path {
+        from: fixture::place(network, "a"),
+        to: fixture::place(network, "b"),
+        ..fixture::path(network)
     };
-    let timing = Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND };
-    let job = Job {
-        workload: "stream".to_owned(),
-        params: json!({}),
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing,
-        seed: 1,
-    };
-    let server = ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/".to_owned(), response_bytes: None };
+    let point = fixture::point("bulk", fixture::job("stream", json!({})));
     let plan = Plan {
-        schema: PLAN_SCHEMA.to_owned(),
         name: "made-up".to_owned(),
-        testbed: TestbedSpec::Lab(LabSpec {
-            nodes: vec![node("a"), node("b")],
-            mtu: 1500,
-            zone_link_bits_per_s: None,
-            zone_delay_ns: 0,
-        }),
-        paths: vec![path("host"), path("bridge")],
-        points: vec![Point { search: None, workload: "bulk".to_owned(), point: Default::default(), job, server }],
-        cells: vec![Cell { path: 0, point: 0 }, Cell { path: 1, point: 0 }],
+        testbed: TestbedSpec::Lab(fixture::lab(&["a", "b"])),
         rounds: 2,
         baseline: Some("host".to_owned()),
-        seed: 1,
-        twin: None,
-        stop: None,
-        minimum_effect: 0.0,
+        ..fixture::plan(vec![path("host"), path("bridge")], vec![point])
     };
     let run = RunFile {
         schema: RUN_SCHEMA.to_owned(),

@@ -2,24 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
 
-use hopbench_model::{FlowReport, Job, MeshMode, Place};
+use hopbench_model::{FlowReport, Job, fixture};
 use hopbench_wire::{Hello, PROTOCOL};
 use serde_json::json;
 
 use super::*;
 
 fn path(from: &str, to: &str, via: Via) -> Path {
-    let place = |node: &str| Place { network: "host".to_owned(), node: node.to_owned(), runtime: None };
-    Path {
-        name: "p".to_owned(),
-        from: place(from),
-        to: place(to),
-        via,
-        clients: 1,
-        backends: 1,
-        mesh: MeshMode::None,
-        variant: None,
-    }
+    Path { from: fixture::place("host", from), to: fixture::place("host", to), via, ..fixture::path("p") }
 }
 
 fn facts(hostname: &str, netns: &str) -> BTreeMap<String, String> {

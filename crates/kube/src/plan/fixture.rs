@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cell, ClusterNode, ClusterSpec, EngineKind, Job, MeshMode, MeshProvider, MeshSpec, PLAN_SCHEMA, Pacing, Path,
-    Place, Plan, Point, Schedule, ServerSpec, TestbedSpec, Timing, Via,
+    ClusterNode, ClusterSpec, Job, MeshProvider, MeshSpec, Path, Place, Plan, Point, ServerSpec, TestbedSpec, Timing,
+    Via, fixture,
 };
 
 /// `bridge+runsc@a`.
@@ -15,53 +15,19 @@ pub(crate) fn place(text: &str) -> Place {
 }
 
 pub(crate) fn path(name: &str, from: &str, to: &str, via: Via) -> Path {
-    Path {
-        name: name.into(),
-        from: place(from),
-        to: place(to),
-        via,
-        clients: 1,
-        backends: 1,
-        mesh: MeshMode::None,
-        variant: None,
-    }
+    Path { from: place(from), to: place(to), via, ..fixture::path(name) }
 }
 
 pub(crate) fn point(workload: &str, program: &str) -> Point {
-    let job = Job {
-        workload: workload.into(),
-        params: serde_json::Value::Null,
-        schedule: Schedule::Closed,
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
-        seed: 1,
-    };
-    let server = ServerSpec { program: program.into(), request: "/".into(), response_bytes: None };
-    Point { search: None, workload: workload.into(), point: BTreeMap::new(), job, server }
+    let timing = Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 };
+    let job = Job { timing, ..fixture::job(workload, serde_json::Value::Null) };
+    let server = ServerSpec { program: program.into(), ..fixture::server() };
+    Point { server, ..fixture::point(workload, job) }
 }
 
 /// Every point on every path.
 pub(crate) fn plan(paths: Vec<Path>, points: Vec<Point>) -> Plan {
-    let cells = (0..paths.len()).flat_map(|path| (0..points.len()).map(move |point| Cell { path, point })).collect();
-    Plan {
-        schema: PLAN_SCHEMA.into(),
-        name: "test".into(),
-        testbed: TestbedSpec::Kubernetes(Box::new(spec())),
-        paths,
-        points,
-        cells,
-        rounds: 1,
-        baseline: None,
-        seed: 1,
-        twin: None,
-        stop: None,
-        minimum_effect: 0.0,
-    }
+    Plan { testbed: TestbedSpec::Kubernetes(Box::new(spec())), ..fixture::plan(paths, points) }
 }
 
 pub(crate) fn spec() -> ClusterSpec {
