@@ -1,5 +1,7 @@
 //! Sockets, their options, and what the kernel knows of connections and interfaces.
 
+#[cfg(test)]
+pub(crate) mod arrived;
 mod datagram;
 mod icmp;
 mod offload;

@@ -207,6 +207,7 @@ impl AsFd for DatagramPort {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::arrived::arrived;
 
     #[test]
     fn arrivals_name_both_addresses_and_flows_get_their_own_socket() {
@@ -218,19 +219,19 @@ mod tests {
             client.connect(server).unwrap();
             client.send(b"hello").unwrap();
             let mut buffer = [0; 16];
-            let arrival = port.receive(&mut buffer).unwrap();
+            let arrival = arrived(&port).receive(&mut buffer).unwrap();
             assert_eq!((&buffer[..arrival.len], arrival.local), (&b"hello"[..], server));
             assert_eq!(arrival.peer, client.local().unwrap());
 
             let flow = DatagramPort::connected(arrival.local, arrival.peer).unwrap();
             client.send(b"again").unwrap();
-            assert_eq!(flow.recv(&mut buffer).unwrap(), 5);
+            assert_eq!(arrived(&flow).recv(&mut buffer).unwrap(), 5);
             assert!(port.receive(&mut buffer).is_err(), "the flow's socket must get its datagrams");
             // The client is connected to one address and would not take an answer from another.
             port.send_from(b"x", arrival.local.ip(), arrival.peer).unwrap();
-            assert_eq!((client.recv(&mut buffer).unwrap(), buffer[0]), (1, b'x'));
+            assert_eq!((arrived(&client).recv(&mut buffer).unwrap(), buffer[0]), (1, b'x'));
             flow.send(b"y").unwrap();
-            assert_eq!((client.recv(&mut buffer).unwrap(), buffer[0]), (1, b'y'));
+            assert_eq!((arrived(&client).recv(&mut buffer).unwrap(), buffer[0]), (1, b'y'));
         }
     }
 
@@ -285,14 +286,14 @@ mod tests {
                 let client = Socket::udp(server).unwrap();
                 client.connect(server).unwrap();
                 client.send(&[n]).unwrap();
-                let arrival = port.receive(&mut buffer).unwrap_or_else(|e| panic!("registration {n}: {e}"));
+                let arrival = arrived(&port).receive(&mut buffer).unwrap();
                 assert_eq!((arrival.len, buffer[0]), (1, n));
                 flows.push((client, DatagramPort::connected(arrival.local, arrival.peer).unwrap()));
             }
             nobody_gets_in("beside flows");
             for (n, (client, flow)) in flows.iter().enumerate() {
                 client.send(&[n as u8]).unwrap();
-                assert_eq!((flow.recv(&mut buffer).unwrap(), buffer[0]), (1, n as u8), "{any}");
+                assert_eq!((arrived(flow).recv(&mut buffer).unwrap(), buffer[0]), (1, n as u8), "{any}");
             }
             assert!(port.receive(&mut buffer).is_err(), "flows get what is theirs");
         }
