@@ -1,13 +1,10 @@
 //! Containers of the services that proxies ask: hopbench's own program.
 
-use hopbench_mesh::Role;
+use hopbench_mesh::{POLICY, TELEMETRY};
 use hopbench_model::ClusterSpec;
+use hopbench_testbed::placement::Role;
 use serde_json::{Value, json};
 
-/// The port of the policy service in its pod.
-pub(crate) const POLICY_PORT: u16 = 15_010;
-/// The port of the telemetry service in its pod.
-pub(crate) const TELEMETRY_PORT: u16 = 15_011;
 /// The distance from a service's port to the port of its totals.
 const TOTALS: u16 = 10;
 
@@ -17,7 +14,7 @@ pub(crate) fn totals_port(role: Role) -> u16 {
 }
 
 fn port(role: Role) -> u16 {
-    if role == Role::Policy { POLICY_PORT } else { TELEMETRY_PORT }
+    if role == Role::Policy { POLICY } else { TELEMETRY }
 }
 
 /// The container of a service.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::placement::pod::PodId;
+use hopbench_testbed::placement::PodId;
 
 /// The longest name; host names have 63 characters, and a number may be added.
 const MOST: usize = 58;
@@ -53,11 +53,11 @@ fn label(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use hopbench_model::Via;
+    use hopbench_testbed::placement::Group;
 
     use super::*;
     use crate::plan::fixture::{path, place, plan, point};
-    use crate::plan::placement::Placement;
-    use crate::plan::placement::pod::Group;
+    use crate::plan::placement::placement;
 
     #[test]
     fn names_are_those_of_the_pods_as_kubernetes_takes_them() {
@@ -92,7 +92,7 @@ mod tests {
         let names = |via: Via| {
             let paths =
                 vec![path("one", "bridge@a", "bridge@b", via.clone()), path("one again", "bridge@a", "bridge@b", via)];
-            let placement = Placement::of(&plan(paths, vec![point("rr", "hopbench")]));
+            let placement = placement(&plan(paths, vec![point("rr", "hopbench")]));
             let names = pods(&placement.pods);
             let of = |name: &str| placement.paths[name].pods().map(|pod| names[pod].clone()).collect::<Vec<_>>();
             (of("one"), of("one again"))

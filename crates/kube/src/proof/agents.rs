@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use hopbench_model::Proof;
 use hopbench_testbed::Seen;
+use hopbench_testbed::placement::PodId;
 
 use super::known::Known;
-use crate::plan::placement::pod::PodId;
 use crate::provision::pod_status;
 
 /// Whether the agents are where they were put.

@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_model::{CpuSet, Proof, Via};
 use hopbench_testbed::Seen;
+use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::known::Known;
-use crate::placement::{Endpoints, PodId};
 use crate::services::service::Service;
 
 /// Whether the agents are where they were put.

@@ -3,37 +3,42 @@
 use std::fmt;
 
 use hopbench_model::Place;
-use hopbench_testbed::AgentId;
 
-/// The port on which agents listen, and on which a Service offers them; on nodes' own networks each
-/// run has others.
-pub(crate) const AGENT_PORT: u16 = 7474;
+use crate::control::AgentId;
 
-/// The identity of a pod: its place, its purpose, its server program, and its number, from 0.
+/// The port on which agents listen, and on which a Service offers them. Agents on a node's own
+/// network have others.
+pub const AGENT_PORT: u16 = 7474;
+
+/// The identity of a pod, or of a seat in a node's own network.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct PodId {
-    pub(crate) place: Place,
-    pub(crate) group: Group,
-    /// The server program beside the agent, by its name in the scenario; absent: the agent answers
-    /// itself.
-    pub(crate) program: Option<String>,
-    pub(crate) index: u32,
+pub struct PodId {
+    /// Its place.
+    pub place: Place,
+    /// Its purpose.
+    pub group: Group,
+    /// The server program that has pods of its own, by its name in the scenario; absent: the agent
+    /// answers itself, or the program is beside it.
+    pub program: Option<String>,
+    /// Its number among those that have all of this in common, from 0.
+    pub index: u32,
 }
 
-/// The purpose of a pod.
+/// The purpose of a pod. The *first* variant is that of the first path that has one. It shares its
+/// pods with paths without proxies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Group {
+pub enum Group {
     /// All paths that do not disturb each other.
     Shared,
+    /// The paths of another variant than the first.
+    Variant(String),
     /// The path of this name alone.
     Path(String),
-    /// Paths with this setup of proxies, if that is not the first of all variants.
-    Variant(String),
-    /// Clients that connect to their own sidecar, with the same.
+    /// Clients that connect to their own sidecar, of this variant; absent: of the first.
     Client(Option<String>),
     /// The gateway of the path of this name.
     Gateway(String),
-    /// The services that proxies ask, with the same.
+    /// The services that the proxies of this variant ask; absent: of the first.
     Policy(Option<String>),
 }
 
@@ -62,36 +67,48 @@ impl fmt::Display for PodId {
 }
 
 impl PodId {
+    /// The first pod of a place and group, without a server program of its own.
+    pub fn first(place: Place, group: Group) -> Self {
+        Self { place, group, program: None, index: 0 }
+    }
+
     /// Whether it is in its node's own network, which it shares with others.
-    pub(crate) fn is_host(&self) -> bool {
+    pub fn is_host(&self) -> bool {
         self.place.network == "host"
     }
 
     /// Whether there is an agent in it, and not only what serves a mesh.
-    pub(crate) fn has_agent(&self) -> bool {
+    pub fn has_agent(&self) -> bool {
         !matches!(self.group, Group::Gateway(_) | Group::Policy(_))
     }
 
     /// The agent in it.
-    pub(crate) fn agent(&self) -> AgentId {
+    pub fn agent(&self) -> AgentId {
         AgentId(self.to_string())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::fixture;
+
     use super::*;
 
     #[test]
     fn pods_of_a_place_have_names_of_their_own() {
         let name = |group: Group, program: Option<&str>, index: u32| {
-            let place = Place { network: "bridge".into(), node: "a".into(), runtime: None };
-            PodId { place, group, program: program.map(str::to_owned), index }.to_string()
+            let program = program.map(str::to_owned);
+            PodId { place: fixture::place("bridge", "a"), group, program, index }.to_string()
         };
         assert_eq!(name(Group::Shared, None, 0), "bridge@a");
         assert_eq!(name(Group::Shared, None, 1), "bridge@a#2");
         assert_eq!(name(Group::Shared, Some("nginx"), 0), "bridge@a:nginx");
+        assert_eq!(name(Group::Variant("stats".into()), None, 0), "bridge@a/stats");
         assert_eq!(name(Group::Path("svc".into()), None, 2), "bridge@a/svc#3");
         assert_eq!(name(Group::Path("svc".into()), Some("nginx"), 1), "bridge@a/svc:nginx#2");
+        assert_eq!(name(Group::Client(Some("heavy".into())), None, 0), "bridge@a/client-heavy");
+        assert_eq!(name(Group::Gateway("entry".into()), None, 0), "bridge@a/gateway-entry");
+        assert_eq!(name(Group::Policy(None), None, 0), "bridge@a/policy");
+        assert_eq!(name(Group::Policy(Some("heavy".into())), None, 0), "bridge@a/policy-heavy");
     }
 }
