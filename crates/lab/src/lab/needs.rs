@@ -62,9 +62,9 @@ fn whole(spec: &LabSpec, placement: &Placement) -> Vec<Need> {
 const FILES_OF_A_POD: usize = 8;
 /// Descriptors of a node: its namespace, its netlink socket, programs that set its rules.
 const FILES_OF_A_NODE: usize = 8;
-/// Descriptors of a proxy or a service: its words twice, its namespace, its admin endpoint, the
-/// meters of its process.
-const FILES_OF_A_PROXY: usize = 5;
+/// Descriptors of a proxy or a service: its process, its words twice, its namespace, its admin
+/// endpoint, the meters of its process.
+const FILES_OF_A_PROXY: usize = 6;
 /// Descriptors of everything else.
 const FILES: usize = 128;
 
