@@ -82,6 +82,15 @@ impl PodId {
         !matches!(self.group, Group::Gateway(_) | Group::Policy(_))
     }
 
+    /// Some pods in short: `bridge@a`, `20 x bridge@a`.
+    pub fn summary(pods: &[Self]) -> String {
+        match pods {
+            [] => "nobody".to_owned(),
+            [pod] => pod.to_string(),
+            [pod, ..] => format!("{} x {}", pods.len(), pod.place),
+        }
+    }
+
     /// The agent in it.
     pub fn agent(&self) -> AgentId {
         AgentId(self.to_string())
@@ -110,5 +119,9 @@ mod tests {
         assert_eq!(name(Group::Gateway("entry".into()), None, 0), "bridge@a/gateway-entry");
         assert_eq!(name(Group::Policy(None), None, 0), "bridge@a/policy");
         assert_eq!(name(Group::Policy(Some("heavy".into())), None, 0), "bridge@a/policy-heavy");
+        let pod = PodId::first(fixture::place("bridge", "a"), Group::Policy(None));
+        assert_eq!(PodId::summary(&vec![pod.clone(); 20]), "20 x bridge@a");
+        assert_eq!(PodId::summary(&[pod]), "bridge@a/policy");
+        assert_eq!(PodId::summary(&[]), "nobody");
     }
 }
