@@ -65,8 +65,7 @@ async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String
     // Times of connecting are as of an earlier question, each of which makes it bring them up to
     // date.
     for _ in 1..MOST_QUESTIONS {
-        let of = |counter: &str| counters.get(counter).copied().unwrap_or(0);
-        if of("upstream_connections") <= of("upstream_connects") + of("upstream_connect_failures") {
+        if hopbench_mesh::untold(&counters) == 0 {
             break;
         }
         sleep(LOOK).await;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{ADMIN, Admin, Identity, POLICY, Proxy, READY, SPIFFE};
+use hopbench_mesh::{ADMIN, Admin, Identity, POLICY_PORT, Proxy, READY, SPIFFE};
 use hopbench_model::{ClusterSpec, Fault, MeshProvider, Variant};
 use hopbench_testbed::placement::{MeshProcess, Placement, PodId, Role};
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'
     };
     let mut proxy = proxy(pod.to_string(), variant, listeners::listeners(built, pod, &asked));
     let policy = built.placement.policy_of(pod).and_then(asked);
-    proxy.policy = policy.map(|address| SocketAddr::new(address, POLICY));
+    proxy.policy = policy.map(|address| SocketAddr::new(address, POLICY_PORT));
     Some(Described { proxy, peers: peers.into_inner() })
 }
 

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{Listener, Route, TAKEN, TELEMETRY, Upstream};
+use hopbench_mesh::{Listener, Route, TAKEN, TELEMETRY_PORT, Upstream};
 use hopbench_model::{MeshMode, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
@@ -67,7 +67,7 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
 
 /// The telemetry service of a path.
 fn telemetry(ends: &Endpoints, address: Address<'_>) -> Option<SocketAddr> {
-    Some(SocketAddr::new(address(ends.telemetry()?)?, TELEMETRY))
+    Some(SocketAddr::new(address(ends.telemetry()?)?, TELEMETRY_PORT))
 }
 
 /// From a client's sidecar or a gateway to the servers.

@@ -1,6 +1,6 @@
 //! Containers of the services that proxies ask: hopbench's own program.
 
-use hopbench_mesh::{POLICY, TELEMETRY};
+use hopbench_mesh::{POLICY_PORT, TELEMETRY_PORT};
 use hopbench_model::ClusterSpec;
 use hopbench_testbed::placement::Role;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub(crate) fn totals_port(role: Role) -> u16 {
 }
 
 fn port(role: Role) -> u16 {
-    if role == Role::Policy { POLICY } else { TELEMETRY }
+    if role == Role::Policy { POLICY_PORT } else { TELEMETRY_PORT }
 }
 
 /// The container of a service.

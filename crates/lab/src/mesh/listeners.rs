@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, Route, TELEMETRY, Upstream};
+use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, Route, TELEMETRY_PORT, Upstream};
 use hopbench_model::{MeshMode, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
@@ -48,7 +48,7 @@ pub(crate) fn listeners(
 
 /// The telemetry service that is told of the traffic of a path.
 fn telemetry(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<SocketAddr> {
-    Some(SocketAddr::from((address(endpoints.telemetry()?)?, TELEMETRY)))
+    Some(SocketAddr::from((address(endpoints.telemetry()?)?, TELEMETRY_PORT)))
 }
 
 /// The route from the client on.

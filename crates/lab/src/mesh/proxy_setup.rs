@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{Admin, Identity, Listener, MARK, POLICY, Proxy, SPIFFE, TELEMETRY};
+use hopbench_mesh::{Admin, Identity, Listener, MARK, POLICY_PORT, Proxy, SPIFFE, TELEMETRY_PORT};
 use hopbench_model::Fault;
 use hopbench_testbed::placement::{MeshProcess, Placement, PodId, Role};
 
@@ -27,8 +27,8 @@ impl ProcessSetup {
     pub(crate) fn program(&self) -> Program {
         match &self.proxy {
             Some(proxy) => Program::Envoy(Box::new(proxy.clone())),
-            None if self.process.role == Role::Policy => Program::Policy { port: POLICY },
-            None => Program::Telemetry { port: TELEMETRY },
+            None if self.process.role == Role::Policy => Program::Policy { port: POLICY_PORT },
+            None => Program::Telemetry { port: TELEMETRY_PORT },
         }
     }
 }
@@ -54,7 +54,7 @@ pub(crate) fn setups(
             }
         };
         let policy = placement.policy_of(&process.pod).and_then(address);
-        let policy = policy.map(|address| SocketAddr::from((address, POLICY)));
+        let policy = policy.map(|address| SocketAddr::from((address, POLICY_PORT)));
         let proxy = Some(proxy(&process, authority, policy, listeners)?);
         Ok(ProcessSetup { process, proxy })
     };
