@@ -18,8 +18,9 @@ use source::{
 
 /// A crate, its tier, and the crates that it may be linked with.
 ///
-/// Arrows go to a lower tier. Two do not, and both are one-way: `stats` fills in the model's words, and `control`
-/// (the upper half of tier 2) carries the messages of `wire`.
+/// Arrows go to a lower tier. Three do not, and all are one-way: `stats` fills in the model's words.
+/// In the upper half of tier 2, `control` carries the messages of `wire`, and `testbed` places the
+/// proxies of `mesh`.
 const CRATES: &[(&str, u8, &[&str])] = &[
     ("model", 1, &[]),
     ("stats", 1, &["model"]),
@@ -31,7 +32,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("mesh", 2, &["model"]),
     ("load", 2, &["stats", "model", "sys"]),
     ("meter", 2, &["model", "sys"]),
-    ("testbed", 2, &["model"]),
+    ("testbed", 2, &["mesh", "model"]),
     ("analysis", 2, &["stats", "model"]),
     ("agent", 3, &["control", "load", "meter", "wire", "model", "sys"]),
     ("run", 3, &["control", "load", "meter", "testbed", "wire", "stats", "model", "sys"]),
@@ -55,7 +56,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("test-webhook", 4, &["mesh", "model"]),
 ];
 
-const SIDEWAYS: [(&str, &str); 2] = [("stats", "model"), ("control", "wire")];
+const SIDEWAYS: [(&str, &str); 3] = [("stats", "model"), ("control", "wire"), ("testbed", "mesh")];
 
 fn tier(krate: &str) -> u8 {
     let found = CRATES.iter().find(|(name, ..)| *name == krate);
@@ -125,7 +126,8 @@ fn only_sys_has_unsafe_code() {
     }
 }
 
-/// `model`, `stats`, `wire`, `mesh` and `analysis` do no I/O and read no clock.
+/// `model`, `stats`, `wire`, `mesh`, `analysis` and the placement in `testbed` do no I/O and read no
+/// clock.
 #[test]
 fn pure_crates_are_pure() {
     const IMPURE: [&str; 10] = [
@@ -140,25 +142,27 @@ fn pure_crates_are_pure() {
         "libc",
         "thread_rng",
     ];
-    for krate in ["model", "stats", "wire", "mesh", "analysis"] {
-        for file in shipped_files(krate) {
-            let code = code(&shipped_text(&file));
-            for word in IMPURE {
-                assert!(!code.contains(word), "{} has {word}", file.display());
-            }
-            // Addresses are data; sockets are not.
-            for socket in [
-                "TcpStream",
-                "TcpListener",
-                "UdpSocket",
-                "UnixStream",
-                "ToSocketAddrs",
-                "std::net::*",
-                "println!",
-                "eprintln!",
-            ] {
-                assert!(!code.contains(socket), "{} has {socket}", file.display());
-            }
+    let crates = ["model", "stats", "wire", "mesh", "analysis"].into_iter().flat_map(shipped_files);
+    let mut placement = shipped_files("testbed");
+    placement.retain(|file| file.to_string_lossy().contains("/src/placement"));
+    assert!(placement.len() > 1, "the placement is somewhere else");
+    for file in crates.chain(placement) {
+        let code = code(&shipped_text(&file));
+        for word in IMPURE {
+            assert!(!code.contains(word), "{} has {word}", file.display());
+        }
+        // Addresses are data; sockets are not.
+        for socket in [
+            "TcpStream",
+            "TcpListener",
+            "UdpSocket",
+            "UnixStream",
+            "ToSocketAddrs",
+            "std::net::*",
+            "println!",
+            "eprintln!",
+        ] {
+            assert!(!code.contains(socket), "{} has {socket}", file.display());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The mesh of a run: sidecars and gateways that pods get, what they do, and what they count.
 //!
 //! ```text
-//!   placement ─► mesh_processes: which proxies ─► envoy: containers ┐
+//!   placement: which proxies ─► envoy: containers ──────────────────┐
 //!                listeners: what they do ─► bootstraps ─────────────┴► waves: pods ─► admin: counters
 //! ```
 
@@ -19,7 +19,7 @@ mod sidecars;
 mod waves;
 
 pub(crate) use self::counters::{counters, gauges, proxies};
-pub(crate) use self::needs::{missing, unsupported};
+pub(crate) use self::needs::missing;
 pub(crate) use self::processes::{facts, targets};
 pub(crate) use self::sidecars::{beyond, sidecars};
 pub(crate) use self::waves::{pods, stale};

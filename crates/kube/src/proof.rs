@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 
 use hopbench_model::Proof;
 use hopbench_testbed::Seen;
+use hopbench_testbed::placement::PodId;
 
 use self::known::Known;
-use crate::plan::placement::pod::PodId;
 
 /// Evidence for every hop of a path.
 pub(crate) fn prove(known: &Known<'_>, seen: &Seen<'_>) -> Vec<Proof> {

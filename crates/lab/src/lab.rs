@@ -1,7 +1,7 @@
 //! The lab as a testbed.
 //!
 //! - `built`: its network; `mesh`, `server_programs`: what runs in it beside the agents;
-//! - `needs`: what is missing for a plan;
+//! - `needs`: what is missing for a plan; `named`: the programs and CPUs that it names;
 //! - `target`: the address that clients connect to; `counters`: the readings for a proof;
 //! - `facts`, `readback`: what a reader of the results has to know.
 
@@ -9,6 +9,7 @@ mod built;
 mod counters;
 mod facts;
 mod mesh;
+mod named;
 mod needs;
 mod readback;
 mod server_programs;
@@ -21,20 +22,22 @@ use std::path::PathBuf;
 
 use hopbench_control::conductor::Conductor;
 use hopbench_model::{Bounds, CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, SignedPermit, Via};
+use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
 
 use crate::network::namespace::Namespace;
 use crate::network::{receive_steering, refused};
-use crate::placement::{Endpoints, Placement, PodId, mesh_processes};
 use crate::processes::agents::{Agents, Around, Seat};
 use crate::processes::process_table;
 use crate::processes::runtimes::runtime;
 use crate::proof::{self, Known};
+use crate::services::pod_ports::agent_port;
 use crate::topology::kinds::kind;
-use crate::topology::packet_path::PacketPath;
+use crate::topology::packet_path::{Hop, PacketPath};
 use crate::topology::{addresses, cpu_shares};
 use built::Built;
 use mesh::Mesh;
+use named::Named;
 use server_programs::Programs;
 use target::target;
 
@@ -44,6 +47,7 @@ use target::target;
 pub struct Lab {
     spec: LabSpec,
     placement: Placement,
+    named: Named,
     steering: Result<(), String>,
     /// Signs the permits of the agents.
     conductor: Option<Conductor>,
@@ -73,6 +77,7 @@ impl Lab {
         Self {
             spec: spec.clone(),
             placement: Placement::default(),
+            named: Named::default(),
             steering: Ok(()),
             conductor: None,
             targets: BTreeSet::new(),
@@ -90,18 +95,20 @@ impl Lab {
     /// Anything that could not be had. All that was built until then is gone.
     pub fn build(&mut self, plan: &Plan) -> Result<(), Fault> {
         self.down();
-        let placement = Placement::of(plan);
+        let placement = Placement::of(plan, Rules::default());
+        let named = Named::of(plan, &placement);
         needs::open_files(&self.spec, &placement).map_err(Fault::environment)?;
         let mut built = Built::build(&self.spec, &placement)?;
         self.steering = self.give_cpus(&mut built, plan);
         self.read_back = readback::links(&self.spec, &mut built).map_err(refused("cannot read back what was set"))?;
-        self.read_back.extend(readback::programs(&placement));
+        self.read_back.extend(readback::programs(&named, &placement));
         self.mesh.build(&placement, &built)?;
         let conductor = Conductor::new().map_err(Fault::environment)?;
         self.agents.are_of(conductor.run_key());
         self.conductor = Some(conductor);
         self.targets = targets(&built, &placement, plan);
         self.placement = placement;
+        self.named = named;
         self.built = Some(built);
         Ok(())
     }
@@ -147,7 +154,7 @@ impl Lab {
 
     /// The pod that an agent is in.
     fn pod(&self, agent: &AgentId) -> Result<&PodId, Fault> {
-        let pod = self.placement.pods.iter().find(|pod| pod.to_string() == agent.0);
+        let pod = self.placement.pod(&agent.0);
         pod.ok_or_else(|| Fault::input(format!("agent `{agent}` is not part of this lab's plan")))
     }
 
@@ -180,7 +187,7 @@ impl Lab {
     /// that names CPUs takes only those; other jobs have all.
     fn agent_cpus(&self, pod: &PodId) -> Option<Vec<usize>> {
         let of_node = self.built.as_ref()?.node(&pod.place.node)?.cpus.as_ref()?;
-        let named = self.placement.named.get(pod).into_iter().flatten();
+        let named = self.named.cpus.get(pod).into_iter().flatten();
         let all: BTreeSet<usize> = of_node.iter().chain(named).copied().collect();
         Some(all.into_iter().collect())
     }
@@ -223,17 +230,17 @@ impl Testbed for Lab {
         let server = &point.server;
         let endpoints = self.endpoints(&path.name)?.clone();
         let bypassed = point.job.bypasses_proxies();
-        let met = mesh_processes::met(&endpoints, &self.placement, bypassed);
+        let met = self.placement.met(&endpoints, &endpoints.servers, bypassed);
         let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
         let proxies = self.mesh.meet(built, &met)?;
         let programs = if server.is_agent() {
             Vec::new()
         } else {
-            self.programs.start(built, &self.placement, &endpoints, &server.program)?
+            self.programs.start(built, &self.named.programs, &endpoints, &server.program)?
         };
         let packet_path = PacketPath::of(&endpoints, &self.spec);
         let (link_bits_per_s, mtu_bytes, tunnel_bytes) = self.describe(&endpoints, &packet_path);
-        let everybody = endpoints.clients.iter().chain(&endpoints.servers);
+        let everybody = endpoints.ends();
         let programs_in = |pod: &PodId| !server.is_agent() && endpoints.servers.contains(pod);
         let cpus = |pod: &PodId| {
             let of_node = || built.node(&pod.place.node)?.cpus.clone();
@@ -241,7 +248,7 @@ impl Testbed for Lab {
             Some((pod.agent(), cpus?))
         };
         let target = target(built, &endpoints, &point.job, server)?;
-        let hops = hops(&endpoints, packet_path.hops, bypassed);
+        let hops = hops(&endpoints, &packet_path.hops, bypassed);
         Ok(Route {
             path: path.name.clone(),
             clients: endpoints.clients.iter().map(PodId::agent).collect(),
@@ -281,12 +288,14 @@ impl Testbed for Lab {
         let packet_path = PacketPath::of(&endpoints, &self.spec);
         let built = self.built.as_mut().ok_or_else(|| Fault::input("the lab is not built"))?;
         let mut counters = counters::read(built, &endpoints, &packet_path)?;
-        counters.extend(self.mesh.counters(&mesh_processes::met(&endpoints, &self.placement, is_bypassed(route)))?);
+        let met = self.placement.met(&endpoints, &endpoints.servers, route.bypasses_proxies());
+        counters.extend(self.mesh.counters(&met)?);
         Ok(counters)
     }
 
     fn gauges(&mut self, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
-        let met = mesh_processes::met(self.endpoints(&route.path)?, &self.placement, is_bypassed(route));
+        let endpoints = self.endpoints(&route.path)?;
+        let met = self.placement.met(endpoints, &endpoints.servers, route.bypasses_proxies());
         self.mesh.gauges(&met)
     }
 
@@ -309,24 +318,13 @@ impl Testbed for Lab {
         };
         let known = Known {
             tunnels: &built.tunnels,
-            held: endpoints
-                .clients
-                .iter()
-                .chain(&endpoints.servers)
-                .filter_map(|pod| Some((pod, held(pod)?)))
-                .collect(),
-            sandboxes: endpoints
-                .clients
-                .iter()
-                .chain(&endpoints.servers)
-                .filter(in_runtime)
-                .map(|pod| (pod, networks(pod)))
-                .collect(),
+            held: endpoints.ends().filter_map(|pod| Some((pod, held(pod)?))).collect(),
+            sandboxes: endpoints.ends().filter(in_runtime).map(|pod| (pod, networks(pod))).collect(),
             kernel: own_kernel(),
             endpoints,
             packet_path: &PacketPath::of(endpoints, &self.spec),
             service,
-            namespaces: endpoints.clients.iter().chain(&endpoints.servers).filter_map(inode).collect(),
+            namespaces: endpoints.ends().filter_map(inode).collect(),
             proxies: &route.proxies,
             peers: proof::peers(
                 endpoints,
@@ -343,15 +341,12 @@ impl Testbed for Lab {
         let Some(built) = &self.built else { return BTreeMap::new() };
         let mut facts = facts::facts(&self.spec, built, &self.steering);
         facts.extend(self.read_back.clone());
-        let sidecars = self.placement.sidecars.iter();
-        facts
-            .extend(sidecars.map(|(pod, variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name))));
-        let gateways = self.placement.paths.values().filter_map(|endpoints| endpoints.gateway.as_ref());
-        let helpers = gateways.chain(self.placement.policies().into_keys());
+        facts.extend(self.placement.facts());
+        let helpers = self.placement.pods.iter().filter(|pod| !pod.has_agent());
         facts.extend(
             helpers.filter_map(|pod| Some((format!("pod {pod} shares CPUs with"), facts::beside(built, pod)?))),
         );
-        let wider = self.placement.named.keys().filter_map(|pod| Some((pod, self.agent_cpus(pod)?)));
+        let wider = self.named.cpus.keys().filter_map(|pod| Some((pod, self.agent_cpus(pod)?)));
         facts.extend(
             wider.map(|(pod, cpus)| {
                 (format!("agent {pod} cpus"), format!("{}: a workload names its CPUs", CpuSet(cpus)))
@@ -367,14 +362,10 @@ impl Testbed for Lab {
         self.mesh.stop();
         self.built = None;
         self.placement = Placement::default();
+        self.named = Named::default();
         self.conductor = None;
         self.targets.clear();
     }
-}
-
-/// Whether the traffic of a route passes by all proxies of its path.
-fn is_bypassed(route: &Route) -> bool {
-    route.proxies.iter().all(|proxy| !proxy.named)
 }
 
 /// The addresses that the clients of a plan's cells connect to. A cell without one fails when its
@@ -403,17 +394,17 @@ fn seat<'a>(built: &'a Built, pod: &PodId, cpus: Option<&'a [usize]>) -> Result<
             Some(around.ok_or_else(|| Fault::input(format!("{}: the lab has no such pod in a runtime", pod.place)))?)
         }
     };
-    Ok(Seat { stack, port: pod.agent_port(), cpus, around })
+    Ok(Seat { stack, port: agent_port(pod), cpus, around })
 }
 
 /// The hops of a path, with its sidecars and the runtimes around its ends.
-fn hops(endpoints: &Endpoints, way: Vec<String>, bypassed: bool) -> Vec<String> {
+fn hops(endpoints: &Endpoints, way: &[Hop], bypassed: bool) -> Vec<String> {
     let mode = endpoints.path.mesh;
     let sidecar = |pods: &[PodId], takes: bool| {
         pods.first().filter(|_| takes && !bypassed).map(|pod| format!("sidecar of {}", pod.place))
     };
-    let way =
-        way.into_iter().filter(|hop| bypassed || !endpoints.is_routed_by_sidecar() || !hop.starts_with("dnat on"));
+    let by_sidecar = endpoints.is_routed_by_sidecar() && !bypassed;
+    let way = way.iter().filter(|hop| !by_sidecar || !matches!(hop, Hop::Translation(_))).map(Hop::to_string);
     let client = endpoints.path.from.runtime.clone().into_iter().chain(sidecar(&endpoints.clients, mode.has_client()));
     let server = sidecar(&endpoints.servers, mode.has_server()).into_iter().chain(endpoints.path.to.runtime.clone());
     client.chain(way).chain(server).collect()

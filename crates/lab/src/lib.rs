@@ -18,7 +18,6 @@ pub mod doctor;
 mod lab;
 mod mesh;
 mod network;
-mod placement;
 mod processes;
 mod proof;
 mod services;

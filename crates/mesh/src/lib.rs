@@ -4,19 +4,16 @@
 //! ```text
 //!   Proxy (listeners, their routes, variant, identity) ─► bootstrap ─► the JSON that Envoy reads
 //!   ports: which port of a pod passes which sidecars; offer: which of them a job asks for
-//!   met: which processes a path meets, and which of them it names
 //!   stats: what Envoy's admin endpoint says ─► our counters and gauges
 //! ```
 
 mod bootstrap;
-mod met;
 mod offer;
 mod ports;
 mod proxy;
 mod stats;
 
-pub use met::{Met, PathPods, Role};
 pub use offer::Offer;
-pub use ports::{ADMIN, App, Exposed, INBOUND, MARK, OUTBOUND, READY, TAKEN, exposed};
+pub use ports::{ADMIN, App, Exposed, INBOUND, MARK, OUTBOUND, POLICY_PORT, READY, TAKEN, TELEMETRY_PORT, exposed};
 pub use proxy::{Admin, Identity, Listener, Protocol, Proxy, Route, SPIFFE, Upstream};
-pub use stats::{STATS, counters, gauges};
+pub use stats::{STATS, counters, gauges, untold};

@@ -1,8 +1,6 @@
 //! The offer of a path's servers: the program that answers, and the protocol that proxies see.
 
-use std::collections::BTreeSet;
-
-use hopbench_model::{Job, MeshMode, Plan, Point, ServerSpec, Transport};
+use hopbench_model::{Job, MeshMode, ServerSpec, Transport};
 
 use crate::{App, Exposed, Protocol};
 
@@ -30,17 +28,6 @@ impl Offer {
         // A server program speaks nothing else.
         let http = job.transport() == Transport::Http || app == App::Program;
         Self { app, protocol: if http { Protocol::Http } else { Protocol::Tcp } }
-    }
-
-    /// What the points of the path at this position ask for through proxies; everything where a
-    /// plan has no cells.
-    pub fn of_path(plan: &Plan, path: usize) -> BTreeSet<Self> {
-        if plan.cells.is_empty() {
-            return BTreeSet::from(Self::ALL);
-        }
-        let points = plan.cells.iter().filter(|cell| cell.path == path).filter_map(|cell| plan.points.get(cell.point));
-        let proxied = points.filter(|point| !point.job.bypasses_proxies());
-        proxied.map(|Point { job, server, .. }| Self::of(job, server)).collect()
     }
 
     /// Its position in [`Offer::ALL`].

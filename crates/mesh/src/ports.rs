@@ -22,6 +22,10 @@ pub const OUTBOUND: u16 = 15_001;
 pub const INBOUND: u16 = 15_006;
 /// Where a sidecar's admin endpoint is, on the loopback of its pod, if it is a TCP port.
 pub const ADMIN: u16 = 15_000;
+/// Where the policy service is, in its pod.
+pub const POLICY_PORT: u16 = 15_010;
+/// Where the telemetry service is, in its pod.
+pub const TELEMETRY_PORT: u16 = 15_011;
 /// Where a sidecar takes connections when it is ready.
 pub const READY: u16 = 15_021;
 /// The first of the ports at which a sidecar takes what its pod sends, where nothing is redirected.

@@ -114,6 +114,13 @@ pub fn counters(body: &[u8]) -> Result<BTreeMap<String, u64>, String> {
     Ok(sums.into_iter().map(|(name, sum)| (name, sum.round() as u64)).collect())
 }
 
+/// Connections to upstreams that are neither made nor given up, or whose time of connecting these
+/// counters do not tell yet: see [`STATS`].
+pub fn untold(counters: &BTreeMap<String, u64>) -> u64 {
+    let of = |counter: &str| counters.get(counter).copied().unwrap_or(0);
+    of("upstream_connections").saturating_sub(of("upstream_connects") + of("upstream_connect_failures"))
+}
+
 /// What a proxy is at the moment, from its answer to [`STATS`]. Every name is always there.
 ///
 /// `allocated_bytes` and `heap_bytes` (asked of the system) of its allocator, `workers` (threads),

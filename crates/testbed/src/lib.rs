@@ -7,14 +7,17 @@
 //! - [`Testbed`]: the trait; [`Need`]: a need that it does not meet;
 //! - [`Route`], [`Control`]: a path that is ready for trials, and the way to its agents;
 //! - [`Counters`], [`Metered`], [`Seen`]: readings and reports of a trial;
-//! - [`proxy_proofs`]: a proof that testbeds share; [`Finding`]: the result of a check.
+//! - [`proxy_proofs`]: a proof that testbeds share; [`Finding`]: the result of a check;
+//! - [`placement`]: the pods and proxies of a plan; [`refusals`]: reasons that testbeds share.
 
 mod control;
 mod counters;
 mod finding;
 mod metered;
 mod need;
+pub mod placement;
 mod proxy_proof;
+pub mod refusals;
 mod route;
 mod seen;
 mod testbed;

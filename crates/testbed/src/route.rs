@@ -35,6 +35,13 @@ pub struct Route {
     pub tunnel_bytes: u32,
 }
 
+impl Route {
+    /// Whether the traffic passes by all proxies of the path.
+    pub fn bypasses_proxies(&self) -> bool {
+        self.proxies.iter().all(|proxy| !proxy.named)
+    }
+}
+
 /// A proxy in a pod of a path, or a service that such proxies ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxy {

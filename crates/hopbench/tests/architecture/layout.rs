@@ -8,21 +8,6 @@ use std::sync::LazyLock;
 use super::modules::{Modules, roots};
 use super::source::{crate_names, crates, folder, golden_files, read, rust_files};
 
-/// What a crate must keep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    /// No modules use each other, directly or in a chain.
-    Cycles,
-    /// Nor do the folders of a module, each with all that is in it.
-    FolderCycles,
-    /// No folder has too many files.
-    FullFolders,
-}
-use Rule::{Cycles, FolderCycles, FullFolders};
-
-/// Crates that do not keep a rule yet. The list only gets shorter.
-const KNOWN: &[(&str, &[Rule])] = &[("lab", &[FolderCycles])];
-
 /// The most Rust files in a folder.
 const MOST_FILES: usize = 12;
 
@@ -37,33 +22,30 @@ static MODULES: LazyLock<BTreeMap<String, Vec<Modules>>> = LazyLock::new(|| {
 });
 
 /// Holds every crate to a rule, which `faults` finds broken.
-fn hold(rule: Rule, faults: impl Fn(&str) -> Vec<String>) {
+fn hold(faults: impl Fn(&str) -> Vec<String>) {
     let mut wrong = Vec::new();
     for krate in crate_names() {
         let faults = faults(&krate);
-        let is_known = KNOWN.iter().any(|(known, rules)| *known == krate && rules.contains(&rule));
-        if is_known && faults.is_empty() {
-            wrong.push(format!("{krate} keeps the rule {rule:?} now: take that off its line in KNOWN"));
-        } else if !is_known && !faults.is_empty() {
+        if !faults.is_empty() {
             wrong.push(format!("{krate}:\n  {}", faults.join("\n  ")));
         }
     }
-    assert!(wrong.is_empty(), "{rule:?}\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn modules_use_each_other_in_one_direction() {
-    hold(Cycles, |krate| MODULES[krate].iter().flat_map(Modules::cycles).collect());
+    hold(|krate| MODULES[krate].iter().flat_map(Modules::cycles).collect());
 }
 
 #[test]
 fn folders_use_each_other_in_one_direction() {
-    hold(FolderCycles, |krate| MODULES[krate].iter().flat_map(Modules::folder_cycles).collect());
+    hold(|krate| MODULES[krate].iter().flat_map(Modules::folder_cycles).collect());
 }
 
 #[test]
 fn a_folder_has_few_files() {
-    hold(FullFolders, |krate| {
+    hold(|krate| {
         let mut files: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for file in rust_files(&folder(krate).join("src")) {
             *files.entry(file.parent().expect("a folder").to_owned()).or_default() += 1;
@@ -93,15 +75,6 @@ fn goldens_have_few_lines() {
         "goldens have {all} lines, at most {MOST_GOLDEN_LINES} are allowed; the longest:\n{}",
         longest.join("\n")
     );
-}
-
-#[test]
-fn known_crates_are_there() {
-    let names = crate_names();
-    for (krate, rules) in KNOWN {
-        assert!(names.iter().any(|name| name == krate), "KNOWN has {krate}, which is no crate any more");
-        assert!(!rules.is_empty(), "{krate} keeps every rule: take its line off KNOWN");
-    }
 }
 
 /// The modules of made-up files, named from `src`.

@@ -1,21 +1,32 @@
 //! A typed client for objects of one kind, as the API server keeps them.
 //!
 //! An answer is read as plain JSON first, and typed in one place. The types of Kubernetes are
-//! large: each form that they are read from costs compile time and bytes of the binary.
+//! large: each form that they are read from costs compile time and bytes of the binary. An answer
+//! has a longest length, which the client library would not keep. Only watches have none: they are
+//! streams of events without an end.
 
 use std::marker::PhantomData;
 
 use futures::{Stream, StreamExt};
+use hopbench_model::printable::excerpt;
 use http::Request as HttpRequest;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::serde::Serialize;
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
-use kube::core::Request;
+use kube::client::Body;
 use kube::core::request::Error;
+use kube::core::{Request, Status};
 use kube::{Client, Resource};
+use serde::de::Error as _;
 use serde_json::Value;
+
+use crate::api::body::{MOST_BYTES, too_long};
+
+/// As many letters are kept of an error that is not the API server's.
+const MOST_SAID: usize = 300;
 
 /// A request, or the reason why it cannot be built.
 type Asked = Result<HttpRequest<Vec<u8>>, Error>;
@@ -136,12 +147,34 @@ impl<K> Clone for Api<K> {
     }
 }
 
+/// The text of an answer, of at most [`MOST_BYTES`].
 async fn told(client: &Client, request: Asked) -> kube::Result<String> {
-    client.request_text(request.map_err(kube::Error::BuildRequest)?).await
+    let request = request.map_err(kube::Error::BuildRequest)?;
+    let answer = client.send(request.map(Body::from)).await?;
+    let code = answer.status();
+    let bytes = Limited::new(answer.into_body(), MOST_BYTES).collect().await.map_err(unread)?.to_bytes();
+    let text = String::from_utf8(bytes.to_vec()).map_err(kube::Error::FromUtf8)?;
+    if !code.is_client_error() && !code.is_server_error() {
+        return Ok(text);
+    }
+    let status: Status = serde_json::from_str(&text).unwrap_or_else(|_| {
+        // Something before the API server answered.
+        Status::failure(&excerpt(text.trim(), MOST_SAID), "Not an answer of the API server").with_code(code.as_u16())
+    });
+    Err(kube::Error::Api(status.boxed()))
+}
+
+/// The error for a body that broke, or that is too long. Another attempt does not help with the
+/// latter.
+fn unread(error: Box<dyn std::error::Error + Send + Sync>) -> kube::Error {
+    if error.is::<LengthLimitError>() {
+        return kube::Error::SerdeError(serde_json::Error::custom(too_long()));
+    }
+    error.downcast().map_or_else(kube::Error::Service, |error| *error)
 }
 
 async fn ask(client: &Client, request: Asked) -> kube::Result<Value> {
-    client.request(request.map_err(kube::Error::BuildRequest)?).await
+    serde_json::from_str(&told(client, request).await?).map_err(kube::Error::SerdeError)
 }
 
 fn typed<K: DeserializeOwned>(value: Value) -> kube::Result<K> {

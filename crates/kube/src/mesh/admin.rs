@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use hopbench_testbed::placement::PodId;
 use http::header::HOST;
 use http::{Request, StatusCode};
 use http_body_util::Empty;
@@ -14,7 +15,6 @@ use tokio::time::timeout;
 
 use crate::api::body::{self, MOST_BYTES};
 use crate::api::forward;
-use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 use crate::provision::mesh_state::RequestSender;
 

@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use hopbench_model::Fault;
+use hopbench_testbed::placement::{Endpoints, Met, PodId};
 use hopbench_testbed::{Counters, Gauges, Proxy, Route, of_proxy};
 use tokio::time::sleep;
 
-use super::processes::{is_envoy, on_route};
+use super::processes::on_route;
 use super::{admin, injected, services};
 use crate::api::access::Access;
-use crate::plan::placement::endpoints::PathEndpoints;
-use crate::plan::placement::mesh_processes::{self, Met};
-use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 
 /// The time that a proxy needs to look at its own state.
@@ -26,12 +24,12 @@ const MOST_QUESTIONS: usize = 5;
 pub(crate) fn proxies(
     access: &Access,
     built: &Built,
-    ends: &PathEndpoints,
+    ends: &Endpoints,
     servers: &[PodId],
     bypassed: bool,
 ) -> Vec<Proxy> {
-    let met = mesh_processes::met(&built.placement, ends, servers, bypassed);
-    let open = access.runtime.block_on(join_all(met.iter().filter(|met| is_envoy(met)).map(|met| async move {
+    let met = built.placement.met(ends, servers, bypassed);
+    let open = access.runtime.block_on(join_all(met.iter().filter(|met| met.role.is_proxy()).map(|met| async move {
         // The first question makes it look, and the answer to the second has what it saw.
         ask(built, met).await.ok()?;
         sleep(LOOK).await;
@@ -40,7 +38,7 @@ pub(crate) fn proxies(
     })));
     built.mesh.set_warm(open.into_iter().flatten().collect());
     let proxy = |met: Met| Proxy {
-        workers: mesh_processes::workers(&built.placement, ends, &met),
+        workers: met.workers,
         name: met.name,
         node: met.pod.place.node,
         named: met.named,
@@ -58,7 +56,7 @@ async fn ask(built: &Built, met: &Met) -> Result<Vec<u8>, String> {
 
 /// The counters of a process of the mesh.
 async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String> {
-    if !is_envoy(met) {
+    if !met.role.is_proxy() {
         let text = admin::line(built, &met.pod, services::totals_port(met.role)).await?;
         let totals: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&text).map_err(|e| e.to_string())?;
         return Ok(totals.into_iter().filter_map(|(name, value)| Some((name, value.as_u64()?))).collect());
@@ -67,8 +65,7 @@ async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String
     // Times of connecting are as of an earlier question, each of which makes it bring them up to
     // date.
     for _ in 1..MOST_QUESTIONS {
-        let of = |counter: &str| counters.get(counter).copied().unwrap_or(0);
-        if of("upstream_connections") <= of("upstream_connects") + of("upstream_connect_failures") {
+        if hopbench_mesh::untold(&counters) == 0 {
             break;
         }
         sleep(LOOK).await;
@@ -83,7 +80,8 @@ async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String
 /// # Errors
 /// One that the path names and that does not answer.
 pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<Counters, Fault> {
-    let (services, proxies): (Vec<Met>, Vec<Met>) = on_route(built, route).into_iter().partition(|met| !is_envoy(met));
+    let (services, proxies): (Vec<Met>, Vec<Met>) =
+        on_route(built, route).into_iter().partition(|met| !met.role.is_proxy());
     let mut counters = Counters::new();
     // The services first: proxies report nothing more to them meanwhile.
     for group in [services, proxies] {
@@ -108,7 +106,7 @@ pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<
 /// # Errors
 /// The same.
 pub(crate) fn gauges(access: &Access, built: &Built, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
-    let all: Vec<Met> = on_route(built, route).into_iter().filter(is_envoy).collect();
+    let all: Vec<Met> = on_route(built, route).into_iter().filter(|met| met.role.is_proxy()).collect();
     let read = join_all(all.iter().map(|met| async move { (met, ask(built, met).await) }));
     let mut gauges = BTreeMap::new();
     for (met, answer) in access.runtime.block_on(read) {

@@ -3,11 +3,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{ADMIN, Admin, Identity, Proxy, READY, Role, SPIFFE};
+use hopbench_mesh::{ADMIN, Admin, Identity, POLICY_PORT, Proxy, READY, SPIFFE};
 use hopbench_model::{ClusterSpec, Fault, MeshProvider, Variant};
+use hopbench_testbed::placement::{MeshProcess, Placement, PodId, Role};
 use serde_json::{Value, json};
 
 use super::listeners;
@@ -16,8 +17,6 @@ use crate::api::labels::Run;
 use crate::objects::containers::{GATEWAY, SIDECAR};
 use crate::objects::sidecar::Sidecar;
 use crate::plan::names;
-use crate::plan::placement::pod::PodId;
-use crate::plan::placement::{Placement, mesh_processes};
 use crate::provision::built::Built;
 
 /// The volume with the bootstrap.
@@ -34,20 +33,19 @@ const ACCESS_LOG: &str = "/dev/stdout";
 pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
     let names = names::pods(&placement.pods);
     let of_pod = |(pod, name): (&PodId, &String)| {
-        let (roles, variant) = mesh_processes::of_pod(placement, pod)?;
         let mut sidecar = Sidecar::default();
-        for role in roles {
+        for MeshProcess { role, variant, .. } in placement.processes_in(pod) {
             match role {
                 Role::Sidecar | Role::Gateway => {
                     let volume =
                         json!({"name": VOLUME, "secret": {"secretName": secret_name(name), "defaultMode": 0o444}});
                     sidecar.volumes.push(volume);
-                    sidecar.containers.push(container(spec, role, variant));
+                    sidecar.containers.push(container(spec, role, &variant));
                 }
                 Role::Policy | Role::Telemetry => sidecar.containers.push(services::container(spec, role)),
             }
         }
-        Some((pod.clone(), sidecar))
+        if sidecar.containers.is_empty() { None } else { Some((pod.clone(), sidecar)) }
     };
     names.iter().filter_map(of_pod).collect()
 }
@@ -104,11 +102,11 @@ pub(crate) struct Described {
 
 /// Describes a pod's proxy with the addresses that are known; `None`: the pod has no proxy of ours.
 pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'_>) -> Option<Described> {
-    let (roles, variant) = mesh_processes::of_pod(&built.placement, pod)?;
-    let ours = roles.iter().any(|role| matches!(role, Role::Sidecar | Role::Gateway));
-    if built.spec.mesh.provider != MeshProvider::Envoy || !ours {
+    if built.spec.mesh.provider != MeshProvider::Envoy {
         return None;
     }
+    let processes = built.placement.processes_in(pod);
+    let variant = &processes.iter().find(|process| process.role.is_proxy())?.variant;
     let peers = RefCell::new(BTreeMap::new());
     let asked = |peer: &PodId| {
         let found = address(peer);
@@ -116,7 +114,8 @@ pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'
         found
     };
     let mut proxy = proxy(pod.to_string(), variant, listeners::listeners(built, pod, &asked));
-    proxy.policy = listeners::policy(&built.placement, pod, &asked);
+    let policy = built.placement.policy_of(pod).and_then(asked);
+    proxy.policy = policy.map(|address| SocketAddr::new(address, POLICY_PORT));
     Some(Described { proxy, peers: peers.into_inner() })
 }
 

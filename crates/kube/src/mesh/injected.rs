@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use hopbench_mesh::{ADMIN, STATS};
 use hopbench_model::{ClusterSpec, MeshProvider, proxy_role};
+use hopbench_testbed::placement::{Endpoints, Met, Placement, PodId};
 use k8s_openapi::api::core::v1::{Container, Pod};
 use serde_json::json;
 
@@ -15,10 +16,6 @@ use super::linkerd;
 use super::ports::{Ports, list};
 use crate::objects::containers::SIDECAR;
 use crate::objects::sidecar::Sidecar;
-use crate::plan::placement::Placement;
-use crate::plan::placement::endpoints::PathEndpoints;
-use crate::plan::placement::mesh_processes::Met;
-use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 
 /// Statistics that the proof needs, and that Istio leaves out unless it is asked for them.
@@ -159,7 +156,7 @@ fn of_traffic(answer: &[u8]) -> Vec<u8> {
 }
 
 /// Reasons why a path cannot be measured with these sidecars, with remedies.
-pub(crate) fn impossible(provider: MeshProvider, ends: &PathEndpoints) -> Vec<(String, &'static str)> {
+pub(crate) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(String, &'static str)> {
     let path = &ends.path;
     let mut all = Vec::new();
     let mut add = |why: String, remedy: &'static str| all.push((why, remedy));
@@ -180,7 +177,7 @@ pub(crate) fn impossible(provider: MeshProvider, ends: &PathEndpoints) -> Vec<(S
             "name the mesh's gateway under `gateway:`, and say `via: gateway`",
         );
     }
-    if ends.servers.keys().any(Option::is_some) {
+    if ends.servers.iter().any(|pod| pod.program.is_some()) {
         add(
             "a server program has one port, which the sidecar takes in all modes or in none".to_owned(),
             "let hopbench answer itself, or take `provider: envoy`",

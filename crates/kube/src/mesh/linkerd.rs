@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::Variant;
+use hopbench_testbed::placement::AGENT_PORT;
 
 use super::ports::{Ports, list};
 use crate::objects::sidecar::Sidecar;
-use crate::plan::placement::pod::AGENT_PORT;
 
 /// The port of a proxy's metrics.
 pub(super) const METRICS: u16 = 4191;

@@ -11,13 +11,11 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{Listener, Route, TAKEN, Upstream};
+use hopbench_mesh::{Listener, Route, TAKEN, TELEMETRY_PORT, Upstream};
 use hopbench_model::{MeshMode, Via};
+use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
-use super::services::{POLICY_PORT, TELEMETRY_PORT};
-use crate::plan::placement::Placement;
-use crate::plan::placement::endpoints::{Ask, PathEndpoints};
-use crate::plan::placement::pod::PodId;
+use crate::plan::services::port_name;
 use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts};
 
@@ -26,7 +24,7 @@ pub(crate) type Address<'a> = &'a dyn Fn(&PodId) -> Option<IpAddr>;
 
 /// The port at which a client's sidecar or a gateway takes what is asked on a path: each has its
 /// own, since there is nothing but the port to tell them apart.
-pub(crate) fn taken(placement: &Placement, ends: &PathEndpoints, ask: &Ask) -> Option<u16> {
+pub(crate) fn taken(placement: &Placement, ends: &Endpoints, ask: &Ask) -> Option<u16> {
     let taking = placement.paths.values().filter(|ends| ends.path.mesh.has_client() || ends.gateway.is_some());
     let mut all = taking.flat_map(|ends| ends.asks.iter().map(move |ask| (&ends.path.name, ask)));
     let number = all.position(|(path, asked)| *path == ends.path.name && asked == ask)?;
@@ -40,9 +38,8 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
     for ends in placement.paths.values() {
         let mode = ends.path.mesh;
         for ask in &ends.asks {
-            let servers = ends.servers.get(&ask.program).map_or(&[][..], Vec::as_slice);
-            if mode.has_server() && servers.contains(pod) {
-                let route = inward(built, pod, ends, ask, address);
+            if mode.has_server() && ends.servers_of(ask.program.as_deref()).contains(pod) {
+                let route = ends.inward(ask.offer, built.own_port(pod), telemetry(ends, address));
                 inbound.insert(route.port, route);
             }
             let Some(port) = taken(placement, ends, ask) else { continue };
@@ -69,44 +66,17 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
 }
 
 /// The telemetry service of a path.
-fn telemetry(ends: &PathEndpoints, address: Address<'_>) -> Option<SocketAddr> {
-    ends.path.variant.as_ref().filter(|variant| variant.policy_report)?;
-    Some(SocketAddr::new(address(ends.policy.as_ref()?)?, TELEMETRY_PORT))
-}
-
-/// The policy service that a pod's proxy asks before it lets anything pass.
-pub(crate) fn policy(placement: &Placement, pod: &PodId, address: Address<'_>) -> Option<SocketAddr> {
-    let mut paths = placement.paths.values();
-    let servers =
-        |ends: &PathEndpoints| ends.path.mesh.has_server() && ends.servers.values().flatten().any(|one| one == pod);
-    let asking = paths.find(|ends| ends.gateway.as_ref() == Some(pod) || servers(ends))?;
-    asking.path.variant.as_ref().filter(|variant| variant.policy_check)?;
-    Some(SocketAddr::new(address(asking.policy.as_ref()?)?, POLICY_PORT))
-}
-
-/// From the pod's exposed port to the server in it.
-fn inward(built: &Built, pod: &PodId, ends: &PathEndpoints, ask: &Ask, address: Address<'_>) -> Route {
-    let mode = ends.entered();
-    Route {
-        name: format!("in-{}-{mode}", ask.offer().word()),
-        address: None,
-        port: ask.offer().exposed(mode),
-        protocol: ask.protocol,
-        from_proxy: mode == MeshMode::Both,
-        to_proxy: false,
-        checked: true,
-        telemetry: telemetry(ends, address),
-        upstream: Upstream::Endpoints(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, built.own_port(pod)))]),
-    }
+fn telemetry(ends: &Endpoints, address: Address<'_>) -> Option<SocketAddr> {
+    Some(SocketAddr::new(address(ends.telemetry()?)?, TELEMETRY_PORT))
 }
 
 /// From a client's sidecar or a gateway to the servers.
-fn onward(built: &Built, ends: &PathEndpoints, ask: &Ask, port: u16, address: Address<'_>) -> Route {
+fn onward(built: &Built, ends: &Endpoints, ask: &Ask, port: u16, address: Address<'_>) -> Route {
     Route {
-        name: format!("out-{port}-{}", ask.offer().word()),
+        name: format!("out-{port}-{}", ask.offer.word()),
         address: None,
         port,
-        protocol: ask.protocol,
+        protocol: ask.offer.protocol,
         from_proxy: false,
         to_proxy: ends.entered() == MeshMode::Both,
         checked: ends.gateway.is_some(),
@@ -116,8 +86,8 @@ fn onward(built: &Built, ends: &PathEndpoints, ask: &Ask, port: u16, address: Ad
 }
 
 /// The upstream addresses of a proxy for a request on a path.
-fn endpoints(built: &Built, ends: &PathEndpoints, ask: &Ask, address: Address<'_>) -> Vec<SocketAddr> {
-    let servers = ends.servers.get(&ask.program).map_or(&[][..], Vec::as_slice);
+fn endpoints(built: &Built, ends: &Endpoints, ask: &Ask, address: Address<'_>) -> Vec<SocketAddr> {
+    let servers = ends.servers_of(ask.program.as_deref());
     let at = |pod: &PodId| Some(SocketAddr::new(address(pod)?, entry(built, ends, ask, pod)));
     match &ends.path.via {
         // It chooses the server itself, as meshes do it: the node has nothing to translate.
@@ -128,21 +98,21 @@ fn endpoints(built: &Built, ends: &PathEndpoints, ask: &Ask, address: Address<'_
 }
 
 /// The port at which a server's pod is entered: its sidecar's, or the server's own.
-pub(crate) fn entry(built: &Built, ends: &PathEndpoints, ask: &Ask, pod: &PodId) -> u16 {
+pub(crate) fn entry(built: &Built, ends: &Endpoints, ask: &Ask, pod: &PodId) -> u16 {
     let mode = ends.entered();
     let named = mode.has_server() || ends.intercepted && mode.has_client();
-    if named { ask.offer().exposed(mode) } else { built.own_port(pod) }
+    if named { ask.offer.exposed(mode) } else { built.own_port(pod) }
 }
 
 /// The address that stands for a path's servers, where there is one: of its Service, or outside of
 /// the cluster.
-pub(crate) fn outside(built: &Built, ends: &PathEndpoints, ask: &Ask) -> Option<SocketAddr> {
+pub(crate) fn outside(built: &Built, ends: &Endpoints, ask: &Ask) -> Option<SocketAddr> {
     let service = built.service(&ends.path.name, ask.program.as_ref());
     let mut entry = service.and_then(|service| built.entries.get(&service.name)).cloned();
     if let Some(entry) = &mut entry
         && (ends.entered().has_server() || ends.intercepted)
     {
-        (entry.port, entry.node_port) = *entry.sidecars.get(ask.port_name())?;
+        (entry.port, entry.node_port) = *entry.sidecars.get(port_name(ask.offer))?;
     }
     let own = entry.as_ref().and_then(|entry| entry.address);
     let node = match &ends.path.via {

@@ -3,10 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::Protocol;
-
-use crate::plan::placement::Placement;
-use crate::plan::placement::endpoints::Ask;
-use crate::plan::placement::pod::PodId;
+use hopbench_testbed::placement::{Ask, Placement, PodId};
 
 /// The ports of a pod in a plan.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,12 +24,12 @@ impl Ports {
         let mut ports = Self::default();
         for ends in placement.paths.values().filter(|ends| !ends.path.mesh.is_none()) {
             let mode = ends.path.mesh;
-            let serves = |ask: &Ask| ends.servers.get(&ask.program).is_some_and(|pods| pods.contains(pod));
+            let serves = |ask: &Ask| ends.servers_of(ask.program.as_deref()).contains(pod);
             for ask in &ends.asks {
-                let port = ask.offer().exposed(mode);
+                let port = ask.offer.exposed(mode);
                 let asks = ends.clients.contains(pod);
                 if serves(ask) {
-                    ports.all.insert(port, ask.protocol);
+                    ports.all.insert(port, ask.offer.protocol);
                     if mode.has_server() {
                         ports.inbound.insert(port);
                     }
@@ -42,7 +39,7 @@ impl Ports {
                 } else if asks {
                     ports.passed.insert(port);
                 }
-                if (asks || serves(ask)) && ask.protocol == Protocol::Tcp {
+                if (asks || serves(ask)) && ask.offer.protocol == Protocol::Tcp {
                     ports.bytes.insert(port);
                 }
             }

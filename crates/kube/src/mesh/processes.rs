@@ -2,27 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_mesh::Role;
+use hopbench_testbed::placement::{Met, PodId, Role};
 use hopbench_testbed::{MeteredKind, Route};
 
 use super::injected;
 use crate::objects::containers::GATEWAY;
 use crate::observe::meters::target::{Container, Target};
-use crate::plan::placement::mesh_processes::{self, Met};
-use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 
 /// The processes of the mesh on a route.
 pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
     let Some(ends) = built.placement.paths.get(&route.path) else { return Vec::new() };
     let servers: Vec<PodId> = route.servers.iter().filter_map(|agent| built.placement.pod(&agent.0)).cloned().collect();
-    let bypassed = route.proxies.iter().all(|proxy| !proxy.named);
-    mesh_processes::met(&built.placement, ends, &servers, bypassed)
-}
-
-/// Whether a process is a proxy, and not a service that proxies ask.
-pub(super) fn is_envoy(met: &Met) -> bool {
-    matches!(met.role, Role::Sidecar | Role::Gateway)
+    built.placement.met(ends, &servers, route.bypasses_proxies())
 }
 
 /// Their containers, for meters and watches.
@@ -46,9 +38,7 @@ pub(crate) fn targets(built: &Built, route: &Route) -> Vec<Target> {
 
 /// Facts about the proxies for readers of the results.
 pub(crate) fn facts(built: &Built) -> BTreeMap<String, String> {
-    let sidecars = built.placement.sidecars.iter();
-    let mut facts: BTreeMap<String, String> =
-        sidecars.map(|(pod, variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name))).collect();
+    let mut facts: BTreeMap<String, String> = built.placement.facts().collect();
     for pod in built.placement.sidecars.keys() {
         let found = built.pods.get(pod).and_then(|found| injected::describe(built.spec.mesh.provider, found));
         facts.extend(found.map(|found| (format!("pod {pod} proxy"), found)));

@@ -1,13 +1,10 @@
 //! Containers of the services that proxies ask: hopbench's own program.
 
-use hopbench_mesh::Role;
+use hopbench_mesh::{POLICY_PORT, TELEMETRY_PORT};
 use hopbench_model::ClusterSpec;
+use hopbench_testbed::placement::Role;
 use serde_json::{Value, json};
 
-/// The port of the policy service in its pod.
-pub(crate) const POLICY_PORT: u16 = 15_010;
-/// The port of the telemetry service in its pod.
-pub(crate) const TELEMETRY_PORT: u16 = 15_011;
 /// The distance from a service's port to the port of its totals.
 const TOTALS: u16 = 10;
 

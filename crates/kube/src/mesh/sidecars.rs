@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{ClusterSpec, MeshProvider};
+use hopbench_testbed::placement::{Placement, PodId};
 
 use super::{envoy, injected};
 use crate::objects::sidecar::Sidecar;
-use crate::plan::placement::Placement;
-use crate::plan::placement::pod::PodId;
 
 /// The parts that each pod gets beside its agent.
 pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
+use hopbench_testbed::placement::PodId;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::{Patch, PatchParams};
 use kube::{Client, ResourceExt};
@@ -16,7 +17,6 @@ use crate::api::access::explain;
 use crate::api::client::Api;
 use crate::api::create::passes;
 use crate::objects::typed::typed;
-use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 use crate::provision::launch::{self, Launched, Made};
 use crate::provision::pod_diagnosis::{self, State};

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use hopbench_control::conductor::RunKey;
 use hopbench_control::keys::KeyPair;
 use hopbench_model::{ClusterSpec, Fault, Place, Via};
+use hopbench_testbed::placement::{Placement, PodId};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, Service};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use serde_json::Value;
@@ -18,8 +19,7 @@ use crate::objects::{frame, network_policy, patch, pod, secret, service};
 use crate::plan::attachment::Attachment;
 use crate::plan::names;
 use crate::plan::nodes::NodeFacts;
-use crate::plan::placement::Placement;
-use crate::plan::placement::pod::PodId;
+use crate::plan::placement::agent_port;
 use crate::plan::services::{self, PathService};
 
 /// The input of a blueprint.
@@ -30,6 +30,8 @@ pub(crate) struct Ground<'a> {
     /// The cluster's nodes, by the names of the scenario's.
     pub(crate) nodes: &'a BTreeMap<String, NodeFacts>,
     pub(crate) sidecars: &'a BTreeMap<PodId, Sidecar>,
+    /// The first port of the agents on each node's own network.
+    pub(crate) host_port: u16,
 }
 
 /// The objects of a run that are in its namespace, but for the one that owns them.
@@ -89,7 +91,7 @@ pub(crate) fn typed_pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodI
 /// # Errors
 /// A patch that fits no pod, a place that cannot be had (input).
 pub(crate) fn pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Value>, Fault> {
-    let Ground { spec, placement, nodes, sidecars } = ground;
+    let Ground { spec, placement, nodes, sidecars, host_port } = ground;
     let services = services::services(placement);
     let behind = services::behind(&services);
     let names = names::pods(&placement.pods);
@@ -104,10 +106,10 @@ pub(crate) fn pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Val
             name,
             node,
             attachment,
-            port: placement.agent_port(id),
+            port: agent_port(placement, *host_port, id),
             has_agent: id.has_agent(),
             program: id.program.as_ref().and_then(|program| spec.servers.get(program)),
-            echoes: placement.echoing.contains(id),
+            echoes: placement.paths.values().any(|ends| ends.echoes && ends.clients.contains(id)),
             services: &behind.get(id).cloned().unwrap_or_default(),
             sidecar: sidecars.get(id),
         };

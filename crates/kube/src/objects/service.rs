@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use hopbench_model::Via;
+use hopbench_testbed::placement::AGENT_PORT;
 use k8s_openapi::api::core::v1::{Service, ServicePort};
 use serde_json::{Value, json};
 
 use crate::api::labels::{Run, behind};
 use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
-use crate::plan::placement::pod::AGENT_PORT;
 
 /// The Service of a path, for the agents or for the server program on `program_port`. Its pods are
 /// those with its label. `sidecars`: ports that the servers' sidecars take, by name.

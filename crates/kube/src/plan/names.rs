@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::placement::pod::PodId;
+use hopbench_testbed::placement::PodId;
 
 /// The longest name; host names have 63 characters, and a number may be added.
 const MOST: usize = 58;
@@ -52,12 +52,10 @@ fn label(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::Via;
+    use hopbench_testbed::placement::Group;
 
     use super::*;
-    use crate::plan::fixture::{path, place, plan, point};
-    use crate::plan::placement::Placement;
-    use crate::plan::placement::pod::Group;
+    use crate::plan::fixture::place;
 
     #[test]
     fn names_are_those_of_the_pods_as_kubernetes_takes_them() {
@@ -78,35 +76,12 @@ mod tests {
         assert!(names.values().all(|name| name.len() <= 63));
         assert_eq!(names.values().collect::<BTreeSet<_>>().len(), all.len());
         assert_eq!(service(3, "ClusterIP!", Some((0, "nginx"))), "path3-clusterip-nginx");
+        assert_eq!(service(1, "one again", None), "path1-one-again");
         let long = "long".repeat(30);
         let all =
             [service(3, &long, None), service(3, &long, Some((0, "nginx"))), service(3, &long, Some((1, "envoy")))];
         assert!(all.iter().all(|name| name.len() <= 63), "{all:?}");
         assert_eq!(BTreeSet::from(all).len(), 3);
         assert_eq!(label("9 lives"), "p-9-lives");
-    }
-
-    /// The A/A pair: the same path by another name.
-    #[test]
-    fn a_path_and_its_twin_share_all_but_services_and_gateways() {
-        let names = |via: Via| {
-            let paths =
-                vec![path("one", "bridge@a", "bridge@b", via.clone()), path("one again", "bridge@a", "bridge@b", via)];
-            let placement = Placement::of(&plan(paths, vec![point("rr", "hopbench")]));
-            let names = pods(&placement.pods);
-            let of = |name: &str| placement.paths[name].pods().map(|pod| names[pod].clone()).collect::<Vec<_>>();
-            (of("one"), of("one again"))
-        };
-        let (one, again) = names(Via::Direct);
-        assert_eq!(one, again);
-        let (one, again) = names(Via::ClusterIp);
-        assert_eq!(
-            (one, again),
-            (vec!["bridge-a".into(), "bridge-b-one".into()], vec!["bridge-a".into(), "bridge-b-one-again".into()])
-        );
-        let (one, again) = names(Via::Gateway("c".into()));
-        assert!(one.contains(&"bridge-c-gateway-one".to_owned()), "{one:?}");
-        assert!(again.contains(&"bridge-c-gateway-one-again".to_owned()), "{again:?}");
-        assert_eq!(service(1, "one again", None), "path1-one-again");
     }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopbench_mesh::Offer;
 use hopbench_model::Via;
+use hopbench_testbed::placement::{Endpoints, Placement, PodId};
 
 use crate::plan::names;
-use crate::plan::placement::Placement;
-use crate::plan::placement::endpoints::PathEndpoints;
-use crate::plan::placement::pod::PodId;
 
 /// A Service that a plan needs: of one path, for the agents or for one server program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,26 +25,32 @@ pub(crate) struct PathService {
 /// The Services of a plan.
 pub(crate) fn services(placement: &Placement) -> Vec<PathService> {
     let mut all = Vec::new();
-    for (number, ends) in placement.paths.values().filter(|ends| ends.has_service()).enumerate() {
+    // Their names have numbers by the order of the paths' names, not by that of the plan.
+    for (number, ends) in placement.paths.values().filter(|ends| ends.service.is_some()).enumerate() {
         let path = &ends.path.name;
-        all.extend(ends.servers.iter().enumerate().map(|(of, (program, backends))| PathService {
-            name: names::service(number, path, program.as_deref().map(|program| (of, program))),
+        all.extend(ends.by_program().enumerate().map(|(of, (program, backends))| PathService {
+            name: names::service(number, path, program.map(|program| (of, program))),
             path: path.clone(),
-            program: program.clone(),
+            program: program.map(str::to_owned),
             via: ends.path.via.clone(),
             datagrams: ends.datagrams,
-            backends: backends.clone(),
-            sidecars: sidecars(ends, program.as_ref()),
+            backends: backends.to_vec(),
+            sidecars: sidecars(ends, program),
         }));
     }
     all
 }
 
-fn sidecars(ends: &PathEndpoints, program: Option<&String>) -> BTreeMap<&'static str, u16> {
+fn sidecars(ends: &Endpoints, program: Option<&str>) -> BTreeMap<&'static str, u16> {
     let mode = ends.entered();
     let named = mode.has_server() || ends.intercepted && mode.has_client();
-    let asks = ends.asks.iter().filter(|ask| named && ask.program.as_ref() == program);
-    asks.map(|ask| (ask.port_name(), ask.offer().exposed(mode))).collect()
+    let asks = ends.asks.iter().filter(|ask| named && ask.program.as_deref() == program);
+    asks.map(|ask| (port_name(ask.offer), ask.offer.exposed(mode))).collect()
+}
+
+/// The name of a Service's port for an offer, as Istio wants it: `tcp-agent`.
+pub(crate) fn port_name(offer: Offer) -> &'static str {
+    ["tcp-agent", "http-agent", "http-program"][offer.position()]
 }
 
 /// The Services that each pod is behind, by name.
@@ -63,6 +68,7 @@ pub(crate) fn behind(services: &[PathService]) -> BTreeMap<&PodId, BTreeSet<Stri
 mod tests {
     use super::*;
     use crate::plan::fixture::{path, plan, point};
+    use crate::plan::placement::placement;
 
     #[test]
     fn each_path_with_a_service_has_one_for_each_who_answers() {
@@ -72,7 +78,7 @@ mod tests {
             vec![path("direct", "pod@a", "pod@b", Via::Direct), node_port],
             vec![point("udp", "hopbench"), point("http", "nginx")],
         );
-        let placement = Placement::of(&plan);
+        let placement = placement(&plan);
         let services = services(&placement);
         let names: Vec<_> = services.iter().map(|service| service.name.as_str()).collect();
         assert_eq!(names, ["path0-node-port", "path0-node-port-nginx"]);

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use hopbench_model::Proof;
 use hopbench_testbed::Seen;
+use hopbench_testbed::placement::PodId;
 
 use super::known::Known;
-use crate::plan::placement::pod::PodId;
 use crate::provision::pod_status;
 
 /// Whether the agents are where they were put.
@@ -21,11 +21,7 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
             Err(why) => wrong.push(format!("{pod}: {why}")),
         }
     }
-    let names = match pods {
-        [] => "nobody".to_owned(),
-        [pod] => pod.to_string(),
-        [pod, ..] => format!("{} x {}", pods.len(), pod.place),
-    };
+    let names = PodId::summary(pods);
     let found = found.into_iter().collect::<Vec<_>>().join("; ");
     let evidence = if wrong.is_empty() { format!("{names}: {found}") } else { wrong.join("; ") };
     Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use hopbench_model::Proof;
 use hopbench_testbed::Seen;
+use hopbench_testbed::placement::PodId;
 
 use super::known::Known;
-use crate::plan::placement::pod::PodId;
 use crate::provision::pod_status;
 
 /// Whether the servers are behind their Service, and no other address is.

@@ -1,7 +1,7 @@
 //! The knowledge about a path from which its proof follows.
 
-use crate::plan::placement::endpoints::PathEndpoints;
-use crate::plan::placement::pod::PodId;
+use hopbench_testbed::placement::{Endpoints, PodId};
+
 use crate::plan::services::PathService;
 use crate::provision::built::Built;
 
@@ -9,7 +9,7 @@ use crate::provision::built::Built;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) built: &'a Built,
-    pub(crate) ends: &'a PathEndpoints,
+    pub(crate) ends: &'a Endpoints,
     pub(crate) servers: &'a [PodId],
     /// Its Service for the server that answers.
     pub(crate) service: Option<&'a PathService>,

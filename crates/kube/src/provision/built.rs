@@ -8,6 +8,7 @@ use hopbench_control::conductor::Conductor;
 use hopbench_control::keys::PublicKey;
 use hopbench_control::tls;
 use hopbench_model::{ClusterSpec, Fault, Place, Point};
+use hopbench_testbed::placement::{Placement, PodId};
 use k8s_openapi::api::core::v1::Pod;
 use rustls::ClientConfig;
 
@@ -20,8 +21,7 @@ use crate::observe::meters::clocks::Clocks;
 use crate::plan::attachment::Attachment;
 use crate::plan::discovery::Discovery;
 use crate::plan::nodes::NodeFacts;
-use crate::plan::placement::Placement;
-use crate::plan::placement::pod::PodId;
+use crate::plan::placement::agent_port;
 use crate::plan::services::PathService;
 use crate::provision::mesh_state::MeshState;
 use crate::provision::pod_status;
@@ -34,6 +34,8 @@ pub(crate) struct Built {
     pub(crate) discovery: Discovery,
     pub(crate) placement: Placement,
     pub(crate) run: Run,
+    /// The first port of the agents on each node's own network.
+    pub(crate) host_port: u16,
     /// Opens the agents' sessions, and signs what they may do.
     pub(crate) conductor: Conductor,
     /// The agents' public keys.
@@ -95,10 +97,15 @@ impl Built {
         Some(SocketAddr::new(self.address(id)?, self.own_port(id)))
     }
 
+    /// The port of a pod's agent.
+    pub(crate) fn agent_port(&self, id: &PodId) -> u16 {
+        agent_port(&self.placement, self.host_port, id)
+    }
+
     /// The port of the server in a pod.
     pub(crate) fn own_port(&self, id: &PodId) -> u16 {
         let program = id.program.as_ref().and_then(|program| self.spec.servers.get(program));
-        program.map_or_else(|| self.placement.agent_port(id), |program| program.port)
+        program.map_or_else(|| self.agent_port(id), |program| program.port)
     }
 
     /// The Service of a path for this server.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hopbench_model::printable::line;
+use hopbench_testbed::placement::PodId;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use kube::ResourceExt;
 use kube::api::LogParams;
@@ -11,7 +12,6 @@ use tokio::time::timeout;
 
 use crate::api::access::explain;
 use crate::api::client::Api;
-use crate::plan::placement::pod::PodId;
 
 /// As many lines are told.
 const LINES: i64 = 20;
@@ -109,11 +109,11 @@ pub(crate) async fn told(pods: &Api<Pod>, ended: &Ended) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use hopbench_testbed::placement::Group;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::plan::fixture::place;
-    use crate::plan::placement::pod::Group;
 
     fn pods(change: impl Fn(&mut Value)) -> BTreeMap<PodId, Pod> {
         let mut pod = json!({

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::join_all;
+use hopbench_testbed::placement::PodId;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use tokio::time::Instant;
 
 use crate::api::access::explain;
 use crate::api::create::create;
-use crate::plan::placement::pod::PodId;
 use crate::provision::pod_diagnosis::{self, State};
 use crate::provision::pods::Pods;
 

@@ -7,11 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hopbench_control::authority::Authority;
 use hopbench_model::Fault;
+use hopbench_testbed::placement::PodId;
 use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper::client::conn::http1::SendRequest;
-
-use crate::plan::placement::pod::PodId;
 
 /// The end of a connection that requests go into.
 pub(crate) type RequestSender = SendRequest<Empty<Bytes>>;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use hopbench_control::Channel;
 use hopbench_sys::clock;
+use hopbench_testbed::placement::PodId;
 use hopbench_wire::{Build, FromAgent, HANDSHAKE_LIMIT, Hello, ToAgent};
 
 use crate::api::access::Access;
 use crate::api::forward;
-use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 use crate::provision::pod_diagnosis::{self, State};
 
@@ -51,7 +51,7 @@ fn differs(theirs: &Hello, ours: &Hello) -> Option<String> {
 /// The reason why it does not answer.
 pub(crate) fn ask(access: &Access, built: &Built, id: &PodId, ours: &Hello) -> Result<Hello, String> {
     let name = built.names.get(id).ok_or_else(|| format!("there is no pod {id}"))?;
-    let way = forward::open(&built.api.pods, name, built.placement.agent_port(id), built.way(id));
+    let way = forward::open(&built.api.pods, name, built.agent_port(id), built.way(id));
     let stream = access.runtime.block_on(way)?;
     let tls = built.tls(id).map_err(|fault| fault.text)?;
     let mut channel = Channel::open_forwarded(stream, tls).map_err(|e| e.to_string())?;

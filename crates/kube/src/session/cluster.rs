@@ -6,6 +6,7 @@ use std::io::Write;
 
 use hopbench_model::{ClusterSpec, Fault, Plan, printable};
 use hopbench_testbed::AgentId;
+use hopbench_testbed::placement::{Endpoints, Placement, PodId};
 use hopbench_wire::Hello;
 use tokio::time::Instant;
 
@@ -17,9 +18,7 @@ use crate::cleanup::heartbeat::Heartbeat;
 use crate::observe::watch::Watch;
 use crate::plan::assign::{Assigned, assign};
 use crate::plan::discovery::Discovery;
-use crate::plan::placement::Placement;
-use crate::plan::placement::endpoints::PathEndpoints;
-use crate::plan::placement::pod::PodId;
+use crate::plan::placement::placement;
 use crate::provision::built::Built;
 
 /// A Kubernetes cluster, in which a run has a namespace of its own.
@@ -142,7 +141,7 @@ impl Cluster {
     pub(super) fn discover(&mut self, plan: &Plan) -> Result<(Placement, Discovery, Assigned), Fault> {
         let spec = self.spec.clone();
         let discovery = Discovery::of(self.access()?, &spec)?;
-        let placement = Placement::of(plan);
+        let placement = placement(plan);
         let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
         self.nodes = assigned.nodes.iter().map(|(name, node)| (name.clone(), node.name.clone())).collect();
         Ok((placement, discovery, assigned))
@@ -154,7 +153,7 @@ impl Cluster {
     }
 
     /// The endpoints of a path of the plan that stands.
-    pub(super) fn endpoints(&self, path: &str) -> Result<PathEndpoints, Fault> {
+    pub(super) fn endpoints(&self, path: &str) -> Result<Endpoints, Fault> {
         let (_, built) = self.standing()?;
         let ends = built.placement.paths.get(path).cloned();
         ends.ok_or_else(|| Fault::input(format!("path `{path}` is not part of this cluster's plan")))

@@ -1,13 +1,13 @@
 //! The hops of a path, in words.
 
 use hopbench_model::{Place, Via};
+use hopbench_testbed::placement::Endpoints;
 
-use crate::plan::placement::endpoints::PathEndpoints;
 use crate::provision::built::Built;
 
 /// In order, without the ends: `pod network`, `kube-proxy of a` ...
 /// `bypassed`: the traffic is none that proxies take.
-pub(crate) fn hops(built: &Built, ends: &PathEndpoints, bypassed: bool) -> Vec<String> {
+pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<String> {
     let path = &ends.path;
     let network = |place: &Place| match place.network.as_str() {
         "host" => "host network".to_owned(),
@@ -25,7 +25,9 @@ pub(crate) fn hops(built: &Built, ends: &PathEndpoints, bypassed: bool) -> Vec<S
     hops.push(network(&path.from));
     match &path.via {
         Via::Direct => {}
-        Via::ClusterIp if path.mesh.has_client() && !bypassed => hops.push("Service, chosen by the sidecar".to_owned()),
+        Via::ClusterIp if ends.is_routed_by_sidecar() && !bypassed => {
+            hops.push("Service, chosen by the sidecar".to_owned());
+        }
         // By whatever translates: kube-proxy, Cilium ...
         Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node)),
         Via::NodePort(node) => hops.push(format!("node port of {node}")),

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use hopbench_model::{ClusterSpec, EngineKind, MeshProvider, Path, Place, Point, Via};
-use hopbench_testbed::Need;
+use hopbench_testbed::placement::{AGENT_PORT, Endpoints, Placement, PodId};
+use hopbench_testbed::{Need, refusals};
 
 use crate::api::labels::Run;
 use crate::api::rights::Right;
@@ -12,9 +13,6 @@ use crate::objects::blueprint::{self, Ground};
 use crate::plan::assign::Assigned;
 use crate::plan::attachment::{Attachment, runtime_class};
 use crate::plan::discovery::Discovery;
-use crate::plan::placement::Placement;
-use crate::plan::placement::endpoints::PathEndpoints;
-use crate::plan::placement::pod::PodId;
 
 /// The resources that only some scenarios need a right to.
 pub(crate) const OPTIONAL: [&str; 3] = [NETWORK_POLICIES, EXEC, SECRETS];
@@ -70,7 +68,7 @@ pub(crate) fn of_rights(
 }
 
 /// Whether a path needs the rights to this resource that only some paths need.
-fn uses(spec: &ClusterSpec, ends: &PathEndpoints, discovery: &Discovery, resource: &str) -> bool {
+fn uses(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, resource: &str) -> bool {
     let has_own_kernel = |pod: &PodId| {
         let attachment = Attachment::of(spec, &pod.place).ok();
         attachment.and_then(|attachment| attachment.runtime_class).is_some_and(|class| discovery.is_sandbox(&class))
@@ -89,11 +87,11 @@ fn uses(spec: &ClusterSpec, ends: &PathEndpoints, discovery: &Discovery, resourc
 fn patched(spec: &ClusterSpec, placement: &Placement, assigned: &Assigned) -> Result<(), hopbench_model::Fault> {
     let run = Run { name: "check".to_owned(), namespace: "check".to_owned(), owner: String::new() };
     let sidecars = mesh::sidecars(spec, placement);
-    let ground = Ground { spec, placement, nodes: &assigned.nodes, sidecars: &sidecars };
+    let ground = Ground { spec, placement, nodes: &assigned.nodes, sidecars: &sidecars, host_port: AGENT_PORT };
     blueprint::typed_pods(&ground, &run).map(drop)
 }
 
-fn of_path(spec: &ClusterSpec, ends: &PathEndpoints, discovery: &Discovery, assigned: &Assigned) -> Vec<Need> {
+fn of_path(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, assigned: &Assigned) -> Vec<Need> {
     let path = &ends.path;
     let mut needs = Vec::new();
     let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
@@ -132,11 +130,11 @@ fn of_path(spec: &ClusterSpec, ends: &PathEndpoints, discovery: &Discovery, assi
             }
         }
     }
-    if path.backends > 1 && !ends.has_service() && !matches!(path.via, Via::Address(_)) && !path.is_proxied() {
+    if path.backends > 1 && ends.service.is_none() && !matches!(path.via, Via::Address(_)) && !path.is_proxied() {
         let why = format!("{} servers, and clients that connect to the first one ({})", path.backends, path.via);
         add(Need::IMPOSSIBLE, why, "take `via: cluster-ip`, or one server");
     }
-    for program in ends.servers.iter().filter_map(|(program, pods)| Some((program.as_ref()?, pods.len()))) {
+    for program in ends.by_program().filter_map(|(program, pods)| Some((program?, pods.len()))) {
         let (name, pods) = program;
         if path.to.network == "host"
             && pods > 1
@@ -157,12 +155,8 @@ fn is_unknown(discovery: &Discovery, class: &str) -> bool {
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Option<String> {
     let server = &point.server;
-    let workload = point.job.workload.as_str();
-    if let Some(why) = mesh::unsupported(path, point) {
+    if let Some(why) = refusals::unsupported(path, point) {
         return Some(why);
-    }
-    if workload == "ping" && path.via != Via::Direct {
-        return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
     }
     if !server.is_agent() && !spec.servers.contains_key(&server.program) {
         let known: Vec<&str> = spec.servers.keys().map(String::as_str).collect();
@@ -195,6 +189,7 @@ mod tests {
     use crate::plan::assign::assign;
     use crate::plan::fixture::{path, plan, point, spec};
     use crate::plan::nodes::NodeFacts;
+    use crate::plan::placement::placement;
 
     fn discovery(nodes: &[&str]) -> Discovery {
         let node = |name: &&str| NodeFacts { name: (*name).to_owned(), ..NodeFacts::default() };
@@ -203,7 +198,7 @@ mod tests {
     }
 
     fn needs(spec: &ClusterSpec, paths: Vec<Path>, nodes: &[&str]) -> Vec<String> {
-        let placement = Placement::of(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
+        let placement = placement(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
         let discovery = discovery(nodes);
         let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
         let told = missing(spec, &placement, &discovery, &assigned);
@@ -253,7 +248,7 @@ mod tests {
             proxied,
             path("given", "pod@a", "pod@b", Via::Gateway(String::new())),
         ];
-        let placement = Placement::of(&plan(paths, vec![point("rr", "hopbench")]));
+        let placement = placement(&plan(paths, vec![point("rr", "hopbench")]));
         let discovery = discovery(&["n1", "n2"]);
         let told = |spec: &ClusterSpec, lacks: &dyn Fn(&Right) -> bool| -> Vec<String> {
             let lacking = RIGHTS.iter().filter(|right| lacks(right));
@@ -280,8 +275,7 @@ mod tests {
     fn fewer_nodes_are_advised_only_where_there_are_too_few() {
         let mut spec = spec();
         let remedies = |spec: &ClusterSpec, to: &str, nodes: &[&str]| -> Vec<String> {
-            let placement =
-                Placement::of(&plan(vec![path("p", "pod@a", to, Via::Direct)], vec![point("rr", "hopbench")]));
+            let placement = placement(&plan(vec![path("p", "pod@a", to, Via::Direct)], vec![point("rr", "hopbench")]));
             let discovery = discovery(nodes);
             let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
             missing(spec, &placement, &discovery, &assigned).into_iter().map(|need| need.remedy).collect()

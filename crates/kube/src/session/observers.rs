@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hopbench_model::{ClusterSpec, Via};
+use hopbench_testbed::placement::Endpoints;
 use hopbench_testbed::{AgentId, MeteredKind, Route};
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use kube::ResourceExt;
@@ -17,7 +18,6 @@ use crate::observe::meters;
 use crate::observe::meters::reading::Readings;
 use crate::observe::meters::target::{Container, Target};
 use crate::observe::watch::{Concern, Scope, Watch};
-use crate::plan::placement::endpoints::PathEndpoints;
 use crate::provision::built::Built;
 use crate::provision::pod_status;
 
@@ -116,7 +116,7 @@ fn began(built: &Built, target: &Target) -> Option<Duration> {
 /// The containers of the gateway that was there before, if the route enters by it: `gateway
 /// POD/CONTAINER`. Where its pods cannot be listed there are none.
 fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<Target> {
-    let enters = built.placement.paths.get(&route.path).is_some_and(PathEndpoints::enters_existing_gateway);
+    let enters = built.placement.paths.get(&route.path).is_some_and(Endpoints::enters_existing_gateway);
     let scope = gateway(&built.spec).filter(|scope| enters && scope.labels.as_ref().is_some_and(|l| !l.is_empty()));
     let Some(Scope { namespace, labels: Some(labels) }) = scope else { return Vec::new() };
     let api: Api<Pod> = Api::namespaced(access.client.clone(), &namespace);

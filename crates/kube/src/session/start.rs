@@ -8,6 +8,7 @@ use std::time::Duration;
 use hopbench_control::conductor::Conductor;
 use hopbench_control::keys::KeyPair;
 use hopbench_model::{Fault, Plan};
+use hopbench_testbed::placement::{Endpoints, PodId};
 use tokio::time::Instant;
 
 use super::balancers::balance;
@@ -21,8 +22,6 @@ use crate::mesh;
 use crate::objects::blueprint::{self, Blueprint, Ground};
 use crate::plan::kube_proxy::KubeProxy;
 use crate::plan::names as object_names;
-use crate::plan::placement::endpoints::PathEndpoints;
-use crate::plan::placement::pod::PodId;
 use crate::plan::services;
 use crate::provision::built::Built;
 use crate::provision::mesh_state::MeshState;
@@ -36,15 +35,16 @@ impl Cluster {
     /// # Errors
     /// A refusal of the cluster, or no path that could be measured.
     pub(super) fn provision(&mut self, plan: &Plan) -> Result<(), Fault> {
-        let (mut placement, discovery, assigned) = self.discover(plan)?;
+        let (placement, discovery, assigned) = self.discover(plan)?;
         let (spec, ours, interrupt) = (self.spec.clone(), self.ours.clone(), self.interrupt.clone());
         let progress = self.progress.clone();
         let conductor = Conductor::new().map_err(Fault::environment)?;
         let name = self.named.clone().map_or_else(names::run, Ok)?;
         let mut run = Run { namespace: names::namespace(&name), name, owner: String::new() };
-        placement.host_port = names::host_port(&run.name);
+        let host_port = names::host_port(&run.name);
         let sidecars = mesh::sidecars(&spec, &placement);
-        let ground = Ground { spec: &spec, placement: &placement, nodes: &assigned.nodes, sidecars: &sidecars };
+        let (nodes, sidecars) = (&assigned.nodes, &sidecars);
+        let ground = Ground { spec: &spec, placement: &placement, nodes, sidecars, host_port };
         let attachments = blueprint::attachments(&spec, &placement)?;
         let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run)?, mesh::beyond(&spec, &placement));
         for (pod, what) in &beyond {
@@ -95,6 +95,7 @@ impl Cluster {
             api,
             mesh: MeshState::new()?,
             run,
+            host_port,
             conductor,
             agents: keys.iter().map(|(id, keys)| (id.clone(), keys.public())).collect(),
             cells: plan
@@ -137,7 +138,7 @@ fn some_path(built: &Built, told: &[String], log: &mut Option<File>) -> Result<(
         return Err(Fault::environment(format!("no path has all its pods:\n{}", told.join("\n"))));
     }
     let somebody =
-        |ends: &PathEndpoints| [&ends.path.from, &ends.path.to].iter().all(|p| !built.foreign.contains_key(&p.node));
+        |ends: &Endpoints| [&ends.path.from, &ends.path.to].iter().all(|p| !built.foreign.contains_key(&p.node));
     if !built.foreign.is_empty() && !built.placement.paths.values().any(somebody) {
         let why: Vec<&str> = built.foreign.values().map(String::as_str).collect();
         why.iter().for_each(|line| write(log, line));

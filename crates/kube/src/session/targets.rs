@@ -4,16 +4,15 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_mesh::Offer;
-use hopbench_model::{Fault, Point, Via};
+use hopbench_model::{Fault, Point, Transport, Via};
+use hopbench_testbed::placement::{Ask, Endpoints, program};
 
 use crate::mesh::listeners;
-use crate::plan::placement::endpoints::{Ask, PathEndpoints, program};
-use crate::plan::placement::is_datagrams;
 use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts, target};
 
 /// The target address of a cell, as far as the pods and Services are known.
-pub(super) fn target_of(built: &Built, ends: &PathEndpoints, point: &Point) -> Result<SocketAddr, Fault> {
+pub(super) fn target_of(built: &Built, ends: &Endpoints, point: &Point) -> Result<SocketAddr, Fault> {
     if let Some(target) = by_mesh(built, ends, point)? {
         return Ok(target);
     }
@@ -27,10 +26,10 @@ pub(super) fn target_of(built: &Built, ends: &PathEndpoints, point: &Point) -> R
         _ => None,
     };
     let known = Whereabouts {
-        server: ends.servers_of(&point.server).first().and_then(|pod| built.listener(pod)),
+        server: ends.servers_of(program(&point.server).as_deref()).first().and_then(|pod| built.listener(pod)),
         entry,
         node: entered,
-        datagrams: is_datagrams(&point.job),
+        datagrams: point.job.transport() == Transport::Udp,
     };
     target(&path.name, &path.via, &known)
 }
@@ -39,7 +38,7 @@ pub(super) fn target_of(built: &Built, ends: &PathEndpoints, point: &Point) -> R
 ///
 /// # Errors
 /// A gateway or a server has no address.
-fn by_mesh(built: &Built, ends: &PathEndpoints, point: &Point) -> Result<Option<SocketAddr>, Fault> {
+fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<SocketAddr>, Fault> {
     let path = &ends.path;
     let nowhere = |what: &str| Fault::environment(format!("path {}: {what}", path.name));
     if let (true, Some(gateway)) = (ends.enters_existing_gateway(), &built.spec.gateway) {
@@ -48,7 +47,7 @@ fn by_mesh(built: &Built, ends: &PathEndpoints, point: &Point) -> Result<Option<
     if !path.is_proxied() || point.job.bypasses_proxies() {
         return Ok(None);
     }
-    let ask = Ask { program: program(&point.server), protocol: Offer::of(&point.job, &point.server).protocol };
+    let ask = Ask { program: program(&point.server), offer: Offer::of(&point.job, &point.server) };
     let port = || listeners::taken(&built.placement, ends, &ask).ok_or_else(|| nowhere("no proxy takes this"));
     if let Some(gateway) = &ends.gateway {
         let address = built.address(gateway).ok_or_else(|| nowhere("its gateway has no address"))?;
@@ -60,7 +59,8 @@ fn by_mesh(built: &Built, ends: &PathEndpoints, point: &Point) -> Result<Option<
     if let Some(outside) = listeners::outside(built, ends, &ask) {
         return Ok(Some(outside));
     }
-    let server = ends.servers_of(&point.server).first().ok_or_else(|| nowhere("it has no server"))?;
+    let server =
+        ends.servers_of(program(&point.server).as_deref()).first().ok_or_else(|| nowhere("it has no server"))?;
     let address = built.address(server).ok_or_else(|| nowhere("its server has no address"))?;
     Ok(Some(SocketAddr::new(address, listeners::entry(built, ends, &ask, server))))
 }
@@ -76,6 +76,6 @@ pub(super) fn all(built: &Built) -> BTreeSet<SocketAddr> {
 
 /// Whether the address that the clients of a path connect to comes from elsewhere, perhaps as a
 /// name that has to be looked up: then it is known when the path is asked for.
-pub(super) fn is_said_by_others(ends: &PathEndpoints) -> bool {
+pub(super) fn is_said_by_others(ends: &Endpoints) -> bool {
     matches!(ends.path.via, Via::LoadBalancer | Via::Address(_)) || ends.enters_existing_gateway()
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, SignedPermit};
+use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, SignedPermit, Transport};
+use hopbench_testbed::placement::{PodId, program};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
 use tokio::time::Instant;
 
@@ -14,8 +15,6 @@ use crate::api::rights::{self, Right};
 use crate::cleanup::teardown;
 use crate::mesh;
 use crate::observe::meters::reading::Readings;
-use crate::plan::placement::is_datagrams;
-use crate::plan::placement::pod::PodId;
 use crate::proof::known::Known;
 use crate::proof::prove;
 
@@ -64,7 +63,7 @@ impl Testbed for Cluster {
 
     fn route(&mut self, path: &Path, point: &Point) -> Result<Route, Fault> {
         let ends = self.endpoints(&path.name)?;
-        let servers = ends.servers_of(&point.server).to_vec();
+        let servers = ends.servers_of(program(&point.server).as_deref()).to_vec();
         if servers.is_empty() {
             let text = format!("path {}: nobody answers as `{}` in this plan", path.name, point.server.program);
             return Err(Fault::input(text));
@@ -95,7 +94,8 @@ impl Testbed for Cluster {
             tunnel_bytes: 0,
         };
         if let Some(built) = self.built.as_mut().filter(|_| targets::is_said_by_others(&ends)) {
-            let entrance = (path.name.clone(), point.server.program.clone(), is_datagrams(&point.job));
+            let datagrams = point.job.transport() == Transport::Udp;
+            let entrance = (path.name.clone(), point.server.program.clone(), datagrams);
             built.entered.insert(entrance, target);
         }
         Ok(route)
@@ -110,7 +110,7 @@ impl Testbed for Cluster {
         let open = |cluster: &Self| {
             let (access, built) = cluster.standing()?;
             let name = built.names.get(&pod).map(String::as_str).unwrap_or_default();
-            let port = built.placement.agent_port(&pod);
+            let port = built.agent_port(&pod);
             let opened = access.runtime.block_on(forward::open(&built.api.pods, name, port, built.way(&pod)));
             let opened = opened.map_err(|why| Fault::environment(format!("no way to pod {name} of {pod}: {why}")))?;
             Ok(Control::Forwarded { stream: opened, tls: built.tls(&pod)? })

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::future::{join_all, try_join, try_join_all};
 use hopbench_model::Fault;
+use hopbench_testbed::placement::PodId;
 use hopbench_wire::{Hello, PROTOCOL};
 use k8s_openapi::api::core::v1::Node;
 use kube::ResourceExt;
@@ -18,7 +19,6 @@ use crate::api::client::Api;
 use crate::api::create::passes;
 use crate::mesh;
 use crate::plan::nodes::silence;
-use crate::plan::placement::pod::PodId;
 use crate::provision::built::Built;
 use crate::provision::container_logs::{self, Ended};
 use crate::provision::pod_diagnosis::{self, State};

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use hopbench_model::{Fault, LabSpec};
+use hopbench_testbed::placement::{Placement, PodId};
 
 use crate::mesh::interception;
 use crate::network::netlink::Layout;
 use crate::network::refused;
 use crate::network::stack::Stack;
-use crate::placement::{Placement, PodId};
 use crate::services::service::Service;
 use crate::services::{nft_program, service_rules};
 use crate::topology::addresses;
@@ -57,7 +57,7 @@ impl Built {
             let name = node.spec.name.clone();
             node.route_to_others(spec.nodes.len()).map_err(refused(format!("cannot set the routes of node {name}")))?;
         }
-        let used = placement.networks();
+        let used: BTreeSet<&str> = placement.pods.iter().map(|pod| pod.place.network.as_str()).collect();
         for kind in KINDS.iter().filter(|kind| used.contains(kind.name())) {
             let what = format!("cannot make the nodes ready for network `{}`", kind.name());
             kind.prepare(&mut nodes, subnets(kind.name()), spec.mtu).map_err(refused(what))?;

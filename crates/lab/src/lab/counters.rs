@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use hopbench_model::Fault;
 use hopbench_testbed::Counters;
+use hopbench_testbed::placement::Endpoints;
 
 use super::built::Built;
 use crate::network::refused;
-use crate::placement::Endpoints;
 use crate::proof::counter_names::{of_backend, of_link, of_service};
 use crate::services::nft_program;
 use crate::services::service::Service;

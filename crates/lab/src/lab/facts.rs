@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{CpuSet, LabSpec};
+use hopbench_testbed::placement::PodId;
 
 use super::built::Built;
-use crate::placement::PodId;
 use crate::processes::runtimes::{Runtime, runtime};
 use crate::processes::tools;
 use crate::services::service::Front;

@@ -6,15 +6,14 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::Role;
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
+use hopbench_testbed::placement::{MeshProcess, Met, Placement, PodId, Role};
 use hopbench_testbed::{Counters, Gauges, Proxy, of_proxy};
 
 use super::built::Built;
 use crate::mesh::proxies::{Proxies, Task};
 use crate::mesh::proxy_setup::{ProcessSetup, setups};
-use crate::placement::{MeshProcess, Met, Placement, PodId};
 
 /// Proxies send their last reports within this time after the traffic, ns: they do so once a
 /// second.
@@ -82,7 +81,6 @@ impl Mesh {
         self.start(built, |process| met.iter().any(|met| met.named && met.process() == process.name()))?;
         let _ = self.start(built, |process| met.iter().any(|met| !met.named && met.process() == process.name()));
         self.warm = met.iter().filter_map(|met| self.open(&met.process())).collect();
-        let processes = || self.setups.iter().map(|setup| &setup.process);
         let proxy = |met: &Met| {
             let name = met.process();
             self.proxies.fresh(&name);
@@ -92,7 +90,7 @@ impl Mesh {
                 node: node.clone(),
                 named: met.named,
                 pids: self.proxies.pid(&name).into_iter().collect(),
-                workers: processes().find(|process| process.name() == name).map_or(1, MeshProcess::workers),
+                workers: met.workers,
                 cpus: built.node(node).and_then(|node| node.cpus.clone()),
             }
         };

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use hopbench_model::{CpuSet, LabSpec, Path, Plan, Point, Via};
-use hopbench_testbed::Need;
+use hopbench_testbed::placement::{Endpoints, Placement, Rules};
+use hopbench_testbed::{Need, refusals};
 
 use crate::doctor;
 use crate::mesh::proxies;
 use crate::network::namespace::Namespace;
-use crate::placement::{Endpoints, Placement};
 use crate::processes::runtimes::{RUNTIMES, runtime};
 use crate::processes::servers::{SERVERS, server};
 use crate::processes::tools;
@@ -19,7 +19,7 @@ use crate::topology::packet_path;
 
 /// Everything that is missing; empty when the plan can run.
 pub(crate) fn missing(spec: &LabSpec, plan: &Plan) -> Vec<Need> {
-    let placement = Placement::of(plan);
+    let placement = Placement::of(plan, Rules::default());
     let mut needs = whole(spec, &placement);
     for endpoints in placement.paths.values() {
         needs.extend(of_path(spec, endpoints));
@@ -62,9 +62,9 @@ fn whole(spec: &LabSpec, placement: &Placement) -> Vec<Need> {
 const FILES_OF_A_POD: usize = 8;
 /// Descriptors of a node: its namespace, its netlink socket, programs that set its rules.
 const FILES_OF_A_NODE: usize = 8;
-/// Descriptors of a proxy or a service: its words twice, its namespace, its admin endpoint, the
-/// meters of its process.
-const FILES_OF_A_PROXY: usize = 5;
+/// Descriptors of a proxy or a service: its process, its words twice, its namespace, its admin
+/// endpoint, the meters of its process.
+const FILES_OF_A_PROXY: usize = 6;
 /// Descriptors of everything else.
 const FILES: usize = 128;
 
@@ -73,7 +73,7 @@ const FILES: usize = 128;
 /// # Errors
 /// The system allows fewer; the limit, and what to do about it.
 pub(crate) fn open_files(spec: &LabSpec, placement: &Placement) -> Result<(), String> {
-    let (nodes, pods, proxies) = (spec.nodes.len(), placement.pods.len(), placement.mesh_process_count());
+    let (nodes, pods, proxies) = (spec.nodes.len(), placement.pods.len(), placement.mesh_processes().len());
     let wanted = (FILES + nodes * FILES_OF_A_NODE + pods * FILES_OF_A_POD + proxies * FILES_OF_A_PROXY) as u64;
     let of_mesh = if proxies == 0 { String::new() } else { format!(" and {proxies} proxies and services") };
     let what = format!("a lab of {nodes} nodes and {pods} pods{of_mesh} needs {wanted} open files");
@@ -163,35 +163,28 @@ fn of_mesh(endpoints: &Endpoints) -> Vec<Need> {
     if !path.is_proxied() {
         return Vec::new();
     }
-    let mut needs = Vec::new();
-    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
-    if let Some((why, remedy)) = proxies::missing() {
-        add("envoy", why, &remedy);
-    }
-    if path.variant.is_none() {
-        add("a variant", "nothing says how the proxies are set up".to_owned(), "name one under `variant:`");
-    }
-    let mode = path.mesh;
-    let ends = [(mode.has_client(), &path.from), (mode.has_server(), &path.to)];
-    for place in ends.into_iter().filter(|(has, _)| *has).map(|(_, place)| place).collect::<BTreeSet<_>>() {
+    let mut needs: Vec<Need> = proxies::missing()
+        .map(|(why, remedy)| Need::new(Some(path), "envoy", why, &remedy))
+        .into_iter()
+        .chain(refusals::lacks_variant(path))
+        .collect();
+    let mut impossible = |why: String, remedy: &str| needs.push(Need::new(Some(path), Need::IMPOSSIBLE, why, remedy));
+    for place in endpoints.sidecar_places() {
         if place.network == "host" {
             let why =
                 format!("{place}: a sidecar takes over what its pod sends and gets, and would do so for the node");
-            add(Need::IMPOSSIBLE, why, "place this end in a pod, or leave `mesh` out");
+            impossible(why, "place this end in a pod, or leave `mesh` out");
         }
         if let Some(name) = &place.runtime {
             let why = format!("{place}: {name} takes packets past the rules that bring them to a sidecar");
-            add(Need::IMPOSSIBLE, why, "leave the runtime or `mesh` out");
+            impossible(why, "leave the runtime or `mesh` out");
         }
     }
-    if endpoints.gateway.is_some() && path.to.network == "host" {
+    if matches!(path.via, Via::Gateway(_)) && path.to.network == "host" {
         let why = "a gateway is a pod of its servers' network kind, and `host` has none".to_owned();
-        add(Need::IMPOSSIBLE, why, "place the servers in pods");
+        impossible(why, "place the servers in pods");
     }
-    if endpoints.gateway.is_some() && mode.has_client() {
-        let why = format!("`mesh: {mode}`: through a gateway clients have no sidecar");
-        add(Need::IMPOSSIBLE, why, "`mesh: none` or `mesh: server`");
-    }
+    needs.extend(refusals::has_sidecar_before_gateway(path));
     needs
 }
 
@@ -232,13 +225,8 @@ fn looked(program: &str) -> String {
 
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
-    if let Via::Gateway(_) = path.via
-        && point.job.bypasses_proxies()
-    {
-        return Some(format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload));
-    }
-    if path.via != Via::Direct && point.job.workload == "ping" {
-        return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
+    if let Some(why) = refusals::unsupported(path, point) {
+        return Some(why);
     }
     if path.to.runtime.is_some() && !point.server.is_agent() {
         return Some(format!("the lab starts {} outside of runtimes only ({})", point.server.program, path.to));

@@ -5,10 +5,11 @@ use std::io;
 
 use hopbench_model::LabSpec;
 use hopbench_model::units::BitRate;
+use hopbench_testbed::placement::Placement;
 
 use super::built::Built;
+use super::named::Named;
 use crate::network::stack::Stack;
-use crate::placement::Placement;
 use crate::processes::servers::server;
 use crate::processes::tools;
 use crate::topology::kind::Reach;
@@ -64,9 +65,9 @@ fn differing(asked: u32, found: u32) -> String {
 }
 
 /// Versions of the programs that a plan uses besides agents and their runtimes.
-pub(crate) fn programs(placement: &Placement) -> BTreeMap<String, String> {
+pub(crate) fn programs(named: &Named, placement: &Placement) -> BTreeMap<String, String> {
     let mut used = BTreeMap::new();
-    for spec in &placement.programs {
+    for spec in &named.programs {
         used.extend(
             server(&spec.program).map(|server| (server.name(), (tools::find(server.name()), server.version()))),
         );

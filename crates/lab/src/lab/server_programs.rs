@@ -1,30 +1,31 @@
 //! The server programs that run in pods.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::Fault;
+use hopbench_model::{Fault, ServerSpec};
+use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::built::Built;
 use crate::network::refused;
-use crate::placement::{Endpoints, Placement, PodId};
 use crate::processes::servers::{Running, Task, server, sizes};
+use crate::services::pod_ports::program_port;
 
 /// Those that were started, each once a pod.
 #[derive(Debug, Default)]
 pub(crate) struct Programs(BTreeMap<(String, PodId), Running>);
 
 impl Programs {
-    /// Starts the server program in the pods of a path's servers where it does not run yet; its
-    /// processes.
+    /// Starts a server program in the pods of a path's servers where it does not run yet; its
+    /// processes. `programs` are those of the whole plan.
     pub(crate) fn start(
         &mut self,
         built: &Built,
-        placement: &Placement,
+        programs: &BTreeSet<ServerSpec>,
         endpoints: &Endpoints,
         name: &str,
     ) -> Result<Vec<u32>, Fault> {
         let server = server(name).ok_or_else(|| Fault::input(format!("the lab has no server program `{name}`")))?;
-        let sizes = sizes(placement.programs.iter().filter(|spec| spec.program == name));
+        let sizes = sizes(programs.iter().filter(|spec| spec.program == name));
         let mut pids = Vec::new();
         for pod in &endpoints.servers {
             let key = (name.to_owned(), pod.clone());
@@ -34,7 +35,7 @@ impl Programs {
                 self.0.remove(&key);
                 let stack = built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
                 let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
-                let task = Task { server, port: pod.program_port(), sizes: &sizes, cpus };
+                let task = Task { server, port: program_port(pod), sizes: &sizes, cpus };
                 let mut started =
                     Running::start(stack, &task).map_err(refused(format!("cannot start {name} in {pod}")))?;
                 running = started.pids();

@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 
 use hopbench_mesh::Offer;
 use hopbench_model::{Fault, Job, ServerSpec, Via};
+use hopbench_testbed::placement::Endpoints;
 
 use super::built::Built;
-use crate::placement::{Endpoints, PodPorts};
+use crate::services::pod_ports::own_port;
 use crate::services::service;
 use crate::topology::addresses;
 
@@ -31,7 +32,7 @@ pub(crate) fn target(
         (Via::Gateway(_), _) => endpoints.gateway.as_ref().and_then(|pod| Some((of_pod(pod)?, offer.gateway()))),
         _ => endpoints.servers.first().and_then(|pod| {
             let proxied = path.is_proxied() && !bypassed;
-            let port = if proxied { offer.exposed(path.mesh) } else { offer.own_port(pod) };
+            let port = if proxied { offer.exposed(path.mesh) } else { own_port(offer, pod) };
             Some((of_pod(pod)?, port))
         }),
     };

@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 
 use hopbench_mesh::{INBOUND, MARK, OUTBOUND, exposed};
 use hopbench_model::Via;
+use hopbench_testbed::placement::{Placement, PodId};
 use serde_json::{Value, json};
 
-use crate::placement::{Placement, PodId};
 use crate::services::nft_json::{TABLE, add, chain, rule, transport};
 use crate::services::service;
 
@@ -51,7 +51,7 @@ fn node_ports(pod: &PodId, placement: &Placement) -> BTreeSet<u16> {
         .filter(|endpoints| matches!(endpoints.path.via, Via::NodePort(_)))
         .filter_map(|endpoints| Some((endpoints, endpoints.service?)))
         .flat_map(|(endpoints, number)| {
-            endpoints.offers.iter().map(move |offer| service::port(endpoints, number, *offer))
+            endpoints.asks.iter().map(move |ask| service::port(endpoints, number, ask.offer))
         })
         .collect()
 }

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, Route, Upstream};
+use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, Route, TELEMETRY_PORT, Upstream};
 use hopbench_model::{MeshMode, Via};
+use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
-use crate::placement::{Endpoints, Placement, PodId, PodPorts};
+use crate::services::pod_ports::{entry, own_port};
 use crate::services::service;
 use crate::topology::addresses;
-
-/// The port of the telemetry service in its pod.
-pub(crate) const TELEMETRY_PORT: u16 = 15_011;
 
 /// The listeners of a pod's sidecar, only those that the plan needs. `address` is that of a pod.
 pub(crate) fn listeners(
@@ -22,9 +20,10 @@ pub(crate) fn listeners(
     let (mut inbound, mut outbound) = (BTreeMap::new(), BTreeMap::new());
     for endpoints in placement.paths.values() {
         let mode = endpoints.path.mesh;
-        for offer in &endpoints.offers {
+        for Ask { offer, .. } in &endpoints.asks {
             if mode.has_server() && endpoints.servers.contains(pod) {
-                let route = inward(pod, endpoints, *offer, address);
+                let telemetry = telemetry(endpoints, address);
+                let route = endpoints.inward(*offer, own_port(*offer, pod), telemetry);
                 inbound.insert(route.port, route);
             }
             if mode.has_client() && endpoints.clients.contains(pod) {
@@ -49,30 +48,13 @@ pub(crate) fn listeners(
 
 /// The telemetry service that is told of the traffic of a path.
 fn telemetry(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<SocketAddr> {
-    endpoints.path.variant.as_ref().filter(|variant| variant.policy_report)?;
-    Some(SocketAddr::from((address(endpoints.policy.as_ref()?)?, TELEMETRY_PORT)))
-}
-
-/// The route from the pod's exposed port to the server in it.
-fn inward(pod: &PodId, endpoints: &Endpoints, offer: Offer, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Route {
-    let mode = endpoints.entered();
-    Route {
-        name: format!("in-{}-{mode}", offer.word()),
-        address: None,
-        port: offer.exposed(mode),
-        protocol: offer.protocol,
-        from_proxy: mode == MeshMode::Both,
-        to_proxy: false,
-        checked: true,
-        telemetry: telemetry(endpoints, address),
-        upstream: Upstream::Endpoints(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, offer.own_port(pod)))]),
-    }
+    Some(SocketAddr::from((address(endpoints.telemetry()?)?, TELEMETRY_PORT)))
 }
 
 /// The route from the client on.
 fn outward(endpoints: &Endpoints, offer: Offer, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Route {
     let mode = endpoints.path.mesh;
-    let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, offer.entry(pod, mode))));
+    let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, entry(offer, pod, mode))));
     let route = Route {
         name: format!("out-{}-{mode}", offer.word()),
         address: None,
@@ -101,7 +83,7 @@ fn outward(endpoints: &Endpoints, offer: Offer, address: impl Fn(&PodId) -> Opti
         },
         // Nobody listens at the port that stands for the mode.
         _ if mode == MeshMode::Client => {
-            let own = endpoints.servers.first().map(|pod| offer.own_port(pod));
+            let own = endpoints.servers.first().map(|pod| own_port(offer, pod));
             Route { upstream: Upstream::Original(own), ..route }
         }
         _ => route,
@@ -111,8 +93,8 @@ fn outward(endpoints: &Endpoints, offer: Offer, address: impl Fn(&PodId) -> Opti
 /// The listener of a path's gateway.
 pub(crate) fn gateway(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Vec<Listener> {
     let mode = endpoints.entered();
-    let route = |offer: &Offer| {
-        let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, offer.entry(pod, mode))));
+    let route = |offer: Offer| {
+        let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, entry(offer, pod, mode))));
         Route {
             name: offer.word().to_owned(),
             address: None,
@@ -125,7 +107,7 @@ pub(crate) fn gateway(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<
             upstream: Upstream::Endpoints(endpoints.servers.iter().filter_map(endpoint).collect()),
         }
     };
-    let routes: Vec<Route> = endpoints.offers.iter().map(route).collect();
+    let routes: Vec<Route> = endpoints.asks.iter().map(|ask| route(ask.offer)).collect();
     let first = routes.first().map(|route| route.port);
     let listener = first.map(|port| Listener {
         name: "gateway".to_owned(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-use hopbench_mesh::STATS;
+use hopbench_mesh::{STATS, untold};
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::Gauges;
@@ -120,10 +120,6 @@ impl Proxies {
         // to date. One that was given up while it came about is never told of: as many as were
         // missing last time are not waited for again.
         let given_up = self.running.get(name).map_or(0, |running| running.untold);
-        let untold = |counters: &BTreeMap<String, u64>| {
-            let of = |counter: &str| counters.get(counter).copied().unwrap_or(0);
-            of("upstream_connections").saturating_sub(of("upstream_connects") + of("upstream_connect_failures"))
-        };
         for _ in 1..MOST_QUESTIONS {
             if untold(&counters) <= given_up {
                 break;

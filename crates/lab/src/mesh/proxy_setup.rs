@@ -3,16 +3,13 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{Admin, Identity, Listener, MARK, Proxy, Role, SPIFFE};
+use hopbench_mesh::{Admin, Identity, Listener, MARK, POLICY_PORT, Proxy, SPIFFE, TELEMETRY_PORT};
 use hopbench_model::Fault;
+use hopbench_testbed::placement::{MeshProcess, Placement, PodId, Role};
 
-use super::listeners::{self, TELEMETRY_PORT};
+use super::listeners;
 use super::proxies::Program;
-use crate::placement::mesh_processes::all;
-use crate::placement::{Endpoints, MeshProcess, Placement, PodId};
 
-/// The port of the policy service in its pod.
-const POLICY_PORT: u16 = 15_010;
 /// The admin endpoint of a proxy: a name in its pod's network namespace.
 const ADMIN: &str = "@hopbench-admin";
 /// The access log of a proxy, which has folders of its own.
@@ -47,37 +44,31 @@ pub(crate) fn setups(
     address: impl Fn(&PodId) -> Option<Ipv4Addr> + Copy,
 ) -> Result<Vec<ProcessSetup>, Fault> {
     let setup = |process: MeshProcess| -> Result<ProcessSetup, Fault> {
-        let proxy = match process.role {
-            Role::Policy | Role::Telemetry => None,
-            Role::Sidecar => {
-                let mut all = placement.paths.values();
-                // One of the paths for which it checks: they end at the same place.
-                let asking = all.find(|ends| ends.path.mesh.has_server() && ends.servers.contains(&process.pod));
-                let listeners = listeners::listeners(&process.pod, placement, address);
-                Some(proxy(&process, authority, asking, listeners, address)?)
-            }
+        let listeners = match process.role {
+            Role::Policy | Role::Telemetry => return Ok(ProcessSetup { process, proxy: None }),
+            Role::Sidecar => listeners::listeners(&process.pod, placement, address),
             Role::Gateway => {
                 let mut all = placement.paths.values();
                 let entered = all.find(|ends| ends.gateway.as_ref() == Some(&process.pod));
-                let listeners = entered.map(|ends| listeners::gateway(ends, address)).unwrap_or_default();
-                Some(proxy(&process, authority, entered, listeners, address)?)
+                entered.map(|ends| listeners::gateway(ends, address)).unwrap_or_default()
             }
         };
+        let policy = placement.policy_of(&process.pod).and_then(address);
+        let policy = policy.map(|address| SocketAddr::from((address, POLICY_PORT)));
+        let proxy = Some(proxy(&process, authority, policy, listeners)?);
         Ok(ProcessSetup { process, proxy })
     };
-    all(placement).into_iter().map(setup).collect()
+    placement.mesh_processes().into_iter().map(setup).collect()
 }
 
-/// The task of a proxy. `asking` is a path for which it asks the policy service.
+/// The task of a proxy. `policy` is the service that it asks.
 fn proxy(
     process: &MeshProcess,
     authority: &Authority,
-    asking: Option<&Endpoints>,
+    policy: Option<SocketAddr>,
     listeners: Vec<Listener>,
-    address: impl Fn(&PodId) -> Option<Ipv4Addr>,
 ) -> Result<Proxy, Fault> {
     let MeshProcess { role, pod, variant } = process;
-    let policy = asking.filter(|_| variant.policy_check).and_then(|endpoints| address(endpoints.policy.as_ref()?));
     Ok(Proxy {
         name: pod.to_string(),
         variant: variant.clone(),
@@ -87,7 +78,7 @@ fn proxy(
         mark: if *role == Role::Sidecar { Some(MARK) } else { None },
         identity: Some(identity(authority, pod)?),
         access_log: ACCESS_LOG.to_owned(),
-        policy: policy.map(|address| SocketAddr::from((address, POLICY_PORT))),
+        policy,
     })
 }
 

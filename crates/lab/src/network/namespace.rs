@@ -10,8 +10,6 @@ use std::process::Command;
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-use crate::network::netlink::Netlink;
-
 /// The calling thread's network namespace.
 const OWN: &str = "/proc/thread-self/ns/net";
 
@@ -28,16 +26,11 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// A new one, with nothing in it but `lo`, which is up. The name is for messages only.
-    ///
-    /// # Errors
-    /// The kernel's error: `EPERM` without the right to make one, `ENOSPC` if there are too many.
-    pub fn create(name: &str) -> io::Result<Self> {
+    /// A new one, with nothing in it but `lo`, which is down.
+    pub(super) fn create_bare(name: &str) -> io::Result<Self> {
         let made = on_thread(|| unshare(CloneFlags::CLONE_NEWNET).map_err(io::Error::from).and_then(|()| own()));
         let file = made.flatten().map_err(|e| told(&format!("cannot make network namespace {name}"), &e))?;
-        let namespace = Self::of(name, file)?;
-        namespace.netlink()?.set_up("lo")?;
-        Ok(namespace)
+        Self::of(name, file)
     }
 
     /// The one that the calling thread is in.
@@ -88,14 +81,6 @@ impl Namespace {
         let fd = self.fd.as_fd();
         let done = on_thread(move || setns(fd, CloneFlags::CLONE_NEWNET).map(|()| work()).map_err(io::Error::from));
         done.flatten().map_err(|e| told(&format!("cannot enter network namespace {}", self.name), &e))
-    }
-
-    /// A route-netlink socket that lives inside.
-    ///
-    /// # Errors
-    /// No right to enter, no socket to be had.
-    pub fn netlink(&self) -> io::Result<Netlink> {
-        self.run(|| Netlink::open(&self.name))?
     }
 
     /// A command whose process will run inside, with a mount namespace of its own in which `/sys`

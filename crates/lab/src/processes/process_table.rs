@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 
 use hopbench_model::CpuSet;
@@ -72,14 +71,6 @@ pub(crate) fn listening(pid: u32) -> BTreeSet<u16> {
         u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()
     };
     ["tcp", "tcp6"].iter().flat_map(|table| of(table).lines().filter_map(port).collect::<Vec<_>>()).collect()
-}
-
-/// Whether a process is known to have ended: what cannot be looked at is not.
-pub(crate) fn has_ended(pid: u32) -> bool {
-    match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(stat) => parsed(&stat).is_some_and(|stat| !stat.is_alive()),
-        Err(error) => error.kind() == ErrorKind::NotFound,
-    }
 }
 
 /// Whether a process is there and has not ended.
@@ -171,7 +162,6 @@ mod tests {
         }
         // Dead, and not collected yet.
         while now.is_alive() {}
-        assert!(has_ended(child.id()) && !has_ended(own));
         assert!(Process::now(child.id()).is_none() && stat(child.id()).is_some());
         child.wait().unwrap();
         assert!(!is_alive(child.id()) && network_of(child.id()).is_none());

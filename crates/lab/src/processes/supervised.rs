@@ -7,10 +7,8 @@ use std::thread::JoinHandle;
 
 use hopbench_model::{Nanos, SECOND};
 use hopbench_sys::clock;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-
-use crate::processes::process_table::has_ended;
+use hopbench_sys::process::Process;
+use nix::sys::signal::Signal;
 
 /// The longest wait for a killed process. One that the kernel does not let go is left to its
 /// thread.
@@ -22,6 +20,8 @@ const LOOK_NS: Nanos = 500_000;
 #[derive(Debug)]
 pub(crate) struct Supervised {
     pid: u32,
+    /// The process itself. Its number may be another's as soon as its thread has collected it.
+    process: Process,
     supervisor: Option<JoinHandle<Option<ExitStatus>>>,
     end: Option<ExitStatus>,
 }
@@ -35,27 +35,34 @@ impl Supervised {
         let (start, started) = mpsc::channel();
         let supervisor = std::thread::Builder::new().name("supervisor".to_owned()).spawn(move || match spawn() {
             Ok(mut child) => {
+                // Only this thread collects the child. So until it waits, the number is the
+                // child's, even if that has ended already.
+                let process = Process::open(child.id());
+                if process.is_err() {
+                    let _ = child.kill();
+                }
                 // Mounts of this thread live as long as somebody is in their namespace; the program
                 // is.
-                start.send(Ok((child.id(), child.stderr.take()))).ok().and_then(|()| child.wait().ok())
+                let started = process.map(|process| (child.id(), process, child.stderr.take()));
+                start.send(started).ok().and_then(|()| child.wait().ok())
             }
             Err(error) => {
                 let _ = start.send(Err(error));
                 None
             }
         })?;
-        let (pid, stderr) = started.recv().map_err(|_| io::Error::other("its supervisor died"))??;
-        Ok((Self { pid, supervisor: Some(supervisor), end: None }, stderr))
+        let (pid, process, stderr) = started.recv().map_err(|_| io::Error::other("its supervisor died"))??;
+        Ok((Self { pid, process, supervisor: Some(supervisor), end: None }, stderr))
     }
 
-    /// Its process.
+    /// The number of its process.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Whether it has not ended.
+    /// Whether it is not known to have ended.
     pub(crate) fn is_alive(&self) -> bool {
-        self.is_supervised() && !has_ended(self.pid)
+        !self.process.has_ended().unwrap_or(false)
     }
 
     /// Whether its thread still waits for its end.
@@ -79,12 +86,11 @@ impl Supervised {
         self.end
     }
 
-    /// Sends it a signal, unless its end is known: its number is nobody else's until then.
+    /// Sends it a signal. By its number the signal might reach another process: its thread may
+    /// collect it at any time, and the kernel may give the number away.
     pub(crate) fn signal(&self, signal: Signal) {
-        if self.is_supervised() {
-            // It may end in between; then there is nothing left to do.
-            let _ = kill(Pid::from_raw(self.pid as i32), signal);
-        }
+        // If it has ended, there is nothing left to do.
+        let _ = self.process.signal(signal as i32);
     }
 }
 
@@ -101,7 +107,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::processes::process_table::Process;
+    use crate::processes::process_table::Process as Listed;
 
     #[test]
     fn how_a_program_ended_is_known() {
@@ -116,7 +122,7 @@ mod tests {
         assert_eq!(sleeping.end().and_then(|status| status.signal()), Some(9));
         assert!(!sleeping.is_alive() && sleeping.end().is_some());
         let dropped = started("exec sleep 60");
-        let process = Process::now(dropped.pid()).unwrap();
+        let process = Listed::now(dropped.pid()).unwrap();
         drop(dropped);
         assert!(!process.is_alive());
         assert!(Supervised::start(|| Command::new("/no/such/program").spawn()).is_err());

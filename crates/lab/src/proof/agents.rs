@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_model::{CpuSet, Proof, Via};
 use hopbench_testbed::Seen;
+use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::known::Known;
-use crate::placement::{Endpoints, PodId};
 use crate::services::service::Service;
 
 /// Whether the agents are where they were put.
@@ -38,7 +38,7 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
     let list = namespaces.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
     let place = pods.first().map(|pod| &pod.place);
     let node = place.map_or("?", |place| place.node.as_str());
-    let names = summary(pods);
+    let names = PodId::summary(pods);
     let evidence =
         if wrong.is_empty() { format!("{names} on node {node}, namespace {list}") } else { wrong.join("; ") };
     Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }
@@ -73,15 +73,6 @@ pub(super) fn contained(known: &Known<'_>, pod: &PodId, seen: &Seen<'_>) -> Proo
         None => (format!("{pod} did not say which kernel it has"), false),
     };
     Proof { hop, evidence, ok }
-}
-
-/// `bridge@a`, `20 x bridge@a`.
-fn summary(pods: &[PodId]) -> String {
-    match pods {
-        [] => "nobody".to_owned(),
-        [pod] => pod.to_string(),
-        [pod, ..] => format!("{} x {}", pods.len(), pod.place),
-    }
 }
 
 /// Whether the servers saw the addresses that this way leaves in a packet. Only agents can tell.

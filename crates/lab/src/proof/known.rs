@@ -6,8 +6,8 @@ use std::net::Ipv4Addr;
 
 use hopbench_model::CpuSet;
 use hopbench_testbed::Proxy;
+use hopbench_testbed::placement::{Endpoints, PodId};
 
-use crate::placement::{Endpoints, PodId};
 use crate::services::service::Service;
 use crate::topology::packet_path::PacketPath;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::Proof;
+use hopbench_model::{Proof, proxy_role};
 use hopbench_testbed::of_proxy;
 
 use super::counter_names::{of_backend, of_link, of_service};
@@ -33,7 +33,7 @@ pub(super) fn translated(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypas
     let each: Vec<String> = (0..backends).map(|backend| hits(backend).to_string()).collect();
     let sum: u64 = (0..backends).map(hits).sum();
     let parts = each.join(" + ");
-    let sidecars = || known.proxies.iter().filter(|proxy| proxy.name.starts_with("client-sidecar"));
+    let sidecars = || known.proxies.iter().filter(|proxy| proxy_role(&proxy.name) == "client-sidecar");
     if known.endpoints.path.mesh.has_client() && !bypassed {
         let made: Option<u64> = sidecars().map(|proxy| grown.by(&of_proxy(&proxy.name, "upstream_connections"))).sum();
         let (evidence, ok) = match made {

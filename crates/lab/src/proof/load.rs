@@ -1,9 +1,9 @@
 //! The load of a trial: what must have crossed every link at least.
 
 use hopbench_model::{Counter, EndReport, HttpVersion};
+use hopbench_testbed::placement::Endpoints;
 use hopbench_testbed::{AgentId, Seen};
 
-use crate::placement::Endpoints;
 use crate::topology::packet_path::Way;
 
 /// The load that a trial moved, from its start to its end, warm-up included.

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{CpuSet, MeshMode, Place, Via};
+use hopbench_model::{CpuSet, Path, fixture};
+use hopbench_testbed::placement::{Endpoints, Group, Placement, PodId, Rules};
 
 use super::*;
-use crate::placement::{Endpoints, Group, PodId};
 use crate::topology::packet_path::{Link, Owner, PacketPath, Side};
 
 const LOAD: Load = Load { out_bytes: 100_000, back_bytes: 100_000, packets: 1, connections: 1 };
@@ -19,18 +19,9 @@ fn link(name: &str) -> Link {
 }
 
 fn endpoints() -> Endpoints {
-    let place = Place { network: "bridge".into(), node: "a".into(), runtime: None };
-    let path = hopbench_model::Path {
-        name: "p".into(),
-        from: place.clone(),
-        to: place,
-        via: Via::Direct,
-        clients: 1,
-        backends: 1,
-        mesh: MeshMode::None,
-        variant: None,
-    };
-    Endpoints::new(&path, None, None, BTreeSet::new())
+    let place = fixture::place("bridge", "a");
+    let path = Path { from: place.clone(), to: place, ..fixture::path("p") };
+    Placement::of(&fixture::plan(vec![path], vec![]), Rules::default()).paths.remove("p").unwrap()
 }
 
 fn known<'a>(endpoints: &'a Endpoints, packet_path: &'a PacketPath, tunnels: &'a BTreeSet<&'static str>) -> Known<'a> {

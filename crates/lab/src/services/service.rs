@@ -4,8 +4,9 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hopbench_mesh::{App, Offer};
 use hopbench_model::Via;
+use hopbench_testbed::placement::{AGENT_PORT, Endpoints, PodId};
 
-use crate::placement::{AGENT_PORT, Endpoints, PROGRAM_PORT, PodId, PodPorts};
+use super::pod_ports::{PROGRAM_PORT, agent_port, entry};
 use crate::topology::addresses;
 use crate::topology::kind::Reach;
 use crate::topology::kinds::kind;
@@ -67,8 +68,8 @@ impl Service {
         let offers: &[Offer] = if endpoints.path.is_proxied() { &Offer::ALL } else { &UNPROXIED };
         let port = |offer: &Offer| {
             let backend = |pod: &PodId| {
-                let tcp = SocketAddrV4::new(address(pod)?, offer.entry(pod, endpoints.path.mesh));
-                Some(Backend { tcp, udp_port: pod.agent_port() })
+                let tcp = SocketAddrV4::new(address(pod)?, entry(*offer, pod, endpoints.path.mesh));
+                Some(Backend { tcp, udp_port: agent_port(pod) })
             };
             Port {
                 port: port(endpoints, number, *offer),
@@ -130,25 +131,25 @@ fn masquerades(endpoints: &Endpoints) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, Path, Place, Variant};
+    use hopbench_model::{MeshMode, Path, Variant, fixture};
+    use hopbench_testbed::placement::{Placement, Rules};
 
     use super::*;
 
     #[test]
     fn backends_are_entered_where_the_mode_says() {
         let service = |via: Via, mode: MeshMode| {
-            let place = |node: &str| Place { network: "bridge".into(), node: node.into(), runtime: None };
             let path = Path {
-                name: "p".into(),
-                from: place("a"),
-                to: place("b"),
+                from: fixture::place("bridge", "a"),
+                to: fixture::place("bridge", "b"),
                 via,
-                clients: 1,
                 backends: 2,
                 mesh: mode,
                 variant: (!mode.is_none()).then(Variant::plain),
+                ..fixture::path("p")
             };
-            let endpoints = Endpoints::new(&path, Some(3), None, Offer::ALL.into());
+            let mut placement = Placement::of(&fixture::plan(vec![path.clone()], vec![]), Rules::default());
+            let endpoints = Endpoints { service: Some(3), ..placement.paths.remove("p").unwrap() };
             let ports = Service::of(&endpoints, |_| Some(Ipv4Addr::LOCALHOST)).unwrap().ports;
             assert!(ports.iter().all(|port| port.backends.len() == 2 && port.backends[0].udp_port == 7474));
             // Whatever is asked for, somebody answers where the clients go.

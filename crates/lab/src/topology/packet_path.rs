@@ -7,11 +7,11 @@
 use std::collections::BTreeSet;
 
 use hopbench_model::{LabSpec, Via};
+use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::fabric::zones;
 use super::kind::Reach;
 use super::kinds::{KINDS, kind};
-use crate::placement::{Endpoints, PodId};
 
 /// The namespace that a link is in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,11 +73,32 @@ pub(crate) struct Stage {
     pub(crate) links: Vec<Link>,
 }
 
+/// A hop on the way out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Hop {
+    /// The NIC of a node.
+    Nic(String),
+    /// The translation of a Service's address on a node.
+    Translation(String),
+    /// Any other, in words.
+    Other(String),
+}
+
+impl std::fmt::Display for Hop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Nic(node) => write!(f, "eth0 of {node}"),
+            Self::Translation(node) => write!(f, "dnat on {node}"),
+            Self::Other(words) => f.write_str(words),
+        }
+    }
+}
+
 /// The way of the packets of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct PacketPath {
-    /// The hops on the way out, in words.
-    pub(crate) hops: Vec<String>,
+    /// The hops on the way out.
+    pub(crate) hops: Vec<Hop>,
     /// The links that carry the traffic.
     pub(crate) stages: Vec<Stage>,
     /// The links that must stay still.
@@ -225,14 +246,15 @@ impl PacketPath {
             if let Via::NodePort(node) = &endpoints.path.via
                 && (first_is_whole || to.pods.is_empty())
             {
-                path.hops.push(format!("dnat on {node}"));
+                path.hops.push(Hop::Translation(node.clone()));
             } else if let Via::Gateway(node) = &endpoints.path.via
                 && to.pods == endpoints.gateway.as_slice()
             {
-                path.hops.push(format!("gateway on {node}"));
+                path.hops.push(Hop::Other(format!("gateway on {node}")));
             } else if endpoints.path.via == Via::ClusterIp {
-                let at = path.hops.iter().position(|hop| hop.starts_with("eth0 of")).unwrap_or(path.hops.len());
-                path.hops.insert(at.min(1), format!("dnat on {}", from.node));
+                // Behind the interface of the client's pod, if it has one.
+                let at = if matches!(path.hops.first(), None | Some(Hop::Nic(_))) { 0 } else { 1 };
+                path.hops.insert(at, Hop::Translation(from.node.to_owned()));
             }
         }
         path.find_still(&legs);
@@ -249,33 +271,34 @@ impl PacketPath {
     fn describe(&mut self, from: End<'_>, to: End<'_>, out: Transport) {
         let interface = |end: End<'_>| match end.reach {
             Reach::Node => None,
-            Reach::Routed { .. } => Some(format!("veth of {}", end.label())),
-            Reach::SharedNic => Some(format!("macvlan of {}", end.label())),
-            Reach::OwnNic => Some(format!("nic of {}", end.label())),
+            Reach::Routed { .. } => Some(Hop::Other(format!("veth of {}", end.label()))),
+            Reach::SharedNic => Some(Hop::Other(format!("macvlan of {}", end.label()))),
+            Reach::OwnNic => Some(Hop::Other(format!("nic of {}", end.label()))),
         };
-        let segment = |end: End<'_>| end.reach.segment().map(|bridge| format!("bridge {bridge} on {}", end.node));
+        let segment =
+            |end: End<'_>| end.reach.segment().map(|bridge| Hop::Other(format!("bridge {bridge} on {}", end.node)));
         self.hops.extend(interface(from));
         self.hops.extend(segment(from));
         let nic = |end: End<'_>| match end.reach {
             Reach::OwnNic => None,
-            _ => Some(format!("eth0 of {}", end.node)),
+            _ => Some(Hop::Nic(end.node.to_owned())),
         };
         match out {
             Transport::Inside if from.reach == Reach::Node && to.reach == Reach::Node => {
-                self.hops.push(format!("stack of {}", from.node));
+                self.hops.push(Hop::Other(format!("stack of {}", from.node)));
             }
             Transport::Inside | Transport::OnNic => {}
             Transport::Fabric => {
                 self.hops.extend(nic(from));
-                self.hops.push("fabric".to_owned());
+                self.hops.push(Hop::Other("fabric".to_owned()));
                 self.hops.extend(nic(to));
             }
             Transport::Tunnel(tunnel) => {
-                self.hops.push(format!("{tunnel} of {}", from.node));
+                self.hops.push(Hop::Other(format!("{tunnel} of {}", from.node)));
                 self.hops.extend(nic(from));
-                self.hops.push("fabric".to_owned());
+                self.hops.push(Hop::Other("fabric".to_owned()));
                 self.hops.extend(nic(to));
-                self.hops.push(format!("{tunnel} of {}", to.node));
+                self.hops.push(Hop::Other(format!("{tunnel} of {}", to.node)));
             }
         }
         let shared = out == Transport::Inside && from.reach.segment() == to.reach.segment();

@@ -69,6 +69,18 @@ async fn what_is_not_there_is_none_and_other_objects_are_refused() {
 }
 
 #[tokio::test]
+async fn an_answer_has_a_longest_length_and_other_servers_words_are_cut() {
+    let (client, _) = client(vec![(200, " ".repeat(MOST_BYTES + 1)), (502, "<html>".repeat(1000)), (200, "{".into())]);
+    let api: Api<ConfigMap> = Api::namespaced(client, "ns");
+    let error = api.list(ListParams::default()).await.unwrap_err();
+    assert!(matches!(error, kube::Error::SerdeError(_)) && error.to_string().contains("longer than 64 MiB"), "{error}");
+    let Err(kube::Error::Api(status)) = api.get("a").await else { panic!("an answer of a gateway") };
+    assert_eq!((status.code, status.message.starts_with("<html>")), (502, true));
+    assert!(status.message.len() < 400, "{}", status.message.len());
+    assert!(matches!(api.get("a").await, Err(kube::Error::SerdeError(_))));
+}
+
+#[tokio::test]
 async fn a_watch_gives_typed_objects_marks_and_errors() {
     let mark = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"resourceVersion": "12"}});
     let gone = json!({"kind": "Status", "status": "Failure", "message": "too old", "reason": "Expired", "code": 410});

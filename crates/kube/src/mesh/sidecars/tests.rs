@@ -10,7 +10,7 @@ use super::super::needs::missing;
 use super::sidecars;
 use crate::objects::sidecar::Sidecar;
 use crate::plan::fixture::{path, plan, point, spec};
-use crate::plan::placement::Placement;
+use crate::plan::placement::placement;
 use crate::plan::services::services;
 
 fn meshed(name: &str, via: Via, mesh: MeshMode, variant: Variant) -> Path {
@@ -42,7 +42,7 @@ type Given = (BTreeMap<String, Sidecar>, BTreeMap<String, BTreeMap<&'static str,
 
 fn given(provider: MeshProvider, paths: Vec<Path>) -> Given {
     let spec = of_provider(provider);
-    let placement = Placement::of(&planned(&spec, paths));
+    let placement = placement(&planned(&spec, paths));
     let pods = sidecars(&spec, &placement).into_iter().map(|(pod, sidecar)| (pod.to_string(), sidecar));
     let services = services(&placement).into_iter().map(|service| (service.name, service.sidecars));
     (pods.collect(), services.collect())
@@ -182,9 +182,9 @@ fn nobody_who_connects_to_its_own_sidecar_is_a_server() {
     let mut paths = modes();
     let back = Path { name: "back".into(), ..meshed("", Via::Direct, MeshMode::Both, Variant::plain()) };
     paths.push(Path { from: back.to.clone(), to: back.from.clone(), ..back });
-    let placement = Placement::of(&planned(&spec, paths));
+    let placement = placement(&planned(&spec, paths));
     for ends in placement.paths.values().filter(|ends| ends.path.mesh.has_client()) {
-        let served = |pod| placement.paths.values().any(|other| other.servers.values().flatten().any(|one| one == pod));
+        let served = |pod| placement.paths.values().any(|other| other.servers.contains(pod));
         assert!(!ends.clients.iter().any(served), "{:?}", ends.clients);
     }
 }
@@ -193,7 +193,7 @@ fn nobody_who_connects_to_its_own_sidecar_is_a_server() {
 fn what_cannot_be_measured_says_why() {
     let told = |provider: MeshProvider, path: Path| -> Vec<String> {
         let spec = of_provider(provider);
-        let placement = Placement::of(&planned(&spec, vec![path]));
+        let placement = placement(&planned(&spec, vec![path]));
         placement.paths.values().flat_map(|ends| missing(&spec, ends)).map(|need| need.why).collect()
     };
     let plain = Variant::plain;

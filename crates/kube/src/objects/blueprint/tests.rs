@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use hopbench_control::conductor::RunKey;
 use hopbench_control::keys::KeyPair;
 use hopbench_model::{ClusterSpec, Plan, PodNetwork, ServerImage, Via};
+use hopbench_testbed::placement::{AGENT_PORT, Placement, PodId};
 use serde_json::{Value, json};
 
 use crate::api::labels::Run;
@@ -18,8 +19,7 @@ use crate::objects::security::Level;
 use crate::objects::sidecar::Sidecar;
 use crate::plan::fixture::{path, plan, point, spec};
 use crate::plan::nodes::NodeFacts;
-use crate::plan::placement::Placement;
-use crate::plan::placement::pod::PodId;
+use crate::plan::placement::placement;
 
 fn nodes() -> BTreeMap<String, NodeFacts> {
     let node = |(name, last): (&str, u8)| {
@@ -49,11 +49,11 @@ fn agents(placement: &Placement) -> BTreeMap<PodId, KeyPair> {
 
 /// The namespace and all objects in it, in the order in which they are made.
 fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Value> {
-    let placement = Placement::of(plan);
+    let placement = placement(plan);
     let nodes = nodes();
     let sidecars: BTreeMap<PodId, Sidecar> =
         placement.pods.iter().filter_map(|pod| Some((pod.clone(), sidecar?.clone()))).collect();
-    let ground = Ground { spec, placement: &placement, nodes: &nodes, sidecars: &sidecars };
+    let ground = Ground { spec, placement: &placement, nodes: &nodes, sidecars: &sidecars, host_port: AGENT_PORT };
     let name = "0123456789".to_owned();
     let mut run = Run { namespace: format!("hopbench-{name}"), name, owner: String::new() };
     let (level, _) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
@@ -372,9 +372,10 @@ fn the_namespace_allows_what_its_pods_need_and_no_more() {
         let mut spec = spec();
         spec.patch = Some(patch);
         let plan = plan(vec![path("p", "pod@a", "pod@b", Via::Direct)], vec![point("rr", "hopbench")]);
-        let placement = Placement::of(&plan);
+        let placement = placement(&plan);
         let (nodes, sidecars) = (nodes(), BTreeMap::new());
-        let ground = Ground { spec: &spec, placement: &placement, nodes: &nodes, sidecars: &sidecars };
+        let (placement, nodes, sidecars) = (&placement, &nodes, &sidecars);
+        let ground = Ground { spec: &spec, placement, nodes, sidecars, host_port: AGENT_PORT };
         let run = Run { name: "r".into(), namespace: "n".into(), owner: String::new() };
         let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
         assert_eq!(level == Level::Privileged, !beyond.is_empty());

@@ -1,9 +1,11 @@
-//! The route-netlink socket of one network namespace.
+//! The route-netlink socket of one network namespace, and the namespaces that are made with it.
 
 use std::io;
 
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
+
+use crate::network::namespace::Namespace;
 
 /// A route-netlink socket. It stays in the namespace in which it was opened.
 #[derive(Debug)]
@@ -28,5 +30,27 @@ impl Netlink {
         socket.set_ext_ack(true)?;
         socket.set_cap_ack(true)?;
         Ok(Self { namespace: namespace.to_owned(), socket, asked: 0 })
+    }
+}
+
+// The calls of a namespace that need a socket stand here, so that `namespace` does not use
+// `netlink`.
+impl Namespace {
+    /// A new one, with nothing in it but `lo`, which is up. The name is for messages only.
+    ///
+    /// # Errors
+    /// The kernel's error: `EPERM` without the right to make one, `ENOSPC` if there are too many.
+    pub fn create(name: &str) -> io::Result<Self> {
+        let namespace = Self::create_bare(name)?;
+        namespace.netlink()?.set_up("lo")?;
+        Ok(namespace)
+    }
+
+    /// A route-netlink socket that lives inside.
+    ///
+    /// # Errors
+    /// No right to enter, no socket to be had.
+    pub fn netlink(&self) -> io::Result<Netlink> {
+        self.run(|| Netlink::open(self.name()))?
     }
 }

@@ -1,0 +1,37 @@
+//! The server programs and the CPUs that the cells of a plan name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_model::{Plan, ServerSpec};
+use hopbench_testbed::placement::{Placement, PodId};
+
+/// What the cells of a plan name.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    /// The server programs other than the agent.
+    pub(crate) programs: BTreeSet<ServerSpec>,
+    /// CPUs for the agents of pods.
+    pub(crate) cpus: BTreeMap<PodId, BTreeSet<usize>>,
+}
+
+impl Named {
+    /// What the cells of this plan name.
+    pub(crate) fn of(plan: &Plan, placement: &Placement) -> Self {
+        let mut named = Self::default();
+        for cell in &plan.cells {
+            let (Some(path), Some(point)) = (plan.paths.get(cell.path), plan.points.get(cell.point)) else { continue };
+            if !point.server.is_agent() {
+                named.programs.insert(point.server.clone());
+            }
+            let Some(endpoints) = placement.paths.get(&path.name) else { continue };
+            let job = &point.job;
+            for (pods, cpus) in [(&endpoints.clients, &job.client_cpus), (&endpoints.servers, &job.server_cpus)] {
+                let Some(cpus) = cpus else { continue };
+                for pod in pods {
+                    named.cpus.entry(pod.clone()).or_default().extend(&cpus.0);
+                }
+            }
+        }
+        named
+    }
+}

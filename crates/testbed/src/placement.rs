@@ -1,0 +1,23 @@
+//! The placement of a plan: the pods that it needs, the endpoints of its paths, and the processes
+//! of the mesh that these meet. Pure data, which knows neither addresses nor machines.
+//!
+//! ```text
+//!   Plan, Rules ─► Placement: paths ─► Endpoints: clients, servers, gateway, services that proxies ask
+//!                             pods, sidecars ─► MeshProcess ─► Met: those that a path meets
+//! ```
+//!
+//! One pod serves all modes of one variant. So two modes differ in their proxies and in nothing
+//! else. Parts that would disturb others have pods of their own.
+
+mod endpoints;
+mod mesh_processes;
+mod of_plan;
+mod pod;
+mod proxy_tasks;
+mod rules;
+
+pub use endpoints::{Ask, Endpoints};
+pub use mesh_processes::{MeshProcess, Met, Role};
+pub use of_plan::Placement;
+pub use pod::{AGENT_PORT, Group, PodId};
+pub use rules::{Rules, program};

@@ -1,0 +1,192 @@
+//! The endpoints of a path: its clients, its servers, and the pods that serve its mesh.
+
+use std::collections::BTreeSet;
+
+use hopbench_mesh::Offer;
+use hopbench_model::{MeshMode, Path, Place, Via};
+
+use super::pod::{Group, PodId};
+use super::rules::Rules;
+
+/// The pods that take part in a path, and what its servers are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoints {
+    /// The path.
+    pub path: Path,
+    /// Its clients.
+    pub clients: Vec<PodId>,
+    /// Its servers. Those of one server program stand together.
+    pub servers: Vec<PodId>,
+    /// The number of the path's Service, in the plan's order; absent: it has none.
+    pub service: Option<usize>,
+    /// The pod of its gateway, if that is one of the testbed's own.
+    pub gateway: Option<PodId>,
+    /// The pod with the services that its proxies ask.
+    pub policy: Option<PodId>,
+    /// The requests that its servers get through proxies.
+    pub asks: BTreeSet<Ask>,
+    /// Whether datagrams go to its servers.
+    pub datagrams: bool,
+    /// Whether its clients send ICMP echoes.
+    pub echoes: bool,
+    /// Whether the traffic is redirected to its sidecars, by its port.
+    pub intercepted: bool,
+}
+
+/// A kind of request through proxies.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ask {
+    /// The server program whose pods answer, as in [`PodId::program`].
+    pub program: Option<String>,
+    /// The program and protocol that are asked for.
+    pub offer: Offer,
+}
+
+/// The demand of a plan's cells on a path.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Demand<'a> {
+    /// The server programs that have pods of their own; `None`: the agents.
+    pub(super) programs: BTreeSet<Option<String>>,
+    pub(super) asks: BTreeSet<Ask>,
+    pub(super) datagrams: bool,
+    pub(super) echoes: bool,
+    /// The number of its Service.
+    pub(super) service: Option<usize>,
+    /// The name of the plan's first variant.
+    pub(super) first: Option<&'a str>,
+}
+
+impl Endpoints {
+    /// The pods of a path. If it begins and ends at the same place, the servers come after the
+    /// clients.
+    pub(super) fn new(path: &Path, rules: Rules, demand: Demand<'_>) -> Self {
+        let later = match &path.variant {
+            Some(variant) if demand.first != Some(variant.name.as_str()) => Some(variant.name.clone()),
+            _ => None,
+        };
+        let shared = later.clone().map_or(Group::Shared, Group::Variant);
+        // A Service translates to the same addresses and ports that a direct connection has. So one
+        // connection would meet what the kernel remembers of the other (connection table,
+        // TIME_WAIT) and wait for it: new connections a second fell to a tenth. The servers of a
+        // Service belong to its path alone.
+        let alone = if has_service(&path.via) { Group::Path(path.name.clone()) } else { shared.clone() };
+        let pods = |place: &Place, group: &Group, program: &Option<String>, first: u32, count: u32| {
+            let group = if place.network == "host" { &Group::Shared } else { group };
+            let pod = |index| PodId { place: place.clone(), group: group.clone(), program: program.clone(), index };
+            (first..first.saturating_add(count)).map(pod).collect::<Vec<_>>()
+        };
+        let connects = rules.connects && path.mesh.has_client();
+        let of_clients = if connects { Group::Client(later.clone()) } else { shared };
+        let clients = pods(&path.from, &of_clients, &None, 0, path.clients);
+        let servers = demand.programs.iter().flat_map(|program| {
+            let same = clients.first() == pods(&path.to, &alone, program, 0, 1).first();
+            pods(&path.to, &alone, program, if same { path.clients } else { 0 }, path.backends)
+        });
+        let gateway = match &path.via {
+            Via::Gateway(node) if !node.is_empty() => Some(helper(path, node, Group::Gateway(path.name.clone()))),
+            _ => None,
+        };
+        let beside_clients = path.to.network == "host" && !rules.policy_on_servers_node;
+        let beside = if beside_clients { &path.from.node } else { &path.to.node };
+        let policy = if asks_services(path) { Some(helper(path, beside, Group::Policy(later))) } else { None };
+        Self {
+            servers: servers.collect(),
+            clients,
+            service: demand.service,
+            gateway,
+            policy,
+            asks: demand.asks,
+            datagrams: demand.datagrams,
+            echoes: demand.echoes,
+            intercepted: !rules.connects,
+            path: path.clone(),
+        }
+    }
+
+    /// Its servers, by the server program that has pods of its own; `None`: the agents.
+    pub fn by_program(&self) -> impl Iterator<Item = (Option<&str>, &[PodId])> {
+        let same_program = |one: &PodId, next: &PodId| one.program == next.program;
+        self.servers.chunk_by(same_program).filter_map(|pods| Some((pods.first()?.program.as_deref(), pods)))
+    }
+
+    /// The servers of one of the programs of [`Endpoints::by_program`]; none if it is not asked.
+    pub fn servers_of(&self, program: Option<&str>) -> &[PodId] {
+        self.by_program().find(|(known, _)| *known == program).map_or(&[], |(_, pods)| pods)
+    }
+
+    /// All pods.
+    pub fn pods(&self) -> impl Iterator<Item = &PodId> {
+        self.ends().chain(self.helpers())
+    }
+
+    /// The pods of its clients and servers.
+    pub fn ends(&self) -> impl Iterator<Item = &PodId> + Clone {
+        self.clients.iter().chain(&self.servers)
+    }
+
+    /// The pods that serve its mesh and have no agent.
+    pub fn helpers(&self) -> impl Iterator<Item = &PodId> {
+        self.gateway.iter().chain(&self.policy)
+    }
+
+    /// The pods whose sidecars take its traffic.
+    pub fn sidecars(&self) -> impl Iterator<Item = &PodId> {
+        let mode = self.path.mesh;
+        let clients = self.clients.iter().filter(move |_| mode.has_client());
+        clients.chain(self.servers.iter().filter(move |_| mode.has_server()))
+    }
+
+    /// The places of the ends that have sidecars.
+    pub fn sidecar_places(&self) -> BTreeSet<&Place> {
+        let Path { mesh, from, to, .. } = &self.path;
+        let ends = [(mesh.has_client(), from), (mesh.has_server(), to)];
+        ends.into_iter().filter(|(has_sidecar, _)| *has_sidecar).map(|(_, place)| place).collect()
+    }
+
+    /// The proxies that speak with the services. Sidecars of clients report, and do not ask.
+    pub fn callers(&self) -> impl Iterator<Item = &PodId> {
+        let reports = self.path.variant.as_ref().is_some_and(|variant| variant.policy_report);
+        let clients = if self.path.mesh.has_client() && reports { self.clients.as_slice() } else { &[] };
+        let servers = if self.path.mesh.has_server() { self.servers.as_slice() } else { &[] };
+        clients.iter().chain(&self.gateway).chain(servers)
+    }
+
+    /// The mode for which its servers are entered: the connections of a gateway of the testbed's
+    /// own come from a proxy.
+    pub fn entered(&self) -> MeshMode {
+        match self.gateway {
+            Some(_) if self.path.mesh.has_server() => MeshMode::Both,
+            _ => self.path.mesh,
+        }
+    }
+
+    /// Whether the clients' sidecars choose the endpoints of its Service, instead of the clients'
+    /// node.
+    pub fn is_routed_by_sidecar(&self) -> bool {
+        self.path.via == Via::ClusterIp && self.path.mesh.has_client()
+    }
+
+    /// Whether its gateway is one that was there before the run.
+    pub fn enters_existing_gateway(&self) -> bool {
+        matches!(&self.path.via, Via::Gateway(node) if node.is_empty())
+    }
+}
+
+/// Whether the servers of a path are behind a Service.
+pub(super) fn has_service(via: &Via) -> bool {
+    matches!(via, Via::ClusterIp | Via::NodePort(_) | Via::LoadBalancer)
+}
+
+/// Whether the proxies of a path ask a service.
+fn asks_services(path: &Path) -> bool {
+    let asks = path.variant.as_ref().is_some_and(|variant| variant.policy_check || variant.policy_report);
+    asks && path.is_proxied()
+}
+
+/// A pod on this node that serves the mesh of a path. Its network is that of the servers, or that
+/// of the clients if the servers have no pods.
+fn helper(path: &Path, node: &str, group: Group) -> PodId {
+    let mut networks = [&path.to, &path.from].into_iter().map(|place| place.network.as_str());
+    let network = networks.find(|network| *network != "host").unwrap_or("pod").to_owned();
+    PodId::first(Place { network, node: node.to_owned(), runtime: None }, group)
+}

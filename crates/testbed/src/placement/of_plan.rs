@@ -1,0 +1,275 @@
+//! The pods, endpoints and sidecars of a whole plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_mesh::{App, Offer};
+use hopbench_model::{Path, Plan, Point, Transport, Variant, Via};
+
+use super::endpoints::{Ask, Demand, Endpoints, has_service};
+use super::pod::PodId;
+use super::rules::Rules;
+
+/// The placement of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Placement {
+    /// The paths that have cells, by name.
+    pub paths: BTreeMap<String, Endpoints>,
+    /// Their pods, each once, however many paths share it.
+    pub pods: BTreeSet<PodId>,
+    /// The pods with a sidecar, and how it is set up.
+    pub sidecars: BTreeMap<PodId, Variant>,
+}
+
+impl Placement {
+    /// The placement of the paths that have cells. If a plan has no cells at all, of all paths,
+    /// with the agents as servers.
+    pub fn of(plan: &Plan, rules: Rules) -> Self {
+        let used: BTreeSet<usize> = if plan.cells.is_empty() {
+            (0..plan.paths.len()).collect()
+        } else {
+            plan.cells.iter().map(|cell| cell.path).collect()
+        };
+        let used: Vec<(usize, &Path)> = used.into_iter().filter_map(|at| Some((at, plan.paths.get(at)?))).collect();
+        let first = used.iter().find_map(|(_, path)| path.variant.as_ref()).map(|variant| variant.name.as_str());
+        let mut placement = Self::default();
+        let mut services = 0..;
+        for (at, path) in used {
+            let service = if has_service(&path.via) { services.next() } else { None };
+            let endpoints = Endpoints::new(path, rules, Demand { service, first, ..demand(plan, at, rules) });
+            placement.pods.extend(endpoints.pods().cloned());
+            if let Some(variant) = &path.variant {
+                placement.sidecars.extend(endpoints.sidecars().map(|pod| (pod.clone(), variant.clone())));
+            }
+            placement.paths.insert(path.name.clone(), endpoints);
+        }
+        placement
+    }
+
+    /// Whether any path has proxies.
+    pub fn is_proxied(&self) -> bool {
+        self.paths.values().any(|endpoints| endpoints.path.is_proxied())
+    }
+
+    /// The pod of an agent.
+    pub fn pod(&self, agent: &str) -> Option<&PodId> {
+        self.pods.iter().find(|pod| pod.to_string() == agent)
+    }
+
+    /// Paths with a Service, in the order of their numbers.
+    pub fn services(&self) -> Vec<(usize, &Endpoints)> {
+        let mut all: Vec<_> =
+            self.paths.values().filter_map(|endpoints| Some((endpoints.service?, endpoints))).collect();
+        all.sort_by_key(|(number, _)| *number);
+        all
+    }
+
+    /// The nodes of the scenario that take part, by name.
+    pub fn nodes(&self) -> BTreeSet<&str> {
+        let entered = self.paths.values().filter_map(|endpoints| match &endpoints.path.via {
+            Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node.as_str()),
+            _ => None,
+        });
+        self.pods.iter().map(|pod| pod.place.node.as_str()).chain(entered).collect()
+    }
+
+    /// The variants of the sidecars, as facts for readers of the results.
+    pub fn facts(&self) -> impl Iterator<Item = (String, String)> {
+        let fact =
+            |(pod, variant): (&PodId, &Variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name));
+        self.sidecars.iter().map(fact)
+    }
+}
+
+/// The demand on the path at this position.
+fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
+    let cells = plan.cells.iter().filter(|cell| cell.path == path);
+    let points: Vec<&Point> = cells.filter_map(|cell| plan.points.get(cell.point)).collect();
+    let sends = |transport: Transport| points.iter().any(|point| point.job.transport() == transport);
+    let mut programs: BTreeSet<_> = points.iter().map(|point| rules.program(&point.server)).collect();
+    let proxied = points.iter().filter(|point| !point.job.bypasses_proxies());
+    let mut asks: BTreeSet<Ask> = proxied
+        .map(|point| Ask { program: rules.program(&point.server), offer: Offer::of(&point.job, &point.server) })
+        .collect();
+    if plan.cells.is_empty() {
+        // Nobody knows which programs would have pods of their own.
+        let offers = Offer::ALL.into_iter().filter(|offer| offer.app == App::Agent || !rules.programs_apart);
+        asks.extend(offers.map(|offer| Ask { program: None, offer }));
+    }
+    if programs.is_empty() {
+        programs.insert(None);
+    }
+    Demand { programs, asks, datagrams: sends(Transport::Udp), echoes: sends(Transport::Icmp), ..Demand::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::{MeshMode, Place, ServerSpec, fixture};
+
+    use super::*;
+
+    /// The rules of a cluster with Envoys that hopbench itself puts into pods.
+    const CLUSTER: Rules = Rules { programs_apart: true, connects: true, policy_on_servers_node: true };
+
+    fn place(text: &str) -> Place {
+        let (network, node) = text.split_once('@').unwrap();
+        fixture::place(network, node)
+    }
+
+    fn path(name: &str, from: &str, to: &str, via: Via) -> Path {
+        Path { from: place(from), to: place(to), via, ..fixture::path(name) }
+    }
+
+    /// A path from node a to node b. The variant `checked` asks a policy service.
+    fn meshed(name: &str, to: &str, via: Via, mesh: MeshMode, variant: Option<&str>) -> Path {
+        let variant =
+            variant.map(|name| Variant { name: name.into(), policy_check: name != "plain", ..Variant::plain() });
+        Path { mesh, variant, ..path(name, "bridge@a", &format!("{to}@b"), via) }
+    }
+
+    fn point(workload: &str, program: &str) -> Point {
+        let server = ServerSpec { program: program.into(), ..fixture::server() };
+        Point { server, ..fixture::point(workload, fixture::job(workload, serde_json::Value::Null)) }
+    }
+
+    /// Of paths without cells in a lab.
+    fn placement(paths: Vec<Path>) -> Placement {
+        Placement::of(&fixture::plan(paths, vec![]), Rules::default())
+    }
+
+    fn pods(placement: &Placement, path: &str) -> Vec<String> {
+        placement.paths[path].pods().map(PodId::to_string).collect()
+    }
+
+    /// The A/A pair: the same path by another name.
+    #[test]
+    fn a_path_and_its_twin_share_all_but_services_and_gateways() {
+        let twins = |via: Via| {
+            let one = meshed("one", "bridge", via, MeshMode::Server, Some("plain"));
+            let again = Path { name: "one again".into(), ..one.clone() };
+            let placement = placement(vec![one, again]);
+            let numbers = placement.services().iter().map(|(number, _)| *number).collect::<Vec<_>>();
+            (pods(&placement, "one"), pods(&placement, "one again"), numbers)
+        };
+        let (one, again, services) = twins(Via::Direct);
+        assert_eq!((one, services), (again, vec![]));
+        let (one, again, services) = twins(Via::ClusterIp);
+        assert_eq!((one, services), (vec!["bridge@a".into(), "bridge@b/one".into()], vec![0, 1]));
+        assert_eq!(again, ["bridge@a", "bridge@b/one again"]);
+        let (one, again, _) = twins(Via::Gateway("c".into()));
+        assert_eq!(one, ["bridge@a", "bridge@b", "bridge@c/gateway-one"]);
+        assert_eq!(again, ["bridge@a", "bridge@b", "bridge@c/gateway-one again"]);
+    }
+
+    #[test]
+    fn pods_are_shared_by_what_does_not_disturb_each_other() {
+        let placement = placement(vec![
+            meshed("none", "bridge", Via::Direct, MeshMode::None, None),
+            meshed("both", "bridge", Via::Direct, MeshMode::Both, Some("plain")),
+            meshed("checked", "bridge", Via::Direct, MeshMode::Both, Some("checked")),
+            meshed("service", "bridge", Via::ClusterIp, MeshMode::Both, Some("plain")),
+            meshed("entry", "bridge", Via::Gateway("c".into()), MeshMode::Server, Some("checked")),
+            meshed("host", "host", Via::ClusterIp, MeshMode::Client, Some("plain")),
+        ]);
+        let of = |name: &str| pods(&placement, name);
+        assert_eq!(of("none"), ["bridge@a", "bridge@b"]);
+        assert_eq!(of("both"), of("none"), "the first variant has no pods of its own");
+        assert_eq!(of("checked"), ["bridge@a/checked", "bridge@b/checked", "bridge@b/policy-checked"]);
+        assert_eq!(of("service"), ["bridge@a", "bridge@b/service"]);
+        let entry = ["bridge@a/checked", "bridge@b/checked", "bridge@c/gateway-entry", "bridge@b/policy-checked"];
+        assert_eq!(of("entry"), entry);
+        assert_eq!(of("host"), ["bridge@a", "host@b"]);
+        let sidecars: BTreeMap<String, &str> =
+            placement.sidecars.iter().map(|(pod, variant)| (pod.to_string(), variant.name.as_str())).collect();
+        let expected = [
+            ("bridge@a", "plain"),
+            ("bridge@a/checked", "checked"),
+            ("bridge@b", "plain"),
+            ("bridge@b/checked", "checked"),
+            ("bridge@b/service", "plain"),
+        ];
+        assert_eq!(sidecars, BTreeMap::from(expected.map(|(pod, variant)| (pod.to_owned(), variant))));
+        assert_eq!(placement.services().len(), 2, "a gateway is no Service");
+        assert_eq!(placement.mesh_processes().len(), 5 + 1 + 1, "sidecars, a gateway, a policy service");
+    }
+
+    #[test]
+    fn server_programs_have_pods_of_their_own_where_the_rules_say_so() {
+        let two = Path { clients: 2, ..path("two", "bridge@a", "bridge@a", Via::Direct) };
+        let service = Path { backends: 2, ..path("service", "bridge@a", "bridge@b", Via::ClusterIp) };
+        let paths = vec![path("direct", "bridge@a", "bridge@b", Via::Direct), two, service];
+        let plan = fixture::plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]);
+        let apart = Placement::of(&plan, CLUSTER);
+        let of = |name: &str| pods(&apart, name);
+        assert_eq!(of("direct"), ["bridge@a", "bridge@b", "bridge@b:nginx"]);
+        assert_eq!(of("two"), ["bridge@a", "bridge@a#2", "bridge@a#3", "bridge@a:nginx"]);
+        let servers = ["bridge@b/service", "bridge@b/service#2", "bridge@b/service:nginx", "bridge@b/service:nginx#2"];
+        assert_eq!(of("service"), [&["bridge@a"][..], &servers].concat());
+        assert_eq!(apart.pods.len(), 10);
+        let service = &apart.paths["service"];
+        assert_eq!(service.servers_of(Some("nginx")), &service.servers[2..]);
+        assert_eq!((service.servers_of(None).len(), service.servers_of(Some("caddy")).len()), (2, 0));
+        let asks: Vec<(Option<&str>, &str)> =
+            service.asks.iter().map(|ask| (ask.program.as_deref(), ask.offer.word())).collect();
+        assert_eq!(asks, [(None, "agent-tcp"), (Some("nginx"), "program-http")]);
+        let beside = Placement::of(&plan, Rules::default());
+        assert_eq!(pods(&beside, "two"), ["bridge@a", "bridge@a#2", "bridge@a#3"]);
+        let asks: Vec<(Option<&str>, &str)> =
+            beside.paths["two"].asks.iter().map(|ask| (ask.program.as_deref(), ask.offer.word())).collect();
+        assert_eq!(asks, [(None, "agent-tcp"), (None, "program-http")]);
+    }
+
+    #[test]
+    fn clients_that_connect_to_their_sidecar_are_apart() {
+        let both = || meshed("both", "bridge", Via::Direct, MeshMode::Both, Some("plain"));
+        let plain = meshed("none", "bridge", Via::Direct, MeshMode::None, None);
+        let stats = Path { name: "stats".into(), variant: Some(Variant::known().remove(0)), ..both() };
+        let placement = Placement::of(&fixture::plan(vec![both(), plain, stats], vec![]), CLUSTER);
+        assert_eq!(pods(&placement, "both"), ["bridge@a/client", "bridge@b"]);
+        assert_eq!(pods(&placement, "none"), ["bridge@a", "bridge@b"]);
+        assert_eq!(pods(&placement, "stats"), ["bridge@a/client-stats", "bridge@b/stats"]);
+        assert!(!placement.paths["both"].intercepted);
+    }
+
+    /// A proxy must reach the service that it asks, whatever other paths there are.
+    #[test]
+    fn whom_proxies_ask_is_beside_the_servers_of_each_path() {
+        let paths = vec![
+            meshed("one", "bridge", Via::Direct, MeshMode::Both, Some("checked")),
+            meshed("service", "bridge", Via::ClusterIp, MeshMode::Both, Some("checked")),
+            meshed("other", "macvlan", Via::Direct, MeshMode::Both, Some("checked")),
+            meshed("host", "host", Via::Direct, MeshMode::Client, Some("checked")),
+        ];
+        let in_cluster = Placement::of(&fixture::plan(paths.clone(), vec![]), CLUSTER);
+        let placement = placement(paths);
+        let asked = |placement: &Placement, name: &str| {
+            placement.paths[name].policy.as_ref().map(PodId::to_string).unwrap_or_default()
+        };
+        assert_eq!(asked(&placement, "one"), "bridge@b/policy");
+        assert_eq!(asked(&placement, "service"), asked(&placement, "one"));
+        assert_eq!(asked(&placement, "other"), "macvlan@b/policy");
+        assert_eq!(asked(&placement, "host"), "bridge@a/policy", "nodes have no pods");
+        assert_eq!(asked(&in_cluster, "host"), "bridge@b/policy");
+        assert_eq!(placement.mesh_processes().iter().filter(|process| !process.role.is_proxy()).count(), 3);
+    }
+
+    #[test]
+    fn a_path_without_cells_needs_nothing() {
+        let paths = vec![
+            path("used", "pod@a", "pod@b", Via::Direct),
+            path("idle", "pod@a", "pod@c", Via::NodePort("d".into())),
+        ];
+        let mut plan = fixture::plan(paths, vec![point("udp", "hopbench"), point("ping", "hopbench")]);
+        plan.cells.retain(|cell| cell.path == 0);
+        let placement = Placement::of(&plan, CLUSTER);
+        assert_eq!(placement.nodes(), BTreeSet::from(["a", "b"]));
+        let used = &placement.paths["used"];
+        assert!(used.datagrams && used.echoes && used.asks.is_empty());
+        assert_eq!(placement.pod("pod@b"), Some(&used.servers[0]));
+        plan.cells.clear();
+        let whole = Placement::of(&plan, CLUSTER);
+        assert_eq!(whole.nodes(), BTreeSet::from(["a", "b", "c", "d"]));
+        assert!(!whole.paths["used"].echoes);
+        assert_eq!(whole.paths["used"].asks.len(), 2, "what agents offer");
+        assert_eq!(Placement::of(&plan, Rules::default()).paths["used"].asks.len(), 3, "and programs beside them");
+    }
+}

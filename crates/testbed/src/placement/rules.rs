@@ -1,0 +1,30 @@
+//! The rules by which a testbed shares pods between paths.
+
+use hopbench_model::ServerSpec;
+
+/// The rules of a testbed. By default a pod has the agent and the server programs beside it, and
+/// its traffic is redirected to its sidecar.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rules {
+    /// Whether a server program has pods of its own.
+    pub programs_apart: bool,
+    /// Whether clients connect to their own sidecar, because nothing redirects their traffic. The
+    /// sidecar then needs the servers' addresses before it starts. So these clients are no path's
+    /// servers.
+    pub connects: bool,
+    /// Whether the services that proxies ask stay on the servers' node if the servers have no pods.
+    /// Otherwise they are on the clients' node then.
+    pub policy_on_servers_node: bool,
+}
+
+impl Rules {
+    /// The server program whose pods answer as this server.
+    pub(super) fn program(self, server: &ServerSpec) -> Option<String> {
+        if self.programs_apart { program(server) } else { None }
+    }
+}
+
+/// The name of a server program; `None`: the agent answers itself.
+pub fn program(server: &ServerSpec) -> Option<String> {
+    if server.is_agent() { None } else { Some(server.program.clone()) }
+}
