@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Record, RunFile, point_label};
+use hopbench_model::{Failure, Record, RunFile, point_label};
 
-use crate::cells::{Cell, Distributions, Proofs, TrialKey, Warnings};
+use crate::cells::{Cell, Distributions, Proofs, TrialKey, Unused, Warnings};
 use crate::figures::{Kind, LinkFacts, kinds, unusable};
 use crate::stop::Rule;
 use crate::text::cell_name::key;
@@ -35,7 +35,7 @@ pub struct Campaign {
     pub(crate) warnings: Warnings,
     pub(crate) proofs: Vec<Proofs>,
     /// Why a trial is in no figure.
-    pub(crate) failures: BTreeMap<TrialKey, String>,
+    pub(crate) failures: BTreeMap<TrialKey, Unused>,
     /// The trials of searches, which are in no cell.
     pub(crate) searches: Vec<Record>,
 }
@@ -80,6 +80,9 @@ impl Campaign {
                 workload.points.first().into_iter().chain(workload.points.last()).copied().collect();
             ends.into_iter().flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
         });
+        let failed = |failure: &Failure| {
+            (TrialKey::of_failure(failure), Unused { reason: failure.reason.clone(), is_unproved: false })
+        };
         let point_name = |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
         Self {
             distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
@@ -92,7 +95,7 @@ impl Campaign {
             cells: planned.into_iter().map(|cell| (cell, Cell::default())).collect(),
             warnings: Warnings::default(),
             proofs: vec![Proofs::default(); plan.paths.len()],
-            failures: run.failures.iter().map(|f| (TrialKey::of_failure(f), f.reason.clone())).collect(),
+            failures: run.failures.iter().map(failed).collect(),
             searches: Vec::new(),
             workloads,
             run: run.clone(),
@@ -167,6 +170,7 @@ impl Campaign {
     /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was
     /// said with its record at hand, and of several records the first reason counts.
     fn fail(&mut self, record: &Record, reason: String) {
-        self.failures.entry(TrialKey::of(record)).or_insert(reason);
+        let is_unproved = record.error.is_some() && record.proof.iter().any(|proof| !proof.ok);
+        self.failures.entry(TrialKey::of(record)).or_insert(Unused { reason, is_unproved });
     }
 }

@@ -20,8 +20,7 @@
 //!   (`hopbench_stats::paired`). It uses the rounds that both measured in one session of the run.
 //! - All comparisons are judged together (`hopbench_stats::judge`). The noise floor is the
 //!   difference between the baseline and its twin.
-//! - A record is in no figure if it is incomplete, in error, without proof of its path, or if its
-//!   invariants do not hold. It is listed.
+//! - A record is in no figure if it is incomplete or in error, as the run decided. It is listed.
 //! - `figures/kinds.rs` lists the figures of each kind of workload, a line each.
 //!
 //! Modules use those below them only: `compare`, `summarize`; `mesh`, `search`; `campaign`; `stop`;

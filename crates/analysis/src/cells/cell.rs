@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hopbench_model::{DISTURBED_SETTING, ProxyCost, Record, proxy_role};
+use hopbench_model::{ProxyCost, Record, proxy_role};
 
 use super::warnings::is_of_the_machine;
 use crate::figures::{Kind, Node, bypasses_proxy, is_mostly_late, per_s};
@@ -126,7 +126,7 @@ impl Cell {
             round: record.round,
             session: record.session,
             window_s: record.window_s,
-            disturbed: record.settings.contains_key(DISTURBED_SETTING),
+            disturbed: record.is_disturbed(),
             late: record.is_generator_limited(),
             figures,
             work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),

@@ -1,6 +1,6 @@
 //! The trials of a search, as their records tell them.
 
-use hopbench_model::{DISTURBED_SETTING, EQUAL_LOAD, Point, Record, SearchStep};
+use hopbench_model::{EQUAL_LOAD, Point, Record, SearchStep};
 
 use crate::figures::{Figure, Kind, RecordedJob, bypasses_proxy, is_mostly_late, unusable};
 use crate::summary::{Bracket, FoundFigure};
@@ -26,11 +26,6 @@ impl<'a> SearchTrial<'a> {
         self.unusable.is_empty()
     }
 
-    /// Whether the testbed changed in its time.
-    fn is_disturbed(&self) -> bool {
-        self.record.settings.contains_key(DISTURBED_SETTING)
-    }
-
     pub(crate) fn is_at(&self, load: f64) -> bool {
         is_same(self.step.load, load)
     }
@@ -48,8 +43,8 @@ where
     'a: 't,
 {
     let mut out: Vec<&SearchTrial<'_>> = trials.filter(|trial| trial.is_usable()).collect();
-    if out.iter().any(|trial| !trial.is_disturbed()) {
-        out.retain(|trial| !trial.is_disturbed());
+    if out.iter().any(|trial| !trial.record.is_disturbed()) {
+        out.retain(|trial| !trial.record.is_disturbed());
     }
     out
 }

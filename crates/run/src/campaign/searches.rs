@@ -121,14 +121,14 @@ impl Campaign {
         };
         let one = Try { driver, point: &at, step, trial: trial.clone(), nothing: nothing(driver, &at, step) };
         match self.attempt_step(&one, place, around) {
-            Tried::Measured(mut record, seen, beyond) => {
-                let Some((told, ended)) = driver.observe(step, seen) else { return Ok(Go::On) };
+            Tried::Measured(mut record, seen, broken) => {
+                let Some((mut told, ended)) = driver.observe(step, seen) else { return Ok(Go::On) };
+                told.broken = broken;
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
                 let next = driver.next().filter(|_| ended.is_none()).map(|next| next.value);
                 let (CellName { path, workload, point }, goal) = (&driver.name(), &driver.spec.goal);
-                let (step, beyond) = (&told, beyond.as_deref());
-                around.observer.event(&Event::SearchStep { path, workload, point, goal, step, beyond, next });
+                around.observer.event(&Event::SearchStep { path, workload, point, goal, step: &told, next });
                 if let Some(ended) = ended {
                     let (outcome, value) = (ended.outcome, ended.value);
                     around.observer.event(&Event::SearchDone { path, workload, point, step: &told, outcome, value });
@@ -157,6 +157,7 @@ fn nothing(driver: &SearchDriver<'_>, at: &Point, step: u32) -> SearchStep {
         figure: observation::figure(&driver.spec.goal, &at.job),
         value: None,
         within: false,
+        broken: Vec::new(),
         found: None,
         outcome: None,
     }

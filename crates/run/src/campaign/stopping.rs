@@ -9,7 +9,7 @@ mod figure;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Cell, DISTURBED_SETTING, Plan, Record, StopRule, StopWhy, Stopped};
+use hopbench_model::{Cell, Plan, Record, StopRule, StopWhy, Stopped, TrialOutcome};
 use hopbench_stats::{FEWEST_TO_STOP, Look, Stop};
 
 use crate::results::{CellName, TrialId};
@@ -248,8 +248,7 @@ impl Followed {
     /// Takes a record, unless its figures must not be used. Reports leave out rounds in which the
     /// testbed changed: what is sure only with them is not sure.
     fn take(&mut self, record: &Record) {
-        let disturbed = record.settings.contains_key(DISTURBED_SETTING);
-        if record.incomplete.is_none() && record.error.is_none() && !disturbed {
+        if record.outcome() == TrialOutcome::Good {
             let values = self.figures.iter().map(|figure| figure.of(record)).collect();
             self.values.insert(record.round, values);
         }

@@ -79,11 +79,17 @@ fn noise_is_no_difference_and_one_round_no_verdict() {
 fn bad_records_are_listed_and_not_used() {
     type Spoil = fn(&mut hopbench_model::Record);
     let spoils: [(&str, Spoil); 7] = [
-        ("no evidence", |record| record.proof.clear()),
+        ("no evidence", |record| record.error = Some("there is no evidence of the path".to_owned())),
         ("cut short: ^C", |record| record.incomplete = Some("^C".to_owned())),
         ("a reason", |record| record.error = Some("a reason".to_owned())),
-        ("did not take the path", |record| record.proof[0].ok = false),
-        ("do not add up", |record| record.invariants[0].ok = false),
+        ("did not take the path", |record| {
+            record.proof[0].ok = false;
+            record.error = record.contradiction();
+        }),
+        ("contradict each other", |record| {
+            record.invariants[0].ok = false;
+            record.error = record.contradiction();
+        }),
         ("another run", |record| record.run_id = "earlier".to_owned()),
         ("no such cell", |record| record.workload = "unknown".to_owned()),
     ];

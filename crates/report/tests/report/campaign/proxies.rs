@@ -172,7 +172,7 @@ fn a_step_says_what_makes_it_doubtful() {
             }
             ("both", Some(500)) if record.round == 2 => record.session = 2,
             ("both", Some(100)) if record.round < 3 => {
-                record.settings.insert(hopbench_model::DISTURBED_SETTING.to_owned(), "pod b restarted".to_owned());
+                record.testbed_changed = Some("pod b restarted".to_owned());
             }
             _ => {}
         }

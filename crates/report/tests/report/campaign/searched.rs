@@ -89,6 +89,7 @@ pub(crate) fn trial(run: &RunFile, at: At<'_>, step: u32, load: f64, why: &str, 
         figure: at.figure.to_owned(),
         value: Some(value),
         within: true,
+        broken: Vec::new(),
         found: None,
         outcome: None,
     });

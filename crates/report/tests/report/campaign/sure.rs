@@ -403,6 +403,7 @@ fn search(record: &Record, step: u32) -> Record {
         figure: "response_ns p99".to_owned(),
         value: Some(1.0),
         within: true,
+        broken: Vec::new(),
         found: None,
         outcome: None,
     };

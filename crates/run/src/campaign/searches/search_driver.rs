@@ -175,7 +175,8 @@ impl<'p> SearchDriver<'p> {
         loads.last().is_some_and(is_last) && self.at(loads, step.step).is_ok_and(has_all)
     }
 
-    /// Tells it what was seen at the load that it asked for, in the trial of this number.
+    /// Tells it what was seen at the load that it asked for, in the trial of this number. Its step
+    /// has all but the bounds that were broken.
     pub(super) fn observe(&mut self, step: u32, seen: Seen) -> Option<(SearchStep, Option<Ended>)> {
         let Load { parameter, value: load } = self.next()?;
         let stage = self.stage.as_mut()?;
@@ -199,6 +200,7 @@ impl<'p> SearchDriver<'p> {
             figure: figure(&self.spec.goal, &self.point.job),
             value: Some(seen.value).filter(|value| value.is_finite()),
             within: seen.within,
+            broken: Vec::new(),
             found: found.map(|rate| self.askable(rate)),
             outcome: ended.as_ref().map(|ended| ended.outcome),
         };

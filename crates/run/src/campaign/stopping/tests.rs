@@ -150,7 +150,7 @@ fn a_trial_without_figures_is_no_value() {
     let broken = [
         Record { error: Some("no proof".to_owned()), ..record(3, 100.0) },
         Record { incomplete: Some("it died".to_owned()), ..record(3, 100.0) },
-        Record { settings: [(DISTURBED_SETTING.to_owned(), "a pod moved".to_owned())].into(), ..record(3, 100.0) },
+        Record { testbed_changed: Some("a pod moved".to_owned()), ..record(3, 100.0) },
     ];
     for round in 1..=2 {
         make(&mut stopping, round, |_, _| quiet(round));
