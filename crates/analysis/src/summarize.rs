@@ -181,7 +181,6 @@ fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>, o
         let floors = base.zip(twin).map(|(base, twin)| floors(workload.kind, twin.cell, base.cell, plan.seed));
         let floors = floors.unwrap_or_default();
         let rule = campaign.rule.as_ref();
-        let looked_at = rule.and_then(|rule| rule.figure(plan, workload.kind, *point));
         for path in 0..plan.paths.len() {
             let Some(here) = side(path) else { continue };
             let against = base.filter(|_| baseline != Some(path)).map(|base| Against {
@@ -191,6 +190,7 @@ fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>, o
                 minimum_effect: plan.minimum_effect,
                 seed: plan.seed,
             });
+            let looked_at = rule.and_then(|rule| rule.figure((path, *point), workload.kind));
             let mut figures = Vec::new();
             for (index, figure) in workload.kind.figures.iter().enumerate() {
                 let stop = rule.filter(|_| looked_at == Some(index)).map(Rule::stop);
@@ -203,7 +203,7 @@ fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>, o
                 }
                 figures.push(estimate);
             }
-            let stop = rule.and_then(|rule| rule.ended((path, *point), here.cell, (workload.kind, looked_at)));
+            let stop = rule.and_then(|rule| rule.ended((path, *point), workload.kind));
             cells.push(cell(campaign, (path, *point), here.cell, base.map(|base| base.cell), figures, stop));
         }
     }

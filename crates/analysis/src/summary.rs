@@ -22,7 +22,7 @@ pub use self::path::{PathSummary, ProofSummary};
 pub use self::run::{FailureSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary};
 pub use self::search::{SearchSummary, SearchedPath, TraceStep};
 pub use self::spread::Spread;
-pub use self::stop::{StopEnd, StopSummary};
+pub use self::stop::StopSummary;
 pub use self::verdict::{Outcome, Verdict};
 pub(crate) use self::waterfall::WHOLE;
 pub use self::waterfall::{Added, ProxyShare, Step, WaterfallSummary};

@@ -22,7 +22,7 @@ pub use hopbench_analysis::{
     FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison, NOISE_SCHEMA, NodeSummary,
     Noise, NoiseDrift, NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare,
     RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, Step,
-    StopEnd, StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary,
+    StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary,
     main_latency,
 };
 

@@ -148,9 +148,8 @@ impl<'a> Stopping<'a> {
         self.cells.iter().map(|followed| &followed.name).collect()
     }
 
-    /// The cells whose rounds ended before all that the plan allows, with those that go on if the
-    /// time is used up, and those that are not sure enough after all rounds: what was looked at may
-    /// be a figure that reports do not show.
+    /// The cells whose rounds have ended, with those that go on if the time is used up; none without
+    /// a rule.
     pub(super) fn stopped(&self, over: bool) -> Vec<Stopped> {
         let ended = |followed: &Followed| {
             let rounds = followed.rounds();
@@ -161,14 +160,15 @@ impl<'a> Stopping<'a> {
             let look = self.look(followed, u32::MAX)?;
             let CellName { path, workload, point } = followed.name.clone();
             let why = match (look.narrow_enough, had_all) {
-                (true, true) => return None,
                 // Its failures say it.
                 (false, true) if followed.values.is_empty() => return None,
-                (true, false) => StopWhy::Narrow,
+                (true, _) => StopWhy::Narrow,
                 (false, true) => StopWhy::Rounds,
                 (false, false) => StopWhy::Budget,
             };
-            Some(Stopped { path, workload, point, rounds, why, half_width_share: look.half_width_share })
+            let (half_width_share, instead) = (look.half_width_share, self.instead(followed).is_some());
+            let figure = followed.figure(u32::MAX).map(|(_, figure)| figure.to_string()).unwrap_or_default();
+            Some(Stopped { path, workload, point, rounds, why, half_width_share, figure, instead })
         };
         self.cells.iter().filter_map(ended).collect()
     }
@@ -195,18 +195,21 @@ impl<'a> Stopping<'a> {
     /// What is to be known of what is looked at, a sentence for each workload where it is not what
     /// was asked for; each is said once.
     pub(super) fn news(&mut self) -> Vec<String> {
-        let Some(rule) = self.rule else { return Vec::new() };
         let mut out = Vec::new();
         for followed in &self.cells {
-            let point = &self.plan.points[followed.cell.point];
-            let why = followed.figure(u32::MAX).and_then(|(_, figure)| figure.instead(&rule.metric, &point.job));
-            let Some(why) = why else { continue };
-            let note = format!("stop: {}: {why}", point.workload);
+            let Some(why) = self.instead(followed) else { continue };
+            let note = format!("stop: {}: {why}", followed.name.workload);
             if self.said.insert(note.clone()) {
                 out.push(note);
             }
         }
         out
+    }
+
+    /// Why a cell is looked at by another figure than the rule asks for; `None`: it is not.
+    fn instead(&self, followed: &Followed) -> Option<String> {
+        let (_, figure) = followed.figure(u32::MAX)?;
+        figure.instead(&self.rule?.metric, &self.plan.points[followed.cell.point].job)
     }
 
     /// Whether a cell is in the round after its last.
