@@ -80,6 +80,10 @@ impl Campaign {
                 workload.points.first().into_iter().chain(workload.points.last()).copied().collect();
             ends.into_iter().flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
         });
+        let empty = |(path, point): (usize, usize)| {
+            let path = &plan.paths[path];
+            Cell::new(path.is_bypassed_by(&plan.points[point].job))
+        };
         let failed = |failure: &Failure| {
             (TrialKey::of_failure(failure), Unused { reason: failure.reason.clone(), is_unproved: false })
         };
@@ -92,7 +96,7 @@ impl Campaign {
             path_names: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
             point_names: plan.points.iter().enumerate().map(|(index, point)| (point_name(point), index)).collect(),
             links: vec![LinkFacts::default(); plan.paths.len()],
-            cells: planned.into_iter().map(|cell| (cell, Cell::default())).collect(),
+            cells: planned.into_iter().map(|cell| (cell, empty(cell))).collect(),
             warnings: Warnings::default(),
             proofs: vec![Proofs::default(); plan.paths.len()],
             failures: run.failures.iter().map(failed).collect(),
@@ -132,7 +136,8 @@ impl Campaign {
             return;
         };
         let kind = self.workloads[workload].kind;
-        kept.add(record, kind, self.run.plan.paths[cell.0].is_proxied());
+        let plan = &self.run.plan;
+        kept.add(record, kind, plan.paths[cell.0].proxies_carry(&plan.points[cell.1].job));
         self.warnings.add(workload, cell.0, record);
         if let Some(latency) = kind.distribution.and_then(|name| record.latency.get(name)) {
             self.distributions.add(cell, record.round, &latency.hdr);

@@ -77,7 +77,7 @@ fn one(
         |path: &usize| plan.cells.iter().any(|cell| cell.path == *path && cell.point == at) && !skipped(*path);
     let searched = |path: usize| {
         let trials = of_search(records, &plan.paths[path].name, parameter);
-        (planned(&path) || !trials.is_empty()).then(|| on_path(campaign, path, spec, unit, kind, &trials))
+        (planned(&path) || !trials.is_empty()).then(|| on_path(campaign, path, (point, spec), unit, kind, &trials))
     };
     let paths: Vec<SearchedPath> = (0..plan.paths.len()).filter_map(searched).collect();
     let figure = |record: &&Record| Some(record.search.as_ref()?.figure.clone());
@@ -114,7 +114,7 @@ fn shown(kind: &Kind) -> Vec<&'static str> {
 fn on_path(
     campaign: &Campaign,
     path_index: usize,
-    spec: &SearchSpec,
+    (point, spec): (&Point, &SearchSpec),
     unit: LoadUnit<'_>,
     kind: &Kind,
     trials: &[SearchTrial<'_>],
@@ -150,7 +150,7 @@ fn on_path(
         resolution: bracket::resolution(&spec.goal),
         text,
         value: Spread::of(there.iter().filter_map(|trial| trial.step.value)),
-        figures: figures(kind, &records, path.is_proxied()),
+        figures: figures(kind, &records, path.proxies_carry(&point.job)),
         comparison: None,
         value_comparison: None,
         undecided,

@@ -261,7 +261,7 @@ fn cell(
         warnings: kept.warnings,
         unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
         errors: kept.errors.clone(),
-        bypasses_proxy: kept.bypasses_proxy,
+        bypasses_proxy: kept.bypasses_proxy && !kept.rounds.is_empty(),
         generator_limited: kept.is_generator_limited(),
     }
 }

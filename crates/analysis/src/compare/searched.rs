@@ -85,7 +85,7 @@ pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPair
         let Some(other) = others.remove(key) else {
             match b.iter().find_map(|(values, _)| skipped(values, one[0])) {
                 Some(why) => out.gone(one, &[], &why),
-                None => out.apart(one[0], "only the baseline has it".to_owned()),
+                None => out.not_compared.push(NotCompared::of_baseline(named(one[0]))),
             }
             continue;
         };
@@ -113,11 +113,7 @@ pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPair
         }
     }
     let left = later.iter().filter_map(|key| others.get(key));
-    out.not_compared.extend(left.map(|found| NotCompared {
-        cell: named(found[0]),
-        reason: "only the candidate has it".to_owned(),
-        is_unbound: false,
-    }));
+    out.not_compared.extend(left.map(|found| NotCompared::of_candidate(named(found[0]))));
     out
 }
 
@@ -128,12 +124,13 @@ impl SearchPairs {
     fn gone(&mut self, one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], why: &str) {
         let gone = Unsaid::of(one, other, why);
         let (cell, reason) = (gone.named.clone(), format!("no usable trial in the candidate: {why}"));
-        self.not_compared.push(NotCompared { cell, reason, is_unbound: false });
+        self.not_compared.push(NotCompared { cell, reason, is_unbound: false, is_one_sided: false });
         self.gone.push(gone);
     }
 
     fn apart(&mut self, found: SearchOfRun<'_>, reason: String) {
-        self.not_compared.push(NotCompared { cell: named(found), reason, is_unbound: true });
+        let cell = named(found);
+        self.not_compared.push(NotCompared { cell, reason, is_unbound: true, is_one_sided: false });
     }
 }
 

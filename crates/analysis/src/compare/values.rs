@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::gate::Bound;
 use super::measure::Measure;
 use crate::campaign::Campaign;
-use crate::figures::{bypasses_proxy, is_mostly_late, kinds};
+use crate::figures::{is_mostly_late, kinds};
 use crate::text::cell_name::key;
 
 /// The figures of a run, cell by cell; records are taken one by one and only their figures are
@@ -42,8 +42,6 @@ pub struct Values {
 pub(crate) struct Kept {
     /// By round.
     pub(crate) rounds: BTreeMap<u32, Round>,
-    /// Whether the traffic went by the proxies of its path.
-    pub(crate) bypasses_proxy: bool,
 }
 
 #[derive(Debug)]
@@ -138,13 +136,11 @@ impl Values {
                 self.latencies.insert(name.clone());
             }
         }
-        let bypasses = bypasses_proxy(record);
-        let proxied = self.run.plan.paths[path].is_proxied() && !bypasses;
+        let proxied = self.run.plan.paths[path].proxies_carry(&self.run.plan.points[point].job);
         let figures = self.measures[point].iter().map(|measure| measure.of(record, proxied)).collect();
         let kept = self.cells.entry((path, point)).or_default();
         let late = record.is_generator_limited();
         kept.rounds.insert(record.round, Round { session: record.session, late, figures });
-        kept.bypasses_proxy |= bypasses;
     }
 
     /// Trials that are used.

@@ -1,6 +1,6 @@
 //! The records whose figures can be used.
 
-use hopbench_model::{BYPASSES_PROXY, Record, TrialOutcome};
+use hopbench_model::{Record, TrialOutcome};
 
 /// Why a record is in no figure; `None` when it is good.
 pub fn unusable(record: &Record) -> Option<String> {
@@ -9,11 +9,6 @@ pub fn unusable(record: &Record) -> Option<String> {
         TrialOutcome::CutShort(why) => Some(format!("cut short: {why}")),
         TrialOutcome::Error(why) => Some(why.to_owned()),
     }
-}
-
-/// Whether the traffic of a trial went by the proxies of its path: they do not carry its protocol.
-pub(crate) fn bypasses_proxy(record: &Record) -> bool {
-    record.proof.iter().any(|proof| proof.evidence.starts_with(BYPASSES_PROXY))
 }
 
 /// Whether the generator was the limit in half of some trials or more: then their median is not the

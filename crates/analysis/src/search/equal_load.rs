@@ -55,7 +55,7 @@ pub(crate) fn all(
             let one = |path: &hopbench_model::Path| {
                 let own = trials::counted(all.iter().filter(at).filter(|trial| trial.record.path == path.name));
                 let records: Vec<&Record> = own.iter().map(|trial| trial.record).collect();
-                let figures = figures(kind, &records, path.is_proxied());
+                let figures = figures(kind, &records, path.proxies_carry(&point.job));
                 (!records.is_empty()).then(|| EqualLoadPath { path: path.name.clone(), trials: records.len(), figures })
             };
             let setting = all.iter().find(at).map(|trial| {

@@ -2,7 +2,7 @@
 
 use hopbench_model::{EQUAL_LOAD, Point, Record, SearchStep};
 
-use crate::figures::{Figure, Kind, RecordedJob, bypasses_proxy, is_mostly_late, unusable};
+use crate::figures::{Figure, Kind, RecordedJob, is_mostly_late, unusable};
 use crate::summary::{Bracket, FoundFigure};
 
 /// Loads that differ by less than this share are one: they were written and read as text.
@@ -111,10 +111,10 @@ pub(crate) fn of_equal_load<'a>(records: &[&'a Record], parameter: &str, found_o
     out
 }
 
-/// The figures of several trials, in the kind's order.
+/// The figures of several trials, in the kind's order. `proxied`: proxies carry their traffic.
 pub(crate) fn figures(kind: &Kind, records: &[&Record], proxied: bool) -> Vec<FoundFigure> {
     let one = |figure: &Figure| {
-        let values = records.iter().filter_map(|record| figure.of(record, proxied && !bypasses_proxy(record)));
+        let values = records.iter().filter_map(|record| figure.of(record, proxied));
         Some(FoundFigure { name: figure.name, label: figure.label, spread: figure.over(values.collect(), None)? })
     };
     kind.figures.iter().filter_map(one).collect()
