@@ -218,9 +218,13 @@ impl CellTrial<'_> {
         let watched = self.point.server.is_agent() || !route.programs.is_empty();
         let (load, ends) = (costs.load, [&*outcome.clients, &*outcome.servers]);
         costs.enter(&mut record, route, outcome, watched);
-        if let Some(SearchGoal::Cpu { of, .. }) = self.point.search.as_ref().map(|search| &search.goal) {
-            cpu_share::enter(&mut record, of, &Known { job, route, hellos, reports: ends, load: &load });
-        }
+        let searched = self.point.search.as_ref();
+        let share = match searched.map(|search| &search.goal) {
+            Some(SearchGoal::Cpu { of, .. }) => {
+                cpu_share::enter(&mut record, of, &Known { job, route, hellos, reports: ends, load: &load })
+            }
+            _ => Ok(()),
+        };
         record.settings.insert("hops".to_owned(), route.hops.join(", "));
         if let (Err(why), false) = (&gauges, route.proxies.is_empty()) {
             record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));
@@ -247,7 +251,7 @@ impl CellTrial<'_> {
                 _ => fault.text.clone(),
             });
         }
-        outcome::decide(&mut record, self.point.search.is_some());
+        outcome::decide(&mut record, searched.is_some(), share);
         Done { record, fault }
     }
 }

@@ -187,11 +187,11 @@ fn a_program_that_only_others_meter_is_the_servers_cost() {
         |who: &str| MeteredCost { who: who.to_owned(), what: "program".to_owned(), ..one((97, 0.0), (161, 31.0)) };
     record.cost.metered = vec![program("server"), program("server#2")];
     let servers = ["server".to_owned(), "server#2".to_owned()];
-    of_program(&mut record, &servers, &LOAD);
+    assert!(of_program(&mut record, &servers, &LOAD));
     assert_eq!(record.cost.server["cores"], 1.0);
     assert!(record.settings["server_program"].contains("by kubelet"));
     record.cost.metered.pop();
-    of_program(&mut record, &servers, &LOAD);
+    assert!(!of_program(&mut record, &servers, &LOAD));
     assert!(record.cost.server.is_empty(), "one of two is not all");
     assert_eq!(record.settings["server_program"], "unavailable: nobody metered it");
 }
