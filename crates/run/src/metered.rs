@@ -25,7 +25,7 @@ const THROTTLED: f64 = 0.001;
 
 /// When there was load, in seconds from the start of the trial's window.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Load {
+pub(crate) struct LoadTimes {
     /// When the load of the trial before ended, or all was built: what was metered until then may
     /// be that one's.
     pub(crate) quiet_since_s: f64,
@@ -35,7 +35,7 @@ pub(crate) struct Load {
     pub(crate) window_s: f64,
 }
 
-impl Load {
+impl LoadTimes {
     /// Of a trial whose window began at `started` and was so long; `quiet_since` and `started` are
     /// since 1970 UTC.
     pub(crate) fn new(quiet_since: Duration, started: Duration, warmup_ns: Nanos, window_ns: Nanos) -> Self {
@@ -140,7 +140,7 @@ pub(crate) fn under_load(
     costs: &[MeteredCost],
     what: MeteredKind,
     who: &str,
-    load: &Load,
+    load: &LoadTimes,
 ) -> Option<Result<UnderLoad, String>> {
     let share = |cost: &MeteredCost| load.inside(cost) / cost.window_s;
     let all = costs.iter().filter(|cost| cost.what == word(what) && cost.who == who);
@@ -214,7 +214,7 @@ impl SandboxedEnd {
 
 /// Puts what was metered of the server program, which no agent sees, in the place of what the
 /// servers' agents spent, who only look on. Whether it is known.
-pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &Load) -> bool {
+pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &LoadTimes) -> bool {
     let costs = &record.cost.metered;
     let each = servers.iter().map(|server| under_load(costs, MeteredKind::Program, server, load)).collect();
     replace(record, SandboxedEnd::Server, SERVER_PROGRAM, each)
@@ -227,7 +227,7 @@ pub(crate) fn of_sandbox(
     record: &mut Record,
     side: SandboxedEnd,
     agents: &[String],
-    load: &Load,
+    load: &LoadTimes,
     shared: bool,
 ) -> bool {
     // The kubelet says what the runtime says, which may know nothing of the sandbox's own kernel.

@@ -37,7 +37,7 @@ struct Stage {
 
 /// The result of a search over one parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ended {
+pub(super) struct StageEnd {
     pub(super) outcome: SearchOutcome,
     /// The figure at the load that was found; absent: none was found, or it is between those that
     /// were measured.
@@ -177,7 +177,7 @@ impl<'p> SearchDriver<'p> {
 
     /// Tells it what was seen at the load that it asked for, in the trial of this number. Its step
     /// has all but the bounds that were broken.
-    pub(super) fn observe(&mut self, step: u32, seen: Seen) -> Option<(SearchStep, Option<Ended>)> {
+    pub(super) fn observe(&mut self, step: u32, seen: Seen) -> Option<(SearchStep, Option<StageEnd>)> {
         let Load { parameter, value: load } = self.next()?;
         let stage = self.stage.as_mut()?;
         let before = stage.search.found().len();
@@ -211,7 +211,7 @@ impl<'p> SearchDriver<'p> {
     }
 
     /// What it came to, with rates that can be asked for.
-    fn ended(&self, outcome: Option<SearchOutcome>) -> Option<Ended> {
+    fn ended(&self, outcome: Option<SearchOutcome>) -> Option<StageEnd> {
         let stage = self.stage.as_ref()?;
         let outcome = match outcome? {
             SearchOutcome::Found { load, low, high } if stage.parameter == Parameter::Rate => {
@@ -224,7 +224,7 @@ impl<'p> SearchDriver<'p> {
             summary::median(&here.map(|step| step.seen.value).collect::<Vec<_>>())
         };
         let value = self.best(stage.parameter, outcome).and_then(at);
-        Some(Ended { outcome, value })
+        Some(StageEnd { outcome, value })
     }
 
     /// The load that an outcome stands for: where even the highest is not too high, that one.

@@ -6,7 +6,7 @@ use hopbench_model::{MeteredCost, Record, Warning, WarningKind};
 use hopbench_testbed::{AgentId, Metered, Route};
 
 use crate::conduct::TrialResult;
-use crate::metered::{self, Load, Own, SandboxedEnd};
+use crate::metered::{self, LoadTimes, Own, SandboxedEnd};
 
 /// What others had metered at one moment; `Err`: why that is not known.
 type Read = Result<Vec<Metered>, String>;
@@ -16,7 +16,7 @@ const SILENT: &str = "meters";
 
 /// What others metered of a trial, and what that is of.
 pub(super) struct Costs {
-    pub(super) load: Load,
+    pub(super) load: LoadTimes,
     pub(super) metered: Vec<MeteredCost>,
     /// Why of some nothing is known, by setting.
     unavailable: Vec<(String, String)>,
@@ -36,7 +36,7 @@ impl Costs {
         quiet_since: Duration,
         sandboxed: Vec<AgentId>,
     ) -> Self {
-        let load = Load::new(quiet_since, outcome.started, warmup_ns, outcome.client.window_ns);
+        let load = LoadTimes::new(quiet_since, outcome.started, warmup_ns, outcome.client.window_ns);
         let (metered, unavailable) = match (before, after) {
             (Ok(before), Ok(after)) => {
                 let (costs, unavailable) = metered::costs(before, after, outcome.started);

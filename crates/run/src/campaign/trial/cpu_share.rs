@@ -7,7 +7,7 @@ use hopbench_testbed::{AgentId, MeteredKind, Route};
 use hopbench_wire::Hello;
 
 use crate::assemble::threads;
-use crate::metered::{Load, under_load};
+use crate::metered::{LoadTimes, under_load};
 
 /// The metric with the share, 0 to 1; absent where it is not known.
 pub(in crate::campaign) const CPU_SHARE: &str = "cpu_share";
@@ -20,7 +20,7 @@ pub(super) struct Known<'a> {
     pub(super) hellos: &'a [Hello],
     /// What each client saw, and each server.
     pub(super) reports: [&'a [Option<EndReport>]; 2],
-    pub(super) load: &'a Load,
+    pub(super) load: &'a LoadTimes,
 }
 
 /// Puts the share of CPU into the record.
