@@ -46,6 +46,6 @@ pub use summary::{
     Added, CONNECTING_ENDS, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath,
     Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison, NodeSummary,
     Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run, SUMMARY_SCHEMA,
-    SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, Step, StopSummary, Summary, TraceStep,
-    UNDECIDED_MARK, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary, undecided_text,
+    SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, StopSummary, Summary, TraceStep, UNDECIDED_MARK,
+    Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, undecided_text,
 };

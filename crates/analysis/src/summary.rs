@@ -25,5 +25,5 @@ pub use self::spread::Spread;
 pub use self::stop::StopSummary;
 pub use self::verdict::{Outcome, Verdict};
 pub(crate) use self::waterfall::WHOLE;
-pub use self::waterfall::{Added, ProxyShare, Step, WaterfallSummary};
+pub use self::waterfall::{Added, ProxyShare, WaterfallStep, WaterfallSummary};
 pub use self::workload::{DistributionSummary, FigureSummary, Finding, PooledSummary, WorkloadSummary};

@@ -21,9 +21,9 @@ pub use hopbench_analysis::{
     Added, Campaign, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath, Estimate,
     FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison, NOISE_SCHEMA, NodeSummary,
     Noise, NoiseDrift, NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare,
-    RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, Step,
-    StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary,
-    main_latency,
+    RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, Standing,
+    StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary,
+    WorkloadSummary, main_latency,
 };
 
 pub use self::answer::Screen;

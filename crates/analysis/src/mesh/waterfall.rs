@@ -16,7 +16,7 @@ use super::family::{self, Family, Member, families};
 use crate::campaign::{Campaign, Workload};
 use crate::cells::{Cell, Round};
 use crate::figures::{End, Kind, Percentile};
-use crate::summary::{Added, ProxyShare, Spread, Step, WHOLE, WaterfallSummary};
+use crate::summary::{Added, ProxyShare, Spread, WHOLE, WaterfallStep, WaterfallSummary};
 
 /// The waterfalls of a run: workloads, families and points in the scenario's order.
 pub(crate) fn all(campaign: &Campaign) -> Vec<WaterfallSummary> {
@@ -77,7 +77,7 @@ fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: u
 /// What it means for a step that nothing paces its paths.
 const UNEQUAL: &str = "every path at another throughput";
 
-fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>> {
+fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<WaterfallStep>> {
     let of = |at: usize| &measured[at];
     let sets: Vec<_> = measured.iter().map(|one| one.member.hops).collect();
     let chain = family::chain(&sets);
@@ -88,7 +88,7 @@ fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>
     let mut out = vec![own(of(first), quantities)];
     for pair in chain.windows(2) {
         let label = format!("+ {}", sets[pair[1]].without(sets[pair[0]]));
-        out.push(Step { in_chain: true, ..step(of(pair[1]), of(pair[0]), label, quantities) });
+        out.push(WaterfallStep { in_chain: true, ..step(of(pair[1]), of(pair[0]), label, quantities) });
     }
     if chain.len() > 2 {
         let label = format!("{WHOLE} {}", sets[last].without(sets[first]));
@@ -110,12 +110,12 @@ fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>
 }
 
 /// The figures of the first path.
-fn own(path: &Measured<'_>, quantities: &[Quantity]) -> Step {
+fn own(path: &Measured<'_>, quantities: &[Quantity]) -> WaterfallStep {
     let figure = |quantity: &Quantity| {
         let values = path.cell.counted().map(|round| quantity.of(round, path.member));
         Some(Added { name: quantity.name, label: quantity.label, spread: Spread::of(values)? })
     };
-    Step {
+    WaterfallStep {
         label: path.member.hops.with(),
         path: path.name.to_owned(),
         against: None,
@@ -127,7 +127,7 @@ fn own(path: &Measured<'_>, quantities: &[Quantity]) -> Step {
 }
 
 /// A path against one with fewer proxies.
-fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: &[Quantity]) -> Step {
+fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: &[Quantity]) -> WaterfallStep {
     let figure = |quantity: &Quantity| {
         let here = |round: &Round| quantity.of(round, path.member);
         let there = |round: &Round| quantity.of(round, against.member);
@@ -135,7 +135,7 @@ fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: 
         let spread = Spread::around_zero(pairs.iter().map(|(here, there)| here - there))?;
         Some(Added { name: quantity.name, label: quantity.label, spread })
     };
-    Step {
+    WaterfallStep {
         label,
         path: path.name.to_owned(),
         against: Some(against.name.to_owned()),

@@ -1,7 +1,7 @@
 //! The attempt at a trial of a search, and its result.
 
 use hopbench_model::{BrokenBound, Fault, Point, Record, SearchStep};
-use hopbench_stats::Seen;
+use hopbench_stats::Measurement;
 
 use super::observation;
 use super::search_driver::{MOST_FAILURES, SearchDriver};
@@ -30,7 +30,7 @@ pub(super) enum Go {
 pub(super) enum Tried {
     /// A record with figures, what they show, and the bounds that it broke; it is not on the disk
     /// yet.
-    Measured(Box<Record>, Seen, Vec<BrokenBound>),
+    Measured(Box<Record>, Measurement, Vec<BrokenBound>),
     /// Why there are none; the record, if there is one, is not on the disk yet either.
     Failed(String, Option<Box<Record>>),
     /// The user had enough; what was measured until then may be something.

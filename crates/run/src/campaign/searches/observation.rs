@@ -3,7 +3,7 @@
 use hopbench_model::{
     BrokenBound, Job, Record, SCHEDULE_KEPT, SECOND, SearchBound, SearchGoal, SearchSpec, TrialOutcome,
 };
-use hopbench_stats::{Histogram, Seen};
+use hopbench_stats::{Histogram, Measurement};
 
 use crate::campaign::trial::CPU_SHARE;
 
@@ -29,7 +29,7 @@ fn throughput(job: &Job) -> &'static str {
 ///
 /// # Errors
 /// Why it shows nothing: the testbed changed meanwhile.
-pub(super) fn seen(spec: &SearchSpec, job: &Job, record: &Record) -> Result<(Seen, Vec<BrokenBound>), String> {
+pub(super) fn seen(spec: &SearchSpec, job: &Job, record: &Record) -> Result<(Measurement, Vec<BrokenBound>), String> {
     if let TrialOutcome::Disturbed(changes) = record.outcome() {
         return Err(format!("the testbed changed: {changes}"));
     }
@@ -43,7 +43,7 @@ pub(super) fn seen(spec: &SearchSpec, job: &Job, record: &Record) -> Result<(See
     };
     let value = value.unwrap_or(f64::NAN);
     let broken = broken(spec, record);
-    Ok((Seen { value, within: value.is_finite() && broken.is_empty() }, broken))
+    Ok((Measurement { value, within: value.is_finite() && broken.is_empty() }, broken))
 }
 
 /// The bounds that a trial broke besides the limit of what is searched by.

@@ -1,7 +1,7 @@
 //! The driver of one cell's search: one parameter after the other.
 
 use hopbench_model::{Cell, Path, Plan, Point, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
-use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Search, Seen, Why, summary};
+use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search, Why, summary};
 
 use super::load::{self, Load, Parameter, askable, grain, shown};
 use super::observation::figure;
@@ -177,7 +177,7 @@ impl<'p> SearchDriver<'p> {
 
     /// Tells it what was seen at the load that it asked for, in the trial of this number. Its step
     /// has all but the bounds that were broken.
-    pub(super) fn observe(&mut self, step: u32, seen: Seen) -> Option<(SearchStep, Option<StageEnd>)> {
+    pub(super) fn observe(&mut self, step: u32, seen: Measurement) -> Option<(SearchStep, Option<StageEnd>)> {
         let Load { parameter, value: load } = self.next()?;
         let stage = self.stage.as_mut()?;
         let before = stage.search.found().len();
@@ -284,7 +284,7 @@ impl<'p> SearchDriver<'p> {
     /// Takes a trial of an earlier session into account; whether it is the one that was to come.
     pub(super) fn replay(&mut self, past: &Searched) -> bool {
         let step = &past.step;
-        let seen = Seen { value: step.value.unwrap_or(f64::NAN), within: step.within };
+        let seen = Measurement { value: step.value.unwrap_or(f64::NAN), within: step.within };
         let taken = self.was_at(past, &self.loads()) && self.observe(step.step, seen).is_some();
         self.steps = self.steps.max(step.step);
         taken

@@ -12,7 +12,7 @@ fn slo() -> SearchSpec {
 
 /// The value and whether all else was within bounds.
 fn of(spec: &SearchSpec, workload: &str, record: &Record) -> (Option<f64>, bool) {
-    let (Seen { value, within }, _) = seen(spec, &fixture::job(workload, json!({})), record).unwrap();
+    let (Measurement { value, within }, _) = seen(spec, &fixture::job(workload, json!({})), record).unwrap();
     (value.is_finite().then_some(value), within)
 }
 
