@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::gate::Bound;
 use super::measure::Measure;
-use crate::campaign::Campaign;
 use crate::figures::{is_mostly_late, kinds};
+use crate::run_data::RunData;
 use crate::text::cell_name::key;
 
 /// The figures of a run, cell by cell; records are taken one by one and only their figures are
@@ -30,7 +30,7 @@ pub struct Values {
     pub(crate) latencies: BTreeSet<String>,
     pub(crate) left_out: LeftOut,
     /// The trials of its searches, which are in no cell.
-    pub(crate) searches: Campaign,
+    pub(crate) searches: RunData,
     /// Trials of searches that can be used.
     pub(crate) search_trials: u64,
     /// Why a trial of a cell is not used, the first of each, by the indices of path and point.
@@ -91,7 +91,7 @@ impl Values {
             points: plan.points.iter().enumerate().map(|(index, point)| (name(point), index)).collect(),
             metrics: BTreeSet::new(),
             latencies: BTreeSet::new(),
-            searches: Campaign::new(&run),
+            searches: RunData::new(&run),
             search_trials: 0,
             unused: HashMap::new(),
             left_out: LeftOut { in_error: run.failures.len() as u64, ..LeftOut::default() },

@@ -13,18 +13,18 @@ use hopbench_model::point_label;
 
 use super::doubts::Doubts;
 use super::family::{self, Family, Member, families};
-use crate::campaign::{Campaign, Workload};
 use crate::cells::{Cell, Round};
 use crate::figures::{End, Kind, Percentile};
+use crate::run_data::{RunData, Workload};
 use crate::summary::{Added, ProxyShare, Spread, WHOLE, WaterfallStep, WaterfallSummary};
 
 /// The waterfalls of a run: workloads, families and points in the scenario's order.
-pub(crate) fn all(campaign: &Campaign) -> Vec<WaterfallSummary> {
-    let families = families(&campaign.run.plan.paths, campaign.twin);
+pub(crate) fn all(data: &RunData) -> Vec<WaterfallSummary> {
+    let families = families(&data.run.plan.paths, data.twin);
     let mut out = Vec::new();
-    for workload in &campaign.workloads {
+    for workload in &data.workloads {
         for family in &families {
-            out.extend(workload.points.iter().filter_map(|point| waterfall(campaign, workload, family, *point)));
+            out.extend(workload.points.iter().filter_map(|point| waterfall(data, workload, family, *point)));
         }
     }
     out
@@ -40,15 +40,15 @@ struct Measured<'a> {
 
 /// `None` where fewer than two paths of the family have figures, and where the traffic goes by the
 /// proxies.
-fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: usize) -> Option<WaterfallSummary> {
-    let plan = &campaign.run.plan;
+fn waterfall(data: &RunData, workload: &Workload, family: &Family, point: usize) -> Option<WaterfallSummary> {
+    let plan = &data.run.plan;
     let job = &plan.points[point].job;
     let asked_per_s = job.schedule.per_s();
     let measured: Vec<Measured<'_>> = family
         .members
         .iter()
         .filter_map(|member| {
-            let cell = campaign.cells.get(&(member.path, point))?;
+            let cell = data.cells.get(&(member.path, point))?;
             let path = &plan.paths[member.path];
             let asked_per_s = asked_per_s.map(|rate| rate * f64::from(path.clients));
             let doubts = Doubts::of(cell, workload.kind, asked_per_s);

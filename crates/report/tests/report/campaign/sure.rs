@@ -1,7 +1,7 @@
 //! How sure figures are and which differences are real, with known answers.
 
 use hopbench_model::{Cell, NodeCost, Record, Schedule, SearchStep, StopRule, StopWhy, Stopped, Via, point_label};
-use hopbench_report::campaign::{Campaign, Estimate, Outcome, Summary};
+use hopbench_report::campaign::{Estimate, Outcome, RunData, Summary};
 use hopbench_stats::Stop;
 use serde_json::json;
 
@@ -444,7 +444,7 @@ fn trials_of_searches_are_in_no_cell() {
         made.records.push(trial);
     }
     made.records.last_mut().unwrap().error = Some("the server went away".to_owned());
-    let all: Campaign = campaign(&made);
+    let all: RunData = campaign(&made);
     assert_eq!(all.searches().len(), 3);
     let found = all.summary();
     assert_eq!((found.run.used_trials, found.run.planned_trials), (plain.run.used_trials, plain.run.planned_trials));

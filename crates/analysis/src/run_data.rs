@@ -15,7 +15,7 @@ const UNPLANNED: &str = "the plan in run.json has no such cell";
 
 /// The records of a run so far.
 #[derive(Debug)]
-pub struct Campaign {
+pub struct RunData {
     pub(crate) run: RunFile,
     /// The workloads by name, in the scenario's order; one that is only searched has no points.
     pub(crate) workloads: Vec<Workload>,
@@ -49,7 +49,7 @@ pub(crate) struct Workload {
     pub(crate) points: Vec<usize>,
 }
 
-impl Campaign {
+impl RunData {
     /// A run without records yet.
     pub fn new(run: &RunFile) -> Self {
         let plan = &run.plan;
