@@ -152,20 +152,13 @@ impl<'a> Stopping<'a> {
     /// a rule.
     pub(super) fn stopped(&self, over: bool) -> Vec<Stopped> {
         let ended = |followed: &Followed| {
+            let (why, look) = (self.why(followed, over)?, self.look(followed, u32::MAX)?);
             let rounds = followed.rounds();
-            let had_all = rounds >= self.plan.rounds;
-            if rounds == 0 || (!had_all && !over && self.goes_on(followed)) {
+            // It had none, or its failures say it.
+            if rounds == 0 || (why == StopWhy::Rounds && followed.values.is_empty()) {
                 return None;
             }
-            let look = self.look(followed, u32::MAX)?;
             let CellName { path, workload, point } = followed.name.clone();
-            let why = match (look.narrow_enough, had_all) {
-                // Its failures say it.
-                (false, true) if followed.values.is_empty() => return None,
-                (true, _) => StopWhy::Narrow,
-                (false, true) => StopWhy::Rounds,
-                (false, false) => StopWhy::Budget,
-            };
             let (half_width_share, instead) = (look.half_width_share, self.instead(followed).is_some());
             let figure = followed.figure(u32::MAX).map(|(_, figure)| figure.to_string()).unwrap_or_default();
             Some(Stopped { path, workload, point, rounds, why, half_width_share, figure, instead })
@@ -177,19 +170,28 @@ impl<'a> Stopping<'a> {
     pub(super) fn ended(&self, over: bool) -> CellsEnded {
         let mut out = CellsEnded::default();
         for followed in &self.cells {
-            let narrow = self.look(followed, u32::MAX).is_some_and(|look| look.narrow_enough);
-            let count = if followed.rounds() >= self.plan.rounds {
-                if narrow { &mut out.narrow } else { &mut out.by_rounds }
-            } else if over {
-                if narrow { &mut out.narrow } else { &mut out.by_budget }
-            } else if self.goes_on(followed) {
-                &mut out.open
-            } else {
-                &mut out.narrow
-            };
-            *count += 1;
+            *match self.why(followed, over) {
+                Some(StopWhy::Narrow) => &mut out.narrow,
+                Some(StopWhy::Budget) => &mut out.by_budget,
+                Some(StopWhy::Rounds) => &mut out.by_rounds,
+                None => &mut out.open,
+            } += 1;
         }
         out
+    }
+
+    /// Why the rounds of a cell ended; `None`: it goes on. `over`: the time is used up.
+    fn why(&self, followed: &Followed, over: bool) -> Option<StopWhy> {
+        let had_all = followed.rounds() >= self.plan.rounds;
+        if !had_all && !over && self.goes_on(followed) {
+            return None;
+        }
+        let is_narrow = self.look(followed, u32::MAX).is_some_and(|look| look.narrow_enough);
+        Some(match (is_narrow, had_all) {
+            (true, _) => StopWhy::Narrow,
+            (false, true) => StopWhy::Rounds,
+            (false, false) => StopWhy::Budget,
+        })
     }
 
     /// What is to be known of what is looked at, a sentence for each workload where it is not what

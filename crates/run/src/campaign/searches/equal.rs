@@ -101,19 +101,7 @@ impl Campaign {
             Err(reason) => return self.miss(item, driver, reason, around).map(|()| Go::On),
         };
         let trial = driver.trial(Some(load), step);
-        let nothing = SearchStep {
-            goal: EQUAL_LOAD.to_owned(),
-            step,
-            parameter: load.parameter.name().to_owned(),
-            load: load.value,
-            why: item.found_on.to_owned(),
-            figure: super::observation::figure(&driver.spec.goal, &at.job),
-            value: None,
-            within: false,
-            broken: Vec::new(),
-            found: None,
-            outcome: None,
-        };
+        let nothing = SearchStep { goal: EQUAL_LOAD.to_owned(), ..driver.step(load, step, item.found_on) };
         let one = Try { driver, point: &at, step, trial: trial.clone(), nothing };
         match self.attempt_step(&one, place, around) {
             Tried::Measured(mut record, seen, broken) => {

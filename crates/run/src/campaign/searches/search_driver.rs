@@ -175,13 +175,30 @@ impl<'p> SearchDriver<'p> {
         loads.last().is_some_and(is_last) && self.at(loads, step.step).is_ok_and(has_all)
     }
 
+    /// What the trial of this number at a load is for; nothing was seen yet.
+    pub(super) fn step(&self, at: Load, step: u32, why: &str) -> SearchStep {
+        SearchStep {
+            goal: self.spec.goal.name().to_owned(),
+            step,
+            parameter: at.parameter.name().to_owned(),
+            load: at.value,
+            why: why.to_owned(),
+            figure: figure(&self.spec.goal, &self.point.job),
+            value: None,
+            within: false,
+            broken: Vec::new(),
+            found: None,
+            outcome: None,
+        }
+    }
+
     /// Tells it what was seen at the load that it asked for, in the trial of this number. Its step
     /// has all but the bounds that were broken.
     pub(super) fn observe(&mut self, step: u32, seen: Measurement) -> Option<(SearchStep, Option<StageEnd>)> {
-        let Load { parameter, value: load } = self.next()?;
+        let next = self.next()?;
         let stage = self.stage.as_mut()?;
         let before = stage.search.found().len();
-        stage.search.observe(load, seen);
+        stage.search.observe(next.value, seen);
         let found = stage.search.found().get(before).copied();
         (self.steps, self.failures) = (step, 0);
         let why = match stage.search.trace().last().map_or(Why::Again, |step| step.why) {
@@ -192,20 +209,14 @@ impl<'p> SearchDriver<'p> {
         };
         let ended = self.ended(stage_end(self.stage.as_ref()?));
         let told = SearchStep {
-            goal: self.spec.goal.name().to_owned(),
-            step,
-            parameter: parameter.name().to_owned(),
-            load,
-            why: why.to_owned(),
-            figure: figure(&self.spec.goal, &self.point.job),
             value: Some(seen.value).filter(|value| value.is_finite()),
             within: seen.within,
-            broken: Vec::new(),
             found: found.map(|rate| self.askable(rate)),
             outcome: ended.as_ref().map(|ended| ended.outcome),
+            ..self.step(next, step, why)
         };
         if let Some(ended) = &ended {
-            self.turn(parameter, ended.outcome);
+            self.turn(next.parameter, ended.outcome);
         }
         Some((told, ended))
     }
