@@ -92,6 +92,14 @@ impl SearchGoal {
         }
     }
 
+    /// The rates among which it searches; `None` of a knee, which has levels.
+    pub fn rates(&self) -> Option<RateRange> {
+        match self {
+            Self::Knee { .. } => None,
+            Self::Slo { rates, .. } | Self::Cpu { rates, .. } | Self::Lossless { rates, .. } => Some(*rates),
+        }
+    }
+
     /// Whether the load of a trial was not too high; `None` of a knee, which has no limit.
     pub fn is_within(&self, step: &SearchStep) -> Option<bool> {
         let limit = self.limit()?;

@@ -94,21 +94,19 @@ impl<'p> SearchDriver<'p> {
     }
 
     fn rate(&self, goal: &SearchGoal) -> Option<Stage> {
-        let ask = |rate| self.askable(rate);
+        let rates = goal.rates()?;
+        let (lowest, highest) = (self.askable(rates.lowest_per_s), self.askable(rates.highest_per_s));
         let grain = grain(&self.point.job, self.path.clients);
         let repeats = self.spec.repeats as usize;
         let search: Box<dyn Search> = match goal {
             SearchGoal::Knee { .. } => return None,
-            SearchGoal::Slo { limit_ns, rates, precision, .. } => {
-                let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
+            SearchGoal::Slo { limit_ns, precision, .. } => {
                 Box::new(Highest::slo(*limit_ns as f64, lowest, highest, *precision, repeats).in_grains(grain))
             }
-            SearchGoal::Cpu { ceiling, rates, .. } => {
-                let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
+            SearchGoal::Cpu { ceiling, .. } => {
                 Box::new(Ceiling::new(*ceiling, lowest, highest, repeats).in_grains(grain))
             }
-            SearchGoal::Lossless { loss_share, rates, precision } => {
-                let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
+            SearchGoal::Lossless { loss_share, precision, .. } => {
                 let search = Highest::lossless(*loss_share, lowest, highest, *precision, repeats);
                 Box::new(search.in_grains(grain))
             }
@@ -251,10 +249,7 @@ impl<'p> SearchDriver<'p> {
                 }
                 _ => most(connections),
             },
-            (
-                SearchOutcome::AboveHighest,
-                SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. },
-            ) => Some(self.askable(rates.highest_per_s)),
+            (SearchOutcome::AboveHighest, goal) => goal.rates().map(|rates| self.askable(rates.highest_per_s)),
             (SearchOutcome::BelowLowest | SearchOutcome::GaveUp { .. }, _) => None,
         }
     }
