@@ -11,7 +11,7 @@ pub(super) fn decide(record: &mut Record, is_searched: bool, figure: Result<(), 
     if record.incomplete.is_some() {
         return;
     }
-    record.error = record.contradiction().or(figure.err());
+    record.error = record.contradiction().or_else(|| figure.err());
     let Some(failed) = failed_exchanges(record).filter(|_| record.error.is_none()) else { return };
     if is_searched {
         // A load under which most exchanges fail is too high: that is what a search looks for.
